@@ -1,0 +1,20 @@
+/* The error of a call: caller-owned, and the first error wins.
+ *
+ * Functions that can fail return 0 or -1 and take `struct err *` last, so that
+ * `return err_set(err, "...")` reads as one line. What a user wrote wrongly in a file
+ * is reported with its place through config/diag.h instead. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+
+struct err {
+    bool set;
+    char text[1000]; /* one line, no newline; says what is wrong and what would do */
+};
+
+/* Records the message unless an error is recorded already; always returns -1. */
+int err_set(struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

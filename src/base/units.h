@@ -1,0 +1,40 @@
+/* Quantities as people write them ("400Gb/s", "40GiB", "17us") and as they are kept
+ * inside: SI doubles (seconds, bytes, bytes/s, FLOP/s), sizes in int64_t bytes, and the
+ * clock in int64_t picoseconds. All conversion is in this file. b is a bit and B a byte,
+ * G is 1e9 and Gi is 2^30. */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum unit_kind {
+    UNIT_NONE,      /* a plain number; no unit may be written */
+    UNIT_BYTES,     /* B KB MB GB TB KiB MiB GiB TiB, and b Kb ... Kib ... */
+    UNIT_SECONDS,   /* ps ns us ms s min h d */
+    UNIT_BYTES_PER_S,
+    UNIT_FLOP_PER_S, /* FLOP/s ... PFLOP/s */
+    UNIT_HERTZ,     /* Hz kHz MHz GHz */
+    UNIT_WATTS,     /* W kW */
+    UNIT_USD_PER_HOUR,
+};
+
+/* Reads `text` whole into *value, in SI. On failure returns -1 and *why names what is
+ * wrong and an example that would do, e.g. "unit missing (write \"40GiB\")". */
+int units_parse(const char *text, enum unit_kind kind, double *value, const char **why);
+
+/* One example of a well-formed quantity of that kind. */
+const char *units_example(enum unit_kind kind);
+
+/* Seconds to the engine's clock, rounded up; values beyond 2^62 ps are clamped. */
+int64_t units_ps(double seconds);
+double units_s(int64_t ps);
+
+/* Short text for people: "1.92 s", "31.4 GiB", "12.5 GB/s", into buf; returns buf. */
+#define UNITS_TEXT_MAX 32
+char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds);
+char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes);       /* binary: GiB */
+char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s);  /* decimal: GB/s */
+char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s);  /* TFLOP/s */
+
+#endif

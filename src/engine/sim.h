@@ -1,0 +1,70 @@
+/* The event core: an integer-picosecond clock and a queue of intrusive, cancellable
+ * events. It knows nothing of GPUs or models.
+ *
+ *     owner (a stream, a flow, ...)            struct sim
+ *     +--------------------------+             +-------------------------------+
+ *     | struct sim_event event --+--- slot --> | heap[slot] = {t_ps, seq, *ev} |
+ *     +--------------------------+             +-------------------------------+
+ *
+ * The owner embeds `struct sim_event`, whose const type has a name and a `fire`. Events
+ * fire in order of (time, sequence number); those of one instant fire in the order in
+ * which they were scheduled, so runs are deterministic. Objects that hold events must
+ * not move while an event is pending. Schedule, cancel and re-time are O(log n) in the
+ * number of pending events (4-ary heap, keys stored in the heap).
+ *
+ * One sim serves one thread; parallelism is over simulations. */
+#ifndef ENGINE_SIM_H
+#define ENGINE_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim;
+struct sim_event;
+
+struct sim_event_type {
+    const char *name; /* for traces and debugging */
+    void (*fire)(struct sim *sim, struct sim_event *ev);
+};
+
+struct sim_event {
+    const struct sim_event_type *type;
+    uint32_t slot; /* 1-based place in the heap; 0 when not pending */
+};
+
+struct sim_heap_entry; /* {t_ps, seq, event}, private to sim.c */
+
+struct sim {
+    int64_t now_ps;
+    uint64_t n_fired; /* events fired so far */
+    uint64_t seq;     /* of the next event scheduled */
+    struct sim_heap_entry *heap;
+    uint32_t n_pending, cap;
+    void *context; /* the owner's, for fire functions */
+};
+
+void sim_init(struct sim *sim, void *context);
+void sim_release(struct sim *sim);
+
+/* Initialises an event embedded in its owner; it is not pending. */
+void sim_event_init(struct sim_event *ev, const struct sim_event_type *type);
+
+/* Schedules a pending or idle event at t_ps >= now (a pending one is moved, and takes
+ * its place behind the events already scheduled for that instant). */
+void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps);
+void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps);
+
+/* Takes a pending event out; harmless when it is not pending. */
+void sim_cancel(struct sim *sim, struct sim_event *ev);
+bool sim_is_pending(const struct sim_event *ev);
+
+/* Fires events until none is left. */
+void sim_run(struct sim *sim);
+
+/* Fires events up to and including t_ps; the clock ends at t_ps or at the last event,
+ * whichever is later. */
+void sim_run_until(struct sim *sim, int64_t t_ps);
+
+#define SIM_OWNER(ev, type, member) ((type *)((char *)(ev) - offsetof(type, member)))
+
+#endif
