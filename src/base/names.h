@@ -1,0 +1,23 @@
+/* Names of enum values, as tables: `{ "nvlink", LINK_NVLINK }, ..., { NULL, 0 }`. */
+#ifndef BASE_NAMES_H
+#define BASE_NAMES_H
+
+struct name_value {
+    const char *name; /* NULL ends the table */
+    int value;
+};
+
+/* The first name of that value; "?" when the table has none. */
+const char *names_of(const struct name_value *table, int value);
+
+/* 0 and *value when the table has that name, else -1. */
+int names_find(const struct name_value *table, const char *name, int *value);
+
+/* The name of the table nearest to `word` by edits, or NULL when none is near (more
+ * than a third of the longer word would have to change). `next` walks any list. */
+const char *names_nearest(const struct name_value *table, const char *word);
+
+/* Edits (insert, delete, change, swap of neighbours) that turn a into b. */
+int names_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,146 @@
+/* The one reader of every file people write.
+ *
+ * The language is JSON plus comments (// and #, to the end of the line), trailing
+ * commas, single quotes, and True/False/None, so that a dictionary pasted from a Python
+ * script is read as it is. Duplicate keys, NaN and numbers beyond 64 bits are errors.
+ * null means the same as an absent key.
+ *
+ * A `struct cfg` is a value somewhere in a loaded document, cheap to copy, and knows its
+ * JSON pointer; line and column are found only when an error is reported, by scanning
+ * the text again. Meaning is read through tables of fields: each row names the key, the
+ * type, the member of the struct it fills, its bounds. Whatever key of an object no row
+ * names is an error that suggests the nearest one ("comment" is known everywhere).
+ *
+ * Errors and warnings go to the loader's diags; the getters return 0, or -1 after
+ * reporting. Reading goes on after an error so that all of a file's are seen. All
+ * memory, the strings given out included, lives until cfg_loader_release. */
+#ifndef CONFIG_CFG_H
+#define CONFIG_CFG_H
+
+#include "base/arena.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "config/diag.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cfg_doc; /* one document: its name, text and tree */
+
+struct cfg_loader {
+    struct arena arena;
+    struct diags diags;
+    struct cfg_doc *docs; /* all documents loaded through it, newest first */
+};
+
+struct cfg {
+    struct cfg_doc *doc;
+    json_t *json;     /* borrowed; NULL when absent */
+    const char *path; /* JSON pointer from the document's root, "" for the root */
+};
+
+void cfg_loader_init(struct cfg_loader *loader);
+void cfg_loader_release(struct cfg_loader *loader);
+
+/* The root of a file or of text (name stands for the file in messages). On failure the
+ * error is reported and the value is absent. Files above 64 MiB and nesting beyond 200
+ * levels are refused. */
+struct cfg cfg_load(struct cfg_loader *loader, const char *file);
+struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *text,
+                     size_t len);
+
+/* A document made from a tree (its reference is stolen), e.g. a point of a sweep. */
+struct cfg cfg_from_tree(struct cfg_loader *loader, const char *name, json_t *tree);
+
+/* `--set POINTER=VALUE`: replaces or adds one value in the document of root. VALUE is
+ * read as the language above, or taken as a string when it is not that. Parents that
+ * are missing are made. Errors are reported as of "--set POINTER". */
+int cfg_set(struct cfg root, const char *assignment);
+
+bool cfg_present(struct cfg c); /* there and not null */
+bool cfg_is_object(struct cfg c);
+bool cfg_is_array(struct cfg c);
+bool cfg_is_string(struct cfg c);
+bool cfg_is_number(struct cfg c);
+struct cfg cfg_get(struct cfg object, const char *key); /* absent when not there */
+struct cfg cfg_at(struct cfg array, int64_t i);
+int64_t cfg_len(struct cfg c); /* elements or members; 0 for anything else */
+
+/* Walks the members of an object in the order of the file:
+ *     for (void *it = cfg_first(o); it; it = cfg_next(o, it))
+ *         ... cfg_key(it), cfg_member(o, it) ... */
+void *cfg_first(struct cfg object);
+void *cfg_next(struct cfg object, void *it);
+const char *cfg_key(void *it);
+struct cfg cfg_member(struct cfg object, void *it);
+
+/* Reports "file:line:column: pointer: message" at a value (an absent value's pointer
+ * still says where it was looked for; its place is that of the object around it).
+ * cfg_error returns -1. */
+int cfg_error(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cfg_warn(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Single values. `what` of the messages comes from the value's place. */
+int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max);
+int cfg_real(struct cfg c, double *v, double min, double max);
+int cfg_bool(struct cfg c, bool *v);
+int cfg_string(struct cfg c, const char **v); /* non-empty */
+int cfg_enum(struct cfg c, const struct name_value *names, int *v);
+int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, double max);
+
+enum cfg_type {
+    CFG_T_INT,      /* int64_t */
+    CFG_T_REAL,     /* double */
+    CFG_T_BOOL,     /* bool */
+    CFG_T_STRING,   /* const char * */
+    CFG_T_ENUM,     /* int, by a table of names (the member is an enum) */
+    CFG_T_QUANTITY, /* double in SI, from a string with its unit */
+    CFG_T_BYTES,    /* int64_t, from a string with its unit */
+    CFG_T_CHILD,    /* struct cfg: kept for the caller to read */
+    CFG_T_REFUSED,  /* known, but not to be used: `why` says what to do instead */
+};
+
+struct cfg_field {
+    const char *key;
+    enum cfg_type type;
+    size_t at;  /* offset of the member; it keeps its value when the key is absent */
+    size_t has; /* offset of a bool that is set when the key is present; or CFG_NO_HAS */
+    bool required;
+    double min, max;                /* of numbers and quantities, in SI */
+    const struct name_value *names; /* of enums */
+    enum unit_kind unit;            /* of quantities */
+    const char *why;                /* of refused keys */
+};
+
+#define CFG_NO_HAS ((size_t) - 1)
+
+/* Rows of a table of fields; T is the struct, m its member, named like the key unless
+ * given. Append `.required = true` or `.has = offsetof(T, has_m)` after a comma inside
+ * CFG_ROW for more. */
+#define CFG_ROW(k, t, T, m, ...)                                                       \
+    {                                                                                  \
+        .key = (k), .type = (t), .at = offsetof(T, m), .has = CFG_NO_HAS, __VA_ARGS__  \
+    }
+#define CFG_INT(k, T, m, lo, hi) CFG_ROW(k, CFG_T_INT, T, m, .min = (lo), .max = (hi))
+#define CFG_REAL(k, T, m, lo, hi) CFG_ROW(k, CFG_T_REAL, T, m, .min = (lo), .max = (hi))
+#define CFG_BOOL(k, T, m) CFG_ROW(k, CFG_T_BOOL, T, m, .min = 0)
+#define CFG_STRING(k, T, m) CFG_ROW(k, CFG_T_STRING, T, m, .min = 0)
+#define CFG_ENUM(k, T, m, tab) CFG_ROW(k, CFG_T_ENUM, T, m, .names = (tab))
+#define CFG_QUANTITY(k, T, m, u, lo, hi)                                               \
+    CFG_ROW(k, CFG_T_QUANTITY, T, m, .unit = (u), .min = (lo), .max = (hi))
+#define CFG_BYTES(k, T, m, lo, hi)                                                     \
+    CFG_ROW(k, CFG_T_BYTES, T, m, .unit = UNIT_BYTES, .min = (lo), .max = (hi))
+#define CFG_CHILD(k, T, m) CFG_ROW(k, CFG_T_CHILD, T, m, .min = 0)
+#define CFG_REFUSED(k, text)                                                           \
+    {                                                                                  \
+        .key = (k), .type = CFG_T_REFUSED, .has = CFG_NO_HAS, .why = (text)            \
+    }
+#define CFG_END { .key = NULL }
+
+/* Fills *dst from an object by the table (ended by CFG_END). -1 when anything was
+ * reported. */
+int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst);
+
+#endif

@@ -1,0 +1,25 @@
+/* Where the program's own data files are: models/, topologies/, scenarios/, validate/.
+ *
+ * $SMSIM_DATA when set, else the directory above the one that holds the executable
+ * (build/smsim -> the repository), else the one fixed at build time. */
+#ifndef CONFIG_DATADIR_H
+#define CONFIG_DATADIR_H
+
+#include "config/cfg.h"
+
+/* The root directory, in the arena. */
+const char *datadir_root(struct arena *arena);
+
+/* The file for what a user named: `name` itself when it has a '/' or ends in ".json",
+ * else ROOT/dir/name.json. */
+const char *datadir_file(struct arena *arena, const char *dir, const char *name);
+
+/* Sorted names (without ".json") of the files in ROOT/dir; NULL ends the list. */
+const char **datadir_list(struct arena *arena, const char *dir);
+
+/* Loads the named file; when there is none, reports an error at `where` that lists the
+ * nearest name, and the value is absent. */
+struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *name,
+                        struct cfg where);
+
+#endif
