@@ -17,6 +17,7 @@
 #define ENGINE_SIM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sim;

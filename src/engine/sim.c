@@ -1,0 +1,164 @@
+#include "engine/sim.h"
+
+#include "base/xmalloc.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* The heap is an array: the children of place i are 4i+1 .. 4i+4. Keys are in it, so
+ * that comparing never leaves it; an event is touched only to note its new slot. */
+struct sim_heap_entry {
+    int64_t t_ps;
+    uint64_t seq;
+    struct sim_event *event;
+};
+
+enum { ARITY = 4, FIRST_CAP = 64 };
+
+void sim_init(struct sim *sim, void *context)
+{
+    *sim = (struct sim){ .context = context };
+}
+
+void sim_release(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->n_pending; i++)
+        sim->heap[i].event->slot = 0;
+    free(sim->heap);
+    *sim = (struct sim){ 0 };
+}
+
+void sim_event_init(struct sim_event *ev, const struct sim_event_type *type)
+{
+    ev->type = type;
+    ev->slot = 0;
+}
+
+/* Without branches: which of two is earlier cannot be predicted. */
+static inline bool earlier(const struct sim_heap_entry *a,
+                           const struct sim_heap_entry *b)
+{
+    return (a->t_ps < b->t_ps) | ((a->t_ps == b->t_ps) & (a->seq < b->seq));
+}
+
+static inline void put(struct sim_heap_entry *heap, uint32_t place,
+                       const struct sim_heap_entry *entry)
+{
+    heap[place] = *entry;
+    entry->event->slot = place + 1;
+}
+
+/* Moves the gap at `place` up to where the entry belongs, and puts it there. */
+static void sift_up(struct sim_heap_entry *heap, uint32_t place,
+                    struct sim_heap_entry entry)
+{
+    while (place > 0) {
+        uint32_t parent = (place - 1) / ARITY;
+        if (!earlier(&entry, &heap[parent]))
+            break;
+        put(heap, place, &heap[parent]);
+        place = parent;
+    }
+    put(heap, place, &entry);
+}
+
+/* The earliest of the children first .. first+3, all of which are there. */
+static inline uint32_t earliest_of_four(const struct sim_heap_entry *heap,
+                                        uint32_t first)
+{
+    uint32_t a = first + earlier(&heap[first + 1], &heap[first]);
+    uint32_t b = first + 2 + earlier(&heap[first + 3], &heap[first + 2]);
+    return earlier(&heap[b], &heap[a]) ? b : a;
+}
+
+/* Moves the gap at `place` down to where the entry belongs, and puts it there. */
+static void sift_down(struct sim_heap_entry *heap, uint32_t n, uint32_t place,
+                      struct sim_heap_entry entry)
+{
+    for (;;) {
+        uint32_t first = place * ARITY + 1;
+        if (first >= n)
+            break;
+        uint32_t best = first;
+        if (first + ARITY <= n)
+            best = earliest_of_four(heap, first);
+        else
+            for (uint32_t i = first + 1; i < n; i++)
+                best = earlier(&heap[i], &heap[best]) ? i : best;
+        if (!earlier(&heap[best], &entry))
+            break;
+        put(heap, place, &heap[best]);
+        place = best;
+    }
+    put(heap, place, &entry);
+}
+
+/* Puts an entry where another was taken out or had an older key. */
+static void sift(struct sim *sim, uint32_t place, struct sim_heap_entry entry)
+{
+    if (place > 0 && earlier(&entry, &sim->heap[(place - 1) / ARITY]))
+        sift_up(sim->heap, place, entry);
+    else
+        sift_down(sim->heap, sim->n_pending, place, entry);
+}
+
+void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps)
+{
+    assert(t_ps >= sim->now_ps);
+    struct sim_heap_entry entry = { t_ps, sim->seq++, ev };
+    if (ev->slot) {
+        sift(sim, ev->slot - 1, entry);
+        return;
+    }
+    if (sim->n_pending == sim->cap) {
+        assert(sim->cap < UINT32_MAX / (2 * ARITY));
+        sim->cap = sim->cap ? 2 * sim->cap : FIRST_CAP;
+        sim->heap = xrealloc(sim->heap, sim->cap, sizeof(*sim->heap));
+    }
+    sift_up(sim->heap, sim->n_pending++, entry);
+}
+
+void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps)
+{
+    assert(delay_ps >= 0 && delay_ps <= INT64_MAX - sim->now_ps);
+    sim_at(sim, ev, sim->now_ps + delay_ps);
+}
+
+void sim_cancel(struct sim *sim, struct sim_event *ev)
+{
+    if (!ev->slot)
+        return;
+    uint32_t place = ev->slot - 1;
+    ev->slot = 0;
+    sim->n_pending--;
+    if (place < sim->n_pending)
+        sift(sim, place, sim->heap[sim->n_pending]);
+}
+
+bool sim_is_pending(const struct sim_event *ev)
+{
+    return ev->slot != 0;
+}
+
+static void fire_first(struct sim *sim)
+{
+    struct sim_event *ev = sim->heap[0].event;
+    sim->now_ps = sim->heap[0].t_ps;
+    sim->n_fired++;
+    sim_cancel(sim, ev);
+    ev->type->fire(sim, ev);
+}
+
+void sim_run(struct sim *sim)
+{
+    while (sim->n_pending > 0)
+        fire_first(sim);
+}
+
+void sim_run_until(struct sim *sim, int64_t t_ps)
+{
+    while (sim->n_pending > 0 && sim->heap[0].t_ps <= t_ps)
+        fire_first(sim);
+    if (sim->now_ps < t_ps)
+        sim->now_ps = t_ps;
+}

@@ -1,0 +1,38 @@
+/* A cluster: one or several groups of equal instances, in rank order: the GPUs of
+ * instance 0 first, then those of instance 1, and so on through the groups. */
+#ifndef HARDWARE_CLUSTER_H
+#define HARDWARE_CLUSTER_H
+
+#include "hardware/instance.h"
+
+enum { CLUSTER_GROUPS_MAX = 8, CLUSTER_INSTANCES_MAX = 1 << 20 };
+
+struct cluster_group {
+    const struct instance *instance;
+    int64_t count;
+    int32_t gpus_per_instance; /* processes: the first so many GPUs are used */
+};
+
+struct cluster {
+    int32_t n_groups;
+    struct cluster_group groups[CLUSTER_GROUPS_MAX];
+    const struct fabric *fabric; /* between instances */
+    bool sagemaker;              /* "ml." was written: SageMaker's prices */
+    int64_t n_instances, n_gpus; /* over all groups */
+};
+
+/* Reads the scenario's "cluster" object. */
+int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object);
+
+/* Reads the command line's "p4d.24xlarge:2" ("ml." allowed, ":1" by default). */
+int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec);
+
+/* Whether all instances are of one group, so that they are equal by symmetry. */
+bool cluster_is_uniform(const struct cluster *c);
+
+/* Sum over groups of list prices, USD per hour; -1 with *missing naming an instance
+ * without a price of that service. *date is the oldest date among them. */
+int cluster_price(const struct cluster *c, double *usd_per_hour, const char **date,
+                  const char **missing);
+
+#endif

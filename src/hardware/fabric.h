@@ -1,0 +1,59 @@
+/* What carries bytes, inside a node or between nodes: capacities and the software costs
+ * of moving data over it in one era of drivers and libraries.
+ *
+ * Read from topologies/fabrics/NAME.json. The terms are those of MODEL.md,
+ * "Collectives"; an instance names one fabric inside and one outside, and a scenario may
+ * name another outside ("cluster": {"fabric": ...}). */
+#ifndef HARDWARE_FABRIC_H
+#define HARDWARE_FABRIC_H
+
+#include "config/cfg.h"
+
+enum fabric_kind {
+    FABRIC_NVLINK,     /* GPUs wired to each other, link by link */
+    FABRIC_NVSWITCH,   /* every GPU has one port to a full crossbar */
+    FABRIC_PCIE,       /* through PCIe switches and the host */
+    FABRIC_EFA,
+    FABRIC_TCP,        /* sockets over ENA */
+    FABRIC_INFINIBAND, /* RoCE and Omni-Path too */
+};
+
+/* One protocol of NCCL over this fabric (Simple, LL, LL128). All times are of one
+ * channel step unless said otherwise. */
+struct fabric_protocol {
+    bool enabled;
+    double base_s;      /* once per collective: launch and synchronisation */
+    double step_s;      /* of each ring step: flags, polling */
+    double efficiency;  /* share of the fabric's bandwidth that carries payload, 0..1 */
+    double quantum_B;   /* Simple: bytes of one unrolled copy iteration; 0: no quantum */
+    double quantum_s;   /* each started quantum of each step costs this */
+    double copy_Bps;    /* final receive-and-copy of S/n, hidden by nothing; INFINITY: none */
+    double max_Bps;     /* busbw beyond which the protocol's copy loops saturate */
+};
+
+enum { FABRIC_PROTO_SIMPLE, FABRIC_PROTO_LL, FABRIC_PROTO_LL128, FABRIC_PROTO_N };
+extern const struct name_value fabric_protocol_names[];
+
+struct fabric {
+    const char *name;
+    enum fabric_kind kind;
+    const char *era;        /* software it describes: "NCCL 2.12, 2021" */
+    double efficiency;      /* share of line rate that payload reaches */
+    double latency_s;       /* one hop between two GPUs (inside) or two nodes (outside) */
+    double per_flow_Bps;    /* one stream's limit (TCP); INFINITY: none */
+    double oversubscription; /* >= 1: nodes' line rate over what the core carries each */
+    bool gpudirect;         /* NICs read and write GPU memory; else host staging */
+    double staging_Bps;     /* host staging rate per NIC; INFINITY: does not limit */
+    double fill_frac, fill_max_s; /* per ring step over this fabric: store-and-forward of
+                                     one quantum, min(fill_frac * x / rate, fill_max_s) */
+    struct fabric_protocol proto[FABRIC_PROTO_N];
+    const char *nccl;       /* NCCL version its choices follow; NULL: the newest known */
+    const char *provenance;
+};
+
+extern const struct name_value fabric_kind_names[];
+
+const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
+                                struct cfg where);
+
+#endif

@@ -1,0 +1,70 @@
+/* An instance type: GPUs, how they are wired, NICs and which GPUs they are near, host,
+ * prices with their dates. Read from topologies/instances/NAME.json; a user adds an
+ * instance by adding a file. */
+#ifndef HARDWARE_INSTANCE_H
+#define HARDWARE_INSTANCE_H
+
+#include "hardware/fabric.h"
+#include "hardware/gpu.h"
+
+enum {
+    INSTANCE_GPUS_MAX = 16,
+    INSTANCE_NICS_MAX = 32,
+    INSTANCE_SWITCHES_MAX = 16,
+    INSTANCE_PRICES_MAX = 16,
+};
+
+struct instance_price {
+    const char *service;  /* "ec2" or "sagemaker" */
+    const char *date;     /* "2023-09-18", or a period */
+    const char *region;
+    double usd_per_hour;
+    const char *source;
+};
+
+struct instance_nic {
+    double line_Bps;   /* one direction */
+    int32_t pcie;      /* index of its PCIe switch; -1: on the root of NUMA node `numa` */
+    int32_t numa;
+};
+
+struct instance {
+    const char *name;             /* "p4d.24xlarge", without "ml." */
+    const char *summary;          /* one line for `smsim list` */
+    const struct gpu *gpu;
+    int32_t n_gpus;
+    int64_t vcpus;
+    int64_t host_memory_B;
+    int32_t n_numa;
+    const struct fabric *inside;  /* GPU to GPU in the node */
+    const struct fabric *outside; /* node to node; NULL: a lone machine */
+    uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* links between two GPUs;
+                                     all 0 with a switch or PCIe */
+    int32_t n_pcie;               /* PCIe switches */
+    int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
+    double pcie_Bps;              /* one direction of an x16 (or as wide as it is) port */
+    double pcie_uplink_Bps;       /* switch to root; equals pcie_Bps unless given */
+    int32_t gpu_pcie[INSTANCE_GPUS_MAX]; /* switch of a GPU; -1: on the root */
+    int32_t gpu_numa[INSTANCE_GPUS_MAX];
+    int32_t n_nics;
+    struct instance_nic nics[INSTANCE_NICS_MAX];
+    double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
+    double host_memory_Bps;       /* of the whole host, for CPU reductions */
+    double storage_Bps;           /* local or network disk; 0: unknown */
+    int32_t n_prices;
+    struct instance_price prices[INSTANCE_PRICES_MAX];
+    const char *provenance;
+};
+
+/* The instance of that name ("ml." in front is cut off); read once per loader. */
+const struct instance *instance_get(struct cfg_loader *loader, const char *name,
+                                    struct cfg where);
+
+/* The newest price of a service ("ec2", "sagemaker"), or NULL. */
+const struct instance_price *instance_price_newest(const struct instance *inst,
+                                                   const char *service);
+
+/* NVLinks between two GPUs' ports: through a switch, all of a port's links. */
+int64_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu); /* nearest NIC */
+
+#endif
