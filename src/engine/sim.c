@@ -17,7 +17,7 @@ enum { ARITY = 4, FIRST_CAP = 64 };
 
 void sim_init(struct sim *sim, void *context)
 {
-    *sim = (struct sim){ .context = context };
+    *sim = (struct sim) { .context = context };
 }
 
 void sim_release(struct sim *sim)
@@ -25,7 +25,7 @@ void sim_release(struct sim *sim)
     for (uint32_t i = 0; i < sim->n_pending; i++)
         sim->heap[i].event->slot = 0;
     free(sim->heap);
-    *sim = (struct sim){ 0 };
+    *sim = (struct sim) { 0 };
 }
 
 void sim_event_init(struct sim_event *ev, const struct sim_event_type *type)

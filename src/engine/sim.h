@@ -40,7 +40,7 @@ struct sim {
     uint64_t n_fired; /* events fired so far */
     uint64_t seq;     /* of the next event scheduled */
     struct sim_heap_entry *heap;
-    uint32_t n_pending, cap;
+    uint32_t n_pending, cap; /* in the heap, allocated */
     void *context; /* the owner's, for fire functions */
 };
 
@@ -51,7 +51,8 @@ void sim_release(struct sim *sim);
 void sim_event_init(struct sim_event *ev, const struct sim_event_type *type);
 
 /* Schedules a pending or idle event at t_ps >= now (a pending one is moved, and takes
- * its place behind the events already scheduled for that instant). */
+ * its place behind the events already scheduled for that instant). An event that fires
+ * is idle again: it may schedule itself, and its owner may be freed. */
 void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps);
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps);
 

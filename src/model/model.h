@@ -1,0 +1,62 @@
+/* A transformer, as its Hugging Face config.json describes it.
+ *
+ * Shipped in models/NAME.json, given by path, or inline in a scenario; field names by
+ * family (model_type). Only sizes and choices that decide parameters, FLOPs and bytes
+ * are kept. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "config/cfg.h"
+#include "hardware/dtype.h"
+
+enum model_arch { MODEL_ENCODER, MODEL_DECODER, MODEL_ENCODER_DECODER };
+
+/* What stands on top of the last layer and makes the loss. */
+enum model_head {
+    MODEL_HEAD_NONE,
+    MODEL_HEAD_CAUSAL_LM,     /* logits of every position */
+    MODEL_HEAD_MASKED_LM,     /* dense + activation + norm + logits of predicted positions */
+    MODEL_HEAD_PRETRAIN,      /* masked LM and next-sentence (BERT) */
+    MODEL_HEAD_SPAN,          /* question answering: two logits a position */
+    MODEL_HEAD_CLASS,         /* pooler and a few classes */
+};
+
+struct model {
+    const char *name;         /* the scenario's word for it, or "inline" */
+    const char *family;       /* model_type */
+    enum model_arch arch;
+    enum model_head head;     /* from "architectures", else the family's usual one */
+    int64_t layers;           /* of the encoder or the only stack */
+    int64_t decoder_layers;   /* encoder-decoder only */
+    int64_t hidden, heads, kv_heads, head_dim, ffn;
+    int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
+    int64_t experts, experts_per_token;   /* 0: dense */
+    int64_t relative_buckets; /* T5: learned relative positions */
+    bool rms_norm;            /* else LayerNorm with bias */
+    bool post_norm;           /* norm behind the residual sum (BERT) */
+    bool gated_mlp;           /* SwiGLU, gated GELU: three matrices */
+    bool tied_embeddings;     /* the head's matrix is the embedding's */
+    bool parallel_residual;   /* attention and MLP read the same input */
+    bool one_norm;            /* one norm a layer (GPT-J, falcon-7b) */
+    bool qkv_bias, out_bias, mlp_bias, head_bias;
+    bool embedding_norm, final_norm, pooler;
+    bool rotary;
+};
+
+extern const struct name_value model_head_names[];
+
+/* A model named, given by path, or described inline by `value` (string or object).
+ * Reports what is wrong (missing fields, heads that do not divide the hidden size where
+ * head_dim is not given, zero or absurd sizes) and returns -1. */
+int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
+
+/* Parameters of the model as models/ counts them (tied matrices once, pooler included,
+ * task heads that are not part of the base model excluded), summed over the operator
+ * list's parameter tensors. */
+int64_t model_parameters(const struct model *m);
+
+/* FLOPs of the model's own arithmetic for one sample of s tokens, forward and backward,
+ * nothing recomputed: MODEL.md, "Model FLOPs". */
+double model_flops_per_sample(const struct model *m, int64_t s, bool causal_half);
+
+#endif

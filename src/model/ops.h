@@ -1,0 +1,118 @@
+/* The operators of one training step of a transformer on one GPU: what is computed, how
+ * many bytes it moves, what it allocates and what is kept for backward. Kernel times,
+ * memory and parameter counts all come from this one list.
+ *
+ *   op_list
+ *     block "embedding"  x 1      forward ops | backward ops | parameter tensors
+ *     block "layer"      x 24     (listed once; all equal)
+ *     block "head"       x 1
+ *
+ * A step runs the blocks' forward ops in order and their backward ops in reverse order
+ * of blocks (a block's own backward list is in order of execution). Sizes are per
+ * microbatch and per GPU, after division by the tensor degree. Tables with the byte
+ * coefficients: MODEL.md, "Operator lists". */
+#ifndef MODEL_OPS_H
+#define MODEL_OPS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "model/framework.h"
+#include "model/model.h"
+
+enum op_kind {
+    OP_GEMM,   /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
+    OP_FLASH,  /* fused attention; n_heads x batch sequences of m queries over n keys */
+    OP_STREAM, /* memory-bound: norms, softmax, dropout, activations, sums, copies, loss */
+};
+
+enum op_outs { OP_OUTS_MAX = 3 };
+
+/* A tensor an operator makes. Kept ones live until the block's backward has used them
+ * (kept_until, an index into the block's backward ops); others die when the next
+ * operator has run. */
+struct op_out {
+    int64_t size_B;
+    int32_t kept_until; /* backward op after which it is freed; -1: not kept */
+};
+
+struct op {
+    const char *name;      /* "qkv", "scores", "softmax", ...: the same in every report */
+    enum op_kind kind;
+    enum dtype dtype;      /* of the arithmetic (GEMM, FLASH) */
+    int64_t m, n, k, batch; /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
+    bool causal, backward; /* FLASH; `backward` is set on every backward operator */
+    double flops;
+    double read_B, write_B; /* global memory traffic, each operand once */
+    int32_t launches;      /* kernels */
+    int32_t dispatches;    /* operators the host issues (an autograd node counts one) */
+    struct op_out outs[OP_OUTS_MAX];
+    int32_t n_outs;
+    int32_t grad_first, grad_n; /* parameter tensors of the block whose gradients are
+                                   complete when this (backward) operator has run */
+};
+
+struct op_param {
+    const char *name;     /* "attention.query.weight" */
+    int64_t elements;     /* on this GPU */
+    bool no_tensor_split; /* replicated over the tensor group (norms, biases of rows) */
+    bool matrix;          /* weight of a product: autocast keeps a 16-bit copy of it */
+};
+
+struct op_block {
+    const char *name;
+    int64_t repeat;       /* equal blocks in a row */
+    struct op *forward, *backward;
+    int32_t n_forward, n_backward;
+    struct op_param *params;
+    int32_t n_params;
+};
+
+struct op_list {
+    struct op_block *blocks;
+    int32_t n_blocks;
+};
+
+enum op_precision {
+    OP_FP32,
+    OP_TF32,
+    OP_FP16,     /* 16-bit parameters, fp32 master weights in the optimizer */
+    OP_BF16,
+    OP_FP8,
+    OP_AMP_FP16, /* autocast over fp32 parameters */
+    OP_AMP_BF16,
+    OP_AMP_FP8,
+    OP_PRECISION_N,
+};
+
+enum op_attention { OP_ATTENTION_UNFUSED, OP_ATTENTION_FUSED_SOFTMAX, OP_ATTENTION_FLASH };
+
+extern const struct name_value op_precision_names[];
+extern const struct name_value op_attention_names[];
+
+struct op_settings {
+    int64_t batch;         /* sequences of a microbatch on this GPU */
+    int64_t sequence;      /* tokens of each */
+    int64_t predicted;     /* positions a sequence predicts (masked LM); 0: all */
+    enum op_precision precision;
+    enum op_attention attention;
+    const struct framework *framework;
+    int64_t tensor;        /* tensor-parallel degree; 1 in this version */
+    bool sequence_parallel;
+    int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
+};
+
+bool op_is_autocast(enum op_precision p);
+enum dtype op_parameter_dtype(enum op_precision p); /* as kept by the model */
+enum dtype op_compute_dtype(enum op_precision p);   /* of matrix products */
+
+/* The list for a model; memory in the arena. Fails when sizes overflow what 64 bits of
+ * bytes hold, or when the model needs what is not supported. */
+int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
+                 const struct op_settings *s, struct err *err);
+
+/* Sums over the list, repeats counted. */
+int64_t op_list_parameters(const struct op_list *list);
+double op_list_flops(const struct op_list *list, bool backward);
+int64_t op_block_kept_B(const struct op_block *block); /* activations kept, one block */
+
+#endif
