@@ -14,10 +14,12 @@ const char *names_of(const struct name_value *table, int value);
 int names_find(const struct name_value *table, const char *name, int *value);
 
 /* The name of the table nearest to `word` by edits, or NULL when none is near (more
- * than a third of the longer word would have to change). `next` walks any list. */
+ * than a third of the longer word would have to change). One that differs only in upper
+ * and lower case is nearest of all; of equals, the first of the table. */
 const char *names_nearest(const struct name_value *table, const char *word);
 
-/* Edits (insert, delete, change, swap of neighbours) that turn a into b. */
+/* Edits (insert, delete, change, swap of neighbours) that turn a into b, in bytes;
+ * takes time in the product of their lengths. */
 int names_distance(const char *a, const char *b);
 
 #endif

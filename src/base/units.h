@@ -19,14 +19,17 @@ enum unit_kind {
     UNIT_USD_PER_HOUR,
 };
 
-/* Reads `text` whole into *value, in SI. On failure returns -1 and *why names what is
- * wrong and an example that would do, e.g. "unit missing (write \"40GiB\")". */
+/* Reads `text` whole into *value, in SI; blanks may stand around the number. On failure
+ * returns -1, and *why is a predicate of the text that ends in an example that would do:
+ * "has no unit (write for example \"40GiB\")". */
 int units_parse(const char *text, enum unit_kind kind, double *value, const char **why);
 
 /* One example of a well-formed quantity of that kind. */
 const char *units_example(enum unit_kind kind);
 
-/* Seconds to the engine's clock, rounded up; values beyond 2^62 ps are clamped. */
+/* Seconds to the engine's clock, rounded up; values beyond 2^62 ps are clamped. What is
+ * a whole number of ps but for the last bits of the double counts as whole, so that
+ * 17us is 17000000 ps and units_ps(units_s(t)) == t for |t| < 2^50. */
 int64_t units_ps(double seconds);
 double units_s(int64_t ps);
 
@@ -36,5 +39,8 @@ char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds);
 char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes);       /* binary: GiB */
 char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s);  /* decimal: GB/s */
 char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s);  /* TFLOP/s */
+
+/* The same for any kind, as units_parse reads it: exact to six digits. */
+char *units_text(char buf[UNITS_TEXT_MAX], enum unit_kind kind, double value);
 
 #endif

@@ -34,11 +34,14 @@ void sim_event_init(struct sim_event *ev, const struct sim_event_type *type)
     ev->slot = 0;
 }
 
-/* Without branches: which of two is earlier cannot be predicted. */
+/* (time, sequence) as one number: which of two entries is earlier cannot be predicted,
+ * and this way it is compared without a branch. Times are never negative. */
 static inline bool earlier(const struct sim_heap_entry *a,
                            const struct sim_heap_entry *b)
 {
-    return (a->t_ps < b->t_ps) | ((a->t_ps == b->t_ps) & (a->seq < b->seq));
+    unsigned __int128 key_a = (unsigned __int128)(uint64_t)a->t_ps << 64 | a->seq;
+    unsigned __int128 key_b = (unsigned __int128)(uint64_t)b->t_ps << 64 | b->seq;
+    return key_a < key_b;
 }
 
 static inline void put(struct sim_heap_entry *heap, uint32_t place,

@@ -1,0 +1,78 @@
+#include "base/names.h"
+
+#include "base/xmalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *names_of(const struct name_value *table, int value)
+{
+    for (; table->name; table++)
+        if (table->value == value)
+            return table->name;
+    return "?";
+}
+
+int names_find(const struct name_value *table, const char *name, int *value)
+{
+    for (; table->name; table++) {
+        if (strcmp(table->name, name) == 0) {
+            *value = table->value;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: three rows of the table of prefixes are enough. */
+int names_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), width = m + 1;
+    int *cells = xcalloc(3 * width, sizeof(*cells));
+    int *before = cells, *above = cells + width, *row = cells + 2 * width;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = least(change, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    int distance = row[m];
+    free(cells);
+    return distance;
+}
+
+const char *names_nearest(const struct name_value *table, const char *word)
+{
+    const char *nearest = NULL;
+    int best = 0;
+    size_t n = strlen(word);
+    for (; table->name; table++) {
+        size_t m = strlen(table->name);
+        size_t longer = n > m ? n : m, shorter = n > m ? m : n;
+        if (strcasecmp(table->name, word) == 0)
+            return table->name;
+        if (3 * (longer - shorter) > longer)
+            continue; /* their lengths alone differ by too much */
+        int d = names_distance(table->name, word);
+        if (3 * (size_t)d <= longer && (!nearest || d < best)) {
+            nearest = table->name;
+            best = d;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,216 @@
+#include "base/units.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A unit is worth num / den in SI. Two factors, since 17 / 1e6 is the double nearest to
+ * 17 us, and 17 * 1e-6 is not. */
+struct unit {
+    const char *name;
+    double num, den;
+};
+
+/* clang-format off */
+static const struct unit prefixes[] = {
+    { "",  1, 1 },
+    { "K",  1e3,  1 }, { "k", 1e3, 1 }, { "M",  1e6,  1 }, { "G",  1e9,  1 },
+    { "T",  1e12, 1 }, { "P", 1e15, 1 }, { "E", 1e18, 1 },
+    { "Ki", 1024.0, 1 },                 { "Mi", 1048576.0, 1 },
+    { "Gi", 1073741824.0, 1 },           { "Ti", 1099511627776.0, 1 },
+    { "Pi", 1125899906842624.0, 1 },
+    { NULL, 0, 0 },
+};
+
+static const struct unit times[] = {
+    { "ps", 1, 1e12 }, { "ns", 1, 1e9 }, { "us", 1, 1e6 }, { "ms", 1, 1e3 },
+    { "s",  1, 1 },    { "min", 60, 1 }, { "h", 3600, 1 }, { "d", 86400, 1 },
+    { NULL, 0, 0 },
+};
+
+/* What a prefix may stand before. */
+static const struct unit byte_stems[]  = { { "B", 1, 1 }, { "b", 1, 8 }, { NULL, 0, 0 } };
+static const struct unit rate_stems[]  = { { "B/s", 1, 1 }, { "b/s", 1, 8 },
+                                           { "Bps", 1, 1 }, { "bps", 1, 8 }, { NULL, 0, 0 } };
+static const struct unit flop_stems[]  = { { "FLOP/s", 1, 1 }, { "FLOPS", 1, 1 }, { NULL, 0, 0 } };
+static const struct unit hertz_stems[] = { { "Hz", 1, 1 }, { NULL, 0, 0 } };
+static const struct unit watt_stems[]  = { { "W", 1, 1 }, { NULL, 0, 0 } };
+static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1 }, { NULL, 0, 0 } };
+
+#define WHYS(EX)                                                            \
+    .example = EX,                                                          \
+    .no_number = "does not begin with a number (write for example \"" EX "\")", \
+    .no_unit = "has no unit (write for example \"" EX "\")",                \
+    .bad_unit = "has an unknown unit (write for example \"" EX "\")",       \
+    .too_large = "is too large (write for example \"" EX "\")"
+
+static const struct kind {
+    const struct unit *stems;
+    bool binary, decimal; /* which prefixes may stand before them */
+    const char *example, *no_number, *no_unit, *bad_unit, *too_large;
+} kinds[] = {
+    [UNIT_NONE]         = { NULL, false, false, WHYS("8") },
+    [UNIT_BYTES]        = { byte_stems, true, true, WHYS("40GiB") },
+    [UNIT_SECONDS]      = { times, false, false, WHYS("17us") },
+    [UNIT_BYTES_PER_S]  = { rate_stems, true, true, WHYS("400Gb/s") },
+    [UNIT_FLOP_PER_S]   = { flop_stems, false, true, WHYS("312TFLOP/s") },
+    [UNIT_HERTZ]        = { hertz_stems, false, true, WHYS("1410MHz") },
+    [UNIT_WATTS]        = { watt_stems, false, true, WHYS("400W") },
+    [UNIT_USD_PER_HOUR] = { usd_stems, false, false, WHYS("31.22USD/h") },
+};
+/* clang-format on */
+
+const char *units_example(enum unit_kind kind)
+{
+    return kinds[kind].example;
+}
+
+static size_t digits(const char *s)
+{
+    size_t n = 0;
+    while (isdigit((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* The length of the decimal number at s, 0 when there is none: strtod alone would also
+ * take "inf", "nan" and hexadecimal. */
+static size_t number_length(const char *s)
+{
+    size_t n = *s == '-' || *s == '+';
+    size_t whole = digits(s + n), part = 0;
+    n += whole;
+    if (s[n] == '.') {
+        part = digits(s + n + 1);
+        n += 1 + part;
+    }
+    if (whole + part == 0)
+        return 0;
+    if (s[n] == 'e' || s[n] == 'E') {
+        size_t sign = s[n + 1] == '-' || s[n + 1] == '+';
+        size_t power = digits(s + n + 1 + sign);
+        if (power)
+            n += 1 + sign + power;
+    }
+    return n;
+}
+
+static bool prefix_allowed(const struct kind *kind, const struct unit *prefix)
+{
+    bool binary = strlen(prefix->name) == 2;
+    return prefix->name[0] == '\0' || (binary ? kind->binary : kind->decimal);
+}
+
+/* Finds the unit of n bytes at s as a prefix and a stem. */
+static int unit_find(const struct kind *kind, const char *s, size_t n, double *num,
+                     double *den)
+{
+    for (const struct unit *stem = kind->stems; stem && stem->name; stem++) {
+        size_t m = strlen(stem->name);
+        if (m > n || strncmp(s + n - m, stem->name, m) != 0)
+            continue;
+        for (const struct unit *p = prefixes; p->name; p++) {
+            if (strlen(p->name) != n - m || strncmp(s, p->name, n - m) != 0 ||
+                !prefix_allowed(kind, p))
+                continue;
+            *num = stem->num * p->num;
+            *den = stem->den * p->den;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+int units_parse(const char *text, enum unit_kind kind, double *value, const char **why)
+{
+    const struct kind *k = &kinds[kind];
+    const char *s = text + strspn(text, " \t");
+    size_t n = number_length(s);
+    if (n == 0) {
+        *why = k->no_number;
+        return -1;
+    }
+    const char *unit = s + n + strspn(s + n, " \t");
+    size_t m = strlen(unit);
+    while (m > 0 && (unit[m - 1] == ' ' || unit[m - 1] == '\t'))
+        m--;
+    double num = 1, den = 1;
+    if (m == 0 && kind != UNIT_NONE) {
+        *why = k->no_unit;
+        return -1;
+    }
+    if (m > 0 && unit_find(k, unit, m, &num, &den)) {
+        *why = kind == UNIT_NONE ? "takes no unit (write for example \"8\")" : k->bad_unit;
+        return -1;
+    }
+    double v = strtod(s, NULL) * num / den;
+    if (!isfinite(v)) {
+        *why = k->too_large;
+        return -1;
+    }
+    *value = v;
+    return 0;
+}
+
+int64_t units_ps(double seconds)
+{
+    assert(!isnan(seconds));
+    const double most = 4611686018427387904.0; /* 2^62 */
+    double ps = seconds * 1e12, whole = nearbyint(ps);
+    if (fabs(ps - whole) > 4 * DBL_EPSILON * fabs(ps))
+        whole = ceil(ps);
+    return (int64_t)(whole > most ? most : whole < -most ? -most : whole);
+}
+
+double units_s(int64_t ps)
+{
+    return (double)ps / 1e12;
+}
+
+/* The text with the largest step that keeps the number at 1 or above; the steps rise. */
+static char *scaled_text(char *buf, double v, const struct unit *steps, int digits_kept)
+{
+    const struct unit *step = steps;
+    while (step[1].name && fabs(v) * step[1].den >= step[1].num)
+        step++;
+    double shown = v * step->den / step->num;
+    if (fabs(shown) >= 999.5 && step[1].name && digits_kept == 3 &&
+        step[1].num / step[1].den / (step->num / step->den) < 1001) {
+        double next = v * step[1].den / step[1].num;
+        if (fabs(next) >= 0.9995)
+            step++, shown = next;
+    }
+    if (digits_kept == 3 && fabs(shown) >= 100 && fabs(shown) < 1e5)
+        snprintf(buf, UNITS_TEXT_MAX, "%.0f %s", shown, step->name);
+    else
+        snprintf(buf, UNITS_TEXT_MAX, "%.*g %s", digits_kept, shown, step->name);
+    return buf;
+}
+
+/* clang-format off */
+static const struct unit bytes_steps[] = {
+    { "B", 1, 1 }, { "KiB", 1024.0, 1 }, { "MiB", 1048576.0, 1 },
+    { "GiB", 1073741824.0, 1 }, { "TiB", 1099511627776.0, 1 },
+    { "PiB", 1125899906842624.0, 1 }, { NULL, 0, 0 },
+};
+static const struct unit rate_steps[] = {
+    { "B/s", 1, 1 }, { "KB/s", 1e3, 1 }, { "MB/s", 1e6, 1 }, { "GB/s", 1e9, 1 },
+    { "TB/s", 1e12, 1 }, { "PB/s", 1e15, 1 }, { NULL, 0, 0 },
+};
+static const struct unit flop_steps[] = {
+    { "FLOP/s", 1, 1 }, { "KFLOP/s", 1e3, 1 }, { "MFLOP/s", 1e6, 1 },
+    { "GFLOP/s", 1e9, 1 }, { "TFLOP/s", 1e12, 1 }, { "PFLOP/s", 1e15, 1 },
+    { "EFLOP/s", 1e18, 1 }, { NULL, 0, 0 },
+};
+static const struct unit hertz_steps[] = {
+    { "Hz", 1, 1 }, { "kHz", 1e3, 1 }, { "MHz", 1e6, 1 }, { "GHz", 1e9, 1 }, { NULL, 0, 0 },
+};
+static const struct unit watt_steps[] = { { "W", 1, 1 }, { "kW", 1e3, 1 }, { NULL, 0, 0 } };
+static const struct unit usd_steps[]  = { { "USD/h", 1, 1 }, { NULL, 0, 0 } };
+static const struct unit none_steps[] = { { "", 1, 1 }, { NULL, 0, 0 } };
+/* clang-format on */

@@ -1,0 +1,97 @@
+/* Collective operations: what NCCL (and later others) would do for one, as a plan of
+ * phases over links, and the closed-form time of that plan.
+ *
+ * A plan is the one model behind all three fidelities: `analytic` evaluates it in closed
+ * form, `flow` runs each phase as an activity of the fluid network (equal to the closed
+ * form when nothing contends), `chunk` replays every ring step of every chunk that the
+ * plan's rings describe. Equations: MODEL.md, "Collectives". */
+#ifndef COST_COLLECTIVE_H
+#define COST_COLLECTIVE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "engine/flow.h"
+#include "hardware/net.h"
+
+enum coll_op { COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST,
+               COLL_REDUCE, COLL_ALLTOALL, COLL_SCATTER, COLL_SENDRECV };
+enum coll_algorithm { COLL_AUTO, COLL_RING, COLL_HIERARCHICAL, COLL_TREE, COLL_NVLS,
+                      COLL_NVLS_TREE };
+
+extern const struct name_value coll_op_names[], coll_algorithm_names[];
+
+/* Ranks that take part: the GPUs `gpus[0..n_gpus)` of each of n_instances instances
+ * starting at `first`, `stride` apart. A group is a few of these, so that its size in
+ * memory does not grow with the ranks. */
+struct coll_span {
+    int64_t first, n_instances, stride;
+    int32_t n_gpus;
+    uint8_t gpus[INSTANCE_GPUS_MAX];
+};
+
+struct coll_group {
+    int32_t n_spans;
+    struct coll_span spans[CLUSTER_GROUPS_MAX];
+};
+
+struct coll_request {
+    enum coll_op op;
+    enum coll_algorithm algorithm;
+    int protocol;             /* FABRIC_PROTO_*, or -1: as NCCL would choose */
+    double size_B;            /* nccl-tests' size: the whole buffer; of all ranks together
+                                 for all-gather and reduce-scatter */
+    const struct coll_group *groups; /* groups doing the same at once (folding: all that */
+    int32_t n_groups;                /* this activity stands for); equal in shape */
+    bool graph_launch;        /* launch cost not charged (within a running step) */
+};
+
+/* One stretch of a collective: a latency that nothing shares, then bytes that share
+ * links. Time alone: latency_s + size_B / min(cap_Bps, capacity / weight of each use). */
+struct coll_phase {
+    const char *name;
+    double latency_s;
+    double size_B;            /* units of progress */
+    double cap_Bps;           /* software's limit; INFINITY: none */
+    int32_t n_uses;
+    struct flow_use *uses;    /* link of the net, bytes on it per byte of progress */
+};
+
+/* A ring of the plan, for chunk replay: the links of each hop, in order of ranks. In a
+ * folded net the hops of one representative node (and the hop to the next node). */
+struct coll_ring {
+    int32_t n_hops;
+    int32_t *hop_starts;      /* [n_hops + 1], into hop_links */
+    int32_t *hop_links;
+};
+
+struct coll_plan {
+    enum coll_op op;
+    enum coll_algorithm algorithm; /* chosen */
+    int protocol;
+    int64_t n_ranks, n_nodes;
+    int32_t n_channels;
+    int32_t n_phases;
+    struct coll_phase *phases;     /* one after the other */
+    int32_t n_rings;
+    struct coll_ring *rings;       /* directed; the bytes are split evenly over them */
+    double sm_frac;                /* share of the GPU's SMs its kernels occupy */
+    double wire_B;                 /* bytes over all links together, all ranks */
+    const char *why;               /* the choice in one line, for --explain */
+};
+
+/* Plans a collective on a net (folded or not); memory in the arena. Fails for groups
+ * that the operation cannot run on (one rank is fine: nothing to do, no phases), ranks
+ * that are not in the cluster, GPUs without a path. O(links of the copies touched). */
+int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,
+                   const struct coll_request *request, struct err *err);
+
+/* Closed-form time of a plan with the net to itself, seconds. */
+double coll_plan_time_s(const struct coll_plan *plan, const struct net *net);
+
+/* nccl-tests' bus-bandwidth factor: busbw = size / time * factor. */
+double coll_bus_factor(enum coll_op op, int64_t n_ranks);
+
+/* The group of all GPUs of the net's cluster. */
+struct coll_group coll_group_world(const struct cluster *c);
+
+#endif

@@ -1,0 +1,22 @@
+/* What a GPU holds for its parameters besides activations: bytes of parameters,
+ * gradients and optimizer states, by precision, optimizer and sharding. Coefficients:
+ * MODEL.md, "States". */
+#ifndef PARALLEL_STATES_H
+#define PARALLEL_STATES_H
+
+#include "parallel/scenario.h"
+
+struct states {
+    double parameter_B;   /* per parameter held by the GPU */
+    double gradient_B;
+    double optimizer_B;   /* master weights and moments; shards divided already */
+    double autocast_B;    /* 16-bit copies, per element of a product's weight, while used */
+    double step_B;        /* temporary during the update, per parameter */
+};
+
+struct states states_of(const struct scenario *s);
+
+/* Bytes a gradient element takes on the wire. */
+double states_wire_B(const struct scenario *s);
+
+#endif
