@@ -1,0 +1,201 @@
+#include "cost/kernel.h"
+
+#include <math.h>
+
+const struct kernel_share kernel_alone = { 1, 1 };
+
+/* Tiles of the output that one SM makes at a time: 2^m_bits x 2^n_bits. */
+struct tile {
+    int m_bits, n_bits;
+};
+
+enum { TILES_N = 7, SPLITS_N = 7, TILES_SMALL_MAX = 16384, SPLIT_K_MIN = 256 };
+
+/* cuBLAS has many more; these make all the difference that data show. The last one is
+ * for products of a few rows. */
+static const struct tile tiles_ampere[TILES_N] = { { 8, 7 }, { 7, 8 }, { 7, 7 },
+                                                   { 6, 8 }, { 6, 7 }, { 6, 6 },
+                                                   { 5, 5 } };
+static const struct tile tiles_hopper[TILES_N] = { { 8, 7 }, { 7, 8 }, { 7, 7 },
+                                                   { 6, 8 }, { 6, 7 }, { 6, 6 },
+                                                   { 6, 4 } };
+static const int splits[SPLITS_N] = { 1, 2, 3, 4, 5, 8, 16 };
+
+/* What all candidates of one product have in common. Rates are of one SM. */
+struct gemm {
+    double m, n, batch;
+    int64_t k;
+    double sms;      /* left to this kernel */
+    double flops;    /* per SM */
+    double port_Bps; /* per SM */
+    double hbm_Bps;  /* of the GPU, as this kernel reaches it */
+    double element_B;
+    double launch_s, epilogue;
+    bool fractional;
+};
+
+/* a / b rounded up, for whole numbers below 2^52. */
+static inline double ceil_div(double a, double b)
+{
+    return (double)(int64_t)((a + b - 1) / b);
+}
+
+/* (4): rounds of tiles that the busiest SM goes through, main loop and write-out. */
+static inline double loop_and_write_s(const struct gemm *g, double pieces,
+                                      double elements, double loop_s, double write_s)
+{
+    if (g->fractional && pieces > g->sms)
+        return pieces / g->sms * loop_s + ceil_div(pieces, g->sms) * write_s;
+    double waves = ceil_div(pieces, g->sms);
+    if (!g->fractional && elements <= TILES_SMALL_MAX && pieces > g->sms)
+        waves = 2 * ceil_div(pieces, 2 * g->sms); /* two small tiles share an SM */
+    return waves * (loop_s + write_s);
+}
+
+/* (1)-(5) for one tile: the best over the ways to split k. */
+static double tile_s(const struct gemm *g, const struct tile *tile)
+{
+    double rows = (double)(1 << tile->m_bits), columns = (double)(1 << tile->n_bits);
+    double elements = rows * columns;
+    double pieces = ceil_div(g->m, rows) * ceil_div(g->n, columns) * g->batch;
+    double arithmetic_s = 2 * elements / g->flops;
+    double load_s = g->element_B * (rows + columns) / g->port_Bps;
+    double step_s = fmax(arithmetic_s, load_s);
+    double write_s = g->epilogue * g->element_B * elements * g->sms / g->hbm_Bps;
+    double partial_s = 4 * g->batch * g->m * g->n / g->hbm_Bps;
+    double best = INFINITY;
+    for (int i = 0; i < SPLITS_N; i++) {
+        int64_t s = splits[i];
+        if (s > 1 && (g->k < SPLIT_K_MIN * s || pieces > 4 * g->sms))
+            break;
+        double depth = (double)((g->k + 32 * s - 1) / (32 * s) * 32);
+        double t =
+            loop_and_write_s(g, pieces * (double)s, elements, depth * step_s, write_s);
+        if (s > 1)
+            t += g->launch_s + (double)s * partial_s;
+        best = t < best ? t : best;
+    }
+    return best;
+}
+
+/* (6)-(8): the best tile, joined with the memory traffic by a 4-norm. */
+static double gemm_s(const struct gemm *g, const struct tile tiles[TILES_N])
+{
+    double best = INFINITY;
+    for (int i = 0; i < TILES_N; i++) {
+        double t = tile_s(g, &tiles[i]);
+        best = t < best ? t : best;
+    }
+    double k = (double)g->k;
+    double moved_B = g->element_B * g->batch * (g->m * k + g->n * k + g->m * g->n);
+    double memory_s = moved_B / g->hbm_Bps;
+    double a = best * best, b = memory_s * memory_s;
+    return g->launch_s + sqrt(sqrt(a * a + b * b));
+}
+
+static double sms_left(const struct gpu *gpu, struct kernel_share share)
+{
+    double sms = floor((double)gpu->n_sms * share.sms + 1e-9);
+    return sms < 1 ? 1 : sms;
+}
+
+double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
+                     int64_t k, int64_t batch, bool sustained,
+                     struct kernel_share share)
+{
+    const struct gpu_gemm *p = &gpu->gemm[dtype];
+    double clock = sustained ? p->sustained : 1;
+    struct gemm g = {
+        .m = (double)m,
+        .n = (double)n,
+        .batch = (double)batch,
+        .k = k,
+        .sms = sms_left(gpu, share),
+        .flops = p->eta * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms,
+        .port_Bps = p->port_Bps,
+        .hbm_Bps = p->hbm_frac * gpu->hbm_Bps * share.memory,
+        .element_B = dtype_bytes(dtype),
+        .launch_s = p->launch_s,
+        .epilogue = p->epilogue,
+        .fractional = p->fractional,
+    };
+    return gemm_s(&g, gpu->sm_arch >= 90 ? tiles_hopper : tiles_ampere);
+}
+
+double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share)
+{
+    return gpu->kernel_s + bytes / (gpu->stream_frac * gpu->hbm_Bps * share.memory);
+}
+
+/* Constants of (9), fitted to flash-attention on A100 (causal, forward, head_dim 128;
+ * fidelity of MODEL.md, "Kernels"). Time per thread block and the tail are taken to be
+ * the same on other GPUs. */
+enum { FLASH_TILE = 128, FLASH_NARROW = 64 };
+static const double flash_tail = 0.55;          /* light and heavy rows mixed */
+static const double flash_block_s = 0.74e-6;    /* each block of 128 queries */
+static const double flash_hbm_frac = 0.554;     /* 1.13 TB/s of 2.039 */
+static const double flash_narrow_frac = 0.87;   /* head_dim 64 over 128, recalled */
+static const double flash_backward_flops = 2.5; /* over forward */
+
+/* Pairs of 128 x 128 tiles that one sequence and head visits. */
+static double flash_pairs(double rows, double columns, int64_t n, bool causal)
+{
+    if (n <= FLASH_NARROW)
+        return 0.5 * rows;
+    return causal && columns >= rows ? rows * (columns - rows) + rows * (rows + 1) / 2
+                                     : rows * columns;
+}
+
+double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
+                      int64_t head_dim, int64_t heads, bool causal, bool backward,
+                      bool sustained, struct kernel_share share)
+{
+    double sms = sms_left(gpu, share), d = (double)head_dim, h = (double)heads;
+    double rows = ceil_div((double)m, FLASH_TILE),
+           columns = ceil_div((double)n, FLASH_TILE);
+    double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
+    frac *= head_dim <= 64 ? flash_narrow_frac : 1;
+    double clock = sustained ? gpu->gemm[dtype].sustained : 1;
+    double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
+    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * d;
+    double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;
+    double busiest = h * flash_pairs(rows, columns, n, causal) / sms +
+                     (causal ? flash_tail * columns : 0);
+    double moved_B =
+        dtype_bytes(dtype) * h * d * 2 * (double)(m + n) * (backward ? 2 : 1);
+    return gpu->gemm[dtype].launch_s + pair_s * fmax(busiest, columns) +
+           moved_B / (flash_hbm_frac * gpu->hbm_Bps * share.memory) +
+           flash_block_s * h * rows / sms;
+}
+
+/* A product's bias sums and the like: bytes beyond its operands, launches beyond one. */
+static double gemm_extra_s(const struct gpu *gpu, const struct op *op,
+                           double stream_factor, struct kernel_share share)
+{
+    double m = (double)op->m, n = (double)op->n, k = (double)op->k;
+    double operands_B =
+        dtype_bytes(op->dtype) * (double)op->batch * (m * k + n * k + m * n);
+    double extra_B = fmax(0, op->read_B + op->write_B - operands_B);
+    double rate = gpu->stream_frac * gpu->hbm_Bps * share.memory;
+    return (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s +
+           stream_factor * extra_B / rate;
+}
+
+double kernel_op_s(const struct gpu *gpu, const struct op *op, double stream_factor,
+                   struct kernel_share share)
+{
+    switch (op->kind) {
+    case OP_GEMM:
+        return kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch, true,
+                             share) +
+               gemm_extra_s(gpu, op, stream_factor, share);
+    case OP_FLASH:
+        return kernel_flash_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
+                              op->causal, op->backward, true, share);
+    case OP_STREAM:
+        break;
+    }
+    double bytes = stream_factor * (op->read_B + op->write_B);
+    return kernel_stream_s(gpu, bytes, share) +
+           (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s;
+}
