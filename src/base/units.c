@@ -145,7 +145,8 @@ int units_parse(const char *text, enum unit_kind kind, double *value, const char
         return -1;
     }
     if (m > 0 && unit_find(k, unit, m, &num, &den)) {
-        *why = kind == UNIT_NONE ? "takes no unit (write for example \"8\")" : k->bad_unit;
+        *why =
+            kind == UNIT_NONE ? "takes no unit (write for example \"8\")" : k->bad_unit;
         return -1;
     }
     double v = strtod(s, NULL) * num / den;
@@ -172,26 +173,6 @@ double units_s(int64_t ps)
     return (double)ps / 1e12;
 }
 
-/* The text with the largest step that keeps the number at 1 or above; the steps rise. */
-static char *scaled_text(char *buf, double v, const struct unit *steps, int digits_kept)
-{
-    const struct unit *step = steps;
-    while (step[1].name && fabs(v) * step[1].den >= step[1].num)
-        step++;
-    double shown = v * step->den / step->num;
-    if (fabs(shown) >= 999.5 && step[1].name && digits_kept == 3 &&
-        step[1].num / step[1].den / (step->num / step->den) < 1001) {
-        double next = v * step[1].den / step[1].num;
-        if (fabs(next) >= 0.9995)
-            step++, shown = next;
-    }
-    if (digits_kept == 3 && fabs(shown) >= 100 && fabs(shown) < 1e5)
-        snprintf(buf, UNITS_TEXT_MAX, "%.0f %s", shown, step->name);
-    else
-        snprintf(buf, UNITS_TEXT_MAX, "%.*g %s", digits_kept, shown, step->name);
-    return buf;
-}
-
 /* clang-format off */
 static const struct unit bytes_steps[] = {
     { "B", 1, 1 }, { "KiB", 1024.0, 1 }, { "MiB", 1048576.0, 1 },
@@ -214,3 +195,67 @@ static const struct unit watt_steps[] = { { "W", 1, 1 }, { "kW", 1e3, 1 }, { NUL
 static const struct unit usd_steps[]  = { { "USD/h", 1, 1 }, { NULL, 0, 0 } };
 static const struct unit none_steps[] = { { "", 1, 1 }, { NULL, 0, 0 } };
 /* clang-format on */
+
+static double worth(const struct unit *u)
+{
+    return u->num / u->den;
+}
+
+static char *number_text(char *buf, double v, const struct unit *u, int kept)
+{
+    double shown = v * u->den / u->num;
+    bool whole = fabs(shown) >= pow(10, kept - 1) && fabs(shown) < 1e6;
+    const char *space = u->name[0] ? " " : "";
+    if (whole)
+        snprintf(buf, UNITS_TEXT_MAX, "%.0f%s%s", shown, space, u->name);
+    else
+        snprintf(buf, UNITS_TEXT_MAX, "%.*g%s%s", kept, shown, space, u->name);
+    return buf;
+}
+
+/* In the largest of the rising steps that leaves a number of 1 or above, also where
+ * rounding to the digits kept is what lifts it there (999.9 us is 1 ms). */
+static char *steps_text(char *buf, double v, const struct unit *steps, int kept)
+{
+    const struct unit *u = steps;
+    if (v == 0)
+        while (worth(u) < 1)
+            u++;
+    while (u[1].name && fabs(v) >= worth(&u[1]))
+        u++;
+    number_text(buf, v, u, kept);
+    if (u[1].name && fabs(strtod(buf, NULL)) * worth(u) >= worth(&u[1]))
+        number_text(buf, v, u + 1, kept);
+    return buf;
+}
+
+char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds)
+{
+    return steps_text(buf, seconds, times, 3);
+}
+
+char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes)
+{
+    return steps_text(buf, bytes, bytes_steps, 3);
+}
+
+char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s)
+{
+    return steps_text(buf, bytes_per_s, rate_steps, 3);
+}
+
+char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s)
+{
+    return steps_text(buf, flop_per_s, flop_steps, 3);
+}
+
+char *units_text(char buf[UNITS_TEXT_MAX], enum unit_kind kind, double value)
+{
+    static const struct unit *const steps[] = {
+        [UNIT_NONE] = none_steps,       [UNIT_BYTES] = bytes_steps,
+        [UNIT_SECONDS] = times,         [UNIT_BYTES_PER_S] = rate_steps,
+        [UNIT_FLOP_PER_S] = flop_steps, [UNIT_HERTZ] = hertz_steps,
+        [UNIT_WATTS] = watt_steps,      [UNIT_USD_PER_HOUR] = usd_steps,
+    };
+    return steps_text(buf, value, steps[kind], 6);
+}

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 enum unit_kind {
-    UNIT_NONE,      /* a plain number; no unit may be written */
-    UNIT_BYTES,     /* B KB MB GB TB KiB MiB GiB TiB, and b Kb ... Kib ... */
-    UNIT_SECONDS,   /* ps ns us ms s min h d */
+    UNIT_NONE,    /* a plain number; no unit may be written */
+    UNIT_BYTES,   /* B KB MB GB TB KiB MiB GiB TiB, and b Kb ... Kib ... */
+    UNIT_SECONDS, /* ps ns us ms s min h d */
     UNIT_BYTES_PER_S,
     UNIT_FLOP_PER_S, /* FLOP/s ... PFLOP/s */
-    UNIT_HERTZ,     /* Hz kHz MHz GHz */
-    UNIT_WATTS,     /* W kW */
+    UNIT_HERTZ,      /* Hz kHz MHz GHz */
+    UNIT_WATTS,      /* W kW */
     UNIT_USD_PER_HOUR,
 };
 
@@ -36,9 +36,9 @@ double units_s(int64_t ps);
 /* Short text for people: "1.92 s", "31.4 GiB", "12.5 GB/s", into buf; returns buf. */
 #define UNITS_TEXT_MAX 32
 char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds);
-char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes);       /* binary: GiB */
-char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s);  /* decimal: GB/s */
-char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s);  /* TFLOP/s */
+char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes);      /* binary: GiB */
+char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s); /* decimal: GB/s */
+char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s); /* TFLOP/s */
 
 /* The same for any kind, as units_parse reads it: exact to six digits. */
 char *units_text(char buf[UNITS_TEXT_MAX], enum unit_kind kind, double value);

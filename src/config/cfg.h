@@ -80,9 +80,14 @@ struct cfg cfg_member(struct cfg object, void *it);
  * still says where it was looked for; its place is that of the object around it).
  * cfg_error returns -1. */
 int cfg_error(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cfg_error_key(struct cfg c, const char *fmt,
+                  ...) /* at its key: unknown, misplaced */
+    __attribute__((format(printf, 2, 3)));
 void cfg_warn(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Single values. `what` of the messages comes from the value's place. */
+/* Single values, of which an absent one is an error; *v stays as it is on failure. A
+ * bound of -INFINITY or INFINITY (INT64_MIN, INT64_MAX) is none. A real that is whole
+ * (4.0, 4e0) is an integer; true is no number. */
 int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max);
 int cfg_real(struct cfg c, double *v, double min, double max);
 int cfg_bool(struct cfg c, bool *v);
@@ -98,49 +103,53 @@ enum cfg_type {
     CFG_T_ENUM,     /* int, by a table of names (the member is an enum) */
     CFG_T_QUANTITY, /* double in SI, from a string with its unit */
     CFG_T_BYTES,    /* int64_t, from a string with its unit */
-    CFG_T_CHILD,    /* struct cfg: kept for the caller to read */
+    CFG_T_CHILD,    /* struct cfg: kept for the caller to read; set when absent, too */
     CFG_T_REFUSED,  /* known, but not to be used: `why` says what to do instead */
 };
 
 struct cfg_field {
     const char *key;
     enum cfg_type type;
-    size_t at;  /* offset of the member; it keeps its value when the key is absent */
-    size_t has; /* offset of a bool that is set when the key is present; or CFG_NO_HAS */
+    size_t at; /* offset of the member; it keeps its value when the key is absent */
+    size_t
+        has; /* offset of a bool that is set when the key is present; or CFG_NO_HAS */
     bool required;
     double min, max;                /* of numbers and quantities, in SI */
     const struct name_value *names; /* of enums */
     enum unit_kind unit;            /* of quantities */
-    const char *why;                /* of refused keys */
+    const char *why; /* what to do instead of a refused key; what a child should be */
 };
 
-#define CFG_NO_HAS ((size_t) - 1)
+#define CFG_NO_HAS ((size_t)-1)
 
 /* Rows of a table of fields; T is the struct, m its member, named like the key unless
  * given. Append `.required = true` or `.has = offsetof(T, has_m)` after a comma inside
  * CFG_ROW for more. */
-#define CFG_ROW(k, t, T, m, ...)                                                       \
-    {                                                                                  \
-        .key = (k), .type = (t), .at = offsetof(T, m), .has = CFG_NO_HAS, __VA_ARGS__  \
+#define CFG_ROW(k, t, T, m, ...)                                                      \
+    {                                                                                 \
+        .key = (k), .type = (t), .at = offsetof(T, m), .has = CFG_NO_HAS, __VA_ARGS__ \
     }
 #define CFG_INT(k, T, m, lo, hi) CFG_ROW(k, CFG_T_INT, T, m, .min = (lo), .max = (hi))
 #define CFG_REAL(k, T, m, lo, hi) CFG_ROW(k, CFG_T_REAL, T, m, .min = (lo), .max = (hi))
 #define CFG_BOOL(k, T, m) CFG_ROW(k, CFG_T_BOOL, T, m, .min = 0)
 #define CFG_STRING(k, T, m) CFG_ROW(k, CFG_T_STRING, T, m, .min = 0)
 #define CFG_ENUM(k, T, m, tab) CFG_ROW(k, CFG_T_ENUM, T, m, .names = (tab))
-#define CFG_QUANTITY(k, T, m, u, lo, hi)                                               \
+#define CFG_QUANTITY(k, T, m, u, lo, hi) \
     CFG_ROW(k, CFG_T_QUANTITY, T, m, .unit = (u), .min = (lo), .max = (hi))
-#define CFG_BYTES(k, T, m, lo, hi)                                                     \
+#define CFG_BYTES(k, T, m, lo, hi) \
     CFG_ROW(k, CFG_T_BYTES, T, m, .unit = UNIT_BYTES, .min = (lo), .max = (hi))
 #define CFG_CHILD(k, T, m) CFG_ROW(k, CFG_T_CHILD, T, m, .min = 0)
-#define CFG_REFUSED(k, text)                                                           \
-    {                                                                                  \
-        .key = (k), .type = CFG_T_REFUSED, .has = CFG_NO_HAS, .why = (text)            \
+#define CFG_REFUSED(k, text)                                                \
+    {                                                                       \
+        .key = (k), .type = CFG_T_REFUSED, .has = CFG_NO_HAS, .why = (text) \
     }
-#define CFG_END { .key = NULL }
+#define CFG_END     \
+    {               \
+        .key = NULL \
+    }
 
-/* Fills *dst from an object by the table (ended by CFG_END). -1 when anything was
- * reported. */
+/* Fills *dst from an object by the table (ended by CFG_END). An absent object counts as
+ * an empty one. -1 when anything was reported. */
 int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst);
 
 #endif

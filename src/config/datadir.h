@@ -18,7 +18,7 @@ const char *datadir_file(struct arena *arena, const char *dir, const char *name)
 const char **datadir_list(struct arena *arena, const char *dir);
 
 /* Loads the named file; when there is none, reports an error at `where` that lists the
- * nearest name, and the value is absent. */
+ * nearest name (without a place where `where` is {0}), and the value is absent. */
 struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *name,
                         struct cfg where);
 

@@ -1,0 +1,144 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "base/file.h"
+
+#include "base/xmalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *read_stream(FILE *in, const char *path, size_t max_B, size_t *len,
+                         struct err *err)
+{
+    size_t cap = 4096, n = 0;
+    char *text = xmalloc(cap);
+    for (;;) {
+        size_t got = fread(text + n, 1, cap - 1 - n, in);
+        n += got;
+        if (n > max_B) {
+            err_set(err, "%s: is larger than %zu MiB", path, max_B >> 20);
+            goto fail;
+        }
+        if (got == 0)
+            break;
+        if (n == cap - 1) {
+            cap *= 2;
+            text = xrealloc(text, cap, 1);
+        }
+    }
+    if (ferror(in)) {
+        err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+        goto fail;
+    }
+    text[n] = '\0';
+    *len = n;
+    return text;
+
+fail:
+    free(text);
+    return NULL;
+}
+
+char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return read_stream(stdin, "standard input", max_B, len, err);
+    struct stat st;
+    FILE *in = stat(path, &st) ? NULL : fopen(path, "rb");
+    if (!in) {
+        err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    if (S_ISDIR(st.st_mode))
+        err_set(err, "%s: is a directory (give a file)", path);
+    else
+        text = read_stream(in, path, max_B, len, err);
+    fclose(in);
+    return text;
+}
+
+static int cannot_write(const char *path, struct err *err)
+{
+    return err_set(err, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/* A new file beside the target, with the rights the user's umask gives. */
+static int open_beside(struct file_out *out)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        char *temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);
+        int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            out->temp = temp;
+            out->stream = fdopen(fd, "wb");
+            return out->stream ? 0 : -1;
+        }
+        free(temp);
+        if (errno != EEXIST)
+            break;
+    }
+    return -1;
+}
+
+int file_out_open(struct file_out *out, const char *path, struct err *err)
+{
+    *out = (struct file_out) { 0 };
+    if (strcmp(path, "-") == 0) {
+        out->stream = stdout;
+        out->path = xstrdup("standard output");
+        return 0;
+    }
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+        return err_set(err, "%s: is a directory (give a file)", path);
+    char *real = there ? realpath(path, NULL) : NULL; /* a link keeps pointing there */
+    out->path = real ? real : xstrdup(path);
+    int rc = 0;
+    if (there && !S_ISREG(st.st_mode)) { /* a device or a pipe cannot be renamed over */
+        out->stream = fopen(path, "wb");
+        rc = out->stream ? 0 : -1;
+    } else {
+        rc = open_beside(out);
+    }
+    if (rc) {
+        cannot_write(path, err);
+        file_out_abandon(out);
+    }
+    return rc;
+}
+
+int file_out_commit(struct file_out *out, struct err *err)
+{
+    int rc = fflush(out->stream) || ferror(out->stream) ? -1 : 0;
+    if (rc)
+        cannot_write(out->path, err);
+    if (out->stream != stdout && fclose(out->stream) && rc == 0)
+        rc = cannot_write(out->path, err);
+    out->stream = NULL;
+    if (rc == 0 && out->temp && rename(out->temp, out->path))
+        rc = cannot_write(out->path, err);
+    if (rc == 0) {
+        free(out->temp); /* it has the target's name now */
+        out->temp = NULL;
+    }
+    file_out_abandon(out);
+    return rc;
+}
+
+void file_out_abandon(struct file_out *out)
+{
+    if (out->stream && out->stream != stdout)
+        fclose(out->stream);
+    if (out->temp)
+        unlink(out->temp);
+    free(out->temp);
+    free(out->path);
+    *out = (struct file_out) { 0 };
+}

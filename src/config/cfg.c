@@ -1,0 +1,295 @@
+#include "config/cfg.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "config/document.h"
+#include "config/lenient.h"
+#include "config/place.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_B = 64 << 20 };
+
+void cfg_loader_init(struct cfg_loader *loader)
+{
+    arena_init(&loader->arena);
+    diags_init(&loader->diags);
+    loader->docs = NULL;
+}
+
+void cfg_loader_release(struct cfg_loader *loader)
+{
+    for (struct cfg_doc *d = loader->docs; d; d = d->next) {
+        json_decref(d->root);
+        json_decref(d->replaced);
+        VEC_RELEASE(&d->sets);
+        free(d->text);
+    }
+    diags_release(&loader->diags);
+    arena_release(&loader->arena);
+    loader->docs = NULL;
+}
+
+static struct cfg_doc *doc_add(struct cfg_loader *loader, const char *name)
+{
+    struct cfg_doc *doc = ARENA_NEW(&loader->arena, struct cfg_doc);
+    doc->loader = loader;
+    doc->name = arena_strdup(&loader->arena, name);
+    doc->replaced = json_array();
+    doc->next = loader->docs;
+    loader->docs = doc;
+    return doc;
+}
+
+/* jansson's complaint about JSON that lenient_read wrote: a repeated key, at whose end it
+ * stands. Anything else would be our own mistake, and is passed on. */
+static void tree_error(const struct lenient *l, const json_error_t *e, size_t *at,
+                       struct err *err)
+{
+    size_t end = e->position > 0 ? (size_t)e->position - 1 : 0;
+    *at = lenient_origin(l, end);
+    if (json_error_code(e) != json_error_duplicate_key) {
+        err_set(err, "%s", e->text);
+        return;
+    }
+    size_t from = end;
+    for (const struct lenient_mark *m = l->marks.v + l->marks.n; m-- > l->marks.v;) {
+        from = m->json;
+        if (from <= end)
+            break;
+    }
+    int n = end - from < 40 ? (int)(end - from) + 1 : 40;
+    err_set(err, "duplicate key %.*s (keep one of them)", n, l->json.s + from);
+}
+
+json_t *document_tree(const char *text, size_t len, size_t *at, struct err *err)
+{
+    struct lenient l;
+    lenient_init(&l);
+    json_t *tree = NULL;
+    if (lenient_read(&l, text, len, at, err) == 0) {
+        json_error_t e;
+        tree = json_loadb(strbuf_get(&l.json), l.json.len,
+                          JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+        if (!tree)
+            tree_error(&l, &e, at, err);
+    }
+    lenient_release(&l);
+    return tree;
+}
+
+/* Takes over the text. */
+static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
+                        size_t len)
+{
+    struct cfg_doc *doc = doc_add(loader, name);
+    doc->text = text;
+    doc->len = len;
+    struct err err = { 0 };
+    size_t at;
+    doc->root = document_tree(text, len, &at, &err);
+    if (!doc->root) {
+        struct place p = place_of(text, at);
+        diags_error(&loader->diags, "%s:%lld:%lld: %s", doc->name, (long long)p.line,
+                    (long long)p.column, err.text);
+    }
+    return (struct cfg) { doc, doc->root, "" };
+}
+
+struct cfg cfg_load(struct cfg_loader *loader, const char *file)
+{
+    struct err err = { 0 };
+    size_t len;
+    char *text = file_read(file, FILE_MAX_B, &len, &err);
+    if (!text) {
+        diags_error(&loader->diags, "%s", err.text);
+        return (struct cfg) { doc_add(loader, file), NULL, "" };
+    }
+    return parse(loader, strcmp(file, "-") == 0 ? "standard input" : file, text, len);
+}
+
+struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *text,
+                     size_t len)
+{
+    return parse(loader, name, xstrndup(text, len), len);
+}
+
+struct cfg cfg_from_tree(struct cfg_loader *loader, const char *name, json_t *tree)
+{
+    struct cfg_doc *doc = doc_add(loader, name);
+    doc->root = tree;
+    return (struct cfg) { doc, tree, "" };
+}
+
+bool cfg_present(struct cfg c)
+{
+    return c.json && !json_is_null(c.json);
+}
+
+bool cfg_is_object(struct cfg c)
+{
+    return json_is_object(c.json);
+}
+
+bool cfg_is_array(struct cfg c)
+{
+    return json_is_array(c.json);
+}
+
+bool cfg_is_string(struct cfg c)
+{
+    return json_is_string(c.json);
+}
+
+bool cfg_is_number(struct cfg c)
+{
+    return json_is_number(c.json);
+}
+
+/* A JSON pointer's segment: '~' and '/' of the key are escaped. */
+static const char *path_of(struct cfg parent, const char *key)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_printf(&b, "%s/", parent.path);
+    for (; *key; key++) {
+        if (*key == '~' || *key == '/')
+            strbuf_addstr(&b, *key == '~' ? "~0" : "~1");
+        else
+            strbuf_addch(&b, *key);
+    }
+    const char *path = arena_strndup(&parent.doc->loader->arena, strbuf_get(&b), b.len);
+    strbuf_release(&b);
+    return path;
+}
+
+struct cfg cfg_get(struct cfg object, const char *key)
+{
+    if (!object.doc)
+        return object;
+    json_t *json = json_object_get(object.json, key);
+    return (struct cfg) { object.doc, json, path_of(object, key) };
+}
+
+struct cfg cfg_at(struct cfg array, int64_t i)
+{
+    if (!array.doc)
+        return array;
+    json_t *json = i < 0 ? NULL : json_array_get(array.json, (size_t)i);
+    const char *path =
+        arena_printf(&array.doc->loader->arena, "%s/%lld", array.path, (long long)i);
+    return (struct cfg) { array.doc, json, path };
+}
+
+int64_t cfg_len(struct cfg c)
+{
+    return (int64_t)(cfg_is_array(c) ? json_array_size(c.json)
+                                     : json_object_size(c.json));
+}
+
+void *cfg_first(struct cfg object)
+{
+    return json_object_iter(object.json);
+}
+
+void *cfg_next(struct cfg object, void *it)
+{
+    return json_object_iter_next(object.json, it);
+}
+
+const char *cfg_key(void *it)
+{
+    return json_object_iter_key(it);
+}
+
+struct cfg cfg_member(struct cfg object, void *it)
+{
+    json_t *json = json_object_iter_value(it);
+    return (struct cfg) { object.doc, json, path_of(object, cfg_key(it)) };
+}
+
+/* Whether the pointer is `outer` or something inside it. */
+bool document_within(const char *pointer, const char *outer)
+{
+    size_t n = strlen(outer);
+    return strncmp(pointer, outer, n) == 0 && (pointer[n] == '\0' || pointer[n] == '/');
+}
+
+/* "file:line:column: pointer: ", or the --set it came from, or the document's name. */
+static void add_origin(struct strbuf *b, struct cfg c, bool key)
+{
+    const char *set = NULL;
+    for (int64_t i = 0; i < c.doc->sets.n; i++)
+        if (document_within(c.path, c.doc->sets.v[i]) &&
+            (!set || strlen(c.doc->sets.v[i]) > strlen(set)))
+            set = c.doc->sets.v[i];
+    if (set) {
+        strbuf_printf(b, "--set %s: ", set);
+        if (strcmp(set, c.path) == 0)
+            return;
+    } else if (c.doc->text) {
+        struct place p = place_find(c.doc->text, c.doc->len, c.path, key);
+        strbuf_printf(b, "%s:%lld:%lld: ", c.doc->name, (long long)p.line,
+                      (long long)p.column);
+    } else {
+        strbuf_printf(b, "%s: ", c.doc->name);
+    }
+    if (c.path[0])
+        strbuf_printf(b, "%s: ", c.path);
+}
+
+static void report(struct cfg c, bool key, bool warning, const char *fmt, va_list ap)
+{
+    assert(c.doc);
+    struct diags *d = &c.doc->loader->diags;
+    if (!warning && d->n_errors >= DIAG_MAX) {
+        diags_error(d, "%s", ""); /* counted; its place would not be shown */
+        return;
+    }
+    struct strbuf b;
+    strbuf_init(&b);
+    add_origin(&b, c, key);
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *what = xmalloc((size_t)n + 1);
+    vsnprintf(what, (size_t)n + 1, fmt, again);
+    va_end(again);
+    strbuf_addstr(&b, what);
+    free(what);
+    if (warning)
+        diags_warn(d, "%s", strbuf_get(&b));
+    else
+        diags_error(d, "%s", strbuf_get(&b));
+    strbuf_release(&b);
+}
+
+int cfg_error(struct cfg c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, false, false, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int cfg_error_key(struct cfg c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, true, false, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+void cfg_warn(struct cfg c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, false, true, fmt, ap);
+    va_end(ap);
+}

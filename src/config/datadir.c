@@ -1,0 +1,124 @@
+#include "config/datadir.h"
+
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef SMSIM_DATA_DIR
+#define SMSIM_DATA_DIR "."
+#endif
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The directory above the executable's, when it holds our data; else NULL. */
+static const char *beside_executable(struct arena *arena)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path)
+            return NULL;
+        *slash = '\0';
+    }
+    bool ours = is_directory(arena_printf(arena, "%s/models", path)) &&
+                is_directory(arena_printf(arena, "%s/topologies", path));
+    return ours ? arena_strdup(arena, path) : NULL;
+}
+
+const char *datadir_root(struct arena *arena)
+{
+    const char *set = getenv("SMSIM_DATA");
+    if (set && set[0])
+        return arena_strdup(arena, set);
+    const char *beside = beside_executable(arena);
+    return beside ? beside : SMSIM_DATA_DIR;
+}
+
+static bool has_suffix(const char *s)
+{
+    size_t n = strlen(s);
+    return n > 5 && strcmp(s + n - 5, ".json") == 0;
+}
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') || has_suffix(name);
+}
+
+const char *datadir_file(struct arena *arena, const char *dir, const char *name)
+{
+    if (is_path(name))
+        return arena_strdup(arena, name);
+    return arena_printf(arena, "%s/%s/%s.json", datadir_root(arena), dir, name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **datadir_list(struct arena *arena, const char *dir)
+{
+    VEC(const char *) names = { 0 };
+    DIR *d = opendir(arena_printf(arena, "%s/%s", datadir_root(arena), dir));
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (has_suffix(e->d_name) && e->d_name[0] != '.')
+            VEC_PUSH(&names, arena_strndup(arena, e->d_name, strlen(e->d_name) - 5));
+    if (d)
+        closedir(d);
+    if (names.n)
+        qsort(names.v, (size_t)names.n, sizeof(*names.v), by_name);
+    const char **list = ARENA_ARRAY(arena, names.n + 1, const char *);
+    if (names.n)
+        memcpy(list, names.v, (size_t)names.n * sizeof(*list));
+    VEC_RELEASE(&names);
+    return list;
+}
+
+/* "did you mean ...?", or where names come from when none is near. */
+static const char *hint(struct arena *arena, const char *dir, const char *name)
+{
+    const char **list = datadir_list(arena, dir);
+    size_t n = 0;
+    while (list[n])
+        n++;
+    struct name_value *names = ARENA_ARRAY(arena, n + 1, struct name_value);
+    for (size_t i = 0; i < n; i++)
+        names[i].name = list[i];
+    const char *near = names_nearest(names, name);
+    if (near)
+        return arena_printf(arena, "did you mean \"%s\"?", near);
+    return arena_printf(arena, "write a name from %s/%s, or the path of a file",
+                        datadir_root(arena), dir);
+}
+
+struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *name,
+                        struct cfg where)
+{
+    struct arena *arena = &loader->arena;
+    const char *file = datadir_file(arena, dir, name);
+    if (access(file, F_OK) == 0)
+        return cfg_load(loader, file);
+    const char *what =
+        is_path(name)
+            ? arena_printf(arena, "there is no file \"%s\" (check the path)", name)
+            : arena_printf(arena, "\"%s\" is not in %s/ (%s)", name, dir,
+                           hint(arena, dir, name));
+    if (where.doc)
+        cfg_error(where, "%s", what);
+    else
+        diags_error(&loader->diags, "%s", what);
+    return (struct cfg) { 0 };
+}

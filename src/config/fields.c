@@ -1,0 +1,301 @@
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "config/cfg.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is there, and what should be, in words ---------------------------- */
+
+enum { WORDS_MAX = 160 };
+
+/* The text for a message: what the value is, as the user wrote it, shortened. */
+static const char *found(char buf[WORDS_MAX], struct cfg c)
+{
+    if (json_is_object(c.json) || json_is_array(c.json))
+        return json_is_object(c.json) ? "an object" : "an array";
+    char *text = json_dumps(c.json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    size_t n = text ? strlen(text) : 0, shown = n;
+    if (n > 40) {
+        shown = 36;
+        while (((unsigned char)text[shown] & 0xc0) == 0x80)
+            shown--; /* not within a character */
+    }
+    snprintf(buf, WORDS_MAX, "%.*s%s", (int)shown, text ? text : "",
+             shown < n ? (text[0] == '"' ? "...\"" : "...") : "");
+    free(text);
+    return buf;
+}
+
+/* "an integer from 1 to 8", "a number of at least 0", ... of texts of the bounds, NULL
+ * where there is none. */
+static const char *within(char buf[WORDS_MAX], const char *noun, const char *min,
+                          const char *max)
+{
+    if (min && max)
+        snprintf(buf, WORDS_MAX, "%s from %s to %s", noun, min, max);
+    else if (min)
+        snprintf(buf, WORDS_MAX, "%s of at least %s", noun, min);
+    else if (max)
+        snprintf(buf, WORDS_MAX, "%s of at most %s", noun, max);
+    else
+        snprintf(buf, WORDS_MAX, "%s", noun);
+    return buf;
+}
+
+static const char *int_words(char buf[WORDS_MAX], int64_t min, int64_t max)
+{
+    char low[32], high[32];
+    snprintf(low, sizeof(low), "%" PRId64, min);
+    snprintf(high, sizeof(high), "%" PRId64, max);
+    return within(buf, "an integer", min == INT64_MIN ? NULL : low,
+                  max == INT64_MAX ? NULL : high);
+}
+
+static const char *real_words(char buf[WORDS_MAX], const char *noun,
+                              enum unit_kind unit, double min, double max)
+{
+    char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+    if (min > 0 && min < 1e-100) { /* that is how a table says "above 0" */
+        snprintf(buf, WORDS_MAX, "%s above 0", noun);
+        return buf;
+    }
+    units_text(low, unit, min > -DBL_MAX ? min : 0);
+    units_text(high, unit, max < DBL_MAX ? max : 0);
+    return within(buf, noun, min > -DBL_MAX ? low : NULL, max < DBL_MAX ? high : NULL);
+}
+
+static int missing(struct cfg c, const char *what)
+{
+    const char *key = strrchr(c.path, '/');
+    return cfg_error(c, "missing (give \"%s\" %s)", key ? key + 1 : "", what);
+}
+
+/* --- single values ----------------------------------------------------------- */
+
+int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max)
+{
+    char is[WORDS_MAX], want[WORDS_MAX];
+    int_words(want, min, max);
+    if (!cfg_present(c))
+        return missing(c, want);
+    double real = json_number_value(c.json);
+    bool whole =
+        json_is_integer(c.json) || (json_is_real(c.json) && real == floor(real));
+    if (!whole)
+        return cfg_error(c, "%s is not an integer (write %s)", found(is, c), want);
+    bool fits = json_is_integer(c.json) || fabs(real) < 9223372036854775808.0;
+    int64_t n = !fits                     ? 0
+                : json_is_integer(c.json) ? json_integer_value(c.json)
+                                          : (int64_t)real;
+    if (!fits || n < min || n > max)
+        return cfg_error(c, "%s is %s (write %s)", found(is, c),
+                         (fits ? n < min : real < 0) ? "too small" : "too large", want);
+    *v = n;
+    return 0;
+}
+
+int cfg_real(struct cfg c, double *v, double min, double max)
+{
+    char is[WORDS_MAX], want[WORDS_MAX];
+    real_words(want, "a number", UNIT_NONE, min, max);
+    if (!cfg_present(c))
+        return missing(c, want);
+    if (!json_is_number(c.json))
+        return cfg_error(c, "%s is not a number (write %s)", found(is, c), want);
+    double real = json_number_value(c.json);
+    if (real < min || real > max)
+        return cfg_error(c, "%s is too %s (write %s)", found(is, c),
+                         real < min ? "small" : "large", want);
+    *v = real;
+    return 0;
+}
+
+int cfg_bool(struct cfg c, bool *v)
+{
+    char is[WORDS_MAX];
+    if (!cfg_present(c))
+        return missing(c, "true or false");
+    if (!json_is_boolean(c.json))
+        return cfg_error(c, "%s is not true or false (write true or false)",
+                         found(is, c));
+    *v = json_is_true(c.json);
+    return 0;
+}
+
+int cfg_string(struct cfg c, const char **v)
+{
+    char is[WORDS_MAX];
+    if (!cfg_present(c))
+        return missing(c, "a string");
+    if (!json_is_string(c.json))
+        return cfg_error(c, "%s is not a string (write it in quotes)", found(is, c));
+    if (json_string_length(c.json) == 0)
+        return cfg_error(c, "the string is empty (write a name, or leave the key out)");
+    *v = json_string_value(c.json);
+    return 0;
+}
+
+/* "one of "a", "b", ..."; shortened when there are many. */
+static char *one_of(const struct name_value *names)
+{
+    enum { SHOWN = 16 };
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int i = 0; names[i].name; i++) {
+        if (i == SHOWN) {
+            strbuf_addstr(&b, ", ...");
+            break;
+        }
+        strbuf_printf(&b, "%s\"%s\"", i ? ", " : "", names[i].name);
+    }
+    char *text = xasprintf("one of %s", strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+int cfg_enum(struct cfg c, const struct name_value *names, int *v)
+{
+    if (json_is_string(c.json) && names_find(names, json_string_value(c.json), v) == 0)
+        return 0;
+    char is[WORDS_MAX];
+    char *known = one_of(names);
+    const char *near =
+        json_is_string(c.json) ? names_nearest(names, json_string_value(c.json)) : NULL;
+    if (!cfg_present(c))
+        missing(c, known);
+    else if (!json_is_string(c.json))
+        cfg_error(c, "%s is not a name (write %s)", found(is, c), known);
+    else if (near)
+        cfg_error(c, "%s is not known (did you mean \"%s\"?)", found(is, c), near);
+    else
+        cfg_error(c, "%s is not known (write %s)", found(is, c), known);
+    free(known);
+    return -1;
+}
+
+int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, double max)
+{
+    char is[WORDS_MAX], want[WORDS_MAX];
+    const char *example = units_example(kind), *why;
+    double value;
+    if (!cfg_present(c)) {
+        snprintf(want, sizeof(want), "a quantity, for example \"%s\"", example);
+        return missing(c, want);
+    }
+    if (json_is_number(c.json))
+        return cfg_error(c, "%s has no unit (write for example \"%s\")", found(is, c),
+                         example);
+    if (!json_is_string(c.json))
+        return cfg_error(c, "%s is not a quantity (write for example \"%s\")",
+                         found(is, c), example);
+    if (units_parse(json_string_value(c.json), kind, &value, &why))
+        return cfg_error(c, "%s %s", found(is, c), why);
+    if (value < min || value > max)
+        return cfg_error(c, "%s is too %s (write %s)", found(is, c),
+                         value < min ? "small" : "large",
+                         real_words(want, "a quantity", kind, min, max));
+    *v = value;
+    return 0;
+}
+
+/* --- tables of fields -------------------------------------------------------- */
+
+/* A bound of a table as an integer; what is beyond 64 bits is no bound. */
+static int64_t int_bound(double bound)
+{
+    return bound <= -9.2e18 ? INT64_MIN : bound >= 9.2e18 ? INT64_MAX : (int64_t)bound;
+}
+
+static int read_field(struct cfg c, const struct cfg_field *f, void *to)
+{
+    double size_B;
+    switch (f->type) {
+    case CFG_T_INT:
+        return cfg_int(c, to, int_bound(f->min), int_bound(f->max));
+    case CFG_T_REAL:
+        return cfg_real(c, to, f->min, f->max);
+    case CFG_T_BOOL:
+        return cfg_bool(c, to);
+    case CFG_T_STRING:
+        return cfg_string(c, to);
+    case CFG_T_ENUM:
+        return cfg_enum(c, f->names, to);
+    case CFG_T_QUANTITY:
+        return cfg_quantity(c, f->unit, to, f->min, f->max);
+    case CFG_T_BYTES:
+        if (cfg_quantity(c, UNIT_BYTES, &size_B, fmax(f->min, -9.2e18),
+                         fmin(f->max, 9.2e18)))
+            return -1;
+        *(int64_t *)to = (int64_t)ceil(size_B);
+        return 0;
+    case CFG_T_CHILD:
+        return cfg_present(c) ? 0 : missing(c, f->why ? f->why : "a value");
+    case CFG_T_REFUSED:
+        return cfg_error_key(c, "\"%s\" cannot be given here (%s)", f->key, f->why);
+    }
+    return 0;
+}
+
+static bool known(const struct cfg_field *fields, const char *key)
+{
+    for (; fields->key; fields++)
+        if (strcmp(fields->key, key) == 0)
+            return true;
+    return strcmp(key, "comment") == 0;
+}
+
+static void unknown_key(struct cfg value, const char *key,
+                        const struct cfg_field *fields)
+{
+    int n = 0, m = 0;
+    while (fields[n].key)
+        n++;
+    struct name_value *names = xcalloc((size_t)n + 1, sizeof(*names));
+    for (int i = 0; i < n; i++)
+        if (fields[i].type != CFG_T_REFUSED)
+            names[m++].name = fields[i].key;
+    const char *near = names_nearest(names, key);
+    if (near) {
+        cfg_error_key(value, "unknown key \"%.60s\" (did you mean \"%s\"?)", key, near);
+    } else if (m == 0) {
+        cfg_error_key(value, "unknown key \"%.60s\" (none is known here)", key);
+    } else {
+        char *all = one_of(names);
+        cfg_error_key(value, "unknown key \"%.60s\" (known: %s)", key,
+                      all + strlen("one of "));
+        free(all);
+    }
+    free(names);
+}
+
+int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
+{
+    char is[WORDS_MAX];
+    int rc = 0;
+    if (cfg_present(object) && !cfg_is_object(object))
+        return cfg_error(object, "%s is not an object (write { ... })",
+                         found(is, object));
+    for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
+        if (!known(fields, cfg_key(it))) {
+            unknown_key(cfg_member(object, it), cfg_key(it), fields);
+            rc = -1;
+        }
+    }
+    for (const struct cfg_field *f = fields; f->key; f++) {
+        struct cfg c = cfg_get(object, f->key);
+        char *to = (char *)dst + f->at;
+        if (f->type == CFG_T_CHILD)
+            *(struct cfg *)(void *)to = c;
+        if (!cfg_present(c) && !f->required)
+            continue;
+        if (read_field(c, f, to))
+            rc = -1;
+        else if (f->has != CFG_NO_HAS)
+            *(bool *)((char *)dst + f->has) = true;
+    }
+    return rc;
+}
