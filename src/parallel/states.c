@@ -1,0 +1,72 @@
+#include "parallel/states.h"
+
+/* Moments of an optimizer, bytes per parameter (E5). 8-bit Adam keeps two bytes and two
+ * fp32 scales for every block of 2048; Adafactor's rows and columns are negligible. */
+static const struct {
+    double moments_B;
+} optimizers[] = {
+    [OPTIMIZER_ADAM] = { 4 + 4 },
+    [OPTIMIZER_LAMB] = { 4 + 4 },
+    [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048 },
+    [OPTIMIZER_ADAFACTOR] = { 0 },
+    [OPTIMIZER_SGD] = { 4 }, /* momentum */
+};
+
+/* Parameters and gradients as the model keeps them; master weights belong to the
+ * optimizer. Update: what casting 16-bit gradients to fp32 takes while it lasts, unless
+ * the optimizer is fused over all tensors. */
+static const struct {
+    double parameter_B, gradient_B, master_B, autocast_B, update_B;
+} precisions[OP_PRECISION_N] = {
+    [OP_FP32] = { 4, 4, 0, 0, 0 },     [OP_TF32] = { 4, 4, 0, 0, 0 },
+    [OP_FP16] = { 2, 2, 4, 0, 4 },     [OP_BF16] = { 2, 2, 4, 0, 4 },
+    [OP_FP8] = { 2, 2, 4, 0, 4 },      [OP_AMP_FP16] = { 4, 4, 0, 2, 0 },
+    [OP_AMP_BF16] = { 4, 4, 0, 2, 0 }, [OP_AMP_FP8] = { 4, 4, 0, 2, 0 },
+};
+
+/* What a sharding strategy divides over the sharding group. */
+static const struct {
+    bool parameters, gradients, optimizer;
+} shardings[] = {
+    [SHARDING_NONE] = { false, false, false },
+    [SHARDING_OPTIMIZER] = { false, false, true },
+    [SHARDING_GRADIENTS] = { false, true, true },
+    [SHARDING_FULL] = { true, true, true },
+};
+
+static double divided(double bytes, bool sharded, int64_t degree)
+{
+    return sharded && degree > 1 ? bytes / (double)degree : bytes;
+}
+
+struct states states_of(const struct scenario *s)
+{
+    enum op_precision p = s->training.precision;
+    enum sharding by = s->parallel.sharding;
+    int64_t d = s->parallel.shard_degree;
+    double moments_B = optimizers[s->training.optimizer].moments_B;
+    double optimizer_B = precisions[p].master_B + moments_B;
+    bool fused = s->training.framework &&
+                 s->training.framework->optimizer_kernels_per_tensor == 0;
+    double update_B = fused ? 0 : precisions[p].update_B;
+    return (struct states) {
+        .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
+        .gradient_B = divided(precisions[p].gradient_B, shardings[by].gradients, d),
+        .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
+        .autocast_B = precisions[p].autocast_B,
+        .step_B = divided(update_B, shardings[by].optimizer, d),
+    };
+}
+
+double states_wire_B(const struct scenario *s)
+{
+    int dtype = s->training.gradient_dtype;
+    if (dtype < 0 && s->training.framework)
+        dtype = s->training.framework->gradient_dtype;
+    double bytes = precisions[s->training.precision].gradient_B;
+    if (dtype >= 0)
+        bytes = dtype_bytes((enum dtype)dtype);
+    if (s->parallel.compression == COMPRESSION_FP16 && bytes > 2)
+        bytes = 2;
+    return bytes;
+}
