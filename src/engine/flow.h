@@ -3,16 +3,19 @@
  * An activity makes progress of `size` units (bytes, usually) at a rate in units per
  * second; while it runs at rate r it takes weight * r of every link it uses (a phase of
  * a collective uses many links, each with its own weight: bytes on the link per byte of
- * progress). Rates are the max-min fair ones: raised together until a link is full or an
- * activity reaches its own cap; those that can go no further stay, the rest go on.
+ * progress). Rates are the max-min fair ones: raised together until a link is full or
+ * an activity reaches its own cap; those that can go no further stay, the rest go on.
  *
  * Rates change only when an activity starts or ends or a capacity changes. Changes of
- * one instant are gathered and solved once. Only the connected component (links shared,
- * directly or through others) of what changed is solved again:
- * O(activities x uses x bottlenecks) of that component.
+ * one instant are gathered and solved once, when nothing else is left to do in it. Only
+ * the connected component (links of finite capacity shared, directly or through others)
+ * of what changed is solved again: O(uses x log links) of that component, maxmin.h.
  *
  * An activity with latency starts to use its links after the latency has passed.
- * Completions are events of the sim given at init. */
+ * Completions are events of the sim given at init, at whole picoseconds rounded up.
+ * Activities that are alike (same start, size, cap and share) end in the same
+ * picosecond, in the order in which they were started. One that cannot end while the
+ * clock counts (dead link, vanishing rate) has no event, and waits for a change. */
 #ifndef ENGINE_FLOW_H
 #define ENGINE_FLOW_H
 
@@ -29,8 +32,7 @@ struct flow; /* one activity in the network; owned by it */
 
 struct flow_net {
     struct sim *sim;
-    /* the rest is private to flow.c; see there */
-    struct flow_state *state;
+    struct flow_state *state; /* private to flow.c; see there */
 };
 
 /* Called once, at the instant the activity ends; it may start others. */
@@ -40,11 +42,15 @@ typedef void flow_done_fn(struct sim *sim, void *arg);
  * on which nothing moves, INFINITY never limits. */
 void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
                    const double *capacity);
+
+/* Drops what still runs, without calling done. Comes before sim_release. */
 void flow_net_release(struct flow_net *net);
 
 /* Starts an activity of `size` >= 0 units: after latency_ps it uses its links (uses is
  * copied; a link may appear once) at no more than cap units per second (INFINITY: no
- * cap). An activity without uses and cap ends after its latency. Calls done(arg). */
+ * cap). An activity without size, or without uses and cap, ends after its latency. Then
+ * calls done(sim, arg), never from within flow_start; the handle is gone by then. done
+ * may be NULL. */
 struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
                         double cap, int32_t n_uses, const struct flow_use *uses,
                         flow_done_fn *done, void *arg);
@@ -54,16 +60,22 @@ void flow_cancel(struct flow_net *net, struct flow *f);
 
 void flow_set_capacity(struct flow_net *net, int32_t link, double capacity);
 
-double flow_rate(const struct flow *f); /* units/s now */
+/* Units per second now; a change made in this instant shows when it is over. */
+double flow_rate(const struct flow *f);
 
 /* Units that passed over a link so far, and the integral of its use over time divided
- * by capacity (busy seconds); both include running activities up to now. */
+ * by capacity (busy seconds); both include running activities up to now. Time on a link
+ * that is dead or of infinite capacity is not busy. O(activities on the link). */
 double flow_link_units(struct flow_net *net, int32_t link);
 double flow_link_busy_s(struct flow_net *net, int32_t link);
 
+/* Instants at which rates were solved again so far. */
+uint64_t flow_net_solves(const struct flow_net *net);
+
 /* The max-min fair rates of n activities over links, without events: the solver itself,
- * also used by closed forms and tests. starts[i]..starts[i+1] are activity i's uses;
- * rates are written to rate[]. */
+ * also used by closed forms and tests. starts[i] .. starts[i+1]-1 are activity i's uses
+ * (starts has n+1 entries, the first is 0); rates are written to rate[], INFINITY where
+ * nothing limits. */
 void flow_solve(int32_t n_links, const double *capacity, int32_t n,
                 const int32_t *starts, const struct flow_use *uses, const double *cap,
                 double *rate);

@@ -39,28 +39,28 @@ void maxmin_release(struct maxmin *mm)
     free(mm->link);
     free(mm->member);
     free(mm->heap);
-    free(mm->cap);
+    free(mm->caps);
     free(mm->rising);
-    *mm = (struct maxmin){ 0 };
+    *mm = (struct maxmin) { 0 };
 }
 
 /* Room for a problem of that size; what was in it is lost. */
 static void reserve(struct maxmin *mm, int32_t n_links, int32_t n_uses, int32_t n)
 {
-    if (n_links > mm->links_cap) {
-        mm->links_cap = n_links + n_links / 2;
-        mm->link = xrealloc(mm->link, (size_t)mm->links_cap, sizeof(*mm->link));
-        mm->heap = xrealloc(mm->heap, (size_t)mm->links_cap, sizeof(*mm->heap));
+    if (n_links > mm->max_links) {
+        mm->max_links = n_links + n_links / 2;
+        mm->link = xrealloc(mm->link, (size_t)mm->max_links, sizeof(*mm->link));
+        mm->heap = xrealloc(mm->heap, (size_t)mm->max_links, sizeof(*mm->heap));
     }
-    if (n_uses > mm->members_cap) {
-        mm->members_cap = n_uses + n_uses / 2;
-        mm->member = xrealloc(mm->member, (size_t)mm->members_cap, sizeof(*mm->member));
+    if (n_uses > mm->max_members) {
+        mm->max_members = n_uses + n_uses / 2;
+        mm->member = xrealloc(mm->member, (size_t)mm->max_members, sizeof(*mm->member));
     }
-    if (n > mm->activities_cap) {
-        mm->activities_cap = n + n / 2;
-        mm->cap = xrealloc(mm->cap, (size_t)mm->activities_cap, sizeof(*mm->cap));
+    if (n > mm->max_activities) {
+        mm->max_activities = n + n / 2;
+        mm->caps = xrealloc(mm->caps, (size_t)mm->max_activities, sizeof(*mm->caps));
         mm->rising =
-            xrealloc(mm->rising, (size_t)mm->activities_cap, sizeof(*mm->rising));
+            xrealloc(mm->rising, (size_t)mm->max_activities, sizeof(*mm->rising));
     }
 }
 
@@ -101,7 +101,7 @@ static void list_members(struct filling *f, int32_t n_links, int32_t n)
 {
     struct maxmin_link *links = f->mm->link;
     for (int32_t l = 0; l < n_links; l++)
-        links[l] = (struct maxmin_link){ .room = f->capacity[l] };
+        links[l] = (struct maxmin_link) { .room = f->capacity[l] };
     for (int32_t k = 0; k < f->starts[n]; k++) {
         struct maxmin_link *link = &links[f->uses[k].link];
         link->weight += f->uses[k].weight;
@@ -117,7 +117,7 @@ static void list_members(struct filling *f, int32_t n_links, int32_t n)
         for (int32_t k = f->starts[i]; k < f->starts[i + 1]; k++) {
             struct maxmin_link *link = &links[f->uses[k].link];
             f->mm->member[link->first + link->n++] =
-                (struct maxmin_member){ i, f->uses[k].weight };
+                (struct maxmin_member) { i, f->uses[k].weight };
         }
     }
 }
@@ -130,15 +130,15 @@ static void list_levels(struct filling *f, int32_t n_links, int32_t n)
     for (int32_t l = 0; l < n_links; l++)
         if (mm->link[l].n_rising > 0 && isfinite(f->capacity[l]))
             mm->heap[mm->n_heap++] =
-                (struct maxmin_level){ link_level(&mm->link[l]), l };
+                (struct maxmin_level) { link_level(&mm->link[l]), l };
     for (int32_t place = mm->n_heap / 2; place-- > 0;)
         sift_down(mm->heap, mm->n_heap, place);
     for (int32_t i = 0; i < n; i++) {
         mm->rising[i] = true;
         if (isfinite(f->cap[i]))
-            mm->cap[mm->n_caps++] = (struct maxmin_level){ f->cap[i], i };
+            mm->caps[mm->n_caps++] = (struct maxmin_level) { f->cap[i], i };
     }
-    qsort(mm->cap, (size_t)mm->n_caps, sizeof(*mm->cap), compare_levels);
+    qsort(mm->caps, (size_t)mm->n_caps, sizeof(*mm->caps), compare_levels);
 }
 
 /* Subtracting loses digits: sums the weights afresh, and drops who has settled. */
@@ -181,9 +181,9 @@ static double lowest_link(struct maxmin *mm)
 /* The lowest cap of those that rise, or INFINITY. */
 static double lowest_cap(const struct maxmin *mm, int32_t *next)
 {
-    while (*next < mm->n_caps && !mm->rising[mm->cap[*next].id])
+    while (*next < mm->n_caps && !mm->rising[mm->caps[*next].id])
         ++*next;
-    return *next < mm->n_caps ? mm->cap[*next].level : INFINITY;
+    return *next < mm->n_caps ? mm->caps[*next].level : (double)INFINITY;
 }
 
 static void settle(struct filling *f, int32_t activity)
@@ -218,7 +218,7 @@ static void fill(struct filling *f)
         if (lowest > f->level * (1 + MAXMIN_TIE))
             f->level = lowest;
         if (of_cap <= of_link)
-            settle(f, f->mm->cap[next_cap].id);
+            settle(f, f->mm->caps[next_cap].id);
         else
             settle_link(f, &f->mm->link[f->mm->heap[0].id]);
     }

@@ -5,11 +5,12 @@
  * Progressive filling. All activities rise together; each takes weight * level of its
  * links. Link l is full at
  *
- *     level[l] = (capacity[l] - sum over settled weight * rate) / (sum over rising weight)
+ *     level[l] = (capacity[l] - sum over settled of weight * rate)
+ *                / (sum over rising of weight)
  *
  * The lowest link settles those that rise on it, the lowest cap settles its activity,
- * until none rises. Settling never lowers the level of another link, so the heap of links
- * needs no decrease: an outdated level is found when it comes to the top. Cost:
+ * until none rises. Settling never lowers the level of another link, so the heap of
+ * links needs no decrease: an outdated level is found when it comes to the top. Cost:
  * O(uses x log links + activities x log activities).
  *
  * Levels within MAXMIN_TIE of each other are one level, so that activities that are
@@ -19,6 +20,7 @@
 
 #include "engine/flow.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MAXMIN_TIE 1e-12 /* relative; rounding is below it up to thousands of terms */
@@ -27,10 +29,10 @@ struct maxmin {
     struct maxmin_link *link;     /* [n_links] */
     struct maxmin_member *member; /* [n_uses] by link: who uses it, with what weight */
     struct maxmin_level *heap;    /* [n_heap] links that can still fill, lowest first */
-    struct maxmin_level *cap;     /* [n_caps] finite caps, lowest first */
+    struct maxmin_level *caps;    /* [n_caps] finite caps, lowest first */
     bool *rising;                 /* [n] not settled yet */
     int32_t n_heap, n_caps;
-    int32_t links_cap, members_cap, activities_cap; /* allocated */
+    int32_t max_links, max_members, max_activities; /* allocated */
 };
 
 /* Zero-initialised is ready for use. */

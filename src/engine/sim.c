@@ -15,6 +15,9 @@ struct sim_heap_entry {
 
 enum { ARITY = 4, FIRST_CAP = 64 };
 
+/* Added to a sequence number, puts an event behind all others of its instant. */
+#define LAST_SEQ (UINT64_C(1) << 63)
+
 void sim_init(struct sim *sim, void *context)
 {
     *sim = (struct sim) { .context = context };
@@ -105,10 +108,9 @@ static void sift(struct sim *sim, uint32_t place, struct sim_heap_entry entry)
         sift_down(sim->heap, sim->n_pending, place, entry);
 }
 
-void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps)
+static void schedule(struct sim *sim, struct sim_event *ev, int64_t t_ps, uint64_t seq)
 {
-    assert(t_ps >= sim->now_ps);
-    struct sim_heap_entry entry = { t_ps, sim->seq++, ev };
+    struct sim_heap_entry entry = { t_ps, seq, ev };
     if (ev->slot) {
         sift(sim, ev->slot - 1, entry);
         return;
@@ -119,6 +121,17 @@ void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps)
         sim->heap = xrealloc(sim->heap, sim->cap, sizeof(*sim->heap));
     }
     sift_up(sim->heap, sim->n_pending++, entry);
+}
+
+void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps)
+{
+    assert(t_ps >= sim->now_ps);
+    schedule(sim, ev, t_ps, sim->seq++);
+}
+
+void sim_at_last(struct sim *sim, struct sim_event *ev)
+{
+    schedule(sim, ev, sim->now_ps, LAST_SEQ | sim->seq++);
 }
 
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps)

@@ -41,7 +41,7 @@ struct sim {
     uint64_t seq;     /* of the next event scheduled */
     struct sim_heap_entry *heap;
     uint32_t n_pending, cap; /* in the heap, allocated */
-    void *context; /* the owner's, for fire functions */
+    void *context;           /* the owner's, for fire functions */
 };
 
 void sim_init(struct sim *sim, void *context);
@@ -56,6 +56,10 @@ void sim_event_init(struct sim_event *ev, const struct sim_event_type *type);
 void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps);
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps);
 
+/* Schedules an event for the instant that is now, behind all others of it, also those
+ * scheduled after this call: for who gathers the changes of one instant. */
+void sim_at_last(struct sim *sim, struct sim_event *ev);
+
 /* Takes a pending event out; harmless when it is not pending. */
 void sim_cancel(struct sim *sim, struct sim_event *ev);
 bool sim_is_pending(const struct sim_event *ev);
@@ -67,6 +71,6 @@ void sim_run(struct sim *sim);
  * whichever is later. */
 void sim_run_until(struct sim *sim, int64_t t_ps);
 
-#define SIM_OWNER(ev, type, member) ((type *)((char *)(ev) - offsetof(type, member)))
+#define SIM_OWNER(ev, type, member) ((type *)((char *)(ev)-offsetof(type, member)))
 
 #endif
