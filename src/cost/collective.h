@@ -4,25 +4,45 @@
  * A plan is the one model behind all three fidelities: `analytic` evaluates it in closed
  * form, `flow` runs each phase as an activity of the fluid network (equal to the closed
  * form when nothing contends), `chunk` replays every ring step of every chunk that the
- * plan's rings describe. Equations: MODEL.md, "Collectives". */
+ * phases' rings describe. Equations: MODEL.md, "Collectives".
+ *
+ * Algorithms are rows of the table in coll_table.c; a new one (double binary trees, NVLS,
+ * all-to-all, SMDDP) is one more row and one more file beside coll_ring.c. */
 #ifndef COST_COLLECTIVE_H
 #define COST_COLLECTIVE_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "engine/flow.h"
+#include "base/flow_use.h"
 #include "hardware/net.h"
 
-enum coll_op { COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_BROADCAST,
-               COLL_REDUCE, COLL_ALLTOALL, COLL_SCATTER, COLL_SENDRECV };
-enum coll_algorithm { COLL_AUTO, COLL_RING, COLL_HIERARCHICAL, COLL_TREE, COLL_NVLS,
-                      COLL_NVLS_TREE };
+enum coll_op {
+    COLL_ALL_REDUCE,
+    COLL_ALL_GATHER,
+    COLL_REDUCE_SCATTER,
+    COLL_BROADCAST,
+    COLL_REDUCE,
+    COLL_ALLTOALL,
+    COLL_SCATTER,
+    COLL_SENDRECV,
+    COLL_OP_N
+};
+
+enum coll_algorithm {
+    COLL_AUTO,
+    COLL_RING,
+    COLL_HIERARCHICAL,
+    COLL_CHAIN, /* NCCL's tree inside one node */
+    COLL_TREE,
+    COLL_NVLS,
+    COLL_NVLS_TREE
+};
 
 extern const struct name_value coll_op_names[], coll_algorithm_names[];
 
 /* Ranks that take part: the GPUs `gpus[0..n_gpus)` of each of n_instances instances
  * starting at `first`, `stride` apart. A group is a few of these, so that its size in
- * memory does not grow with the ranks. */
+ * memory does not grow with the ranks. Its rank 0 is the root of broadcast and reduce. */
 struct coll_span {
     int64_t first, n_instances, stride;
     int32_t n_gpus;
@@ -40,9 +60,36 @@ struct coll_request {
     int protocol;             /* FABRIC_PROTO_*, or -1: as NCCL would choose */
     double size_B;            /* nccl-tests' size: the whole buffer; of all ranks together
                                  for all-gather and reduce-scatter */
-    const struct coll_group *groups; /* groups doing the same at once (folding: all that */
-    int32_t n_groups;                /* this activity stands for); equal in shape */
+    const struct coll_group *groups; /* groups doing the same at once, equal in shape. In
+                                 a folded net the load is that of the instances of
+                                 groups[0]: groups elsewhere do not add to it */
+    int32_t n_groups;
+    const char *nccl;         /* version whose choices are followed; NULL: the fabric's */
     bool graph_launch;        /* launch cost not charged (within a running step) */
+};
+
+/* A directed ring (or, for broadcast and reduce, a chain), for chunk replay: the links
+ * of each hop, in order of ranks. In a folded net the hops of one representative node
+ * (and the hop to the next node); what leaves the last hop enters the first. */
+struct coll_ring {
+    int32_t n_hops;
+    int32_t *hop_starts;      /* [n_hops + 1], into uses */
+    struct flow_use *uses;    /* link, bytes on it per byte of the message */
+    double *hop_Bps;          /* [n_hops] rate of one message with the hop to itself */
+};
+
+/* How chunk replay sees a phase: every rank of every ring sends n_messages, one after
+ * the other. Message k of a rank needs message k - window of the rank before it. */
+struct coll_steps {
+    bool is_chain;            /* chunks run down from the first rank, not round the ring */
+    int64_t n_messages;       /* sent by each rank on each ring */
+    double message_B;
+    double before_s;          /* before the first message: launch; of chains all the hops */
+    double step_s;            /* the sender is busy so long before each message moves */
+    double least_s;           /* a message takes at least so long on a hop: software */
+    double after_s;           /* last copy; of folded chains the nodes not replayed */
+    int32_t n_rings;
+    struct coll_ring *rings;  /* the bytes are split evenly over them */
 };
 
 /* One stretch of a collective: a latency that nothing shares, then bytes that share
@@ -54,26 +101,18 @@ struct coll_phase {
     double cap_Bps;           /* software's limit; INFINITY: none */
     int32_t n_uses;
     struct flow_use *uses;    /* link of the net, bytes on it per byte of progress */
-};
-
-/* A ring of the plan, for chunk replay: the links of each hop, in order of ranks. In a
- * folded net the hops of one representative node (and the hop to the next node). */
-struct coll_ring {
-    int32_t n_hops;
-    int32_t *hop_starts;      /* [n_hops + 1], into hop_links */
-    int32_t *hop_links;
+    int protocol;             /* FABRIC_PROTO_* */
+    struct coll_steps steps;
 };
 
 struct coll_plan {
     enum coll_op op;
     enum coll_algorithm algorithm; /* chosen */
-    int protocol;
+    int protocol;                  /* of the first phase */
     int64_t n_ranks, n_nodes;
     int32_t n_channels;
     int32_t n_phases;
     struct coll_phase *phases;     /* one after the other */
-    int32_t n_rings;
-    struct coll_ring *rings;       /* directed; the bytes are split evenly over them */
     double sm_frac;                /* share of the GPU's SMs its kernels occupy */
     double wire_B;                 /* bytes over all links together, all ranks */
     const char *why;               /* the choice in one line, for --explain */
@@ -85,13 +124,18 @@ struct coll_plan {
 int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,
                    const struct coll_request *request, struct err *err);
 
-/* Closed-form time of a plan with the net to itself, seconds. */
+/* Closed-form time of a plan with the net to itself, seconds; INFINITY over a dead link. */
 double coll_plan_time_s(const struct coll_plan *plan, const struct net *net);
+
+/* The same of one phase. */
+double coll_phase_time_s(const struct coll_phase *phase, const struct net *net);
 
 /* nccl-tests' bus-bandwidth factor: busbw = size / time * factor. */
 double coll_bus_factor(enum coll_op op, int64_t n_ranks);
 
 /* The group of all GPUs of the net's cluster. */
 struct coll_group coll_group_world(const struct cluster *c);
+
+int64_t coll_group_ranks(const struct coll_group *g);
 
 #endif

@@ -19,14 +19,10 @@
 #ifndef ENGINE_FLOW_H
 #define ENGINE_FLOW_H
 
+#include "base/flow_use.h"
 #include "engine/sim.h"
 
 #include <stdint.h>
-
-struct flow_use {
-    int32_t link;
-    double weight; /* > 0: units on the link per unit of progress */
-};
 
 struct flow; /* one activity in the network; owned by it */
 

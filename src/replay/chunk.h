@@ -1,0 +1,58 @@
+/* Chunk replay: every message of every ring step of a collective phase, over links that
+ * are FIFO servers.
+ *
+ *   rank r of a ring          link servers                       rank r+1
+ *   wait for message k-w  --> free at F: starts at max(F, t) --> message k is there
+ *   of rank r-1, be busy      busy for bytes / payload rate
+ *   step_s
+ *
+ * A message passes its links as one stream (cut-through): it begins on each no sooner
+ * than on the one before, and has arrived when the last byte has left the slowest. Its
+ * own rate is that of one wire (hop_Bps); parallel wires carry several messages.
+ *
+ * Messages that end at one instant are one event of the sim: the first pass notes all
+ * arrivals, the second starts what can start, in order of rank. No solver runs.
+ *
+ * Why it agrees with the closed form. Let rank r need d_r = step_s + max(message / rate
+ * of its hop, least_s) for a message when no other message is on its links.
+ *
+ * (C1) Ring, K messages a rank: E[k][r] = max(E[k-1][r-1], E[k-1][r]) + d_r is the end of
+ *      message k of rank r, E[-1][r] = 0. E[k][r] is the heaviest of the paths of k+1
+ *      steps that stay or move on by one; no path is heavier than (k+1) max d, and the
+ *      one that stays at the slowest rank is as heavy. So the ring ends at
+ *          T = before + K max_r d_r + after,
+ *      the closed form: no fill, whatever the other hops are. The same holds for a
+ *      window w > 1 (step k needs k-w): the path that stays has still K steps.
+ * (C2) Chain of H hops, m chunks: T = before + sum_r d_r + (m-1) max_r d_r + after, the
+ *      tandem queue of constant services. The closed form charges m max d as bytes over
+ *      links and  fill = sum_r d_r - max_r d_r  as latency.
+ * (C3) Rounding: each message's end is rounded up to 1 ps, so chunk exceeds the closed
+ *      form by at most 3 (K + H + 1) ps, and is never below it by more than that.
+ * (C4) With q messages of one step on one link (several rings, or hops of one ring, on
+ *      one wire), flow charges K (step_s + q x / b); messages overlap each other's
+ *      step_s, so chunk lies between K q x / b and that: the difference is at most
+ *          K step_s + q x / b    (the last round trip of the queue).
+ *
+ * Cost: O(1) per message and link, about 30 ns; memory O(hops). */
+#ifndef REPLAY_CHUNK_H
+#define REPLAY_CHUNK_H
+
+#include "cost/collective.h"
+#include "engine/flow.h"
+
+struct chunk_net; /* the servers, and the calendar of messages under way */
+
+struct chunk_net *chunk_net_new(struct sim *sim, const struct net *net);
+
+/* Drops what still runs, without calling done. Comes before sim_release. */
+void chunk_net_free(struct chunk_net *c);
+
+/* Replays one phase from now on; calls done(sim, arg) at its end. A message that a dead
+ * link holds never ends. */
+void chunk_start(struct chunk_net *c, const struct coll_steps *steps, flow_done_fn *done,
+                 void *arg);
+
+double chunk_link_busy_s(const struct chunk_net *c, int32_t link);
+int64_t chunk_n_messages(const struct chunk_net *c); /* ended so far */
+
+#endif

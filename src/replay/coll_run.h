@@ -1,0 +1,39 @@
+/* Runs plans of collectives at one of three fidelities: closed form, fluid phases, or
+ * every message. Collectives that run at once share the links at `flow` and `chunk`;
+ * `analytic` knows no contention. */
+#ifndef REPLAY_COLL_RUN_H
+#define REPLAY_COLL_RUN_H
+
+#include "cost/collective.h"
+#include "engine/flow.h"
+#include "replay/chunk.h"
+
+enum fidelity { FIDELITY_ANALYTIC, FIDELITY_FLOW, FIDELITY_CHUNK };
+
+extern const struct name_value fidelity_names[];
+
+/* Where collectives run: the links of a net as a fluid network and as servers of
+ * messages. One fidelity per world; both borrow sim and net. */
+struct coll_world {
+    struct sim *sim;
+    const struct net *net;
+    enum fidelity fidelity;
+    struct flow_net flow;    /* point-to-point transfers may use it at any fidelity */
+    struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
+};
+
+void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                     enum fidelity fidelity);
+
+/* Everything started must have ended, or the sim must not fire any more. */
+void coll_world_release(struct coll_world *w);
+
+/* Starts a plan now; calls done(sim, arg) at its end, never from within. The plan must
+ * live until then. O(uses) at flow, O(messages) over the run at chunk. */
+void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+                    flow_done_fn *done, void *arg);
+
+/* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
+double coll_world_link_busy_s(struct coll_world *w, int32_t link);
+
+#endif
