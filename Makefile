@@ -1,0 +1,84 @@
+# smsim: `make demo` and `make test` do everything; `make help` lists the rest.
+CC       ?= cc
+BUILD    ?= build
+PKGS     := jansson gsl cairo expat
+CFLAGS   ?= -O2 -g
+WARN     := -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
+PKG_CF   := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -Isrc \
+            -DSMSIM_DATA_DIR='"$(CURDIR)"' -MMD -MP $(PKG_CF)
+ALL_LD    = $(SANITIZE) -fopenmp $(PKG_LD) -lm
+
+SRC      := $(wildcard src/*/*.c)
+OBJ       = $(SRC:%.c=$(BUILD)/%.o)
+TESTS    := $(wildcard tests/unit/*.c)
+TEST_OBJ  = $(TESTS:%.c=$(BUILD)/%.o)
+BENCHES  := $(wildcard tests/bench/*.c)
+BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
+
+Q = $(if $(V),,@)
+say = $(if $(V),,@echo "  $(1)	$(2)")
+
+.PHONY: all demo test unit golden bench layers format format-check check-sanitized deps clean help
+.SUFFIXES:
+
+all: $(BUILD)/smsim             ## the program
+
+help:                           ## this list
+	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+deps:                           ## install what is missing (apt or dnf)
+	$(Q)sh tests/deps.sh
+
+demo: deps                      ## build, simulate the BERT-large job on 2 x p3.16xlarge
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)sh tests/demo.sh $(BUILD)/smsim
+
+test: deps                      ## build and run all tests
+	$(Q)$(MAKE) --no-print-directory golden unit
+
+unit: $(BUILD)/unit $(BUILD)/smsim
+	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
+
+golden: $(BUILD)/smsim
+	$(Q)sh tests/golden.sh $(BUILD)/smsim
+
+bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
+	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done
+	$(Q)sh tests/bench/process.sh $(BUILD)/smsim
+
+layers:                         ## check that each layer includes only those before it
+	$(Q)sh tests/layers.sh
+
+format:                         ## lay the code out
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+format-check:
+	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+
+check-sanitized:                ## the suite under ASan and UBSan
+	$(Q)$(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
+	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
+
+clean:                          ## remove what was built
+	$(Q)rm -rf build
+
+$(BUILD)/smsim: $(BUILD)/src/main.o $(OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LD)
+
+$(BUILD)/unit: $(TEST_OBJ) $(OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LD) -lcunit
+
+$(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LD)
+
+$(BUILD)/%.o: %.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
+
+-include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d

@@ -1,0 +1,24 @@
+/* The subcommands: one file each, all of the same shape. They alone (with main.c) print
+ * and decide on exit codes. */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "config/cfg.h"
+
+enum { EXIT_DONE = 0, EXIT_UNFIT = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+
+/* argv[0] is the subcommand's name; the result is the exit code. */
+int cmd_simulate(int argc, char **argv);
+int cmd_collective(int argc, char **argv);
+int cmd_topology(int argc, char **argv);
+int cmd_ranks(int argc, char **argv);
+int cmd_validate(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+
+/* Prints the loader's errors to standard error, or `err`'s text when set there, and
+ * releases the loader; yields EXIT_BAD_INPUT. */
+struct err;
+int cmd_fail(struct cfg_loader *loader, const struct err *err);
+
+#endif

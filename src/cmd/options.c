@@ -1,0 +1,164 @@
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_help(const struct usage *u)
+{
+    printf("smsim %s %s\n\n%s\n", u->command, u->arguments, u->summary);
+    if (u->options->name)
+        printf("\nOptions:\n");
+    for (const struct option *o = u->options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("  %-28s %s\n", left, o->help);
+    }
+    if (u->details)
+        printf("\n%s", u->details);
+}
+
+static int wrong(const struct usage *u, const char *word, const char *what)
+{
+    fprintf(stderr, "smsim %s: %s: %s (see smsim %s --help)\n", u->command, word, what,
+            u->command);
+    return OPTIONS_WRONG;
+}
+
+static int unknown(const struct usage *u, const char *name)
+{
+    const char *nearest = NULL;
+    int least = 4;
+    for (const struct option *o = u->options; o->name; o++) {
+        int d = names_distance(name, o->name);
+        if (d < least) {
+            least = d;
+            nearest = o->name;
+        }
+    }
+    char what[128];
+    if (nearest)
+        snprintf(what, sizeof(what), "no such option; did you mean %s?", nearest);
+    else
+        snprintf(what, sizeof(what), "no such option");
+    return wrong(u, name, what);
+}
+
+/* "a, b or c" */
+static void list_names(char *buf, size_t size, const struct name_value *names)
+{
+    size_t at = 0;
+    for (const struct name_value *n = names; n->name && at < size; n++) {
+        const char *sep = n == names ? "" : n[1].name ? ", " : " or ";
+        at += (size_t)snprintf(buf + at, size - at, "%s%s", sep, n->name);
+    }
+}
+
+static int store_number(const struct usage *u, const struct option *o, const char *text,
+                        void *at)
+{
+    char *end, what[160];
+    errno = 0;
+    double v = strtod(text, &end);
+    bool whole = o->type == OPTION_REAL || v == floor(v);
+    if (end == text || *end || errno || !whole || !(v >= o->min && v <= o->max)) {
+        snprintf(what, sizeof(what), "\"%.40s\" is not a %snumber from %.15g to %.15g",
+                 text, o->type == OPTION_INT ? "whole " : "", o->min, o->max);
+        return wrong(u, o->name, what);
+    }
+    if (o->type == OPTION_INT)
+        *(int64_t *)at = (int64_t)v;
+    else
+        *(double *)at = v;
+    return OPTIONS_GO_ON;
+}
+
+static int store_enum(const struct usage *u, const struct option *o, const char *text,
+                      void *at)
+{
+    if (names_find(o->names, text, (int *)at) == 0)
+        return OPTIONS_GO_ON;
+    char list[256] = "", what[400];
+    list_names(list, sizeof(list), o->names);
+    snprintf(what, sizeof(what), "\"%.40s\" is none of %s", text, list);
+    return wrong(u, o->name, what);
+}
+
+static int store(const struct usage *u, const struct option *o, const char *text,
+                 void *args)
+{
+    void *at = (char *)args + o->at;
+    struct option_list *list = at;
+    switch (o->type) {
+    case OPTION_FLAG:
+        *(bool *)at = true;
+        return OPTIONS_GO_ON;
+    case OPTION_STRING:
+        *(const char **)at = text;
+        return OPTIONS_GO_ON;
+    case OPTION_LIST:
+        if (list->n == OPTION_LIST_MAX)
+            return wrong(u, o->name, "given too often");
+        list->values[list->n++] = text;
+        return OPTIONS_GO_ON;
+    case OPTION_ENUM:
+        return store_enum(u, o, text, at);
+    case OPTION_INT:
+    case OPTION_REAL:
+        return store_number(u, o, text, at);
+    }
+    return OPTIONS_WRONG;
+}
+
+/* Handles argv[*i], an option; moves *i on when the value is the next word. */
+static int one_option(const struct usage *u, int argc, char **argv, int *i, void *args)
+{
+    char name[64];
+    const char *eq = strchr(argv[*i], '=');
+    size_t len = eq ? (size_t)(eq - argv[*i]) : strlen(argv[*i]);
+    snprintf(name, sizeof(name), "%.*s", (int)(len < 60 ? len : 60), argv[*i]);
+    for (const struct option *o = u->options; o->name; o++) {
+        if (strcmp(o->name, name) != 0)
+            continue;
+        if (o->type == OPTION_FLAG)
+            return eq ? wrong(u, name, "takes no value") : store(u, o, NULL, args);
+        if (!eq && *i + 1 >= argc)
+            return wrong(u, name, "needs a value");
+        return store(u, o, eq ? eq + 1 : argv[++*i], args);
+    }
+    return unknown(u, name);
+}
+
+int options_parse(const struct usage *u, int argc, char **argv, void *args,
+                  struct option_list *words)
+{
+    bool only_words = false;
+    words->n = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *w = argv[i];
+        if (!only_words && (strcmp(w, "--help") == 0 || strcmp(w, "-h") == 0)) {
+            print_help(u);
+            return OPTIONS_HELPED;
+        }
+        if (!only_words && strcmp(w, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && w[0] == '-' && w[1]) {
+            int status = one_option(u, argc, argv, &i, args);
+            if (status != OPTIONS_GO_ON)
+                return status;
+        } else if (words->n == u->max_positional || words->n == OPTION_LIST_MAX) {
+            return wrong(u, w, "one word too many");
+        } else {
+            words->values[words->n++] = w;
+        }
+    }
+    if (words->n < u->min_positional) {
+        fprintf(stderr, "smsim %s: %s is missing (usage: smsim %s %s)\n", u->command,
+                "an argument", u->command, u->arguments);
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_GO_ON;
+}

@@ -1,0 +1,56 @@
+/* Command lines as tables: a row an option holds its name, type, place in the command's
+ * struct, bounds and help; --help is made from the same rows. */
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+#include "base/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_type {
+    OPTION_FLAG,   /* bool */
+    OPTION_STRING, /* const char * */
+    OPTION_INT,    /* int64_t within min..max */
+    OPTION_REAL,   /* double within min..max */
+    OPTION_ENUM,   /* int, by names */
+    OPTION_LIST,   /* struct option_list: may be given several times */
+};
+
+enum { OPTION_LIST_MAX = 64 };
+
+struct option_list {
+    int32_t n;
+    const char *values[OPTION_LIST_MAX];
+};
+
+struct option {
+    const char *name; /* "--json"; NULL ends the table */
+    enum option_type type;
+    size_t at;         /* offset in the command's struct of arguments */
+    const char *value; /* what --help calls the value: "FILE" */
+    const char *help;  /* one line */
+    double min, max;
+    const struct name_value *names;
+};
+
+struct usage {
+    const char *command;   /* "simulate" */
+    const char *arguments; /* "SCENARIO [OPTION]..." */
+    const char *summary;   /* one sentence: what it answers */
+    const char *details;   /* a paragraph and examples; NULL: none */
+    const struct option *options;
+    int min_positional, max_positional;
+};
+
+/* What reading a command line came to; the first three are exit codes. */
+enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED = 0, OPTIONS_WRONG = 2 };
+
+/* Fills args by the table; positional words are collected into `words`. "--name value"
+ * and "--name=value" are the same, "--" ends options, "-" is a word. Prints help, or
+ * what is wrong (with the nearest option), itself. */
+int options_parse(const struct usage *usage, int argc, char **argv, void *args,
+                  struct option_list *words);
+
+#endif

@@ -1,0 +1,31 @@
+/* GPU memory over one step: what is allocated and freed in the order in which the host
+ * issues the tasks, as the caching allocator sees it, and what was held at the peak.
+ * Sizes are rounded to the allocator's 512 bytes. */
+#ifndef REPLAY_LEDGER_H
+#define REPLAY_LEDGER_H
+
+#include <stdint.h>
+
+enum ledger_kind {
+    LEDGER_PARAMETERS,
+    LEDGER_GRADIENTS,
+    LEDGER_OPTIMIZER,
+    LEDGER_ACTIVATIONS, /* kept for backward */
+    LEDGER_BUFFERS,     /* communication buckets */
+    LEDGER_WORKSPACE,   /* everything that lives for a moment */
+    LEDGER_KINDS,
+};
+
+struct ledger {
+    int64_t live_B[LEDGER_KINDS];
+    int64_t total_B;
+    int64_t peak_B;                  /* the largest total so far */
+    int64_t at_peak_B[LEDGER_KINDS]; /* what it consisted of */
+    int64_t peak_activations_B;      /* the most activations kept at any time */
+};
+
+int64_t ledger_round(int64_t size_B);
+void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+
+#endif

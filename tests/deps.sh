@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs what the build needs and lacks, with the system's package manager; where that
+# cannot be, prints the exact command. Does nothing when all is there.
+set -eu
+apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libcunit1-dev"
+dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel CUnit-devel"
+
+have_all() {
+    command -v "${CC:-cc}" >/dev/null && command -v pkg-config >/dev/null &&
+        pkg-config --exists jansson gsl cairo expat &&
+        echo '#include <CUnit/Basic.h>' | "${CC:-cc}" -E - >/dev/null 2>&1
+}
+
+have_all && exit 0
+if command -v apt-get >/dev/null; then
+    update="apt-get update -qq"
+    install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $apt_packages"
+elif command -v dnf >/dev/null; then
+    update="true"
+    install="dnf install -y -q $dnf_packages"
+else
+    echo "smsim needs these packages: $apt_packages" >&2
+    exit 1
+fi
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "packages are missing; as root, run: $install" >&2
+        exit 1
+    fi
+    sudo="sudo"
+fi
+echo "installing what is missing: $install"
+$sudo $update && $sudo $install >/dev/null || {
+    echo "that failed; by hand: $sudo $update && $sudo $install" >&2
+    exit 1
+}
+have_all || { echo "packages are installed but not found by pkg-config" >&2; exit 1; }
