@@ -33,6 +33,7 @@ struct cfg_loader {
     struct arena arena;
     struct diags diags;
     struct cfg_doc *docs; /* all documents loaded through it, newest first */
+    void *cache;          /* what was made of files, see config/cache.h */
 };
 
 struct cfg {
@@ -120,14 +121,14 @@ struct cfg_field {
     const char *why; /* what to do instead of a refused key; what a child should be */
 };
 
-#define CFG_NO_HAS ((size_t)-1)
+#define CFG_NO_HAS 0
 
 /* Rows of a table of fields; T is the struct, m its member, named like the key unless
  * given. Append `.required = true` or `.has = offsetof(T, has_m)` after a comma inside
  * CFG_ROW for more. */
-#define CFG_ROW(k, t, T, m, ...)                                                      \
-    {                                                                                 \
-        .key = (k), .type = (t), .at = offsetof(T, m), .has = CFG_NO_HAS, __VA_ARGS__ \
+#define CFG_ROW(k, t, T, m, ...)                                   \
+    {                                                              \
+        .key = (k), .type = (t), .at = offsetof(T, m), __VA_ARGS__ \
     }
 #define CFG_INT(k, T, m, lo, hi) CFG_ROW(k, CFG_T_INT, T, m, .min = (lo), .max = (hi))
 #define CFG_REAL(k, T, m, lo, hi) CFG_ROW(k, CFG_T_REAL, T, m, .min = (lo), .max = (hi))
@@ -139,9 +140,9 @@ struct cfg_field {
 #define CFG_BYTES(k, T, m, lo, hi) \
     CFG_ROW(k, CFG_T_BYTES, T, m, .unit = UNIT_BYTES, .min = (lo), .max = (hi))
 #define CFG_CHILD(k, T, m) CFG_ROW(k, CFG_T_CHILD, T, m, .min = 0)
-#define CFG_REFUSED(k, text)                                                \
-    {                                                                       \
-        .key = (k), .type = CFG_T_REFUSED, .has = CFG_NO_HAS, .why = (text) \
+#define CFG_REFUSED(k, text)                             \
+    {                                                    \
+        .key = (k), .type = CFG_T_REFUSED, .why = (text) \
     }
 #define CFG_END     \
     {               \

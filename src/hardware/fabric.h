@@ -23,9 +23,11 @@ enum fabric_kind {
 struct fabric_protocol {
     bool enabled;
     double base_s;      /* once per collective: launch and synchronisation */
-    double step_s;      /* of each ring step: flags, polling */
+    double step_s;      /* of each ring step: flags, polling; over a fabric between nodes
+                           the mean over all steps of a ring that crosses it */
     double efficiency;  /* share of the fabric's bandwidth that carries payload, 0..1 */
-    double quantum_B;   /* Simple: bytes of one unrolled copy iteration; 0: no quantum */
+    double quantum_B;   /* Simple: bytes of one unrolled copy iteration of one channel;
+                           a step's bytes are shared by `channels`; 0: no quantum */
     double quantum_s;   /* each started quantum of each step costs this */
     double copy_Bps;    /* final receive-and-copy of S/n, hidden by nothing; INFINITY: none */
     double max_Bps;     /* busbw beyond which the protocol's copy loops saturate */
@@ -46,6 +48,7 @@ struct fabric {
     double staging_Bps;     /* host staging rate per NIC; INFINITY: does not limit */
     double fill_frac, fill_max_s; /* per ring step over this fabric: store-and-forward of
                                      one quantum, min(fill_frac * x / rate, fill_max_s) */
+    int64_t channels;       /* of a large collective in the fit; 1 or more */
     struct fabric_protocol proto[FABRIC_PROTO_N];
     const char *nccl;       /* NCCL version its choices follow; NULL: the newest known */
     const char *provenance;
@@ -55,5 +58,8 @@ extern const struct name_value fabric_kind_names[];
 
 const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
                                 struct cfg where);
+
+/* Whether it joins GPUs of one node, rather than nodes. */
+bool fabric_is_inside(const struct fabric *f);
 
 #endif

@@ -11,6 +11,7 @@ enum {
     INSTANCE_GPUS_MAX = 16,
     INSTANCE_NICS_MAX = 32,
     INSTANCE_SWITCHES_MAX = 16,
+    INSTANCE_NUMA_MAX = 8,
     INSTANCE_PRICES_MAX = 16,
 };
 
@@ -23,7 +24,8 @@ struct instance_price {
 };
 
 struct instance_nic {
-    double line_Bps;   /* one direction */
+    double line_Bps;   /* one direction, all rails together */
+    int32_t rails;     /* physical ports that carry each message together */
     int32_t pcie;      /* index of its PCIe switch; -1: on the root of NUMA node `numa` */
     int32_t numa;
 };
@@ -50,6 +52,7 @@ struct instance {
     struct instance_nic nics[INSTANCE_NICS_MAX];
     double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
     double host_memory_Bps;       /* of the whole host, for CPU reductions */
+    double socket_Bps;            /* between two NUMA nodes, one direction */
     double storage_Bps;           /* local or network disk; 0: unknown */
     int32_t n_prices;
     struct instance_price prices[INSTANCE_PRICES_MAX];
@@ -64,7 +67,13 @@ const struct instance *instance_get(struct cfg_loader *loader, const char *name,
 const struct instance_price *instance_price_newest(const struct instance *inst,
                                                    const char *service);
 
-/* NVLinks between two GPUs' ports: through a switch, all of a port's links. */
-int64_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu); /* nearest NIC */
+/* The NIC nearest to a GPU: under its PCIe switch, else on its NUMA node, else any; where
+ * several are as near, the GPUs that share them take them in turn. -1 without NICs. */
+int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu);
+
+/* NVLinks between two GPUs: through a switch, all of a port's. 0: none. */
+int64_t instance_nvlinks(const struct instance *inst, int32_t a, int32_t b);
+
+double instance_network_Bps(const struct instance *inst); /* line rate of all NICs */
 
 #endif

@@ -6,15 +6,17 @@
  *   switch or host --PCIe--> NIC --line--> core --line--> NIC
  *
  * Every link carries both its line rate and its payload capacity (line rate times the
- * fabric's efficiency, all parallel links of a pair together).
+ * fabric's efficiency, all parallel links of a pair together). A NIC's payload includes
+ * host staging where the fabric lacks GPUDirect: it is that of GPU traffic.
  *
  * Folded, each group of the cluster is present once: the copy stands for all, the
  * neighbour's receive links are the copy's own receive links, and traffic must be
- * counted in full by whoever uses it. Unfolded, every instance is there, and building
+ * counted in full by whoever uses it: the core's capacity is that of the whole cluster. Unfolded, every instance is there, and building
  * is linear in instances. */
 #ifndef HARDWARE_NET_H
 #define HARDWARE_NET_H
 
+#include "base/err.h"
 #include "hardware/cluster.h"
 
 enum net_kind {
@@ -32,13 +34,13 @@ extern const struct name_value net_kind_names[];
 struct net_link {
     enum net_kind kind;
     int64_t copy;        /* instance copy it belongs to; -1: the core */
-    int16_t from, to;    /* vertices of that copy, see net_vertex_* */
+    int16_t from, to;    /* vertices of that copy, see net_vertex_text; -1: the core */
     double line_Bps;
     double payload_Bps;  /* what collectives and copies can use of it */
     double latency_s;
 };
 
-struct net; /* private; built in an arena */
+struct net; /* private; borrows the cluster's instances and fabric */
 
 /* Largest unfolded net: links beyond NET_LINKS_MAX are refused through err. */
 enum { NET_LINKS_MAX = 1 << 24 };
@@ -68,7 +70,8 @@ int32_t net_core(const struct net *net);
 /* Links from one GPU to another, in order: by NVLink or switch where wired, else through
  * PCIe and the host; between instances through the nearest NICs. Returns the number of
  * links written (at most NET_ROUTE_MAX), or -1 when there is no path. In a folded net
- * two instances of one group have the same copy: pass different instances. */
+ * two instances of one group have the same copy: pass different instances. No link
+ * appears twice. Bytes written to host memory and read again pass NET_HOST once. */
 enum { NET_ROUTE_MAX = 16 };
 int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t instance_b,
               int gpu_b, int32_t links[NET_ROUTE_MAX]);
@@ -76,6 +79,9 @@ int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t inst
 /* Links of a copy between a GPU and its host's memory, one direction. */
 int net_route_host(const struct net *net, int64_t copy, int gpu, bool to_host,
                    int32_t links[NET_ROUTE_MAX]);
+
+/* "gpu3", "nvswitch", "pcie0", "host1", "nic2", "core" into buf. */
+char *net_vertex_text(int vertex, char *buf, int size);
 
 /* "p4d.24xlarge[1]: gpu3 -> nvswitch" into buf. */
 char *net_link_text(const struct net *net, int32_t link, char *buf, int size);

@@ -1,0 +1,222 @@
+#include "hardware/cluster.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct group_raw {
+    const char *instance;
+    int64_t count, gpus; /* 0: not given */
+};
+
+struct cluster_raw {
+    struct group_raw group;
+    struct cfg groups;
+    const char *fabric;
+};
+
+/* The keys of a group; at the top level the same keys describe the only one. */
+#define GROUP_ROWS(T, m)                                        \
+    CFG_STRING("instance", T, m instance),                      \
+        CFG_INT("count", T, m count, 1, CLUSTER_INSTANCES_MAX), \
+        CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_GPUS_MAX)
+
+static const struct cfg_field cluster_fields[] = {
+    GROUP_ROWS(struct cluster_raw, group.),
+    CFG_CHILD("groups", struct cluster_raw, groups),
+    CFG_STRING("fabric", struct cluster_raw, fabric),
+    CFG_END,
+};
+
+static const struct cfg_field group_fields[] = {
+    GROUP_ROWS(struct group_raw, ),
+    CFG_END,
+};
+
+static bool is_sagemaker(const char *name)
+{
+    return strncmp(name, "ml.", 3) == 0;
+}
+
+static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg object,
+                     const struct group_raw *raw)
+{
+    struct cluster_group *g = &c->groups[c->n_groups];
+    struct cfg name = cfg_get(object, "instance");
+
+    if (!raw->instance)
+        return cfg_error(object, "\"instance\" is missing (write {\"instance\": "
+                                 "\"ml.p4d.24xlarge\", \"count\": 2})");
+    if (c->n_groups > 0 && is_sagemaker(raw->instance) != c->sagemaker)
+        return cfg_error(name, "either all instances begin with \"ml.\" or none");
+    c->sagemaker = is_sagemaker(raw->instance);
+    g->instance = instance_get(loader, raw->instance, name);
+    if (!g->instance)
+        return -1;
+    g->count = raw->count ? raw->count : 1;
+    g->gpus_per_instance = raw->gpus ? (int32_t)raw->gpus : g->instance->n_gpus;
+    if (g->gpus_per_instance > g->instance->n_gpus)
+        return cfg_error(cfg_get(object, "gpus_per_instance"),
+                         "%s has %d GPU%s (write 1 to %d)", g->instance->name,
+                         g->instance->n_gpus, g->instance->n_gpus == 1 ? "" : "s",
+                         g->instance->n_gpus);
+    c->n_groups++;
+    c->n_instances += g->count;
+    c->n_gpus += g->count * g->gpus_per_instance;
+    return 0;
+}
+
+static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg array)
+{
+    const int64_t n = cfg_len(array);
+
+    if (!cfg_is_array(array) || n < 1 || n > CLUSTER_GROUPS_MAX)
+        return cfg_error(array,
+                         "must be an array of 1 to %d groups "
+                         "({\"instance\", \"count\"})",
+                         CLUSTER_GROUPS_MAX);
+    for (int64_t i = 0; i < n; i++) {
+        struct group_raw raw = { 0 };
+
+        if (cfg_read(cfg_at(array, i), group_fields, &raw) ||
+            add_group(c, loader, cfg_at(array, i), &raw))
+            return -1;
+    }
+    if (c->n_instances > CLUSTER_INSTANCES_MAX)
+        return cfg_error(array, "%lld instances are too many (at most %d)",
+                         (long long)c->n_instances, CLUSTER_INSTANCES_MAX);
+    return 0;
+}
+
+/* The network all groups share: the first's; sockets, where any group has no better. */
+static const struct fabric *common_fabric(const struct cluster *c, struct cfg object)
+{
+    const struct fabric *f = c->groups[0].instance->outside;
+    bool differ = false;
+
+    for (int32_t i = 1; i < c->n_groups; i++) {
+        const struct fabric *other = c->groups[i].instance->outside;
+
+        differ = differ || other != f;
+        if (f && other && other->kind == FABRIC_TCP)
+            f = other;
+    }
+    if (differ && f)
+        cfg_warn(object,
+                 "the groups have different networks; %s is used between them "
+                 "(\"fabric\" names another)",
+                 f->name);
+    return f;
+}
+
+static int check_nics(const struct cluster *c, struct cfg object)
+{
+    for (int32_t i = 0; i < c->n_groups && c->n_instances > 1; i++)
+        if (c->groups[i].instance->n_nics == 0)
+            return cfg_error(object,
+                             "%s has no network, so %lld instances cannot reach "
+                             "each other (use one)",
+                             c->groups[i].instance->name, (long long)c->n_instances);
+    return 0;
+}
+
+static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
+                         struct cfg object, const char *name)
+{
+    if (check_nics(c, object))
+        return -1;
+    if (!name) {
+        c->fabric = common_fabric(c, object);
+        if (!c->fabric && c->n_instances > 1)
+            return cfg_error(object,
+                             "nothing says what joins the instances (name it in "
+                             "\"fabric\", e.g. \"efa-2024\")");
+        return 0;
+    }
+    c->fabric = fabric_get(loader, name, cfg_get(object, "fabric"));
+    if (!c->fabric)
+        return -1;
+    if (fabric_is_inside(c->fabric))
+        return cfg_error(cfg_get(object, "fabric"),
+                         "%s joins the GPUs of a node, not nodes (write e.g. "
+                         "\"efa-2024\")",
+                         name);
+    return 0;
+}
+
+int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object)
+{
+    struct cluster_raw raw = { 0 };
+    int rc;
+
+    *c = (struct cluster) { 0 };
+    if (cfg_read(object, cluster_fields, &raw))
+        return -1;
+    if (!cfg_present(raw.groups))
+        rc = add_group(c, loader, object, &raw.group);
+    else if (raw.group.instance || raw.group.count || raw.group.gpus)
+        rc = cfg_error(raw.groups, "give either \"groups\" or \"instance\" and "
+                                   "\"count\", not both");
+    else
+        rc = add_groups(c, loader, raw.groups);
+    return rc ? rc : choose_fabric(c, loader, object, raw.fabric);
+}
+
+int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec)
+{
+    const char *colon = strrchr(spec, ':');
+    long long count = 1;
+
+    if (colon) {
+        char *end;
+
+        errno = 0;
+        count = strtoll(colon + 1, &end, 10);
+        if (end == colon + 1 || *end || errno || count < 1 ||
+            count > CLUSTER_INSTANCES_MAX) {
+            diags_error(&loader->diags,
+                        "%s: the number of instances must be an integer from 1 to %d "
+                        "(write \"p4d.24xlarge:2\")",
+                        spec, CLUSTER_INSTANCES_MAX);
+            return -1;
+        }
+    }
+
+    size_t len = colon ? (size_t)(colon - spec) : strlen(spec);
+    json_t *tree =
+        json_pack("{s:s%, s:I}", "instance", spec, len, "count", (json_int_t)count);
+
+    if (!tree) { /* the name is not UTF-8 */
+        diags_error(&loader->diags, "the name of the instance is not readable text");
+        return -1;
+    }
+    return cluster_read(c, loader, cfg_from_tree(loader, spec, tree));
+}
+
+bool cluster_is_uniform(const struct cluster *c)
+{
+    return c->n_groups == 1;
+}
+
+int cluster_price(const struct cluster *c, double *usd_per_hour, const char **date,
+                  const char **missing)
+{
+    const char *service = c->sagemaker ? "sagemaker" : "ec2";
+    double sum = 0;
+
+    *date = NULL;
+    for (int32_t i = 0; i < c->n_groups; i++) {
+        const struct cluster_group *g = &c->groups[i];
+        const struct instance_price *p = instance_price_newest(g->instance, service);
+
+        if (!p) {
+            *missing = g->instance->name;
+            return -1;
+        }
+        sum += (double)g->count * p->usd_per_hour;
+        if (!*date || strcmp(p->date, *date) < 0)
+            *date = p->date;
+    }
+    *usd_per_hour = sum;
+    return 0;
+}

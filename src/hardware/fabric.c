@@ -1,0 +1,141 @@
+#include "hardware/fabric.h"
+
+#include "config/cache.h"
+#include "config/datadir.h"
+
+#include <math.h>
+
+const struct name_value fabric_kind_names[] = {
+    { "nvlink", FABRIC_NVLINK },
+    { "nvswitch", FABRIC_NVSWITCH },
+    { "pcie", FABRIC_PCIE },
+    { "efa", FABRIC_EFA },
+    { "tcp", FABRIC_TCP },
+    { "infiniband", FABRIC_INFINIBAND },
+    { NULL, 0 },
+};
+
+const struct name_value fabric_protocol_names[] = {
+    { "simple", FABRIC_PROTO_SIMPLE },
+    { "ll", FABRIC_PROTO_LL },
+    { "ll128", FABRIC_PROTO_LL128 },
+    { NULL, 0 },
+};
+
+struct fabric_raw {
+    struct fabric fabric;
+    struct cfg protocols;
+};
+
+struct protocol_rows {
+    struct cfg row[FABRIC_PROTO_N];
+};
+
+#define FAB_RATE(k, m) \
+    CFG_QUANTITY(k, struct fabric_raw, fabric.m, UNIT_BYTES_PER_S, 1e6, 1e15)
+#define FAB_TIME(k, m, need)                                                      \
+    CFG_ROW(k, CFG_T_QUANTITY, struct fabric_raw, fabric.m, .unit = UNIT_SECONDS, \
+            .min = 0, .max = 1, .required = (need))
+
+static const struct cfg_field fabric_fields[] = {
+    CFG_ROW("kind", CFG_T_ENUM, struct fabric_raw, fabric.kind,
+            .names = fabric_kind_names, .required = true),
+    CFG_STRING("era", struct fabric_raw, fabric.era),
+    CFG_ROW("efficiency", CFG_T_REAL, struct fabric_raw, fabric.efficiency, .min = 0.01,
+            .max = 1, .required = true),
+    FAB_TIME("latency", latency_s, true),
+    FAB_RATE("per_flow", per_flow_Bps),
+    CFG_REAL("oversubscription", struct fabric_raw, fabric.oversubscription, 1, 1000),
+    CFG_BOOL("gpudirect", struct fabric_raw, fabric.gpudirect),
+    FAB_RATE("staging", staging_Bps),
+    CFG_REAL("fill_frac", struct fabric_raw, fabric.fill_frac, 0, 10),
+    FAB_TIME("fill_max", fill_max_s, false),
+    CFG_STRING("nccl", struct fabric_raw, fabric.nccl),
+    CFG_INT("channels", struct fabric_raw, fabric.channels, 1, 64),
+    CFG_ROW("protocols", CFG_T_CHILD, struct fabric_raw, protocols, .required = true),
+    CFG_STRING("provenance", struct fabric_raw, fabric.provenance),
+    CFG_END,
+};
+
+static const struct cfg_field rows_fields[] = {
+    CFG_ROW("simple", CFG_T_CHILD, struct protocol_rows, row[FABRIC_PROTO_SIMPLE],
+            .required = true),
+    CFG_CHILD("ll", struct protocol_rows, row[FABRIC_PROTO_LL]),
+    CFG_CHILD("ll128", struct protocol_rows, row[FABRIC_PROTO_LL128]),
+    CFG_END,
+};
+
+#define PROTO_TIME(k, m) CFG_QUANTITY(k, struct fabric_protocol, m, UNIT_SECONDS, 0, 1)
+#define PROTO_RATE(k, m) \
+    CFG_QUANTITY(k, struct fabric_protocol, m, UNIT_BYTES_PER_S, 1e6, 1e15)
+
+static const struct cfg_field protocol_fields[] = {
+    CFG_BOOL("enabled", struct fabric_protocol, enabled),
+    PROTO_TIME("base", base_s),
+    PROTO_TIME("step", step_s),
+    CFG_REAL("efficiency", struct fabric_protocol, efficiency, 0.01, 1),
+    CFG_QUANTITY("quantum", struct fabric_protocol, quantum_B, UNIT_BYTES, 0, 1e9),
+    PROTO_TIME("quantum_time", quantum_s),
+    PROTO_RATE("copy", copy_Bps),
+    PROTO_RATE("max", max_Bps),
+    CFG_END,
+};
+
+static int read_protocols(struct fabric *f, struct cfg object)
+{
+    struct protocol_rows rows = { 0 };
+    int rc = cfg_read(object, rows_fields, &rows);
+
+    for (int p = 0; p < FABRIC_PROTO_N && rc == 0; p++) {
+        f->proto[p] = (struct fabric_protocol) {
+            .enabled = cfg_present(rows.row[p]),
+            .efficiency = 1,
+            .copy_Bps = INFINITY,
+            .max_Bps = INFINITY,
+        };
+        if (f->proto[p].enabled)
+            rc = cfg_read(rows.row[p], protocol_fields, &f->proto[p]);
+    }
+    return rc;
+}
+
+static int read_fabric(struct fabric_raw *raw, struct cfg file)
+{
+    struct fabric *f = &raw->fabric;
+
+    f->per_flow_Bps = INFINITY;
+    f->staging_Bps = INFINITY;
+    f->oversubscription = 1;
+    f->channels = 1;
+    if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols))
+        return -1;
+    if (!f->proto[FABRIC_PROTO_SIMPLE].enabled)
+        return cfg_error(cfg_get(raw->protocols, "simple"),
+                         "cannot be off (every size falls back on it)");
+    return 0;
+}
+
+const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
+                                struct cfg where)
+{
+    const void *known;
+
+    if (cache_find(loader, "fabric", name, &known))
+        return known;
+
+    struct fabric_raw *raw = ARENA_NEW(&loader->arena, struct fabric_raw);
+    struct cfg file = datadir_load(loader, "topologies/fabrics", name, where);
+
+    raw->fabric.name = cache_basename(&loader->arena, name);
+    struct fabric *f =
+        cfg_present(file) && read_fabric(raw, file) == 0 ? &raw->fabric : NULL;
+
+    cache_add(loader, "fabric", name, f);
+    return f;
+}
+
+bool fabric_is_inside(const struct fabric *f)
+{
+    return f->kind == FABRIC_NVLINK || f->kind == FABRIC_NVSWITCH ||
+           f->kind == FABRIC_PCIE;
+}

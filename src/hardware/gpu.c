@@ -1,0 +1,161 @@
+#include "hardware/gpu.h"
+
+#include "config/cache.h"
+#include "config/datadir.h"
+
+#include <string.h>
+
+struct gpu_raw {
+    struct gpu gpu;
+    struct cfg peak, gemm, nvlink;
+};
+
+struct gemm_rows {
+    struct cfg row[DTYPE_N];
+};
+
+#define GPU_INT(k, m, lo, hi)                                              \
+    CFG_ROW(k, CFG_T_INT, struct gpu_raw, gpu.m, .min = (lo), .max = (hi), \
+            .required = true)
+#define GPU_BYTES(k, m, lo, hi)                                                     \
+    CFG_ROW(k, CFG_T_BYTES, struct gpu_raw, gpu.m, .unit = UNIT_BYTES, .min = (lo), \
+            .max = (hi), .required = true)
+#define GPU_QUANTITY(k, m, u, lo, hi)                                           \
+    CFG_ROW(k, CFG_T_QUANTITY, struct gpu_raw, gpu.m, .unit = (u), .min = (lo), \
+            .max = (hi), .required = true)
+#define GPU_CHILD(k, m, need) \
+    CFG_ROW(k, CFG_T_CHILD, struct gpu_raw, m, .required = (need))
+
+static const struct cfg_field gpu_fields[] = {
+    GPU_INT("sm_arch", sm_arch, 50, 999),
+    GPU_INT("sms", n_sms, 1, 1024),
+    GPU_BYTES("memory", memory_B, 1 << 20, 1e14),
+    GPU_BYTES("context", context_B, 0, 1e11),
+    GPU_QUANTITY("memory_bandwidth", hbm_Bps, UNIT_BYTES_PER_S, 1e9, 1e15),
+    GPU_BYTES("l2", l2_B, 1 << 10, 1e11),
+    GPU_QUANTITY("tdp", tdp_w, UNIT_WATTS, 1, 1e5),
+    GPU_CHILD("peak", peak, true),
+    GPU_CHILD("gemm", gemm, true),
+    CFG_REAL("stream_frac", struct gpu_raw, gpu.stream_frac, 0.01, 1),
+    CFG_QUANTITY("kernel", struct gpu_raw, gpu.kernel_s, UNIT_SECONDS, 0, 1e-3),
+    CFG_REAL("flash_forward_frac", struct gpu_raw, gpu.flash_forward_frac, 0.01, 1),
+    CFG_REAL("flash_backward_frac", struct gpu_raw, gpu.flash_backward_frac, 0.01, 1),
+    GPU_CHILD("nvlink", nvlink, false),
+    CFG_STRING("provenance", struct gpu_raw, gpu.provenance),
+    CFG_END,
+};
+
+#define PEAK(k, t) \
+    CFG_QUANTITY(k, struct gpu, peak_flops[t], UNIT_FLOP_PER_S, 1e9, 1e18)
+
+static const struct cfg_field peak_fields[] = {
+    PEAK("fp32", DTYPE_FP32), PEAK("tf32", DTYPE_TF32), PEAK("fp16", DTYPE_FP16),
+    PEAK("bf16", DTYPE_BF16), PEAK("fp8", DTYPE_FP8),   CFG_END,
+};
+
+#define GEMM(k, t) CFG_CHILD(k, struct gemm_rows, row[t])
+
+static const struct cfg_field gemm_rows_fields[] = {
+    GEMM("fp32", DTYPE_FP32), GEMM("tf32", DTYPE_TF32), GEMM("fp16", DTYPE_FP16),
+    GEMM("bf16", DTYPE_BF16), GEMM("fp8", DTYPE_FP8),   CFG_END,
+};
+
+static const struct cfg_field gemm_fields[] = {
+    CFG_ROW("eta", CFG_T_REAL, struct gpu_gemm, eta, .min = 0.01, .max = 1.5,
+            .required = true),
+    CFG_REAL("sustained", struct gpu_gemm, sustained, 0.01, 1.5),
+    CFG_ROW("port", CFG_T_QUANTITY, struct gpu_gemm, port_Bps, .unit = UNIT_BYTES_PER_S,
+            .min = 1e9, .max = 1e13, .required = true),
+    CFG_REAL("hbm_frac", struct gpu_gemm, hbm_frac, 0.01, 1),
+    CFG_ROW("launch", CFG_T_QUANTITY, struct gpu_gemm, launch_s, .unit = UNIT_SECONDS,
+            .min = 0, .max = 1e-3, .required = true),
+    CFG_REAL("epilogue", struct gpu_gemm, epilogue, 0, 1),
+    CFG_BOOL("fractional", struct gpu_gemm, fractional),
+    CFG_END,
+};
+
+static const struct cfg_field nvlink_fields[] = {
+    CFG_ROW("links", CFG_T_INT, struct gpu, nvlink_links, .min = 1, .max = 64,
+            .required = true),
+    CFG_ROW("rate", CFG_T_QUANTITY, struct gpu, nvlink_Bps, .unit = UNIT_BYTES_PER_S,
+            .min = 1e9, .max = 1e13, .required = true),
+    CFG_END,
+};
+
+/* The format whose row stands in for one that the file leaves out: the 16-bit ones run
+ * alike, the others must be given. */
+static const enum dtype alike[DTYPE_N] = {
+    [DTYPE_FP32] = DTYPE_FP32, [DTYPE_TF32] = DTYPE_TF32, [DTYPE_FP16] = DTYPE_BF16,
+    [DTYPE_BF16] = DTYPE_FP16, [DTYPE_FP8] = DTYPE_FP8,
+};
+
+static int read_gemm_row(struct gpu_gemm *g, struct cfg row)
+{
+    *g = (struct gpu_gemm) { .sustained = 1, .hbm_frac = 0.8, .epilogue = 1 };
+    return cfg_read(row, gemm_fields, g);
+}
+
+static int read_gemm(struct gpu *gpu, struct cfg object)
+{
+    struct gemm_rows rows = { 0 };
+    int rc = cfg_read(object, gemm_rows_fields, &rows);
+
+    for (int t = 0; t < DTYPE_N && rc == 0; t++) {
+        const char *name = names_of(dtype_names, t);
+        struct cfg row = rows.row[t];
+
+        if (gpu->peak_flops[t] <= 0) {
+            if (cfg_present(row))
+                rc = cfg_error(row, "\"peak\" names no rate for %s (add it there)",
+                               name);
+            continue;
+        }
+        if (!cfg_present(row))
+            row = rows.row[alike[t]];
+        if (!cfg_present(row))
+            rc = cfg_error(object,
+                           "\"%s\" is missing (\"peak\" names its rate, so say how "
+                           "matrix products reach it)",
+                           name);
+        else
+            rc = read_gemm_row(&gpu->gemm[t], row);
+    }
+    return rc;
+}
+
+static int read_gpu(struct gpu_raw *raw, struct cfg file)
+{
+    struct gpu *gpu = &raw->gpu;
+
+    gpu->stream_frac = 0.8;
+    gpu->kernel_s = 3e-6;
+    gpu->flash_forward_frac = 0.5;
+    gpu->flash_backward_frac = 0.4;
+    if (cfg_read(file, gpu_fields, raw) || cfg_read(raw->peak, peak_fields, gpu))
+        return -1;
+    if (gpu->context_B >= gpu->memory_B)
+        return cfg_error(cfg_get(file, "context"),
+                         "the context fills the whole memory");
+    if (gpu->peak_flops[DTYPE_FP32] <= 0)
+        return cfg_error(raw->peak, "\"fp32\" is missing (every GPU computes in fp32)");
+    if (cfg_present(raw->nvlink) && cfg_read(raw->nvlink, nvlink_fields, gpu))
+        return -1;
+    return read_gemm(gpu, raw->gemm);
+}
+
+const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where)
+{
+    const void *known;
+
+    if (cache_find(loader, "gpu", name, &known))
+        return known;
+
+    struct gpu_raw *raw = ARENA_NEW(&loader->arena, struct gpu_raw);
+    struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
+
+    raw->gpu.name = cache_basename(&loader->arena, name);
+    struct gpu *gpu = cfg_present(file) && read_gpu(raw, file) == 0 ? &raw->gpu : NULL;
+
+    cache_add(loader, "gpu", name, gpu);
+    return gpu;
+}
