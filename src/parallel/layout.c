@@ -81,3 +81,23 @@ int64_t layout_group_member(const struct layout *l, enum layout_group g, int64_t
     }
     return rank;
 }
+
+int64_t layout_group_rank(const struct layout *l, enum layout_group g, int64_t rank)
+{
+    struct layout_index at = layout_index(l, rank);
+    switch (g) {
+    case LAYOUT_TP:
+        return at.t;
+    case LAYOUT_PP:
+        return at.p;
+    case LAYOUT_RDP:
+        return at.d;
+    case LAYOUT_DP:
+        return l->stride_d < l->stride_t ? at.d + at.t * l->data
+                                         : at.t + at.d * l->tensor;
+    case LAYOUT_MP:
+        return l->stride_p < l->stride_t ? at.p + at.t * l->pipeline
+                                         : at.t + at.p * l->tensor;
+    }
+    return 0;
+}

@@ -31,4 +31,7 @@ int64_t layout_group_size(const struct layout *l, enum layout_group g);
 int64_t layout_group_member(const struct layout *l, enum layout_group g, int64_t rank,
                             int64_t i);
 
+/* Where a rank stands in its own group: member(rank, that) is the rank. */
+int64_t layout_group_rank(const struct layout *l, enum layout_group g, int64_t rank);
+
 #endif

@@ -64,6 +64,10 @@ struct parallelism {
 struct software { /* versions; NULL: not given */
     const char *pytorch, *nccl, *smddp, *smp, *efa, *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
+    int protocol;           /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
+    const char *protocol_why; /* who holds it to that; NULL when nobody does */
+    const char *algorithm;  /* NCCL_ALGO as "ring", "tree", "nvls" or "nvls-tree"; NULL:
+                               NCCL's own choice */
 };
 
 struct scenario {

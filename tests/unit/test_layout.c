@@ -100,6 +100,8 @@ static void check_groups(const struct layout *l, int64_t rank)
         for (int64_t i = 0; i < n; i++)
             CU_ASSERT_EQUAL(layout_group_member(l, (enum layout_group)g, rank, i),
                             members[i]);
+        int64_t own = layout_group_rank(l, (enum layout_group)g, rank);
+        CU_ASSERT_EQUAL(layout_group_member(l, (enum layout_group)g, rank, own), rank);
     }
 }
 

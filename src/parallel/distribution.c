@@ -1,0 +1,248 @@
+/* The "distribution" dictionary of SageMaker's estimators: how the job is launched, and
+ * what that says about who reduces gradients. */
+#include "parallel/reading.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* clang-format off */
+/* A launcher's own object. */
+struct launcher {
+    bool enabled, has_enabled;
+    int64_t processes_per_host; /* 0: not given */
+    const char *mpi_options;
+};
+
+#define ENABLED(T)                                                                     \
+    { .key = "enabled", .type = CFG_T_BOOL, .at = offsetof(T, enabled),                \
+      .has = offsetof(T, has_enabled) }
+static const struct cfg_field launcher_fields[] = {
+    ENABLED(struct launcher),
+    CFG_END,
+};
+static const struct cfg_field mpi_fields[] = {
+    ENABLED(struct launcher),
+    CFG_INT("processes_per_host", struct launcher, processes_per_host, 1, 1024),
+    CFG_STRING("custom_mpi_options", struct launcher, mpi_options),
+    CFG_END,
+};
+static const struct cfg_field dataparallel_fields[] = {
+    ENABLED(struct launcher),
+    CFG_STRING("custom_mpi_options", struct launcher, mpi_options),
+    CFG_END,
+};
+
+struct words {
+    struct cfg smdistributed, mpi, torch_distributed, pytorchddp;
+    struct cfg parameter_server, pytorchxla, mirrored;
+};
+
+static const struct cfg_field distribution_fields[] = {
+    CFG_CHILD("smdistributed", struct words, smdistributed),
+    CFG_CHILD("mpi", struct words, mpi),
+    CFG_CHILD("torch_distributed", struct words, torch_distributed),
+    CFG_CHILD("pytorchddp", struct words, pytorchddp),
+    CFG_CHILD("parameter_server", struct words, parameter_server),
+    CFG_CHILD("pytorchxla", struct words, pytorchxla),
+    CFG_CHILD("multi_worker_mirrored_strategy", struct words, mirrored),
+    CFG_REFUSED("instance_groups",
+                "groups named by the estimator are not simulated yet; leave it out"),
+    CFG_END,
+};
+
+struct smdistributed {
+    struct cfg dataparallel, modelparallel;
+};
+static const struct cfg_field smdistributed_fields[] = {
+    CFG_CHILD("dataparallel", struct smdistributed, dataparallel),
+    CFG_CHILD("modelparallel", struct smdistributed, modelparallel),
+    CFG_END,
+};
+
+/* Instances on which SageMaker starts SMDDP. */
+static const char *const smddp_instances[] = {
+    "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge",
+};
+/* clang-format on */
+
+static bool smddp_runs_on(const char *instance)
+{
+    for (size_t i = 0; i < sizeof(smddp_instances) / sizeof(smddp_instances[0]); i++)
+        if (strcmp(instance, smddp_instances[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_smddp_instances(const struct reading *r, struct cfg at)
+{
+    const struct cluster *c = &r->s->cluster;
+    int rc = 0;
+    for (int i = 0; r->has_cluster && i < c->n_groups; i++)
+        if (!smddp_runs_on(c->groups[i].instance->name))
+            rc = cfg_error(at,
+                           "SageMaker's data parallel library does not run on %s (use "
+                           "p3.16xlarge, p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, "
+                           "or \"pytorchddp\" instead)",
+                           c->groups[i].instance->name);
+    return rc;
+}
+
+/* What the launched script does unless /parallelism or the framework says otherwise. */
+static void use(struct reading *r, enum library library)
+{
+    r->s->parallel.library = library;
+    r->launched = true;
+}
+
+/* Reads one launcher's object; *enabled tells whether it starts the job. */
+static int read_launcher(struct reading *r, struct cfg c,
+                         const struct cfg_field *fields, struct launcher *l)
+{
+    *l = (struct launcher) { 0 };
+    if (cfg_read(c, fields, l))
+        return -1;
+    if (cfg_present(c) && !l->has_enabled)
+        return cfg_error(cfg_get(c, "enabled"), "missing (give \"enabled\": true)");
+    if (l->mpi_options)
+        reading_note(
+            r, cfg_get(c, "custom_mpi_options"),
+            "options of mpirun are not looked into; give NCCL_PROTO and NCCL_ALGO "
+            "in /software/environment");
+    return 0;
+}
+
+/* --- each launcher ----------------------------------------------------------- */
+
+static int read_dataparallel(struct reading *r, struct cfg c)
+{
+    struct launcher l;
+    if (read_launcher(r, c, dataparallel_fields, &l))
+        return -1;
+    if (!l.enabled)
+        return 0;
+    use(r, LIBRARY_DDP);
+    r->has_backend = true;
+    if (check_smddp_instances(r, c))
+        return -1;
+    cfg_warn(c, "SMDDP's own AllReduce is not simulated yet: gradients are reduced as "
+                "NCCL would");
+    return 0;
+}
+
+static int read_smdistributed(struct reading *r, struct cfg c)
+{
+    struct smdistributed d = { 0 };
+    if (cfg_read(c, smdistributed_fields, &d))
+        return -1;
+    if (cfg_present(d.dataparallel) && cfg_present(d.modelparallel))
+        return cfg_error(c, "SageMaker takes one strategy of smdistributed at a time "
+                            "(leave out \"dataparallel\" or \"modelparallel\")");
+    if (cfg_present(d.modelparallel))
+        return cfg_error(d.modelparallel,
+                         "SageMaker's model parallel library is not simulated yet (use "
+                         "\"dataparallel\", or leave \"smdistributed\" out)");
+    return read_dataparallel(r, d.dataparallel);
+}
+
+/* The launcher starts so many processes on each instance, a GPU each. */
+static int apply_processes(struct reading *r, struct cfg at, int64_t n)
+{
+    struct cluster *c = &r->s->cluster;
+    bool given = cfg_present(cfg_get(r->cluster, "gpus_per_instance"));
+    if (!r->has_cluster)
+        return 0;
+    for (int i = 0; i < c->n_groups; i++) {
+        struct cluster_group *g = &c->groups[i];
+        int64_t most = given ? g->gpus_per_instance : g->instance->n_gpus;
+        if (n > most || (given && n != most))
+            return cfg_error(at,
+                             "%" PRId64 " processes for the %" PRId64
+                             " GPUs of %s%s (write "
+                             "%s%" PRId64 ")",
+                             n, most, g->instance->name, given ? " that are used" : "",
+                             given ? "" : "at most ", most);
+    }
+    c->n_gpus = 0;
+    for (int i = 0; i < c->n_groups; i++) {
+        c->groups[i].gpus_per_instance = (int32_t)n;
+        c->n_gpus += n * c->groups[i].count;
+    }
+    return 0;
+}
+
+static int read_mpi(struct reading *r, struct cfg c)
+{
+    struct launcher l;
+    if (read_launcher(r, c, mpi_fields, &l))
+        return -1;
+    if (!l.enabled)
+        return 0;
+    use(r, LIBRARY_HOROVOD);
+    if (l.processes_per_host)
+        return apply_processes(r, cfg_get(c, "processes_per_host"),
+                               l.processes_per_host);
+    cfg_warn(c, "processes_per_host is not given: a process for every GPU is assumed");
+    return 0;
+}
+
+static int read_torch(struct reading *r, struct cfg c, bool torchrun)
+{
+    struct launcher l;
+    if (read_launcher(r, c, launcher_fields, &l))
+        return -1;
+    if (!l.enabled)
+        return 0;
+    use(r, LIBRARY_DDP);
+    r->launch_simple |= torchrun;
+    return 0;
+}
+
+/* Launchers that are known, and may be written down as long as they are off. */
+static int read_unsimulated(struct reading *r, struct cfg c)
+{
+    struct launcher l;
+    if (read_launcher(r, c, launcher_fields, &l))
+        return -1;
+    return l.enabled
+               ? cfg_error(c, "this launcher is not simulated yet (leave it out, or "
+                              "write \"enabled\": false)")
+               : 0;
+}
+
+/* How many of the launchers are switched on. */
+static int count_enabled(const struct words *w)
+{
+    const struct cfg all[] = { cfg_get(w->smdistributed, "dataparallel"),
+                               w->mpi,
+                               w->torch_distributed,
+                               w->pytorchddp,
+                               w->parameter_server,
+                               w->pytorchxla,
+                               w->mirrored };
+    int n = 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        n += json_is_true(cfg_get(all[i], "enabled").json);
+    return n;
+}
+
+int distribution_read(struct reading *r)
+{
+    struct words w = { 0 };
+    if (!cfg_present(r->distribution))
+        return 0;
+    int rc = cfg_read(r->distribution, distribution_fields, &w);
+    if (!cfg_is_object(r->distribution))
+        return -1;
+    if (count_enabled(&w) > 1)
+        return cfg_error(r->distribution,
+                         "more than one launcher is enabled (keep one)");
+    if (read_smdistributed(r, w.smdistributed) | read_mpi(r, w.mpi) |
+        read_torch(r, w.torch_distributed, true) | read_torch(r, w.pytorchddp, false) |
+        read_unsimulated(r, w.parameter_server) | read_unsimulated(r, w.pytorchxla) |
+        read_unsimulated(r, w.mirrored))
+        rc = -1;
+    if (rc == 0 && !r->launched)
+        cfg_warn(r->distribution, "nothing in it is enabled: a process for every GPU, "
+                                  "started by the script itself, is assumed");
+    return rc;
+}

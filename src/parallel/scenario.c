@@ -1,0 +1,141 @@
+#include "parallel/scenario.h"
+
+#include "base/strbuf.h"
+#include "parallel/reading.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* clang-format off */
+#define NEEDED(k, m, hint)                                                             \
+    { .key = (k), .type = CFG_T_CHILD, .at = offsetof(struct reading, m),              \
+      .has = CFG_NO_HAS, .required = true, .why = (hint) }
+static const struct cfg_field scenario_fields[] = {
+    CFG_STRING("name", struct reading, name),
+    NEEDED("model", model, "as a name, a path or an object"),
+    NEEDED("cluster", cluster,
+           "as an object such as { \"instance\": \"ml.p3.16xlarge\", \"count\": 2 }"),
+    NEEDED("training", training,
+           "as an object with \"sequence_length\" and \"micro_batch_size\""),
+    CFG_CHILD("software", struct reading, software),
+    CFG_CHILD("distribution", struct reading, distribution),
+    CFG_CHILD("parallelism", struct reading, parallelism),
+    CFG_REFUSED("uncertainty", "uncertainty is not simulated yet; leave it out"),
+    CFG_REFUSED("storage", "storage is not simulated yet; leave it out"),
+    CFG_END,
+};
+/* clang-format on */
+
+void reading_note(struct reading *r, struct cfg c, const char *why)
+{
+    struct arena *arena = &r->loader->arena;
+    struct scenario *s = r->s;
+    const int32_t n = s->n_notes;
+    if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, 8, ...: the array is full */
+        const char **more = ARENA_ARRAY(arena, n ? 2 * n : 1, const char *);
+        if (n)
+            memcpy(more, s->notes, (size_t)n * sizeof(*more));
+        s->notes = more;
+    }
+    s->notes[s->n_notes++] = arena_printf(arena, "%s: without effect: %s", c.path, why);
+}
+
+/* "bert-large-uncased-2xp3.16xlarge" */
+static const char *default_name(const struct reading *r)
+{
+    const struct cluster *c = &r->s->cluster;
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_addstr(&b, r->s->model.name ? r->s->model.name : "model");
+    for (int i = 0; i < c->n_groups; i++)
+        strbuf_printf(&b, "-%" PRId64 "x%s", c->groups[i].count,
+                      c->groups[i].instance->name);
+    const char *name = arena_strdup(&r->loader->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return name;
+}
+
+static int read_cluster(struct reading *r)
+{
+    struct scenario *s = r->s;
+    if (!cfg_present(r->cluster))
+        return -1; /* reported as missing */
+    if (cluster_read(&s->cluster, r->loader, r->cluster))
+        return -1;
+    r->has_cluster = true;
+    s->fabric = s->cluster.n_instances > 1 ? s->cluster.fabric : NULL;
+    return 0;
+}
+
+static int read_sections(struct reading *r)
+{
+    struct scenario *s = r->s;
+    int rc = read_cluster(r);
+    if (cfg_present(r->model)) {
+        r->has_model = model_read(&s->model, r->loader, r->model) == 0;
+        rc = r->has_model ? rc : -1;
+    }
+    if (distribution_read(r) | parallelism_read(r))
+        rc = -1;
+    if (cfg_present(r->training)) {
+        bool is_object = cfg_is_object(r->training);
+        if (training_read(r))
+            rc = -1;
+        if (is_object && parallelism_framework(r))
+            rc = -1;
+        if (is_object && r->has_cluster && training_batch(r))
+            rc = -1;
+    }
+    return software_read(r) ? -1 : rc;
+}
+
+int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+{
+    *s = (struct scenario) {
+        .parallel = { .library = LIBRARY_DDP,
+                      .schedule = SCHEDULE_1F1B,
+                      .placement = "DPT" },
+    };
+    struct reading r = { .s = s, .loader = loader, .root = root };
+    if (!root.json)
+        return -1; /* reported when it was loaded */
+    if (!cfg_is_object(root))
+        return cfg_error(root, "a scenario is an object (write { \"model\": ... })");
+    int rc = cfg_read(root, scenario_fields, &r);
+    if (read_sections(&r))
+        rc = -1;
+    s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";
+    return rc;
+}
+
+int64_t scenario_world(const struct scenario *s)
+{
+    return s->cluster.n_gpus;
+}
+
+int64_t scenario_job_steps(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    if (t->steps || !t->samples)
+        return t->steps;
+    int64_t per_epoch =
+        t->samples / t->global_batch_size + (t->samples % t->global_batch_size != 0);
+    int64_t steps;
+    return __builtin_mul_overflow(per_epoch, t->epochs, &steps) ? INT64_MAX : steps;
+}
+
+struct op_settings scenario_op_settings(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return (struct op_settings) {
+        .batch = t->micro_batch_size,
+        .sequence = t->sequence_length,
+        .predicted = t->predicted_positions,
+        .precision = t->precision,
+        .attention = t->attention,
+        .framework = t->framework,
+        .tensor = s->parallel.tensor,
+        .sequence_parallel = s->parallel.sequence_parallel,
+        .vocab_padding = t->vocab_padding,
+    };
+}
