@@ -20,7 +20,10 @@ static char *read_stream(FILE *in, const char *path, size_t max_B, size_t *len,
         size_t got = fread(text + n, 1, cap - 1 - n, in);
         n += got;
         if (n > max_B) {
-            err_set(err, "%s: is larger than %zu MiB", path, max_B >> 20);
+            if (max_B >> 20)
+                err_set(err, "%s: is larger than %zu MiB", path, max_B >> 20);
+            else
+                err_set(err, "%s: is larger than %zu bytes", path, max_B);
             goto fail;
         }
         if (got == 0)

@@ -24,23 +24,23 @@ static const struct unit prefixes[] = {
     { "Ki", 1024.0, 1 },                 { "Mi", 1048576.0, 1 },
     { "Gi", 1073741824.0, 1 },           { "Ti", 1099511627776.0, 1 },
     { "Pi", 1125899906842624.0, 1 },
-    { NULL, 0, 0 },
+    { 0 },
 };
 
 static const struct unit times[] = {
     { "ps", 1, 1e12 }, { "ns", 1, 1e9 }, { "us", 1, 1e6 }, { "ms", 1, 1e3 },
     { "s",  1, 1 },    { "min", 60, 1 }, { "h", 3600, 1 }, { "d", 86400, 1 },
-    { NULL, 0, 0 },
+    { 0 },
 };
 
 /* What a prefix may stand before. */
-static const struct unit byte_stems[]  = { { "B", 1, 1 }, { "b", 1, 8 }, { NULL, 0, 0 } };
+static const struct unit byte_stems[]  = { { "B", 1, 1 }, { "b", 1, 8 }, { 0 } };
 static const struct unit rate_stems[]  = { { "B/s", 1, 1 }, { "b/s", 1, 8 },
-                                           { "Bps", 1, 1 }, { "bps", 1, 8 }, { NULL, 0, 0 } };
-static const struct unit flop_stems[]  = { { "FLOP/s", 1, 1 }, { "FLOPS", 1, 1 }, { NULL, 0, 0 } };
-static const struct unit hertz_stems[] = { { "Hz", 1, 1 }, { NULL, 0, 0 } };
-static const struct unit watt_stems[]  = { { "W", 1, 1 }, { NULL, 0, 0 } };
-static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1 }, { NULL, 0, 0 } };
+                                           { "Bps", 1, 1 }, { "bps", 1, 8 }, { 0 } };
+static const struct unit flop_stems[]  = { { "FLOP/s", 1, 1 }, { "FLOPS", 1, 1 }, { 0 } };
+static const struct unit hertz_stems[] = { { "Hz", 1, 1 }, { 0 } };
+static const struct unit watt_stems[]  = { { "W", 1, 1 }, { 0 } };
+static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1 }, { 0 } };
 
 #define WHYS(EX)                                                            \
     .example = EX,                                                          \
@@ -177,23 +177,23 @@ double units_s(int64_t ps)
 static const struct unit bytes_steps[] = {
     { "B", 1, 1 }, { "KiB", 1024.0, 1 }, { "MiB", 1048576.0, 1 },
     { "GiB", 1073741824.0, 1 }, { "TiB", 1099511627776.0, 1 },
-    { "PiB", 1125899906842624.0, 1 }, { NULL, 0, 0 },
+    { "PiB", 1125899906842624.0, 1 }, { 0 },
 };
 static const struct unit rate_steps[] = {
     { "B/s", 1, 1 }, { "KB/s", 1e3, 1 }, { "MB/s", 1e6, 1 }, { "GB/s", 1e9, 1 },
-    { "TB/s", 1e12, 1 }, { "PB/s", 1e15, 1 }, { NULL, 0, 0 },
+    { "TB/s", 1e12, 1 }, { "PB/s", 1e15, 1 }, { 0 },
 };
 static const struct unit flop_steps[] = {
     { "FLOP/s", 1, 1 }, { "KFLOP/s", 1e3, 1 }, { "MFLOP/s", 1e6, 1 },
     { "GFLOP/s", 1e9, 1 }, { "TFLOP/s", 1e12, 1 }, { "PFLOP/s", 1e15, 1 },
-    { "EFLOP/s", 1e18, 1 }, { NULL, 0, 0 },
+    { "EFLOP/s", 1e18, 1 }, { 0 },
 };
 static const struct unit hertz_steps[] = {
-    { "Hz", 1, 1 }, { "kHz", 1e3, 1 }, { "MHz", 1e6, 1 }, { "GHz", 1e9, 1 }, { NULL, 0, 0 },
+    { "Hz", 1, 1 }, { "kHz", 1e3, 1 }, { "MHz", 1e6, 1 }, { "GHz", 1e9, 1 }, { 0 },
 };
-static const struct unit watt_steps[] = { { "W", 1, 1 }, { "kW", 1e3, 1 }, { NULL, 0, 0 } };
-static const struct unit usd_steps[]  = { { "USD/h", 1, 1 }, { NULL, 0, 0 } };
-static const struct unit none_steps[] = { { "", 1, 1 }, { NULL, 0, 0 } };
+static const struct unit watt_steps[] = { { "W", 1, 1 }, { "kW", 1e3, 1 }, { 0 } };
+static const struct unit usd_steps[]  = { { "USD/h", 1, 1 }, { 0 } };
+static const struct unit none_steps[] = { { "", 1, 1 }, { 0 } };
 /* clang-format on */
 
 static double worth(const struct unit *u)

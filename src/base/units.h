@@ -1,7 +1,7 @@
 /* Quantities as people write them ("400Gb/s", "40GiB", "17us") and as they are kept
  * inside: SI doubles (seconds, bytes, bytes/s, FLOP/s), sizes in int64_t bytes, and the
- * clock in int64_t picoseconds. All conversion is in this file. b is a bit and B a byte,
- * G is 1e9 and Gi is 2^30. */
+ * clock in int64_t picoseconds. All conversion is in this file. b is a bit and B a
+ * byte, G is 1e9 and Gi is 2^30. */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
@@ -20,7 +20,7 @@ enum unit_kind {
 };
 
 /* Reads `text` whole into *value, in SI; blanks may stand around the number. On failure
- * returns -1, and *why is a predicate of the text that ends in an example that would do:
+ * returns -1, and *why is a predicate of the text that ends in an example that will do:
  * "has no unit (write for example \"40GiB\")". */
 int units_parse(const char *text, enum unit_kind kind, double *value, const char **why);
 

@@ -16,9 +16,9 @@ enum { FILE_MAX_B = 64 << 20 };
 
 void cfg_loader_init(struct cfg_loader *loader)
 {
+    *loader = (struct cfg_loader) { 0 };
     arena_init(&loader->arena);
     diags_init(&loader->diags);
-    loader->docs = NULL;
 }
 
 void cfg_loader_release(struct cfg_loader *loader)
@@ -45,8 +45,8 @@ static struct cfg_doc *doc_add(struct cfg_loader *loader, const char *name)
     return doc;
 }
 
-/* jansson's complaint about JSON that lenient_read wrote: a repeated key, at whose end it
- * stands. Anything else would be our own mistake, and is passed on. */
+/* jansson's complaint about JSON that lenient_read wrote: a repeated key, at whose end
+ * it stands. Anything else would be our own mistake, and is passed on. */
 static void tree_error(const struct lenient *l, const json_error_t *e, size_t *at,
                        struct err *err)
 {
@@ -150,19 +150,18 @@ bool cfg_is_number(struct cfg c)
     return json_is_number(c.json);
 }
 
-/* A JSON pointer's segment: '~' and '/' of the key are escaped. */
-static const char *path_of(struct cfg parent, const char *key)
+const char *document_path(struct cfg_doc *doc, const char *parent, const char *key)
 {
     struct strbuf b;
     strbuf_init(&b);
-    strbuf_printf(&b, "%s/", parent.path);
+    strbuf_printf(&b, "%s/", parent);
     for (; *key; key++) {
         if (*key == '~' || *key == '/')
             strbuf_addstr(&b, *key == '~' ? "~0" : "~1");
         else
             strbuf_addch(&b, *key);
     }
-    const char *path = arena_strndup(&parent.doc->loader->arena, strbuf_get(&b), b.len);
+    const char *path = arena_strndup(&doc->loader->arena, strbuf_get(&b), b.len);
     strbuf_release(&b);
     return path;
 }
@@ -172,7 +171,8 @@ struct cfg cfg_get(struct cfg object, const char *key)
     if (!object.doc)
         return object;
     json_t *json = json_object_get(object.json, key);
-    return (struct cfg) { object.doc, json, path_of(object, key) };
+    return (struct cfg) { object.doc, json,
+                          document_path(object.doc, object.path, key) };
 }
 
 struct cfg cfg_at(struct cfg array, int64_t i)
@@ -209,10 +209,10 @@ const char *cfg_key(void *it)
 struct cfg cfg_member(struct cfg object, void *it)
 {
     json_t *json = json_object_iter_value(it);
-    return (struct cfg) { object.doc, json, path_of(object, cfg_key(it)) };
+    return (struct cfg) { object.doc, json,
+                          document_path(object.doc, object.path, cfg_key(it)) };
 }
 
-/* Whether the pointer is `outer` or something inside it. */
 bool document_within(const char *pointer, const char *outer)
 {
     size_t n = strlen(outer);
@@ -222,14 +222,16 @@ bool document_within(const char *pointer, const char *outer)
 /* "file:line:column: pointer: ", or the --set it came from, or the document's name. */
 static void add_origin(struct strbuf *b, struct cfg c, bool key)
 {
-    const char *set = NULL;
-    for (int64_t i = 0; i < c.doc->sets.n; i++)
-        if (document_within(c.path, c.doc->sets.v[i]) &&
-            (!set || strlen(c.doc->sets.v[i]) > strlen(set)))
-            set = c.doc->sets.v[i];
+    const struct document_set *set = NULL;
+    for (int64_t i = 0; i < c.doc->sets.n; i++) {
+        const struct document_set *at = &c.doc->sets.v[i];
+        if (document_within(c.path, at->scope) &&
+            (!set || strlen(at->scope) > strlen(set->scope)))
+            set = at;
+    }
     if (set) {
-        strbuf_printf(b, "--set %s: ", set);
-        if (strcmp(set, c.path) == 0)
+        strbuf_printf(b, "--set %s: ", set->pointer);
+        if (strcmp(set->pointer, c.path) == 0)
             return;
     } else if (c.doc->text) {
         struct place p = place_find(c.doc->text, c.doc->len, c.path, key);

@@ -5,8 +5,8 @@
  * script is read as it is. Duplicate keys, NaN and numbers beyond 64 bits are errors.
  * null means the same as an absent key.
  *
- * A `struct cfg` is a value somewhere in a loaded document, cheap to copy, and knows its
- * JSON pointer; line and column are found only when an error is reported, by scanning
+ * A `struct cfg` is a value somewhere in a loaded document, cheap to copy, and knows
+ * its JSON pointer; line and column are found only when an error is reported, by scanning
  * the text again. Meaning is read through tables of fields: each row names the key, the
  * type, the member of the struct it fills, its bounds. Whatever key of an object no row
  * names is an error that suggests the nearest one ("comment" is known everywhere).
@@ -79,10 +79,9 @@ struct cfg cfg_member(struct cfg object, void *it);
 
 /* Reports "file:line:column: pointer: message" at a value (an absent value's pointer
  * still says where it was looked for; its place is that of the object around it).
- * cfg_error returns -1. */
+ * cfg_error returns -1; cfg_error_key does too, and reports at the key instead. */
 int cfg_error(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int cfg_error_key(struct cfg c, const char *fmt,
-                  ...) /* at its key: unknown, misplaced */
+int cfg_error_key(struct cfg c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void cfg_warn(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -112,8 +111,9 @@ struct cfg_field {
     const char *key;
     enum cfg_type type;
     size_t at; /* offset of the member; it keeps its value when the key is absent */
-    size_t
-        has; /* offset of a bool that is set when the key is present; or CFG_NO_HAS */
+    /* offset of a bool that is set when the key is present; 0 (CFG_NO_HAS) is none, so
+     * that bool cannot be the first member of its struct */
+    size_t has;
     bool required;
     double min, max;                /* of numbers and quantities, in SI */
     const struct name_value *names; /* of enums */

@@ -1,4 +1,4 @@
-/* What is inside a loaded document: shared by cfg.c and set.c, private to the reader. */
+/* What is inside a loaded document: shared by cfg.c and set.c alone. */
 #ifndef CONFIG_DOCUMENT_H
 #define CONFIG_DOCUMENT_H
 
@@ -6,15 +6,21 @@
 #include "base/vec.h"
 #include "config/cfg.h"
 
+/* A `--set` that was applied. */
+struct document_set {
+    const char *pointer; /* as it was written */
+    const char *scope;   /* the outermost value it made: the pointer, or a parent */
+};
+
 struct cfg_doc {
     struct cfg_loader *loader;
     const char *name;
     char *text; /* as it was read; NULL for a tree */
     size_t len;
     json_t *root;
-    json_t *replaced; /* an array: values that cfg_set took out, as some struct cfg
-                             * may still point to them */
-    VEC(const char *) sets; /* pointers that cfg_set wrote */
+    json_t
+        *replaced; /* an array of what cfg_set took out: a cfg may still point there */
+    VEC(struct document_set) sets; /* the newest last */
     struct cfg_doc *next;
 };
 
@@ -23,5 +29,8 @@ json_t *document_tree(const char *text, size_t len, size_t *at, struct err *err)
 
 /* Whether a JSON pointer is `outer` or something inside it. */
 bool document_within(const char *pointer, const char *outer);
+
+/* A JSON pointer with one more segment, in the loader's arena. */
+const char *document_path(struct cfg_doc *doc, const char *parent, const char *key);
 
 #endif

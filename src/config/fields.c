@@ -294,7 +294,7 @@ int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
             continue;
         if (read_field(c, f, to))
             rc = -1;
-        else if (f->has != CFG_NO_HAS)
+        else if (f->has)
             *(bool *)((char *)dst + f->has) = true;
     }
     return rc;

@@ -252,8 +252,8 @@ static int read_more(struct reader *r)
         return err_set(r->err,
                        "%s makes an expression, not a literal (write its value)",
                        here(r).s);
-    return err_set(r->err, "%s where \",\" or \"%c\" should be", here(r).s,
-                   closing(l->open));
+    return err_set(r->err, "a comma is missing before %s (write \",\" or \"%c\")",
+                   here(r).s, closing(l->open));
 }
 
 static int read_token(struct reader *r)

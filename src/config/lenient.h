@@ -29,8 +29,8 @@ struct lenient {
 void lenient_init(struct lenient *l);
 void lenient_release(struct lenient *l);
 
-/* Reads one value, nothing but comments around it. On failure err says what is wrong and
- * *at is the byte of the text where. */
+/* Reads one value, nothing but comments around it. On failure err says what is wrong
+ * and *at is the byte of the text where. */
 int lenient_read(struct lenient *l, const char *text, size_t len, size_t *at,
                  struct err *err);
 
@@ -40,8 +40,8 @@ size_t lenient_origin(const struct lenient *l, size_t json);
 /* The first byte that cannot stand in a text file (NUL, or no UTF-8); len if none. */
 size_t lenient_bad_byte(const char *text, size_t len);
 
-/* Scalars (config/scalar.c): each begins at *at, appends JSON and moves *at beyond it, or
- * leaves *at where the error is. The text is NUL-terminated UTF-8. */
+/* Scalars (config/scalar.c): each begins at *at, appends JSON and moves *at beyond it,
+ * or leaves *at where the error is. The text is NUL-terminated UTF-8. */
 int lenient_string(struct strbuf *json, const char *text, size_t *at, struct err *err);
 int lenient_number(struct strbuf *json, const char *text, size_t *at, struct err *err);
 int lenient_word(struct strbuf *json, const char *text, size_t *at, struct err *err);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool word_char(char c)
 {
@@ -168,8 +169,9 @@ int lenient_number(struct strbuf *json, const char *text, size_t *at, struct err
     bool real;
     if (respell(json, s, n, &real)) {
         size_t unit = strspn(s, "+-.0123456789");
-        if (s[unit] == '/' ||
-            (unit > 0 && unit < n && isalpha((unsigned char)s[unit]) && s[0] != '0'))
+        bool quantity = unit > 0 && isdigit((unsigned char)s[unit - 1]) &&
+                        isalpha((unsigned char)s[unit]) && s[0] != '0';
+        if (quantity)
             return err_set(err,
                            "%.*s%s is not a number (write a quantity in quotes, for "
                            "example \"400Gb/s\")",
@@ -216,6 +218,9 @@ int lenient_word(struct strbuf *json, const char *text, size_t *at, struct err *
                        shown, s);
     if (*after == '[')
         return err_set(err, "\"%.*s[...]\" is not a literal (write the value itself)",
+                       shown, s);
+    if (n >= 3 && (strncasecmp(s, "nan", n) == 0 || strncasecmp(s, "infinity", n) == 0))
+        return err_set(err, "%.*s is not a finite number (write one, or leave it out)",
                        shown, s);
     if (s[n] == '"' || s[n] == '\'')
         return err_set(err,

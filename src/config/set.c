@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* VALUE as the language, or as a string. Text that begins like an object or an array was
- * meant as one, so there a mistake is reported. */
+/* VALUE as the language, or as a string. Text that begins like an object or an array
+ * was meant as one, so there a mistake is reported. */
 static json_t *value_of(const char *text, struct err *err)
 {
     struct err syntax = { 0 };
@@ -16,7 +16,10 @@ static json_t *value_of(const char *text, struct err *err)
     if (value)
         return value;
     if (strchr("{[", text[strspn(text, " \t\n")])) {
-        err_set(err, "%s", text[0] ? syntax.text : "no value (write POINTER=VALUE)");
+        if (text[0] == '\0')
+            err_set(err, "no value (write POINTER=VALUE)");
+        else
+            err_set(err, "character %zu of the value: %s", at + 1, syntax.text);
         return NULL;
     }
     value = json_string(text);
@@ -41,102 +44,103 @@ static char *segment_of(const char *pointer, size_t n)
     return segment;
 }
 
-/* The array's index a segment names: its length stands for one more element. */
-static int index_of(json_t *array, const char *segment, size_t *index, struct err *err)
+/* One step of the pointer: the member of `parent` that a segment names. */
+struct step {
+    json_t *parent;
+    char *key;     /* in an array, the index in digits */
+    size_t index;  /* of an array; its length stands for one more element */
+    json_t *child; /* borrowed; NULL when there is none */
+};
+
+static int find_index(struct step *s, struct err *err)
 {
-    size_t n = strlen(segment), size = json_array_size(array);
-    bool digits = n > 0 && n < 10 && strspn(segment, "0123456789") == n;
-    *index = strcmp(segment, "-") == 0 ? size : (size_t)strtoul(segment, NULL, 10);
-    if (!digits && strcmp(segment, "-") != 0)
-        return err_set(err, "\"%s\" is no index of an array (write 0 to %zu)", segment,
+    size_t n = strlen(s->key), size = json_array_size(s->parent);
+    bool append = strcmp(s->key, "-") == 0;
+    bool digits = n > 0 && n < 10 && strspn(s->key, "0123456789") == n;
+    s->index = append ? size : (size_t)strtoul(s->key, NULL, 10);
+    if (!append && !digits)
+        return err_set(err, "\"%s\" is no index of an array (write 0 to %zu)", s->key,
                        size);
-    if (*index > size)
-        return err_set(err, "the array has no element %s (write 0 to %zu)", segment,
+    if (s->index > size)
+        return err_set(err, "the array has no element %s (write 0 to %zu)", s->key,
                        size);
+    free(s->key);
+    s->key = xasprintf("%zu", s->index);
+    s->child = json_array_get(s->parent, s->index);
     return 0;
 }
 
-/* What an object or array holds at a segment: borrowed, NULL when nothing. */
-static int child_get(json_t *parent, const char *segment, json_t **child,
-                     struct err *err)
+static int step_find(struct step *s, struct err *err)
 {
-    size_t i = 0;
-    if (json_is_object(parent)) {
-        *child = json_object_get(parent, segment);
-    } else if (json_is_array(parent)) {
-        if (index_of(parent, segment, &i, err))
-            return -1;
-        *child = json_array_get(parent, i);
-    } else {
-        char *text = json_dumps(parent, JSON_ENCODE_ANY);
-        err_set(err, "%.60s has no member \"%s\" (set an object there)",
-                text ? text : "the value", segment);
-        free(text);
-        return -1;
+    if (json_is_array(s->parent))
+        return find_index(s, err);
+    if (json_is_object(s->parent)) {
+        s->child = json_object_get(s->parent, s->key);
+        return 0;
     }
-    return 0;
+    char *text = json_dumps(s->parent, JSON_ENCODE_ANY);
+    err_set(err, "%.60s has no member \"%s\" (set an object in its place)",
+            text ? text : "the document", s->key);
+    free(text);
+    return -1;
 }
 
-/* Puts a value (whose reference is stolen) at a segment; what was there lives on. */
-static int child_put(struct cfg_doc *doc, json_t *parent, const char *segment,
-                     json_t *value, struct err *err)
+/* Puts a value, whose reference is stolen, in the child's place; the child lives on. */
+static int step_put(struct cfg_doc *doc, struct step *s, json_t *value, struct err *err)
 {
-    json_t *old = NULL;
-    size_t i = 0;
-    if (child_get(parent, segment, &old, err)) {
-        json_decref(value);
-        return -1;
-    }
-    if (old)
-        json_array_append(doc->replaced, old);
+    if (s->child)
+        json_array_append(doc->replaced, s->child);
     int rc;
-    if (json_is_object(parent))
-        rc = json_object_set_new(parent, segment, value);
-    else if (index_of(parent, segment, &i, err) == 0 && i < json_array_size(parent))
-        rc = json_array_set_new(parent, i, value);
+    if (json_is_object(s->parent))
+        rc = json_object_set_new(s->parent, s->key, value);
+    else if (s->child)
+        rc = json_array_set_new(s->parent, s->index, value);
     else
-        rc = json_array_append_new(parent, value);
-    return rc ? err_set(err, "the key is not UTF-8 (write it as UTF-8)") : 0;
+        rc = json_array_append_new(s->parent, value);
+    s->child = value;
+    return rc ? err_set(err, "the pointer is not UTF-8 (write it as UTF-8)") : 0;
 }
 
-/* Walks the pointer, making objects where nothing is, and puts the value at its end. */
-static int put(struct cfg_doc *doc, const char *pointer, json_t *value, struct err *err)
+/* Walks the pointer, making objects where nothing is, and puts the value (its reference
+ * is kept by the caller) at the end. *scope is the outermost value that is new. */
+static int put(struct cfg_doc *doc, const char *pointer, json_t *value,
+               const char **scope, struct err *err)
 {
-    json_t *parent = doc->root;
-    for (int depth = 0;; depth++) {
+    const char *path = "";
+    struct step s = { .parent = doc->root };
+    *scope = NULL;
+    for (int depth = 1; *pointer; depth++) {
         size_t n = strcspn(++pointer, "/");
         bool last = pointer[n] == '\0';
-        char *segment = segment_of(pointer, n);
-        json_t *child = NULL;
-        int rc = 0;
-        if (depth == LENIENT_DEPTH_MAX)
-            rc = err_set(err, "the pointer is more than %d deep (nest less)",
-                         LENIENT_DEPTH_MAX);
-        else if (!last)
-            rc = child_get(parent, segment, &child, err);
+        if (depth > LENIENT_DEPTH_MAX)
+            return err_set(err, "the pointer is more than %d deep (nest less)",
+                           LENIENT_DEPTH_MAX);
+        s.key = segment_of(pointer, n);
+        int rc = step_find(&s, err);
+        bool new = last || !s.child || json_is_null(s.child);
+        if (rc == 0 && new)
+            rc = step_put(doc, &s, last ? json_incref(value) : json_object(), err);
+        path = document_path(doc, path, s.key);
+        if (new && !*scope)
+            *scope = path;
+        free(s.key);
         if (rc)
-            json_decref(value);
-        else if (last)
-            rc = child_put(doc, parent, segment, value, err);
-        else if (!child || json_is_null(child))
-            rc = child_put(doc, parent, segment, child = json_object(), err);
-        free(segment);
-        if (rc || last)
-            return rc;
-        parent = child;
+            return -1;
+        s.parent = s.child;
         pointer += n;
     }
+    return 0;
 }
 
-/* From now on the values at the pointer and below come from this --set. */
-static void remember(struct cfg_doc *doc, const char *pointer)
+/* From now on the values at the scope and below come from this --set. */
+static void remember(struct cfg_doc *doc, const char *pointer, const char *scope)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < doc->sets.n; i++)
-        if (!document_within(doc->sets.v[i], pointer))
+        if (!document_within(doc->sets.v[i].scope, scope))
             doc->sets.v[n++] = doc->sets.v[i];
     doc->sets.n = n;
-    VEC_PUSH(&doc->sets, pointer);
+    VEC_PUSH(&doc->sets, ((struct document_set) { pointer, scope }));
 }
 
 int cfg_set(struct cfg root, const char *assignment)
@@ -144,16 +148,17 @@ int cfg_set(struct cfg root, const char *assignment)
     struct cfg_doc *doc = root.doc;
     struct cfg_loader *loader = doc->loader;
     size_t n = strcspn(assignment, "=");
-    const char *pointer = arena_strndup(&loader->arena, assignment, n);
+    const char *pointer = arena_strndup(&loader->arena, assignment, n), *scope;
     struct err err = { 0 };
-    json_t *value;
+    json_t *value = NULL;
     if (assignment[n] == '\0')
         err_set(&err, "no value (write POINTER=VALUE)");
     else if (pointer[0] != '/')
         err_set(&err, "not a JSON pointer (write for example /cluster/count=4)");
     else if ((value = value_of(assignment + n + 1, &err)) != NULL &&
-             put(doc, pointer, value, &err) == 0)
-        remember(doc, pointer);
+             put(doc, pointer, value, &scope, &err) == 0)
+        remember(doc, pointer, scope);
+    json_decref(value);
     if (!err.set)
         return 0;
     diags_error(&loader->diags, "--set %s: %s", pointer, err.text);
