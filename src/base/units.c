@@ -37,10 +37,12 @@ static const struct unit times[] = {
 static const struct unit byte_stems[]  = { { "B", 1, 1 }, { "b", 1, 8 }, { 0 } };
 static const struct unit rate_stems[]  = { { "B/s", 1, 1 }, { "b/s", 1, 8 },
                                            { "Bps", 1, 1 }, { "bps", 1, 8 }, { 0 } };
-static const struct unit flop_stems[]  = { { "FLOP/s", 1, 1 }, { "FLOPS", 1, 1 }, { 0 } };
+static const struct unit flop_stems[]  = { { "FLOP/s", 1, 1 }, { "FLOPS", 1, 1 },
+                                           { 0 } };
 static const struct unit hertz_stems[] = { { "Hz", 1, 1 }, { 0 } };
 static const struct unit watt_stems[]  = { { "W", 1, 1 }, { 0 } };
-static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1 }, { 0 } };
+static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1 },
+                                           { 0 } };
 
 #define WHYS(EX)                                                            \
     .example = EX,                                                          \

@@ -18,8 +18,7 @@ struct cfg_doc {
     char *text; /* as it was read; NULL for a tree */
     size_t len;
     json_t *root;
-    json_t
-        *replaced; /* an array of what cfg_set took out: a cfg may still point there */
+    json_t *replaced; /* an array: what cfg_set took out; a cfg may still point to it */
     VEC(struct document_set) sets; /* the newest last */
     struct cfg_doc *next;
 };
