@@ -7,9 +7,10 @@
  *
  * A `struct cfg` is a value somewhere in a loaded document, cheap to copy, and knows
  * its JSON pointer; line and column are found only when an error is reported, by
- * scanning the text again. Meaning is read through tables of fields: each row names the key, the
- * type, the member of the struct it fills, its bounds. Whatever key of an object no row
- * names is an error that suggests the nearest one ("comment" is known everywhere).
+ * scanning the text again. Meaning is read through tables of fields: each row names the
+ * key, the type, the member of the struct it fills, its bounds. Whatever key of an
+ * object no row names is an error that suggests the nearest one ("comment" is known
+ * everywhere).
  *
  * Errors and warnings go to the loader's diags; the getters return 0, or -1 after
  * reporting. Reading goes on after an error so that all of a file's are seen. All
