@@ -1,0 +1,231 @@
+/* smsim topology: a cluster as text: GPUs, how they are joined, NICs, rates, prices. */
+#include "cmd/cmd.h"
+
+#include "hardware/net.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_gpu(const struct instance *inst)
+{
+    const struct gpu *g = inst->gpu;
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX];
+
+    printf("  %-10s %d x %s: %s at %s, %" PRId64 " SMs\n", "GPUs", inst->n_gpus,
+           g->name, units_bytes_text(a, (double)g->memory_B),
+           units_rate_text(b, g->hbm_Bps), g->n_sms);
+    printf("  %-10s", "peak");
+    for (int t = 0; t < DTYPE_N; t++)
+        if (g->peak_flops[t] > 0)
+            printf(" %s %s", names_of(dtype_names, t),
+                   units_flops_text(c, g->peak_flops[t]));
+    printf("\n");
+}
+
+static void print_fabric(const char *label, const struct fabric *f)
+{
+    char a[UNITS_TEXT_MAX];
+
+    if (!f) {
+        printf("  %-10s none\n", label);
+        return;
+    }
+    printf("  %-10s %s (%s; %s): %.1f %% of line rate, %s a hop\n", label, f->name,
+           names_of(fabric_kind_names, (int)f->kind), f->era ? f->era : "any era",
+           100 * f->efficiency, units_time_text(a, f->latency_s));
+}
+
+static void print_host(const struct instance *inst)
+{
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX];
+
+    printf("  %-10s %" PRId64
+           " vCPUs, %s, %d NUMA node%s; copies to a GPU %s pinned, %s "
+           "pageable\n",
+           "host", inst->vcpus, units_bytes_text(a, (double)inst->host_memory_B),
+           inst->n_numa, inst->n_numa == 1 ? "" : "s",
+           units_rate_text(b, inst->host_pinned_Bps),
+           units_rate_text(c, inst->host_pageable_Bps));
+}
+
+/* The words of nvidia-smi topo -m: NV# links, PIX one PCIe switch, NODE one NUMA node,
+ * SYS across them. */
+static const char *relation(const struct instance *inst, int32_t a, int32_t b,
+                            char buf[16])
+{
+    const int64_t links = instance_nvlinks(inst, a, b);
+
+    if (a == b)
+        return "X";
+    if (links > 0) {
+        snprintf(buf, 16, "NV%d", (int)links);
+        return buf;
+    }
+    if (inst->gpu_pcie[a] >= 0 && inst->gpu_pcie[a] == inst->gpu_pcie[b])
+        return "PIX";
+    return inst->gpu_numa[a] == inst->gpu_numa[b] ? "NODE" : "SYS";
+}
+
+static void print_matrix(const struct instance *inst)
+{
+    char buf[16];
+
+    printf("\n  %-6s", "");
+    for (int32_t j = 0; j < inst->n_gpus; j++) {
+        snprintf(buf, sizeof(buf), "GPU%d", j);
+        printf(" %5s", buf);
+    }
+    printf("   NUMA  NIC\n");
+    for (int32_t i = 0; i < inst->n_gpus; i++) {
+        const int32_t nic = instance_nic_of_gpu(inst, i);
+
+        snprintf(buf, sizeof(buf), "GPU%d", i);
+        printf("  %-6s", buf);
+        for (int32_t j = 0; j < inst->n_gpus; j++)
+            printf(" %5s", relation(inst, i, j, buf));
+        if (nic >= 0)
+            printf("   %4d  nic%d\n", inst->gpu_numa[i], nic);
+        else
+            printf("   %4d  -\n", inst->gpu_numa[i]);
+    }
+}
+
+/* GPUs and NICs on one switch, or (pcie -1) on the root of a NUMA node. */
+static void print_leaves(const struct instance *inst, int32_t pcie, int32_t numa)
+{
+    char rate[UNITS_TEXT_MAX];
+
+    for (int32_t i = 0; i < inst->n_gpus; i++)
+        if (inst->gpu_pcie[i] == pcie && inst->gpu_numa[i] == numa)
+            printf(" gpu%d", i);
+    for (int32_t i = 0; i < inst->n_nics; i++) {
+        const struct instance_nic *nic = &inst->nics[i];
+
+        if (nic->pcie != pcie || nic->numa != numa)
+            continue;
+        printf(" nic%d (", i);
+        if (nic->rails > 1)
+            printf("%d rails, ", nic->rails);
+        printf("%s)", units_rate_text(rate, nic->line_Bps));
+    }
+    printf("\n");
+}
+
+static void print_pcie(const struct instance *inst)
+{
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
+
+    printf("\n  PCIe: %s a port, %s a switch's uplink\n",
+           units_rate_text(a, inst->pcie_Bps),
+           units_rate_text(b, inst->pcie_uplink_Bps));
+    for (int32_t numa = 0; numa < inst->n_numa; numa++) {
+        printf("    host%d:", numa);
+        print_leaves(inst, -1, numa);
+        for (int32_t i = 0; i < inst->n_pcie; i++) {
+            if (inst->pcie_numa[i] != numa)
+                continue;
+            printf("      pcie%d:", i);
+            print_leaves(inst, i, numa);
+        }
+    }
+}
+
+static void print_rates(const struct net *net, int64_t copy)
+{
+    const struct instance *inst = net_instance(net, copy);
+    const struct net_link *links = net_links(net);
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
+    double line = 0, payload = 0;
+
+    if (net_port_out(net, copy, 0) >= 0) {
+        const struct net_link *port = &links[net_port_out(net, copy, 0)];
+
+        printf("  %-10s %s a GPU and direction, %s of payload\n", "NVLink",
+               units_rate_text(a, port->line_Bps),
+               units_rate_text(b, port->payload_Bps));
+    }
+    if (inst->inside->kind == FABRIC_NVLINK)
+        printf("  %-10s %s a link and direction, %s of payload\n", "NVLink",
+               units_rate_text(a, inst->gpu->nvlink_Bps),
+               units_rate_text(b, inst->gpu->nvlink_Bps * inst->inside->efficiency));
+    for (int32_t i = 0; i < inst->n_nics; i++) {
+        const int32_t id = net_nic_out(net, copy, i);
+
+        line += id < 0 ? 0 : links[id].line_Bps;
+        payload += id < 0 ? 0 : links[id].payload_Bps;
+    }
+    if (line > 0)
+        printf("  %-10s %s a node and direction, %s of GPU payload\n", "NICs",
+               units_rate_text(a, line), units_rate_text(b, payload));
+}
+
+static void print_prices(const struct instance *inst)
+{
+    for (int32_t i = 0; i < inst->n_prices; i++) {
+        const struct instance_price *p = &inst->prices[i];
+
+        printf("  %-10s %s %s %s: %.4f USD/h\n", i == 0 ? "prices" : "", p->service,
+               p->region, p->date, p->usd_per_hour);
+    }
+}
+
+static void print_group(const struct net *net, int64_t copy,
+                        const struct cluster_group *g)
+{
+    const struct instance *inst = g->instance;
+
+    printf("\n%s x %" PRId64, inst->name, g->count);
+    if (g->gpus_per_instance != inst->n_gpus)
+        printf(" (%d of %d GPUs each)", g->gpus_per_instance, inst->n_gpus);
+    printf("\n  %s\n", inst->summary);
+    print_gpu(inst);
+    print_fabric("inside", inst->inside);
+    print_host(inst);
+    print_rates(net, copy);
+    print_prices(inst);
+    print_matrix(inst);
+    print_pcie(inst);
+}
+
+static void print_cluster(const struct net *net)
+{
+    const struct cluster *c = net_cluster(net);
+    const char *date = NULL, *missing = NULL;
+    double usd;
+
+    printf("%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_instances,
+           c->n_instances == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+    print_fabric("between", c->fabric);
+    if (cluster_price(c, &usd, &date, &missing) == 0)
+        printf("  %-10s %.2f USD/h (%s, %s)\n", "price", usd,
+               c->sagemaker ? "sagemaker" : "ec2", date);
+    else
+        printf("  %-10s unknown: none is known for %s\n", "price", missing);
+    for (int32_t i = 0; i < c->n_groups; i++)
+        print_group(net, i, &c->groups[i]);
+}
+
+int cmd_topology(int argc, char **argv)
+{
+    struct cfg_loader loader = { 0 };
+    struct cluster cluster;
+    struct err err = { 0 };
+    int rc = EXIT_DONE;
+
+    if (argc != 2) {
+        fputs("usage: smsim topology INSTANCE[:COUNT]\n", stderr);
+        return EXIT_USAGE;
+    }
+    cfg_loader_init(&loader);
+    if (cluster_parse(&cluster, &loader, argv[1])) {
+        diags_print_errors(&loader.diags, stderr);
+        rc = EXIT_BAD_INPUT;
+    } else {
+        struct net *net = net_new(&cluster, true, &err); /* folded: cannot be too big */
+
+        print_cluster(net);
+        net_free(net);
+    }
+    cfg_loader_release(&loader);
+    return rc;
+}
