@@ -128,7 +128,7 @@ double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share 
 }
 
 /* Constants of (9), fitted to flash-attention on A100 (causal, forward, head_dim 128;
- * fidelity of MODEL.md, "Kernels"). Time per thread block and the tail are taken to be
+ * MODEL.md, "Kernels"). Time per thread block and the tail are taken to be
  * the same on other GPUs. */
 enum { FLASH_TILE = 128, FLASH_NARROW = 64 };
 static const double flash_tail = 0.55;          /* light and heavy rows mixed */

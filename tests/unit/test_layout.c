@@ -156,9 +156,9 @@ static void test_bad_placements(void)
 void test_layout_register(void)
 {
     CU_pSuite suite = CU_add_suite("layout", NULL, NULL);
-    CU_add_test(suite, "documented ranks", test_documented_ranks);
-    CU_add_test(suite, "documented groups", test_documented_groups);
-    CU_add_test(suite, "every placement against a search", test_all_placements);
-    CU_add_test(suite, "right-most letter is fastest", test_rightmost_is_fastest);
-    CU_add_test(suite, "bad placements", test_bad_placements);
+    CU_ADD_TEST(suite, test_documented_ranks);
+    CU_ADD_TEST(suite, test_documented_groups);
+    CU_ADD_TEST(suite, test_all_placements);
+    CU_ADD_TEST(suite, test_rightmost_is_fastest);
+    CU_ADD_TEST(suite, test_bad_placements);
 }

@@ -1,0 +1,130 @@
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "parallel/scenario.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct option no_options[] = { { .name = NULL } };
+
+static const struct usage usage = {
+    .command = "check",
+    .arguments = "FILE...",
+    .summary = "What is wrong with files, without running them: scenarios, models, GPUs, "
+               "instances,\nfabrics and frameworks. Every error is shown with its place.",
+    .details = "  smsim check scenarios/*.json\n",
+    .options = no_options,
+    .min_positional = 1,
+    .max_positional = OPTION_LIST_MAX,
+};
+/* clang-format on */
+
+/* --- a reader for each kind of file ------------------------------------------ */
+
+static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    struct scenario s;
+    if (scenario_read(&s, loader, root))
+        return -1;
+    printf("%s: ok (%s", file, s.model.name);
+    for (int i = 0; i < s.cluster.n_groups; i++)
+        printf("%s%" PRId64 " x %s", i ? " + " : " on ", s.cluster.groups[i].count,
+               s.cluster.groups[i].instance->name);
+    printf(", %" PRId64 " GPU%s; batch %" PRId64 " = micro %" PRId64, s.cluster.n_gpus,
+           s.cluster.n_gpus == 1 ? "" : "s", s.training.global_batch_size,
+           s.training.micro_batch_size);
+    if (s.training.accumulation > 1)
+        printf(" x accumulation %" PRId64, s.training.accumulation);
+    printf(" x data %" PRId64 ")\n", s.parallel.data);
+    for (int i = 0; i < s.n_notes; i++)
+        printf("  note: %s\n", s.notes[i]);
+    return 0;
+}
+
+static int check_model(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    struct model m;
+    if (model_read(&m, loader, root))
+        return -1;
+    printf("%s: ok (model, %.4g million parameters)\n", file,
+           (double)model_parameters(&m) / 1e6);
+    return 0;
+}
+
+static int said_ok(const void *what, const char *file, const char *kind)
+{
+    if (!what)
+        return -1;
+    printf("%s: ok (%s)\n", file, kind);
+    return 0;
+}
+
+static int check_gpu(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    return said_ok(gpu_get(loader, file, root), file, "GPU");
+}
+
+static int check_instance(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    return said_ok(instance_get(loader, file, root), file, "instance");
+}
+
+static int check_fabric(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    return said_ok(fabric_get(loader, file, root), file, "fabric");
+}
+
+static int check_framework(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    return said_ok(framework_get(loader, file, root), file, "framework");
+}
+
+/* A file is of the first kind whose key it has; a scenario when it has none. */
+static const struct kind {
+    const char *key;
+    int (*check)(struct cfg_loader *loader, struct cfg root, const char *file);
+} kinds[] = {
+    { "cluster", check_scenario }, { "training", check_scenario },
+    { "sm_arch", check_gpu },      { "inside", check_instance },
+    { "protocols", check_fabric }, { "dispatch", check_framework },
+    { "model_type", check_model }, { NULL, check_scenario },
+};
+
+/* --- files -------------------------------------------------------------------- */
+
+static int check_file(const char *file)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_load(&loader, file);
+    int rc = -1;
+    if (root.json) {
+        const struct kind *k = kinds;
+        while (k->key && !cfg_present(cfg_get(root, k->key)))
+            k++;
+        rc = k->check(&loader, root, file);
+    }
+    for (int64_t i = 0; i < loader.diags.n_warnings; i++)
+        fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
+    if (rc || loader.diags.n_errors)
+        return cmd_fail(&loader, NULL);
+    cfg_loader_release(&loader);
+    return EXIT_DONE;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    char none;
+    struct option_list files = { 0 };
+    int done = options_parse(&usage, argc, argv, &none, &files);
+    if (done != OPTIONS_GO_ON)
+        return done;
+    int worst = EXIT_DONE;
+    for (int i = 0; i < files.n; i++) {
+        int rc = check_file(files.values[i]);
+        worst = rc > worst ? rc : worst;
+    }
+    return worst;
+}

@@ -1,0 +1,314 @@
+/* Kernel times against an independent implementation of the equations, against the
+ * roofline, and in what must rise or fall with sizes and shares. */
+#include "cost/kernel.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+
+void test_kernel_register(void);
+
+/* A100-SXM4-80GB, H100 and V100 as topologies/gpus has them. */
+static struct gpu a100(void)
+{
+    struct gpu g = { .name = "A100",
+                     .sm_arch = 80,
+                     .n_sms = 108,
+                     .hbm_Bps = 2039e9,
+                     .stream_frac = 0.82,
+                     .kernel_s = 2.9e-6,
+                     .flash_forward_frac = 0.605,
+                     .flash_backward_frac = 0.514 };
+    g.peak_flops[DTYPE_BF16] = 312e12;
+    g.gemm[DTYPE_BF16] =
+        (struct gpu_gemm) { 0.96, 0.87, 47e9, 0.735, 2.9e-6, 1, false };
+    return g;
+}
+
+static struct gpu h100(void)
+{
+    struct gpu g = a100();
+    g.name = "H100";
+    g.sm_arch = 90;
+    g.n_sms = 132;
+    g.hbm_Bps = 3350e9;
+    g.peak_flops[DTYPE_BF16] = 989e12;
+    g.gemm[DTYPE_BF16] =
+        (struct gpu_gemm) { 0.852, 0.88, 125e9, 0.87, 2.56e-6, 0.57, true };
+    return g;
+}
+
+static struct gpu v100(void)
+{
+    struct gpu g = a100();
+    g.name = "V100";
+    g.sm_arch = 70;
+    g.n_sms = 80;
+    g.hbm_Bps = 900e9;
+    g.peak_flops[DTYPE_FP32] = 15.7e12;
+    g.gemm[DTYPE_FP32] = (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false };
+    return g;
+}
+
+/* --- the equations once more, written as in the study, in microseconds --------- */
+
+static double plain_candidate_us(const struct gpu *g, const struct gpu_gemm *c,
+                                 double m, double n, double k, double b, double bm,
+                                 double bn, double s)
+{
+    const double e = 2, P = (double)g->n_sms, BW = g->hbm_Bps / 1e6;
+    double T = ceil(m / bm) * ceil(n / bn) * b, N = T * s, W = ceil(N / P);
+    double ks = 32 * ceil(k / (32 * s));
+    double tk = fmax(2 * bm * bn * P / (c->eta * g->peak_flops[DTYPE_BF16] / 1e6),
+                     e * (bm + bn) / (c->port_Bps / 1e6));
+    double tepi = c->epilogue * e * bm * bn * P / (c->hbm_frac * BW);
+    double t;
+    if (s > 1 && !(k / s >= 256 && T <= 4 * P))
+        return (double)INFINITY;
+    if (g->sm_arch < 90) {
+        if (bm * bn <= 16384 && N > P)
+            W = 2 * ceil(N / (2 * P));
+        t = W * (ks * tk + tepi);
+    } else {
+        t = N > P ? N / P * ks * tk + W * tepi : ks * tk + tepi;
+    }
+    if (s > 1)
+        t += c->launch_s * 1e6 + 4 * s * b * m * n / (c->hbm_frac * BW);
+    return t;
+}
+
+static double plain_gemm_us(const struct gpu *g, double m, double n, double k, double b)
+{
+    static const double tiles[][2] = { { 256, 128 }, { 128, 256 }, { 128, 128 },
+                                       { 64, 256 },  { 64, 128 },  { 64, 64 } };
+    static const double split[] = { 1, 2, 3, 4, 5, 8, 16 };
+    const struct gpu_gemm *c = &g->gemm[DTYPE_BF16];
+    double best = (double)INFINITY;
+    for (int i = 0; i < 7; i++) {
+        double bm = i < 6 ? tiles[i][0] : g->sm_arch < 90 ? 32 : 64;
+        double bn = i < 6 ? tiles[i][1] : g->sm_arch < 90 ? 32 : 16;
+        for (int j = 0; j < 7; j++)
+            best = fmin(best, plain_candidate_us(g, c, m, n, k, b, bm, bn, split[j]));
+    }
+    double d = 2 * b * (m * k + n * k + m * n) / (c->hbm_frac * g->hbm_Bps / 1e6);
+    return c->launch_s * 1e6 + pow(pow(best, 4) + pow(d, 4), 0.25);
+}
+
+/* --- sizes to try ---------------------------------------------------------------- */
+
+struct shape {
+    int64_t m, n, k, batch;
+};
+
+static const struct shape shapes[] = {
+    { 1, 1, 1, 1 },          { 1, 4096, 4096, 1 },       { 64, 64, 64, 1 },
+    { 1536, 1024, 1024, 1 }, { 1536, 4096, 1024, 1 },    { 1536, 1024, 4096, 1 },
+    { 1536, 1000, 3000, 1 }, { 384, 384, 64, 64 },       { 384, 64, 384, 64 },
+    { 2048, 5120, 8192, 1 }, { 8192, 65536, 4096, 1 },   { 127, 129, 100000, 1 },
+    { 33, 65, 257, 3 },      { 16384, 768, 16384, 1 },   { 1024, 1024, 1024, 16 },
+    { 100000, 3, 5, 1 },     { 108 * 256, 128, 512, 1 }, { 5, 7, 11, 100000 },
+};
+enum { SHAPES_N = sizeof(shapes) / sizeof(shapes[0]) };
+
+static double gemm_us(const struct gpu *g, struct shape s, bool sustained,
+                      struct kernel_share share)
+{
+    return 1e6 * kernel_gemm_s(g, DTYPE_BF16, s.m, s.n, s.k, s.batch, sustained, share);
+}
+
+static void test_equations(void)
+{
+    const struct gpu gpus[] = { a100(), h100() };
+    for (int g = 0; g < 2; g++)
+        for (int i = 0; i < SHAPES_N; i++) {
+            struct shape s = shapes[i];
+            double want = plain_gemm_us(&gpus[g], (double)s.m, (double)s.n, (double)s.k,
+                                        (double)s.batch);
+            double got = gemm_us(&gpus[g], s, false, kernel_alone);
+            CU_ASSERT_DOUBLE_EQUAL(got, want, 1e-9 * want);
+        }
+}
+
+/* Measured on A100 and H100 (ai-dynamo/aiconfigurator tables): the model is within the
+ * errors that its study states for large products. */
+static void test_measured(void)
+{
+    const struct gpu a = a100(), h = h100();
+    struct shape s = { 8192, 65536, 4096, 1 };
+    CU_ASSERT_DOUBLE_EQUAL(gemm_us(&a, s, false, kernel_alone), 15500, 1500);
+    s = (struct shape) { 32768, 65536, 12288, 1 };
+    CU_ASSERT_DOUBLE_EQUAL(gemm_us(&h, s, false, kernel_alone), 60324, 5000);
+}
+
+/* Neither faster than the peak nor than the memory. */
+static void test_roofline(void)
+{
+    const struct gpu gpus[] = { a100(), h100() };
+    for (int g = 0; g < 2; g++)
+        for (int i = 0; i < SHAPES_N; i++) {
+            struct shape s = shapes[i];
+            double m = (double)s.m, n = (double)s.n, k = (double)s.k,
+                   b = (double)s.batch;
+            double t = 1e-6 * gemm_us(&gpus[g], s, false, kernel_alone);
+            double flops = 2 * b * m * n * k, bytes = 2 * b * (m * k + n * k + m * n);
+            CU_ASSERT_TRUE(t >= flops / gpus[g].peak_flops[DTYPE_BF16]);
+            CU_ASSERT_TRUE(t >= bytes / gpus[g].hbm_Bps);
+            CU_ASSERT_TRUE(t >= gpus[g].gemm[DTYPE_BF16].launch_s);
+        }
+}
+
+/* A large square product comes near to what the main loop can do. */
+static void test_large_product_reaches_its_efficiency(void)
+{
+    const struct gpu g = a100();
+    double t =
+        kernel_gemm_s(&g, DTYPE_BF16, 108 * 256, 8192, 8192, 1, false, kernel_alone);
+    double flops = 2.0 * 108 * 256 * 8192 * 8192;
+    CU_ASSERT_TRUE(flops / t > 0.90 * 312e12);
+    CU_ASSERT_TRUE(flops / t < 0.96 * 312e12);
+}
+
+static void test_fp32_on_v100(void)
+{
+    const struct gpu g = v100();
+    double t = kernel_gemm_s(&g, DTYPE_FP32, 8192, 8192, 8192, 1, true, kernel_alone);
+    double rate = 2.0 * 8192 * 8192 * 8192 / t;
+    CU_ASSERT_TRUE(rate > 0.75 * 15.7e12 && rate < 15.7e12);
+}
+
+/* Longer loops and wider outputs, in steps of the largest tile, are never faster. */
+static void test_monotone(void)
+{
+    const struct gpu gpus[] = { a100(), h100() };
+    for (int g = 0; g < 2; g++) {
+        double by_n = 0, by_k = 0;
+        for (int64_t i = 1; i <= 64; i++) {
+            struct shape wide = { 2048, 256 * i, 4096, 1 },
+                         deep = { 2048, 4096, 512 * i, 1 };
+            double n = gemm_us(&gpus[g], wide, true, kernel_alone);
+            double k = gemm_us(&gpus[g], deep, true, kernel_alone);
+            CU_ASSERT_TRUE(n >= by_n && k >= by_k);
+            by_n = n;
+            by_k = k;
+        }
+    }
+}
+
+/* One tile more than a whole wave costs a wave on A100, and little on H100. */
+static void test_waves(void)
+{
+    const struct gpu a = a100();
+    struct shape whole = { 256 * 108, 128, 8192, 1 },
+                 more = { 256 * 109, 128, 8192, 1 };
+    double step = gemm_us(&a, more, false, kernel_alone) /
+                  gemm_us(&a, whole, false, kernel_alone);
+    CU_ASSERT_TRUE(step > 1.3);
+    const struct gpu h = h100();
+    whole.m = 256 * 132 * 4;
+    more.m = whole.m + 256;
+    step = gemm_us(&h, more, false, kernel_alone) /
+           gemm_us(&h, whole, false, kernel_alone);
+    CU_ASSERT_TRUE(step < 1.1);
+}
+
+static void test_shares_slow_down(void)
+{
+    const struct gpu gpus[] = { a100(), h100() };
+    const struct kernel_share half = { 0.5, 1 }, slow = { 1, 0.5 };
+    for (int g = 0; g < 2; g++) {
+        for (int i = 0; i < SHAPES_N; i++) {
+            double alone = gemm_us(&gpus[g], shapes[i], true, kernel_alone);
+            CU_ASSERT_TRUE(gemm_us(&gpus[g], shapes[i], true, slow) >= alone);
+            CU_ASSERT_TRUE(gemm_us(&gpus[g], shapes[i], false, kernel_alone) <= alone);
+        }
+        struct shape large = { 8192, 8192, 8192, 1 };
+        double alone = gemm_us(&gpus[g], large, true, kernel_alone);
+        CU_ASSERT_DOUBLE_EQUAL(gemm_us(&gpus[g], large, true, half), 2 * alone,
+                               0.1 * alone);
+    }
+}
+
+static void test_streams(void)
+{
+    const struct gpu g = a100();
+    const struct kernel_share half = { 1, 0.5 };
+    double rate = 0.82 * 2039e9;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, 0, kernel_alone), 2.9e-6, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, rate, kernel_alone), 1 + 2.9e-6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, rate, half), 2 + 2.9e-6, 1e-12);
+}
+
+/* Causal attention of 4 x 64 heads over 16384 tokens took 99.17 ms, one sequence of them
+ * 25.22 ms (vLLM flash-attn on A100). */
+static void test_flash(void)
+{
+    const struct gpu g = a100();
+    double four = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
+                                 false, kernel_alone);
+    double one = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, true, false,
+                                false, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(four, 99.17e-3, 4e-3);
+    CU_ASSERT_DOUBLE_EQUAL(one, 25.22e-3, 1e-3);
+    double full = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, false, false,
+                                 false, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(full / one, 2, 0.1);
+    double back = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, true, true,
+                                 false, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(back / one, 2.9, 0.1);
+}
+
+/* Bias sums ride on a product; launches of streams add up. */
+static void test_operators(void)
+{
+    const struct gpu g = a100();
+    struct op op = { .kind = OP_GEMM,
+                     .dtype = DTYPE_BF16,
+                     .m = 1536,
+                     .n = 1024,
+                     .k = 1024,
+                     .batch = 1,
+                     .launches = 1 };
+    double operands_B = 2.0 * (1536 * 1024 + 1024 * 1024 + 1536 * 1024);
+    op.read_B = operands_B;
+    double alone = kernel_op_s(&g, &op, 1, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(
+        alone, kernel_gemm_s(&g, DTYPE_BF16, 1536, 1024, 1024, 1, true, kernel_alone),
+        1e-15);
+    op.launches = 2;
+    op.write_B = 1e6;
+    double extra = kernel_op_s(&g, &op, 1.5, kernel_alone) - alone;
+    CU_ASSERT_DOUBLE_EQUAL(extra, kernel_stream_s(&g, 1.5e6, kernel_alone), 1e-15);
+
+    op =
+        (struct op) { .kind = OP_STREAM, .read_B = 2e6, .write_B = 1e6, .launches = 3 };
+    double stream = kernel_op_s(&g, &op, 2, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(stream, kernel_stream_s(&g, 6e6, kernel_alone) + 2 * 2.9e-6,
+                           1e-15);
+    op = (struct op) { .kind = OP_FLASH,
+                       .dtype = DTYPE_BF16,
+                       .m = 512,
+                       .n = 512,
+                       .k = 64,
+                       .batch = 64,
+                       .causal = true,
+                       .launches = 1 };
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone),
+                           kernel_flash_s(&g, DTYPE_BF16, 512, 512, 64, 64, true, false,
+                                          true, kernel_alone),
+                           1e-15);
+}
+
+void test_kernel_register(void)
+{
+    CU_pSuite suite = CU_add_suite("kernel", NULL, NULL);
+    CU_ADD_TEST(suite, test_equations);
+    CU_ADD_TEST(suite, test_measured);
+    CU_ADD_TEST(suite, test_roofline);
+    CU_ADD_TEST(suite, test_large_product_reaches_its_efficiency);
+    CU_ADD_TEST(suite, test_fp32_on_v100);
+    CU_ADD_TEST(suite, test_monotone);
+    CU_ADD_TEST(suite, test_waves);
+    CU_ADD_TEST(suite, test_shares_slow_down);
+    CU_ADD_TEST(suite, test_streams);
+    CU_ADD_TEST(suite, test_flash);
+    CU_ADD_TEST(suite, test_operators);
+}
