@@ -1,0 +1,325 @@
+/* The shipped GPUs, fabrics and instances against sums from datasheets, and clusters as
+ * users write them, good and bad. */
+#include "config/datadir.h"
+#include "hardware/cluster.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_hardware_register(void);
+
+static const struct cfg NOWHERE = { NULL, NULL, "" };
+
+static void check_clean(const struct cfg_loader *loader)
+{
+    CU_ASSERT_EQUAL(loader->diags.n_errors, 0);
+    CU_ASSERT_EQUAL(loader->diags.n_warnings, 0);
+    diags_print_errors(&loader->diags, stderr);
+}
+
+static void test_files_load(void)
+{
+    struct cfg_loader loader = { 0 };
+    int n = 0;
+
+    cfg_loader_init(&loader);
+    for (const char **p = datadir_list(&loader.arena, "topologies/gpus"); *p; p++, n++)
+        CU_ASSERT_PTR_NOT_NULL(gpu_get(&loader, *p, NOWHERE));
+    for (const char **p = datadir_list(&loader.arena, "topologies/fabrics"); *p;
+         p++, n++)
+        CU_ASSERT_PTR_NOT_NULL(fabric_get(&loader, *p, NOWHERE));
+    for (const char **p = datadir_list(&loader.arena, "topologies/instances"); *p;
+         p++) {
+        const struct instance *inst = instance_get(&loader, *p, NOWHERE);
+
+        n++;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(inst);
+        CU_ASSERT_PTR_NOT_NULL(inst->provenance);
+        CU_ASSERT_STRING_EQUAL(inst->name, *p);
+    }
+    CU_ASSERT(n >= 70);
+    check_clean(&loader);
+    cfg_loader_release(&loader);
+}
+
+static void test_read_once(void)
+{
+    struct cfg_loader loader = { 0 };
+    const struct instance *a, *b;
+
+    cfg_loader_init(&loader);
+    a = instance_get(&loader, "p4d.24xlarge", NOWHERE);
+    b = instance_get(&loader, "ml.p4d.24xlarge", NOWHERE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    CU_ASSERT_PTR_EQUAL(a, b);
+    CU_ASSERT_PTR_EQUAL(a->gpu, gpu_get(&loader, "A100-SXM4-40GB", NOWHERE));
+    CU_ASSERT_PTR_NULL(gpu_get(&loader, "A100", NOWHERE));
+    CU_ASSERT_PTR_NULL(gpu_get(&loader, "A100", NOWHERE));
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 1); /* said once */
+    cfg_loader_release(&loader);
+}
+
+/* Datasheet totals, and what nvidia-smi shows. */
+static const struct gpu_case {
+    const char *name;
+    int64_t memory_mib;
+    double nvlink_GBps, fp16_tflops;
+    bool bf16, fractional;
+} gpu_cases[] = {
+    { "V100-SXM2-16GB", 16160, 150, 125, false, false },
+    { "V100-SXM2-32GB", 32510, 150, 125, false, false },
+    { "A100-SXM4-40GB", 40536, 300, 312, true, false },
+    { "A100-SXM4-80GB", 81251, 300, 312, true, false },
+    { "H100-SXM5-80GB", 81559, 450, 989, true, true },
+    { "H200-SXM-141GB", 143771, 450, 989, true, true },
+    { "B200-SXM-180GB", 183359, 900, 2250, true, true },
+    { "T4", 15109, 0, 65, false, false },
+};
+
+static void test_gpus(void)
+{
+    struct cfg_loader loader = { 0 };
+
+    cfg_loader_init(&loader);
+    for (size_t i = 0; i < sizeof(gpu_cases) / sizeof(gpu_cases[0]); i++) {
+        const struct gpu_case *k = &gpu_cases[i];
+        const struct gpu *g = gpu_get(&loader, k->name, NOWHERE);
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+        CU_ASSERT_EQUAL(g->memory_B, k->memory_mib << 20);
+        CU_ASSERT_DOUBLE_EQUAL((double)g->nvlink_links * g->nvlink_Bps,
+                               k->nvlink_GBps * 1e9, 1);
+        CU_ASSERT_DOUBLE_EQUAL(g->peak_flops[DTYPE_FP16], k->fp16_tflops * 1e12, 1e6);
+        CU_ASSERT_EQUAL(g->peak_flops[DTYPE_BF16] > 0, k->bf16);
+        CU_ASSERT_EQUAL(g->gemm[DTYPE_FP16].fractional, k->fractional);
+        for (int t = 0; t < DTYPE_N; t++)
+            CU_ASSERT_EQUAL(g->peak_flops[t] > 0, g->gemm[t].eta > 0);
+    }
+    check_clean(&loader);
+    cfg_loader_release(&loader);
+}
+
+/* A mesh GPU has all its links in use: six on eight GPUs and on Jean Zay's four. */
+static void test_mesh_rows(void)
+{
+    static const struct {
+        const char *name;
+        int64_t row[4]; /* links of GPUs 0 to 3 */
+    } cases[] = {
+        { "p3.16xlarge", { 6, 6, 6, 6 } },        { "p3dn.24xlarge", { 6, 6, 6, 6 } },
+        { "dgx-1v-16gb", { 6, 6, 6, 6 } },        { "p3.8xlarge", { 4, 4, 5, 5 } },
+        { "v100-32gb-4gpu-opa", { 6, 6, 6, 6 } },
+    };
+    struct cfg_loader loader = { 0 };
+
+    cfg_loader_init(&loader);
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const struct instance *inst = instance_get(&loader, cases[k].name, NOWHERE);
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(inst);
+        for (int32_t i = 0; i < inst->n_gpus; i++) {
+            int64_t sum = 0;
+
+            for (int32_t j = 0; j < inst->n_gpus; j++)
+                sum += instance_nvlinks(inst, i, j);
+            CU_ASSERT_EQUAL(sum, cases[k].row[i % 4]);
+        }
+    }
+    cfg_loader_release(&loader);
+}
+
+static void test_networks(void)
+{
+    static const struct {
+        const char *name;
+        double gbps;
+    } cases[] = {
+        { "p3.16xlarge", 25 },
+        { "p3dn.24xlarge", 100 },
+        { "p4d.24xlarge", 400 },
+        { "p5.48xlarge", 3200 },
+        { "p5en.48xlarge", 3200 },
+        { "p6-b200.48xlarge", 3200 },
+        { "g6e.48xlarge", 400 },
+        { "dgx-1v-32gb", 400 },
+        { "dgx-2h", 800 },
+        { "selene", 1600 },
+        { "dgx-h100", 3200 },
+        { "a100-80gb-4x200", 800 },
+        { "a100-80gb-4x100-opa", 400 },
+    };
+    struct cfg_loader loader = { 0 };
+
+    cfg_loader_init(&loader);
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        const struct instance *inst = instance_get(&loader, cases[k].name, NOWHERE);
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(inst);
+        CU_ASSERT_DOUBLE_EQUAL(instance_network_Bps(inst), cases[k].gbps * 1e9 / 8, 1);
+    }
+    cfg_loader_release(&loader);
+}
+
+/* Every NIC is somebody's nearest, and none serves more GPUs than it must. */
+static void test_nearest_nics(void)
+{
+    static const char *const names[] = { "p4d.24xlarge",  "p5.48xlarge",
+                                         "dgx-a100-80gb", "dgx-2",
+                                         "g6e.48xlarge",  "dgx-1v-16gb" };
+    struct cfg_loader loader = { 0 };
+
+    cfg_loader_init(&loader);
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        const struct instance *inst = instance_get(&loader, names[k], NOWHERE);
+        int served[INSTANCE_NICS_MAX] = { 0 };
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(inst);
+        for (int32_t g = 0; g < inst->n_gpus; g++)
+            served[instance_nic_of_gpu(inst, g)]++;
+        for (int32_t i = 0; i < inst->n_nics; i++)
+            CU_ASSERT_EQUAL(served[i], inst->n_gpus / inst->n_nics);
+    }
+    cfg_loader_release(&loader);
+}
+
+static void test_prices(void)
+{
+    struct cfg_loader loader = { 0 };
+    const struct instance *inst;
+    struct cluster c;
+    const char *date, *missing = NULL;
+    double usd;
+
+    cfg_loader_init(&loader);
+    inst = instance_get(&loader, "p4d.24xlarge", NOWHERE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(inst);
+    CU_ASSERT_DOUBLE_EQUAL(instance_price_newest(inst, "ec2")->usd_per_hour, 21.957642,
+                           1e-9);
+    CU_ASSERT_STRING_EQUAL(instance_price_newest(inst, "ec2")->date, "2026-07-20");
+    CU_ASSERT_PTR_NULL(instance_price_newest(inst, "azure"));
+
+    CU_ASSERT_EQUAL(cluster_parse(&c, &loader, "ml.p3.16xlarge:2"), 0);
+    CU_ASSERT(c.sagemaker && cluster_is_uniform(&c));
+    CU_ASSERT_EQUAL(c.n_gpus, 16);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
+    CU_ASSERT_DOUBLE_EQUAL(usd, 2 * 28.152, 1e-9);
+    CU_ASSERT_STRING_EQUAL(date, "2021-2025");
+
+    CU_ASSERT_EQUAL(cluster_parse(&c, &loader, "selene"), 0);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), -1);
+    CU_ASSERT_STRING_EQUAL(missing, "selene");
+    check_clean(&loader);
+    cfg_loader_release(&loader);
+}
+
+static int read_text(struct cluster *c, struct cfg_loader *loader, const char *text)
+{
+    return cluster_read(c, loader, cfg_parse(loader, "t", text, strlen(text)));
+}
+
+static void test_good_clusters(void)
+{
+    struct cfg_loader loader = { 0 };
+    struct cluster c;
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL(read_text(&c, &loader,
+                              "{'instance': 'p4d.24xlarge', 'count': 3, "
+                              "'gpus_per_instance': 4, 'fabric': 'efa-2021'}"),
+                    0);
+    CU_ASSERT_EQUAL(c.n_gpus, 12);
+    CU_ASSERT_STRING_EQUAL(c.fabric->name, "efa-2021");
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 0);
+    CU_ASSERT_EQUAL(read_text(&c, &loader,
+                              "{'groups': [{'instance': 'p4d.24xlarge', 'count': 2}, "
+                              "{'instance': 'p3.16xlarge'}]}"),
+                    0);
+    CU_ASSERT_EQUAL(c.n_instances, 3);
+    CU_ASSERT_EQUAL(c.n_gpus, 24);
+    CU_ASSERT_FALSE(cluster_is_uniform(&c));
+    CU_ASSERT_STRING_EQUAL(c.fabric->name, "ena-tcp-25g");
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 0);
+    cfg_loader_release(&loader);
+}
+
+static const struct bad_case {
+    const char *text, *error;
+} bad_cases[] = {
+    { "{'instance': 'p4d.24xlarg'}", "t:1:14: /instance: \"p4d.24xlarg\" is not in "
+                                     "topologies/instances/ (did you mean "
+                                     "\"p4d.24xlarge\"?)" },
+    { "{'count': 2}", "t:1:1: \"instance\" is missing (write {\"instance\": "
+                      "\"ml.p4d.24xlarge\", \"count\": 2})" },
+    { "{'instance': 'p3.2xlarge', 'gpus_per_instance': 8}",
+      "t:1:49: /gpus_per_instance: p3.2xlarge has 1 GPU (write 1 to 1)" },
+    { "{'groups': [], 'fabric': 'efa-2024'}",
+      "t:1:12: /groups: must be an array of 1 to 8 groups ({\"instance\", "
+      "\"count\"})" },
+    { "{'instance': 'p4d.24xlarge', 'groups': [{'instance': 'p4d.24xlarge'}]}",
+      "t:1:40: /groups: give either \"groups\" or \"instance\" and \"count\", not "
+      "both" },
+    { "{'instance': 'p4d.24xlarge', 'fabric': 'nvswitch-a100'}",
+      "t:1:40: /fabric: nvswitch-a100 joins the GPUs of a node, not nodes (write e.g. "
+      "\"efa-2024\")" },
+    { "{'groups': [{'instance': 'ml.p4d.24xlarge'}, {'instance': 'p3.16xlarge'}]}",
+      "t:1:59: /groups/1/instance: either all instances begin with \"ml.\" or none" },
+    { "{'groups': [{'instance': 'p4d.24xlarge', 'count': 1048576}, "
+      "{'instance': 'p4d.24xlarge'}]}",
+      "t:1:12: /groups: 1048577 instances are too many (at most 1048576)" },
+};
+
+/* Bounds, whose words are the reader's: only where and what is looked for. */
+static const struct bad_case bad_counts[] = {
+    { "{'instance': 'p4d.24xlarge', 'count': 0}", "t:1:39: /count: " },
+    { "{'instance': 'p4d.24xlarge', 'count': -2}", "t:1:39: /count: " },
+    { "{'instance': 'p4d.24xlarge', 'count': 1000000000000000000}",
+      "t:1:39: /count: " },
+    { "{'instance': 'p4d.24xlarge', 'count': '2'}", "t:1:39: /count: " },
+    { "{'instance': 'p4d.24xlarge', 'gpus_per_instance': 17}",
+      "t:1:51: /gpus_per_instance: " },
+};
+
+static void check_bad(const struct bad_case *k, bool whole)
+{
+    struct cfg_loader loader = { 0 };
+    struct cluster c;
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL(read_text(&c, &loader, k->text), -1);
+    CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
+
+    const char *error = loader.diags.errors[0];
+    const bool same = whole ? strcmp(error, k->error) == 0
+                            : strncmp(error, k->error, strlen(k->error)) == 0;
+
+    CU_ASSERT(same);
+    if (!same)
+        fprintf(stderr, "got  %s\nwant %s\n", error, k->error);
+    cfg_loader_release(&loader);
+}
+
+static void test_bad_clusters(void)
+{
+    for (size_t i = 0; i < sizeof(bad_cases) / sizeof(bad_cases[0]); i++)
+        check_bad(&bad_cases[i], true);
+    for (size_t i = 0; i < sizeof(bad_counts) / sizeof(bad_counts[0]); i++)
+        check_bad(&bad_counts[i], false);
+}
+
+void test_hardware_register(void)
+{
+    CU_pSuite suite = CU_add_suite("hardware", NULL, NULL);
+
+    CU_ADD_TEST(suite, test_files_load);
+    CU_ADD_TEST(suite, test_read_once);
+    CU_ADD_TEST(suite, test_gpus);
+    CU_ADD_TEST(suite, test_mesh_rows);
+    CU_ADD_TEST(suite, test_networks);
+    CU_ADD_TEST(suite, test_nearest_nics);
+    CU_ADD_TEST(suite, test_prices);
+    CU_ADD_TEST(suite, test_good_clusters);
+    CU_ADD_TEST(suite, test_bad_clusters);
+}
