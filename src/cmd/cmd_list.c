@@ -125,7 +125,7 @@ static int list(const struct kind *kind, struct cfg_loader *loader, struct strbu
 int cmd_list(int argc, char **argv)
 {
     const struct kind *kind = argc == 2 ? find_kind(argv[1]) : NULL;
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct strbuf out;
     int rc = EXIT_DONE;
 

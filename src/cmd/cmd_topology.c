@@ -207,7 +207,7 @@ static void print_cluster(const struct net *net)
 
 int cmd_topology(int argc, char **argv)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster cluster;
     struct err err = { 0 };
     int rc = EXIT_DONE;

@@ -21,7 +21,7 @@ static void check_clean(const struct cfg_loader *loader)
 
 static void test_files_load(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     int n = 0;
 
     cfg_loader_init(&loader);
@@ -46,7 +46,7 @@ static void test_files_load(void)
 
 static void test_read_once(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     const struct instance *a, *b;
 
     cfg_loader_init(&loader);
@@ -80,7 +80,7 @@ static const struct gpu_case {
 
 static void test_gpus(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
 
     cfg_loader_init(&loader);
     for (size_t i = 0; i < sizeof(gpu_cases) / sizeof(gpu_cases[0]); i++) {
@@ -112,7 +112,7 @@ static void test_mesh_rows(void)
         { "dgx-1v-16gb", { 6, 6, 6, 6 } },        { "p3.8xlarge", { 4, 4, 5, 5 } },
         { "v100-32gb-4gpu-opa", { 6, 6, 6, 6 } },
     };
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
 
     cfg_loader_init(&loader);
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
@@ -150,7 +150,7 @@ static void test_networks(void)
         { "a100-80gb-4x200", 800 },
         { "a100-80gb-4x100-opa", 400 },
     };
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
 
     cfg_loader_init(&loader);
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
@@ -168,7 +168,7 @@ static void test_nearest_nics(void)
     static const char *const names[] = { "p4d.24xlarge",  "p5.48xlarge",
                                          "dgx-a100-80gb", "dgx-2",
                                          "g6e.48xlarge",  "dgx-1v-16gb" };
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
 
     cfg_loader_init(&loader);
     for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
@@ -186,7 +186,7 @@ static void test_nearest_nics(void)
 
 static void test_prices(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     const struct instance *inst;
     struct cluster c;
     const char *date, *missing = NULL;
@@ -221,7 +221,7 @@ static int read_text(struct cluster *c, struct cfg_loader *loader, const char *t
 
 static void test_good_clusters(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -284,7 +284,7 @@ static const struct bad_case bad_counts[] = {
 
 static void check_bad(const struct bad_case *k, bool whole)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);

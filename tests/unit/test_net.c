@@ -73,7 +73,7 @@ static void check_pair(const struct net *net, const struct instance *inst, int a
 
 static void test_routes_inside(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -93,7 +93,7 @@ static void test_routes_inside(void)
 
 static void test_routes_between(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
     char spec[64];
 
@@ -132,7 +132,7 @@ static void test_nvlink_totals(void)
         { "p5.48xlarge", 450 }, { "p5en.48xlarge", 450 }, { "p6-b200.48xlarge", 900 },
         { "g5.48xlarge", 0 },
     };
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -170,7 +170,7 @@ static bool same_link(const struct net_link *a, const struct net_link *b)
 /* Every copy of the unfolded net has the folded copy's links, in its order. */
 static void test_folded_is_unfolded(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
     const char *text = "{'groups': [{'instance': 'p4d.24xlarge', 'count': 3}, "
                        "{'instance': 'p3dn.24xlarge', 'count': 2}]}";
@@ -213,7 +213,7 @@ static void test_folded_is_unfolded(void)
 /* The wires of the cube mesh, both ways, and none where there is none. */
 static void test_mesh_links(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -233,7 +233,7 @@ static void test_mesh_links(void)
 /* The core is there only when oversubscribed, and carries all nodes' rate over that. */
 static void test_core(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -263,7 +263,7 @@ static void test_core(void)
 /* To host memory and back, and without GPUDirect through it on the way to the NIC. */
 static void test_host_routes(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
 
     cfg_loader_init(&loader);
@@ -290,7 +290,7 @@ static void test_host_routes(void)
 /* A million instances fold to one copy; unfolded they are refused before any is made. */
 static void test_sizes(void)
 {
-    struct cfg_loader loader = { 0 };
+    struct cfg_loader loader;
     struct cluster c;
     struct err err = { 0 };
     char text[64];
