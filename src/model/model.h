@@ -14,33 +14,39 @@ enum model_arch { MODEL_ENCODER, MODEL_DECODER, MODEL_ENCODER_DECODER };
 /* What stands on top of the last layer and makes the loss. */
 enum model_head {
     MODEL_HEAD_NONE,
-    MODEL_HEAD_CAUSAL_LM,     /* logits of every position */
-    MODEL_HEAD_MASKED_LM,     /* dense + activation + norm + logits of predicted positions */
-    MODEL_HEAD_PRETRAIN,      /* masked LM and next-sentence (BERT) */
-    MODEL_HEAD_SPAN,          /* question answering: two logits a position */
-    MODEL_HEAD_CLASS,         /* pooler and a few classes */
+    MODEL_HEAD_CAUSAL_LM, /* logits of every position */
+    MODEL_HEAD_MASKED_LM, /* dense + activation + norm + logits of predicted positions */
+    MODEL_HEAD_PRETRAIN,  /* masked LM and next-sentence (BERT) */
+    MODEL_HEAD_SPAN,      /* question answering: two logits a position */
+    MODEL_HEAD_CLASS,     /* pooler and a few classes */
 };
 
 struct model {
-    const char *name;         /* the scenario's word for it, or "inline" */
-    const char *family;       /* model_type */
+    const char *name;   /* the scenario's word for it, or "inline" */
+    const char *family; /* model_type */
     enum model_arch arch;
-    enum model_head head;     /* from "architectures", else the family's usual one */
-    int64_t layers;           /* of the encoder or the only stack */
-    int64_t decoder_layers;   /* encoder-decoder only */
+    enum model_head head;   /* from "architectures", else the family's usual one */
+    int64_t layers;         /* of the encoder or the only stack */
+    int64_t decoder_layers; /* encoder-decoder only */
     int64_t hidden, heads, kv_heads, head_dim, ffn;
+    int64_t q_width,
+        kv_width; /* columns of the query and of the key projection: heads x
+                                 head_dim, but GPT-2's are always `hidden` wide */
     int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
     int64_t experts, experts_per_token;   /* 0: dense */
-    int64_t relative_buckets; /* T5: learned relative positions */
-    bool rms_norm;            /* else LayerNorm with bias */
-    bool post_norm;           /* norm behind the residual sum (BERT) */
-    bool gated_mlp;           /* SwiGLU, gated GELU: three matrices */
-    bool tied_embeddings;     /* the head's matrix is the embedding's */
-    bool parallel_residual;   /* attention and MLP read the same input */
-    bool one_norm;            /* one norm a layer (GPT-J, falcon-7b) */
+    int64_t relative_buckets;             /* T5: learned relative positions */
+    bool rms_norm;                        /* else LayerNorm with bias */
+    bool post_norm;                       /* norm behind the residual sum (BERT) */
+    bool gated_mlp;                       /* SwiGLU, gated GELU: three matrices */
+    bool tied_embeddings;                 /* the head's matrix is the embedding's */
+    bool parallel_residual;               /* attention and MLP read the same input */
+    bool one_norm;                        /* one norm a layer (GPT-J, falcon-7b) */
     bool qkv_bias, out_bias, mlp_bias, head_bias;
     bool embedding_norm, final_norm, pooler;
     bool rotary;
+    bool fused_qkv; /* one matrix makes q, k and v, by the family's design */
+    bool attention_dropout, hidden_dropout; /* probabilities above 0 */
+    bool positions_assumed; /* the file gives none: grow with the sequence */
 };
 
 extern const struct name_value model_head_names[];

@@ -20,8 +20,8 @@
 #include "model/model.h"
 
 enum op_kind {
-    OP_GEMM,   /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
-    OP_FLASH,  /* fused attention; n_heads x batch sequences of m queries over n keys */
+    OP_GEMM,  /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
+    OP_FLASH, /* fused attention; n_heads x batch sequences of m queries over n keys */
     OP_STREAM, /* memory-bound: norms, softmax, dropout, activations, sums, copies, loss */
 };
 
@@ -36,15 +36,16 @@ struct op_out {
 };
 
 struct op {
-    const char *name;      /* "qkv", "scores", "softmax", ...: the same in every report */
+    const char *name; /* "qkv", "scores", "softmax", ...: the same in every report */
     enum op_kind kind;
-    enum dtype dtype;      /* of the arithmetic (GEMM, FLASH) */
-    int64_t m, n, k, batch; /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
+    enum dtype dtype; /* of the arithmetic (GEMM, FLASH) */
+    int64_t m, n, k,
+        batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
-    int32_t launches;      /* kernels */
-    int32_t dispatches;    /* operators the host issues (an autograd node counts one) */
+    int32_t launches;       /* kernels */
+    int32_t dispatches; /* operators the host issues (an autograd node counts one) */
     struct op_out outs[OP_OUTS_MAX];
     int32_t n_outs;
     int32_t grad_first, grad_n; /* parameter tensors of the block whose gradients are
@@ -60,7 +61,7 @@ struct op_param {
 
 struct op_block {
     const char *name;
-    int64_t repeat;       /* equal blocks in a row */
+    int64_t repeat; /* equal blocks in a row */
     struct op *forward, *backward;
     int32_t n_forward, n_backward;
     struct op_param *params;
@@ -75,7 +76,7 @@ struct op_list {
 enum op_precision {
     OP_FP32,
     OP_TF32,
-    OP_FP16,     /* 16-bit parameters, fp32 master weights in the optimizer */
+    OP_FP16, /* 16-bit parameters, fp32 master weights in the optimizer */
     OP_BF16,
     OP_FP8,
     OP_AMP_FP16, /* autocast over fp32 parameters */
@@ -84,19 +85,23 @@ enum op_precision {
     OP_PRECISION_N,
 };
 
-enum op_attention { OP_ATTENTION_UNFUSED, OP_ATTENTION_FUSED_SOFTMAX, OP_ATTENTION_FLASH };
+enum op_attention {
+    OP_ATTENTION_UNFUSED,
+    OP_ATTENTION_FUSED_SOFTMAX,
+    OP_ATTENTION_FLASH
+};
 
 extern const struct name_value op_precision_names[];
 extern const struct name_value op_attention_names[];
 
 struct op_settings {
-    int64_t batch;         /* sequences of a microbatch on this GPU */
-    int64_t sequence;      /* tokens of each */
-    int64_t predicted;     /* positions a sequence predicts (masked LM); 0: all */
+    int64_t batch;     /* sequences of a microbatch on this GPU */
+    int64_t sequence;  /* tokens of each */
+    int64_t predicted; /* positions a sequence predicts (masked LM); 0: all */
     enum op_precision precision;
     enum op_attention attention;
     const struct framework *framework;
-    int64_t tensor;        /* tensor-parallel degree; 1 in this version */
+    int64_t tensor; /* tensor-parallel degree; 1 in this version */
     bool sequence_parallel;
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
 };

@@ -1,0 +1,210 @@
+/* How operator lists are made: tables of rows, and the builder that turns rows into
+ * operators. Private to src/model/.
+ *
+ * A row states its traffic as terms, each a number times a width (bytes an element)
+ * times a symbol (elements), so one table serves every precision, model and tensor
+ * degree; flags say which rows a configuration has. Products ("linears") are named
+ * rows: their shapes, traffic, casts and parameters follow from build_linears. */
+#ifndef MODEL_BUILD_H
+#define MODEL_BUILD_H
+
+#include "model/ops.h"
+
+/* Elements of a tensor, for one microbatch on one GPU. */
+enum sym {
+    SYM_A,     /* residual stream, tokens x hidden; over t with sequence parallelism */
+    SYM_X,     /* the same, gathered: what products read and write */
+    SYM_Q,     /* queries and the context */
+    SYM_K,     /* keys, or values */
+    SYM_E,     /* keys as the products read them: repeated where they are copied */
+    SYM_QKV,   /* Q + 2 K */
+    SYM_S,     /* scores */
+    SYM_L,     /* one number a query and head */
+    SYM_M,     /* inputs of the MLP's products: X, times experts a token */
+    SYM_F,     /* inside of the MLP */
+    SYM_R,     /* router logits */
+    SYM_P,     /* predicted positions x hidden */
+    SYM_V,     /* logits over the vocabulary */
+    SYM_O,     /* first tokens x hidden */
+    SYM_C,     /* span or class logits */
+    SYM_WORD,  /* word embedding matrix */
+    SYM_PLACE, /* learned positions */
+    SYM_TYPE,  /* token types */
+    SYM_BIAS,  /* T5: relative position biases */
+    SYM_N
+};
+
+enum width {
+    WIDTH_NARROW, /* what products read: 2, or 4 in fp32 and tf32 */
+    WIDTH_WIDE,   /* residual stream and norms: 4 under autocast, else narrow */
+    WIDTH_PROBS,  /* scores from mask to dropout: wide, but narrow when fused */
+    WIDTH_MASK,   /* 1 */
+    WIDTH_FP32,   /* 4 */
+    WIDTH_LOSS,   /* a quarter of the framework's bytes per logit */
+    WIDTH_N
+};
+
+enum flag {
+    HAS_AMP = 1 << 0,
+    HAS_FLASH = 1 << 1,
+    HAS_FUSED_SOFTMAX = 1 << 2,
+    HAS_FUSED_SOFTMAX_DROPOUT = 1 << 3,
+    HAS_FUSED_QKV = 1 << 4,
+    HAS_FUSED_ADD = 1 << 5,
+    HAS_COPIES = 1 << 6,        /* q, k, v are copied to the layout of the products */
+    HAS_WIDE_PROBS = 1 << 7,    /* probabilities are cast before the product */
+    HAS_SOFTMAX_INPUT = 1 << 8, /* kept for backward */
+    HAS_ATTENTION_DROPOUT = 1 << 9,
+    HAS_HIDDEN_DROPOUT = 1 << 10,
+    HAS_ROPE = 1 << 11,
+    HAS_RELATIVE = 1 << 12, /* T5: biases for positions, scores not scaled */
+    HAS_GATE = 1 << 13,
+    HAS_EXPERTS = 1 << 14,
+    HAS_EAGER_RMS = 1 << 15, /* RMSNorm as a handful of kernels */
+    HAS_CROSS = 1 << 16,     /* within a cross-attention sublayer */
+    HAS_PREDICTED = 1 << 17, /* only some positions are predicted */
+    HAS_POSITIONS = 1 << 18,
+    HAS_TYPES = 1 << 19,
+    HAS_EMBEDDING_NORM = 1 << 20,
+    HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
+    HAS_POOLER = 1 << 22,
+    HAS_TIED = 1 << 23,
+    HAS_DECODER = 1 << 24, /* causal */
+};
+
+/* What owns parameters. */
+enum part {
+    PART_NONE,
+    PART_QKV,
+    PART_QUERY,
+    PART_KEY,
+    PART_VALUE,
+    PART_OUT,
+    PART_GATE,
+    PART_UP,
+    PART_DOWN,
+    PART_ROUTER,
+    PART_DENSE,
+    PART_LOGITS,
+    PART_POOLER,
+    PART_CLASSES,
+    PART_LINEARS, /* those before it are products */
+    PART_NORM,
+    PART_WORD,
+    PART_PLACE,
+    PART_TYPE,
+    PART_BIAS,
+};
+
+enum row_kind {
+    ROW_NONE, /* ends a table */
+    ROW_STREAM,
+    ROW_OWNER,     /* a stream that owns parameters: norm, embedding */
+    ROW_OWNER_BWD, /* the one that completes their gradients */
+    ROW_LINEAR,
+    ROW_DGRAD,
+    ROW_WGRAD,
+    ROW_BIAS,    /* gradient of a bias: a sum over tokens */
+    ROW_BMM_SSD, /* queries x keys, over head_dim */
+    ROW_BMM_SDS, /* queries x head_dim, over keys */
+    ROW_FLASH,
+};
+
+struct term {
+    double n;
+    enum width width;
+    enum sym sym;
+};
+
+/* A tensor kept for backward: made by the row unless `given` (an input that another
+ * block made). `until` names backward operators, alternatives separated by '|', the
+ * first that the block has; "@" is what the step names as `user`. */
+struct keep {
+    struct term term;
+    const char *until;
+    uint32_t when, unless;
+    bool given;
+};
+
+struct row {
+    enum row_kind kind;
+    const char *name; /* '#' becomes the number of the sublayer */
+    enum part part;
+    uint32_t when, unless; /* flags that must all be set; of which none may be set */
+    struct term read[3], write[3];
+    struct keep keep[3];
+    int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
+    bool same_node;   /* belongs to the autograd node of the row before */
+};
+
+#define ROW_END          \
+    {                    \
+        .kind = ROW_NONE \
+    }
+
+/* Terms of tables. */
+/* clang-format off */
+#define NARROW(n, s) { (n), WIDTH_NARROW, SYM_##s }
+#define WIDE(n, s) { (n), WIDTH_WIDE, SYM_##s }
+#define PROBS(n, s) { (n), WIDTH_PROBS, SYM_##s }
+#define MASK(n, s) { (n), WIDTH_MASK, SYM_##s }
+#define FP32(n, s) { (n), WIDTH_FP32, SYM_##s }
+#define LOSS(n, s) { (n), WIDTH_LOSS, SYM_##s }
+
+#define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
+
+/* A stretch of a block: a table of rows for one sublayer. */
+struct step {
+    const struct row *rows; /* NULL ends a list of steps */
+    int32_t number;         /* of the sublayer, for '#'; 0: none */
+    const char *prefix;     /* before names; NULL: none */
+    const char *user;       /* the backward operator that last needs the step's result;
+                               NULL: the result is handed on */
+};
+
+#define STEP(table, nth, ...) { .rows = (table), .number = (nth), __VA_ARGS__ }
+#define STEPS_END { .rows = NULL }
+/* clang-format on */
+
+/* A product y[rows, n] = x[rows, k] W[k, n] + bias. */
+struct linear {
+    int64_t rows, k, n;
+    int64_t batch; /* experts: `rows` are shared evenly among as many matrices */
+    bool bias, split_weight, split_bias, owned; /* owned: not tied to another block's */
+    enum dtype dtype;
+};
+
+struct build {
+    struct arena *arena;
+    const struct model *m;
+    const struct op_settings *s;
+    struct err *err;
+    uint32_t flags;
+    double elements[SYM_N], width[WIDTH_N];
+    struct linear linears[PART_LINEARS];
+    struct op_block *block; /* being made; its arrays have room */
+    const struct step *step;
+    const char **until; /* of the block's outs, OP_OUTS_MAX a forward operator */
+};
+
+/* Sizes, widths and flags for a model under settings; -1 with err set when they do not
+ * divide, overflow, or make no sense. */
+int build_init(struct build *b, struct arena *arena, const struct model *m,
+               const struct op_settings *s, struct err *err);
+
+/* One block from its steps. The input that the block before it hands over is `given`:
+ * listed with the first operator, kept until that backward operator (NULL: not kept). */
+void build_block(struct build *b, struct op_block *block, const char *name,
+                 int64_t repeat, const struct step *forward,
+                 const struct step *backward, struct keep given);
+
+/* Norms, wherever they stand. */
+extern const struct row build_norm_f[], build_norm_b[];
+
+/* The tables: build_layer.c, build_ends.c. */
+void build_layer(struct build *b, struct op_block *block, bool decoder);
+void build_embedding(struct build *b, struct op_block *block);
+void build_bridge(struct build *b, struct op_block *block);
+void build_head(struct build *b, struct op_block *block);
+
+#endif

@@ -1,0 +1,282 @@
+/* Rows of what stands below and above the layers: embeddings, the bridge between the
+ * stacks of an encoder-decoder, heads and losses. Losses run in fp32. */
+#include "model/build.h"
+
+/* Embedding ------------------------------------------------------------------------- */
+
+static const struct row embedding_f[] = {
+    { ROW_OWNER, "word_gather", PART_WORD, .read = { WIDE(1, X) },
+      .write = { WIDE(1, X) } },
+    { ROW_OWNER, "position_gather", PART_PLACE, .when = HAS_POSITIONS,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+    { ROW_STREAM, "position_sum", .when = HAS_POSITIONS, .read = { WIDE(2, X) },
+      .write = { WIDE(1, X) } },
+    { ROW_OWNER, "token_type_gather", PART_TYPE, .when = HAS_TYPES,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+    { ROW_STREAM, "token_type_sum", .when = HAS_TYPES, .read = { WIDE(2, X) },
+      .write = { WIDE(1, X) } },
+    ROW_END,
+};
+static const struct row embedded_f[] = {
+    { ROW_OWNER, "relative_bias_gather", PART_BIAS, .when = HAS_RELATIVE },
+    { ROW_STREAM, "dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },
+      .write = { WIDE(1, A), MASK(1, A) },
+      .keep = { KEEP(MASK(1, A), "dropout_bwd") } },
+    ROW_END,
+};
+
+static const struct row embedded_b[] = {
+    { ROW_STREAM, "dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
+      .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
+    { ROW_OWNER_BWD, "relative_bias_scatter", PART_BIAS, .when = HAS_RELATIVE },
+    ROW_END,
+};
+static const struct row embedding_b[] = {
+    { ROW_OWNER_BWD, "token_type_scatter", PART_TYPE, .when = HAS_TYPES, .launches = 2,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, TYPE) } },
+    { ROW_OWNER_BWD, "position_scatter", PART_PLACE, .when = HAS_POSITIONS,
+      .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
+    { ROW_STREAM, "tied_sum", .when = HAS_TIED, .same_node = true,
+      .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
+    { ROW_OWNER_BWD, "word_scatter", PART_WORD, .launches = 4, .read = { WIDE(1, X) },
+      .write = { WIDE(1, WORD), WIDE(1, X) } },
+    ROW_END,
+};
+
+static const struct step embedding_steps_f[] = {
+    STEP(embedding_f, 0),
+    STEP(embedded_f, 0),
+    STEPS_END,
+};
+static const struct step embedding_steps_b[] = {
+    STEP(embedded_b, 0),
+    STEP(embedding_b, 0),
+    STEPS_END,
+};
+static const struct step embedding_normed_f[] = {
+    STEP(embedding_f, 0),
+    STEP(build_norm_f, 0),
+    STEP(embedded_f, 0),
+    STEPS_END,
+};
+static const struct step embedding_normed_b[] = {
+    STEP(embedded_b, 0),
+    STEP(build_norm_b, 0),
+    STEP(embedding_b, 0),
+    STEPS_END,
+};
+
+/* Bridge: the encoder's last norm, then the decoder's embedding (the same matrix, whose
+ * gradient the embedding block completes) ------------------------------------------------ */
+
+static const struct row encoder_end_f[] = {
+    { ROW_STREAM, "encoder_dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },
+      .write = { WIDE(1, A), MASK(1, A) },
+      .keep = { KEEP(MASK(1, A), "encoder_dropout_bwd"),
+                KEEP(WIDE(1, A), "encoder_dropout_bwd") } },
+    { ROW_STREAM, "word_gather", .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+    ROW_END,
+};
+static const struct row encoder_end_b[] = {
+    { ROW_STREAM, "word_scatter", .launches = 4, .read = { WIDE(1, X) },
+      .write = { WIDE(1, WORD), WIDE(1, X) } },
+    { ROW_STREAM, "encoder_dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
+      .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
+    ROW_END,
+};
+
+static const struct step bridge_f[] = {
+    STEP(build_norm_f, 0, .prefix = "encoder_"),
+    STEP(encoder_end_f, 0),
+    STEP(embedded_f, 0),
+    STEPS_END,
+};
+static const struct step bridge_b[] = {
+    STEP(embedded_b, 0),
+    STEP(encoder_end_b, 0),
+    STEP(build_norm_b, 0, .prefix = "encoder_"),
+    STEPS_END,
+};
+
+/* Parts of heads ---------------------------------------------------------------------- */
+
+static const struct row head_cast_f[] = {
+    { ROW_STREAM, "head_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) },
+      .keep = { KEEP(NARROW(1, A), "logits_wgrad|classes_wgrad") } },
+    ROW_END,
+};
+static const struct row head_cast_b[] = {
+    { ROW_STREAM, "head_cast_bwd", .when = HAS_AMP, .read = { NARROW(1, A) },
+      .write = { WIDE(1, A) } },
+    ROW_END,
+};
+
+/* Predicted positions (all, or those gathered) through dense, activation and norm. */
+static const struct row masked_f[] = {
+    { ROW_STREAM, "predicted_gather", .when = HAS_PREDICTED, .read = { WIDE(1, P) },
+      .write = { WIDE(1, P) },
+      .keep = { KEEP(WIDE(1, P), "dense_wgrad", .unless = HAS_AMP) } },
+    { ROW_STREAM, "dense_cast_in", .when = HAS_AMP, .read = { WIDE(1, P) },
+      .write = { NARROW(1, P) }, .keep = { KEEP(NARROW(1, P), "dense_wgrad") } },
+    { ROW_LINEAR, .part = PART_DENSE,
+      .keep = { KEEP(NARROW(1, P), "dense_activation_bwd") } },
+    { ROW_STREAM, "dense_activation", .read = { NARROW(1, P) },
+      .write = { NARROW(1, P) }, .keep = { KEEP(NARROW(1, P), "dense_norm_bwd") } },
+    { ROW_OWNER, "dense_norm", PART_NORM, .read = { NARROW(1, P) },
+      .write = { WIDE(1, P) },
+      .keep = { KEEP(NARROW(1, P), "logits_wgrad", .unless = HAS_AMP) } },
+    { ROW_STREAM, "logits_cast_in", .when = HAS_AMP, .read = { WIDE(1, P) },
+      .write = { NARROW(1, P) }, .keep = { KEEP(NARROW(1, P), "logits_wgrad") } },
+    ROW_END,
+};
+static const struct row masked_b[] = {
+    { ROW_STREAM, "logits_cast_in_bwd", .when = HAS_AMP, .read = { NARROW(1, P) },
+      .write = { WIDE(1, P) } },
+    { ROW_OWNER_BWD, "dense_norm_bwd", PART_NORM, .launches = 2,
+      .read = { WIDE(2, P), NARROW(2, P) }, .write = { NARROW(1, P) } },
+    { ROW_STREAM, "dense_activation_bwd", .read = { NARROW(2, P) },
+      .write = { NARROW(1, P) } },
+    { ROW_DGRAD, .part = PART_DENSE },
+    { ROW_WGRAD, .part = PART_DENSE },
+    { ROW_BIAS, .part = PART_DENSE },
+    { ROW_STREAM, "dense_cast_in_bwd", .when = HAS_AMP, .read = { NARROW(1, P) },
+      .write = { WIDE(1, P) } },
+    { ROW_STREAM, "predicted_scatter", .when = HAS_PREDICTED, .read = { WIDE(1, P) },
+      .write = { WIDE(1, X) } },
+    ROW_END,
+};
+
+/* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
+ * log-softmax are kept. */
+static const struct row loss_f[] = {
+    { ROW_LINEAR, .part = PART_LOGITS, .keep = { KEEP(NARROW(1, V), "loss_bwd") } },
+    { ROW_STREAM, "loss", .launches = 5, .read = { LOSS(1, V) },
+      .write = { LOSS(1, V) },
+      .keep = { KEEP(FP32(1, V), "loss_bwd"),
+                KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS) } },
+    ROW_END,
+};
+static const struct row loss_b[] = {
+    { ROW_STREAM, "loss_bwd", .launches = 4, .read = { LOSS(1, V) },
+      .write = { LOSS(1, V) } },
+    { ROW_DGRAD, .part = PART_LOGITS },
+    { ROW_WGRAD, .part = PART_LOGITS },
+    { ROW_BIAS, .part = PART_LOGITS },
+    ROW_END,
+};
+
+/* The first token of each sequence through dense and tanh. */
+static const struct row pooler_f[] = {
+    { ROW_STREAM, "first_token", .read = { NARROW(1, O) }, .write = { NARROW(1, O) },
+      .keep = { KEEP(NARROW(1, O), "pooler_wgrad") } },
+    { ROW_LINEAR, .part = PART_POOLER },
+    { ROW_STREAM, "pooler_tanh", .read = { NARROW(1, O) }, .write = { NARROW(1, O) },
+      .keep = { KEEP(NARROW(1, O), "pooler_tanh_bwd") } },
+    ROW_END,
+};
+static const struct row pooler_b[] = {
+    { ROW_STREAM, "pooler_tanh_bwd", .read = { NARROW(2, O) },
+      .write = { NARROW(1, O) } },
+    { ROW_DGRAD, .part = PART_POOLER },
+    { ROW_WGRAD, .part = PART_POOLER },
+    { ROW_BIAS, .part = PART_POOLER },
+    { ROW_STREAM, "first_token_bwd", .read = { NARROW(1, O) },
+      .write = { WIDE(1, X) } },
+    ROW_END,
+};
+
+/* A few logits: of each position (span) or of each sequence (class, next sentence). */
+static const struct row classes_f[] = {
+    { ROW_LINEAR, .part = PART_CLASSES,
+      .keep = { KEEP(NARROW(1, C), "classes_loss_bwd") } },
+    { ROW_STREAM, "classes_loss", .launches = 8, .read = { FP32(4, C) },
+      .write = { FP32(3, C) }, .keep = { KEEP(FP32(2, C), "classes_loss_bwd") } },
+    ROW_END,
+};
+static const struct row classes_b[] = {
+    { ROW_STREAM, "classes_loss_bwd", .launches = 8, .read = { FP32(4, C) },
+      .write = { FP32(3, C) } },
+    { ROW_DGRAD, .part = PART_CLASSES },
+    { ROW_WGRAD, .part = PART_CLASSES },
+    { ROW_BIAS, .part = PART_CLASSES },
+    ROW_END,
+};
+
+/* Heads: segments in order of forward; backward runs them in reverse. */
+enum segment { NORM, POOL, MASKED, CAST, VOCAB, CLASSES, SEGMENTS };
+
+static const struct {
+    struct step forward, backward;
+} segments[] = {
+    [NORM] = { STEP(build_norm_f, 0, .prefix = "final_"),
+               STEP(build_norm_b, 0, .prefix = "final_") },
+    [POOL] = { STEP(pooler_f, 0), STEP(pooler_b, 0) },
+    [MASKED] = { STEP(masked_f, 0), STEP(masked_b, 0) },
+    [CAST] = { STEP(head_cast_f, 0), STEP(head_cast_b, 0) },
+    [VOCAB] = { STEP(loss_f, 0), STEP(loss_b, 0) },
+    [CLASSES] = { STEP(classes_f, 0), STEP(classes_b, 0) },
+};
+
+/* Which segments a head has, and the backward operator that last needs its input. */
+static const struct {
+    uint32_t segments;
+    const char *user;
+} heads[] = {
+    [MODEL_HEAD_NONE] = { 0, NULL },
+    [MODEL_HEAD_CAUSAL_LM] = { 1 << CAST | 1 << VOCAB, "logits_wgrad" },
+    [MODEL_HEAD_MASKED_LM] = { 1 << MASKED | 1 << VOCAB, "dense_wgrad" },
+    [MODEL_HEAD_PRETRAIN] = { 1 << POOL | 1 << MASKED | 1 << VOCAB | 1 << CLASSES,
+                              "dense_wgrad" },
+    [MODEL_HEAD_SPAN] = { 1 << CAST | 1 << CLASSES, "classes_wgrad" },
+    [MODEL_HEAD_CLASS] = { 1 << POOL | 1 << CLASSES, NULL },
+};
+
+void build_embedding(struct build *b, struct op_block *block)
+{
+    bool normed = b->flags & HAS_EMBEDDING_NORM;
+    struct keep given = { .term = WIDE(normed ? 1 : 0, A), .until = "norm_bwd" };
+    build_block(b, block, "embedding", 1,
+                normed ? embedding_normed_f : embedding_steps_f,
+                normed ? embedding_normed_b : embedding_steps_b, given);
+}
+
+void build_bridge(struct build *b, struct op_block *block)
+{
+    struct keep given = { .term = WIDE(1, A), .until = "encoder_norm_bwd" };
+    build_block(b, block, "decoder_embedding", 1, bridge_f, bridge_b, given);
+}
+
+/* A norm keeps its input; other heads share what the first product keeps, unless it is
+ * gathered or cast. */
+static struct keep head_given(const struct build *b, const char *user)
+{
+    struct keep given = { .term = WIDE(1, A), .until = user };
+    if (b->m->final_norm)
+        given.until = "final_norm_bwd";
+    else if (b->flags & (HAS_AMP | HAS_PREDICTED))
+        given.until = NULL;
+    return given;
+}
+
+void build_head(struct build *b, struct op_block *block)
+{
+    struct step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
+    uint32_t has = heads[b->m->head].segments;
+    const char *user = heads[b->m->head].user;
+    if (b->m->final_norm)
+        has |= 1 << NORM;
+    if (b->m->head == MODEL_HEAD_NONE && b->m->pooler)
+        has |= 1 << POOL;
+    int n = 0;
+    for (int i = 0; i < SEGMENTS; i++)
+        if (has & 1u << i)
+            forward[n++] = segments[i].forward;
+    n = 0;
+    for (int i = SEGMENTS - 1; i >= 0; i--)
+        if (has & 1u << i)
+            backward[n++] = segments[i].backward;
+    if (b->m->final_norm)
+        forward[0].user = b->flags & HAS_PREDICTED ? NULL : user;
+    build_block(b, block, "head", 1, forward, backward, head_given(b, user));
+}

@@ -1,0 +1,199 @@
+/* Sizes, widths, flags and products of a model under settings: see build.h. */
+#include "model/build.h"
+
+#include <string.h>
+
+/* Numbers of elements stay exact in a double, and their bytes in 64 bits. */
+static const double elements_max = 1125899906842624.0; /* 2^50 */
+
+static int check_divides(const struct model *m, const struct op_settings *s,
+                         int64_t vocab, struct err *err)
+{
+    const struct {
+        const char *what;
+        int64_t size;
+    } rows[] = {
+        { "attention heads", m->heads },
+        { "key-value heads", m->kv_heads },
+        { "query columns", m->q_width },
+        { "feed-forward columns", m->ffn },
+        { "words of the vocabulary", vocab },
+        { "tokens of a sequence", s->sequence_parallel ? s->sequence : s->tensor },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].size % s->tensor)
+            return err_set(err,
+                           "tensor degree %lld does not divide the model's %lld %s%s",
+                           (long long)s->tensor, (long long)rows[i].size, rows[i].what,
+                           i == 4 ? " (set vocab_padding to pad it)" : "");
+    return 0;
+}
+
+static int check(const struct model *m, const struct op_settings *s, int64_t vocab,
+                 struct err *err)
+{
+    if (s->batch < 1 || s->sequence < 1 || s->tensor < 1)
+        return err_set(err,
+                       "batch, sequence length and tensor degree must be at least 1");
+    if (s->predicted < 0 || s->predicted > s->sequence)
+        return err_set(err, "%lld predicted positions in a sequence of %lld",
+                       (long long)s->predicted, (long long)s->sequence);
+    if (m->positions > 0 && !m->positions_assumed && s->sequence > m->positions)
+        return err_set(err,
+                       "a sequence of %lld tokens exceeds the model's %lld positions",
+                       (long long)s->sequence, (long long)m->positions);
+    if (m->head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
+        return err_set(err,
+                       "pre-training with next-sentence prediction needs an encoder");
+    return check_divides(m, s, vocab, err);
+}
+
+static uint32_t flag(bool on, enum flag f)
+{
+    return on ? (uint32_t)f : 0;
+}
+
+static uint32_t attention_flags(const struct model *m, const struct op_settings *s)
+{
+    const struct framework *fw = s->framework;
+    bool flash = s->attention == OP_ATTENTION_FLASH;
+    bool both = !flash && fw->fused_softmax_dropout && m->attention_dropout;
+    bool fused = !flash && (s->attention == OP_ATTENTION_FUSED_SOFTMAX ||
+                            fw->fused_softmax || both);
+    return flag(flash, HAS_FLASH) | flag(fused, HAS_FUSED_SOFTMAX) |
+           flag(both, HAS_FUSED_SOFTMAX_DROPOUT) |
+           flag(!flash && !fw->fused_qkv, HAS_COPIES) |
+           flag(fw->fused_qkv || m->fused_qkv, HAS_FUSED_QKV) |
+           flag(!flash && !fused && op_is_autocast(s->precision), HAS_WIDE_PROBS) |
+           flag(!flash && !fused && fw->keeps_softmax_input, HAS_SOFTMAX_INPUT) |
+           flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
+           flag(m->rotary, HAS_ROPE) | flag(m->relative_buckets > 0, HAS_RELATIVE);
+}
+
+static bool gathers(const struct model *m, const struct op_settings *s)
+{
+    bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
+    return masked && s->predicted > 0;
+}
+
+static uint32_t flags(const struct model *m, const struct op_settings *s)
+{
+    const struct framework *fw = s->framework;
+    bool wide_logits = dtype_bytes(op_parameter_dtype(s->precision)) == 4 &&
+                       !op_is_autocast(s->precision);
+    return attention_flags(m, s) | flag(op_is_autocast(s->precision), HAS_AMP) |
+           flag(fw->fused_dropout_add, HAS_FUSED_ADD) |
+           flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->gated_mlp, HAS_GATE) |
+           flag(m->experts > 0, HAS_EXPERTS) |
+           flag(m->rms_norm && !fw->fused_norm, HAS_EAGER_RMS) |
+           flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
+           flag(m->type_vocab > 0, HAS_TYPES) |
+           flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
+           flag(!wide_logits, HAS_CAST_LOSS) | flag(m->tied_embeddings, HAS_TIED);
+}
+
+static void set_widths(struct build *b)
+{
+    enum op_precision p = b->s->precision;
+    double narrow =
+        op_compute_dtype(p) == DTYPE_FP32 || op_compute_dtype(p) == DTYPE_TF32 ? 4 : 2;
+    double wide = op_is_autocast(p) ? 4 : narrow;
+    b->width[WIDTH_NARROW] = narrow;
+    b->width[WIDTH_WIDE] = wide;
+    b->width[WIDTH_PROBS] = b->flags & HAS_WIDE_PROBS ? wide : narrow;
+    b->width[WIDTH_MASK] = 1;
+    b->width[WIDTH_FP32] = 4;
+    b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;
+}
+
+static int64_t padded(int64_t n, int64_t multiple)
+{
+    return multiple > 0 ? (n + multiple - 1) / multiple * multiple : n;
+}
+
+static int set_elements(struct build *b, int64_t vocab)
+{
+    const struct model *m = b->m;
+    const struct op_settings *s = b->s;
+    double t = (double)s->tensor, tokens = (double)s->batch * (double)s->sequence;
+    double h = (double)m->hidden, heads = (double)m->heads / t;
+    double each = m->experts > 0 ? (double)m->experts_per_token : 1;
+    double predicted = gathers(m, s) ? (double)(s->batch * s->predicted) : tokens;
+    int64_t places =
+        m->positions_assumed && s->sequence > m->positions ? s->sequence : m->positions;
+    double *e = b->elements;
+    e[SYM_X] = tokens * h;
+    e[SYM_A] = e[SYM_X] / (s->sequence_parallel ? t : 1);
+    e[SYM_Q] = tokens * (double)m->q_width / t;
+    e[SYM_K] = tokens * (double)m->kv_width / t;
+    e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
+    e[SYM_QKV] = e[SYM_Q] + 2 * e[SYM_K];
+    e[SYM_L] = tokens * heads;
+    e[SYM_S] = e[SYM_L] * (double)s->sequence;
+    e[SYM_M] = e[SYM_X] * each;
+    e[SYM_F] = tokens * each * (double)m->ffn / t;
+    e[SYM_R] = tokens * (double)m->experts;
+    e[SYM_P] = predicted * h;
+    e[SYM_V] = predicted * (double)vocab / t;
+    e[SYM_O] = (double)s->batch * h;
+    e[SYM_C] = 2 * (m->head == MODEL_HEAD_SPAN ? tokens : (double)s->batch);
+    e[SYM_WORD] = (double)vocab / t * h;
+    e[SYM_PLACE] = (double)places * h;
+    e[SYM_TYPE] = (double)m->type_vocab * h;
+    e[SYM_BIAS] = (double)m->relative_buckets * heads;
+    for (int i = 0; i < SYM_N; i++)
+        if (e[i] > elements_max)
+            return err_set(b->err,
+                           "tensors of more than 2^50 elements: batch, sequence "
+                           "length or model size is absurd");
+    return 0;
+}
+
+static void set_linears(struct build *b, int64_t vocab)
+{
+    const struct model *m = b->m;
+    const struct op_settings *s = b->s;
+    int64_t t = s->tensor, h = m->hidden, tokens = s->batch * s->sequence;
+    int64_t q = m->q_width / t, kv = m->kv_width / t, f = m->ffn / t;
+    int64_t experts = m->experts > 0 ? m->experts : 1;
+    int64_t inside = m->experts > 0 ? tokens * m->experts_per_token : tokens;
+    int64_t predicted = gathers(m, s) ? s->batch * s->predicted : tokens;
+    int64_t classed = m->head == MODEL_HEAD_SPAN ? tokens : s->batch;
+    bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
+    enum dtype layer = op_compute_dtype(s->precision);
+    enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
+    bool own = !m->tied_embeddings;
+    /* rows, k, n, batch; bias; weight and bias split over the tensor group; owned */
+    const struct linear rows[] = {
+        [PART_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, true, true, layer },
+        [PART_QUERY] = { tokens, h, q, 1, m->qkv_bias, true, true, true, layer },
+        [PART_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, true, true, layer },
+        [PART_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, true, true, layer },
+        [PART_OUT] = { tokens, q, h, 1, m->out_bias, true, false, true, layer },
+        [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
+        [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
+        [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, false, true, layer },
+        [PART_ROUTER] = { tokens, h, experts, 1, false, false, false, true, head },
+        [PART_DENSE] = { predicted, h, h, 1, true, false, false, true, head },
+        [PART_LOGITS] = { predicted, h, vocab / t, 1, m->head_bias || masked, true,
+                          true, own, head },
+        [PART_POOLER] = { s->batch, h, h, 1, true, false, false, true, head },
+        [PART_CLASSES] = { classed, h, 2, 1, true, false, false, true, head },
+    };
+    memcpy(b->linears, rows, sizeof(rows));
+}
+
+int build_init(struct build *b, struct arena *arena, const struct model *m,
+               const struct op_settings *s, struct err *err)
+{
+    *b = (struct build) { .arena = arena, .m = m, .s = s, .err = err };
+    int64_t vocab = padded(m->vocab, s->vocab_padding);
+    if (check(m, s, vocab, err) < 0)
+        return -1;
+    b->flags = flags(m, s);
+    set_widths(b);
+    if (set_elements(b, vocab) < 0)
+        return -1;
+    set_linears(b, vocab);
+    return 0;
+}

@@ -1,0 +1,371 @@
+/* Rows of a transformer layer. With every precision and fusion they sum to the tables
+ * of MODEL.md, "Operator lists"; tests/unit/test_ops.c holds them to it. */
+#include "model/build.h"
+
+/* Attention ------------------------------------------------------------------------- */
+
+static const struct row attention_f[] = {
+    { ROW_STREAM, "qkv_cast", .when = HAS_AMP, .unless = HAS_FUSED_QKV, .launches = 3,
+      .read = { WIDE(3, A) }, .write = { NARROW(3, A) },
+      .keep = { KEEP(NARROW(3, A), "value_wgrad") } },
+    { ROW_STREAM, "qkv_cast", .when = HAS_AMP | HAS_FUSED_QKV, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "qkv_wgrad") } },
+    { ROW_LINEAR, .part = PART_QKV, .when = HAS_FUSED_QKV,
+      .keep = { KEEP(NARROW(1, QKV), "dkey|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
+                KEEP(NARROW(1, K), "dprobs|flash_bwd", .when = HAS_ROPE,
+                     .unless = HAS_COPIES) } },
+    { ROW_LINEAR, .part = PART_QUERY, .unless = HAS_FUSED_QKV,
+      .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd",
+                     .unless = HAS_COPIES | HAS_ROPE) } },
+    { ROW_LINEAR, .part = PART_KEY, .unless = HAS_FUSED_QKV,
+      .keep = { KEEP(NARROW(1, K), "dquery|flash_bwd",
+                     .unless = HAS_COPIES | HAS_ROPE) } },
+    { ROW_LINEAR, .part = PART_VALUE, .unless = HAS_FUSED_QKV,
+      .keep = { KEEP(NARROW(1, K), "dprobs|flash_bwd", .unless = HAS_COPIES) } },
+    { ROW_STREAM, "rope", .when = HAS_ROPE, .launches = 8,
+      .read = { NARROW(1, Q), NARROW(1, K) }, .write = { NARROW(1, Q), NARROW(1, K) },
+      .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd", .unless = HAS_COPIES),
+                KEEP(NARROW(1, K), "dquery|flash_bwd", .unless = HAS_COPIES) } },
+    { ROW_FLASH, "flash", .when = HAS_FLASH, .read = { NARROW(1, Q), NARROW(2, K) },
+      .write = { NARROW(1, Q), FP32(1, L) },
+      .keep = { KEEP(NARROW(1, Q), "out_wgrad"), KEEP(FP32(1, L), "flash_bwd") } },
+    { ROW_STREAM, "qk_copy", .when = HAS_COPIES, .launches = 2,
+      .read = { NARROW(1, Q), NARROW(1, K) }, .write = { NARROW(1, Q), NARROW(1, E) },
+      .keep = { KEEP(NARROW(1, Q), "dkey"), KEEP(NARROW(1, E), "dquery") } },
+    { ROW_BMM_SSD, "scores", .unless = HAS_FLASH,
+      .read = { NARROW(1, Q), NARROW(1, E) }, .write = { NARROW(1, S) } },
+    { ROW_STREAM, "scale", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX | HAS_RELATIVE,
+      .read = { NARROW(1, S) }, .write = { NARROW(1, S) } },
+    { ROW_STREAM, "mask", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX,
+      .read = { NARROW(1, S) }, .write = { PROBS(1, S) },
+      .keep = { KEEP(PROBS(1, S), "softmax_bwd", .when = HAS_SOFTMAX_INPUT) } },
+    { ROW_STREAM, "softmax", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX_DROPOUT,
+      .read = { PROBS(1, S) }, .write = { PROBS(1, S) },
+      .keep = { KEEP(PROBS(1, S), "softmax_bwd") } },
+    { ROW_STREAM, "softmax", .when = HAS_FUSED_SOFTMAX_DROPOUT, .unless = HAS_FLASH,
+      .read = { PROBS(1, S) }, .write = { PROBS(2, S), MASK(1, S) },
+      .keep = { KEEP(PROBS(1, S), "softmax_bwd"), KEEP(PROBS(1, S), "dvalue"),
+                KEEP(MASK(1, S), "softmax_bwd") } },
+    { ROW_STREAM, "probs_dropout", .when = HAS_ATTENTION_DROPOUT,
+      .unless = HAS_FLASH | HAS_FUSED_SOFTMAX_DROPOUT, .read = { PROBS(1, S) },
+      .write = { PROBS(1, S), MASK(1, S) },
+      .keep = { KEEP(MASK(1, S), "probs_dropout_bwd"),
+                KEEP(PROBS(1, S), "dvalue", .unless = HAS_WIDE_PROBS) } },
+    { ROW_STREAM, "probs_cast", .when = HAS_WIDE_PROBS, .read = { PROBS(1, S) },
+      .write = { NARROW(1, S) }, .keep = { KEEP(NARROW(1, S), "dvalue") } },
+    { ROW_STREAM, "v_copy", .when = HAS_COPIES, .read = { NARROW(1, K) },
+      .write = { NARROW(1, E) }, .keep = { KEEP(NARROW(1, E), "dprobs") } },
+    { ROW_BMM_SDS, "context", .unless = HAS_FLASH,
+      .read = { NARROW(1, E), NARROW(1, S) }, .write = { NARROW(1, Q) } },
+    { ROW_STREAM, "context_copy", .unless = HAS_FLASH, .read = { NARROW(1, Q) },
+      .write = { NARROW(1, Q) }, .keep = { KEEP(NARROW(1, Q), "out_wgrad") } },
+    { ROW_LINEAR, .part = PART_OUT },
+    ROW_END,
+};
+
+static const struct row attention_b[] = {
+    { ROW_DGRAD, .part = PART_OUT },
+    { ROW_WGRAD, .part = PART_OUT },
+    { ROW_BIAS, .part = PART_OUT, .unless = HAS_FUSED_ADD },
+    { ROW_FLASH, "flash_bwd", .when = HAS_FLASH, .read = { NARROW(4, Q), NARROW(4, K) },
+      .write = { NARROW(1, Q), NARROW(2, K) } },
+    { ROW_STREAM, "context_copy_bwd", .unless = HAS_FLASH, .read = { NARROW(1, Q) },
+      .write = { NARROW(1, Q) } },
+    { ROW_BMM_SSD, "dprobs", .unless = HAS_FLASH,
+      .read = { NARROW(1, Q), NARROW(1, E) }, .write = { NARROW(1, S) } },
+    { ROW_BMM_SDS, "dvalue", .unless = HAS_FLASH, .same_node = true,
+      .read = { NARROW(1, Q), NARROW(1, S) }, .write = { NARROW(1, E) } },
+    { ROW_STREAM, "probs_cast_bwd", .when = HAS_WIDE_PROBS, .read = { NARROW(1, S) },
+      .write = { PROBS(1, S) } },
+    { ROW_STREAM, "probs_dropout_bwd", .when = HAS_ATTENTION_DROPOUT,
+      .unless = HAS_FLASH | HAS_FUSED_SOFTMAX_DROPOUT,
+      .read = { PROBS(1, S), MASK(1, S) }, .write = { PROBS(1, S) } },
+    { ROW_STREAM, "softmax_bwd", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX_DROPOUT,
+      .read = { PROBS(2, S) }, .write = { PROBS(1, S) } },
+    { ROW_STREAM, "softmax_bwd", .when = HAS_FUSED_SOFTMAX_DROPOUT, .unless = HAS_FLASH,
+      .read = { PROBS(2, S), MASK(1, S) }, .write = { PROBS(1, S) } },
+    { ROW_STREAM, "mask_cast_bwd", .when = HAS_WIDE_PROBS, .read = { PROBS(1, S) },
+      .write = { NARROW(1, S) } },
+    { ROW_STREAM, "relative_bias_sum_bwd", .when = HAS_RELATIVE,
+      .unless = HAS_FLASH | HAS_CROSS, .read = { NARROW(2, S) },
+      .write = { NARROW(1, S) } },
+    { ROW_STREAM, "scale_bwd", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX | HAS_RELATIVE,
+      .read = { NARROW(1, S) }, .write = { NARROW(1, S) } },
+    { ROW_BMM_SDS, "dquery", .unless = HAS_FLASH,
+      .read = { NARROW(1, E), NARROW(1, S) }, .write = { NARROW(1, Q) } },
+    { ROW_BMM_SDS, "dkey", .unless = HAS_FLASH, .same_node = true,
+      .read = { NARROW(1, Q), NARROW(1, S) }, .write = { NARROW(1, E) } },
+    { ROW_STREAM, "qkv_copy_bwd", .unless = HAS_FLASH | HAS_FUSED_QKV, .launches = 3,
+      .read = { NARROW(1, Q), NARROW(2, E) }, .write = { NARROW(1, Q), NARROW(2, K) } },
+    { ROW_STREAM, "qkv_copy_bwd", .when = HAS_FUSED_QKV, .unless = HAS_FLASH,
+      .read = { NARROW(1, Q), NARROW(2, E) }, .write = { NARROW(1, Q), NARROW(2, K) } },
+    { ROW_STREAM, "rope_bwd", .when = HAS_ROPE, .launches = 8,
+      .read = { NARROW(1, Q), NARROW(1, K) }, .write = { NARROW(1, Q), NARROW(1, K) } },
+    { ROW_DGRAD, .part = PART_QKV, .when = HAS_FUSED_QKV },
+    { ROW_WGRAD, .part = PART_QKV, .when = HAS_FUSED_QKV },
+    { ROW_BIAS, .part = PART_QKV, .when = HAS_FUSED_QKV },
+    { ROW_DGRAD, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
+    { ROW_WGRAD, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
+    { ROW_BIAS, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
+    { ROW_DGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV },
+    { ROW_WGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV },
+    { ROW_BIAS, .part = PART_KEY, .unless = HAS_FUSED_QKV },
+    { ROW_DGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
+    { ROW_WGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
+    { ROW_BIAS, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
+    { ROW_STREAM, "qkv_cast_bwd", .when = HAS_AMP, .unless = HAS_FUSED_QKV,
+      .launches = 3, .read = { NARROW(3, A) }, .write = { WIDE(3, A) } },
+    { ROW_STREAM, "qkv_cast_bwd", .when = HAS_AMP | HAS_FUSED_QKV,
+      .read = { NARROW(1, A) }, .write = { WIDE(1, A) } },
+    { ROW_STREAM, "qkv_sum_bwd", .unless = HAS_FUSED_QKV, .launches = 2,
+      .read = { WIDE(4, A) }, .write = { WIDE(2, A) } },
+    ROW_END,
+};
+
+/* MLP, dense or experts --------------------------------------------------------------- */
+
+static const struct row mlp_f[] = {
+    { ROW_STREAM, "mlp_cast", .when = HAS_AMP, .unless = HAS_GATE | HAS_EXPERTS,
+      .read = { WIDE(1, A) }, .write = { NARROW(1, A) },
+      .keep = { KEEP(NARROW(1, A), "up_wgrad") } },
+    { ROW_STREAM, "mlp_cast", .when = HAS_AMP | HAS_GATE, .unless = HAS_EXPERTS,
+      .launches = 2, .read = { WIDE(2, A) }, .write = { NARROW(2, A) },
+      .keep = { KEEP(NARROW(2, A), "up_wgrad") } },
+    { ROW_STREAM, "mlp_cast", .when = HAS_AMP | HAS_EXPERTS, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "router_wgrad") } },
+    { ROW_LINEAR, .part = PART_ROUTER, .when = HAS_EXPERTS },
+    { ROW_STREAM, "route", .when = HAS_EXPERTS, .launches = 4, .read = { FP32(2, R) },
+      .write = { FP32(2, R) }, .keep = { KEEP(FP32(1, R), "route_bwd") } },
+    { ROW_STREAM, "dispatch", .when = HAS_EXPERTS, .read = { NARROW(1, M) },
+      .write = { NARROW(1, M) }, .keep = { KEEP(NARROW(1, M), "up_wgrad") } },
+    { ROW_LINEAR, .part = PART_GATE, .when = HAS_GATE,
+      .keep = { KEEP(NARROW(1, F), "activation_bwd") } },
+    { ROW_LINEAR, .part = PART_UP,
+      .keep = { KEEP(NARROW(1, F), "multiply_bwd|activation_bwd") } },
+    { ROW_STREAM, "activation", .read = { NARROW(1, F) }, .write = { NARROW(1, F) },
+      .keep = { KEEP(NARROW(1, F), "multiply_bwd", .when = HAS_GATE),
+                KEEP(NARROW(1, F), "down_wgrad", .unless = HAS_GATE) } },
+    { ROW_STREAM, "multiply", .when = HAS_GATE, .read = { NARROW(2, F) },
+      .write = { NARROW(1, F) }, .keep = { KEEP(NARROW(1, F), "down_wgrad") } },
+    { ROW_LINEAR, .part = PART_DOWN,
+      .keep = { KEEP(NARROW(1, M), "combine_bwd", .when = HAS_EXPERTS) } },
+    { ROW_STREAM, "combine", .when = HAS_EXPERTS, .read = { NARROW(1, M) },
+      .write = { NARROW(1, X) } },
+    ROW_END,
+};
+
+static const struct row mlp_b[] = {
+    { ROW_STREAM, "combine_bwd", .when = HAS_EXPERTS,
+      .read = { NARROW(1, X), NARROW(1, M) }, .write = { NARROW(1, M) } },
+    { ROW_DGRAD, .part = PART_DOWN },
+    { ROW_WGRAD, .part = PART_DOWN },
+    { ROW_BIAS, .part = PART_DOWN, .unless = HAS_FUSED_ADD },
+    { ROW_STREAM, "multiply_bwd", .when = HAS_GATE, .launches = 2,
+      .read = { NARROW(3, F) }, .write = { NARROW(2, F) } },
+    { ROW_STREAM, "activation_bwd", .read = { NARROW(2, F) },
+      .write = { NARROW(1, F) } },
+    { ROW_DGRAD, .part = PART_GATE, .when = HAS_GATE },
+    { ROW_WGRAD, .part = PART_GATE, .when = HAS_GATE },
+    { ROW_BIAS, .part = PART_GATE, .when = HAS_GATE },
+    { ROW_DGRAD, .part = PART_UP },
+    { ROW_WGRAD, .part = PART_UP },
+    { ROW_BIAS, .part = PART_UP },
+    { ROW_STREAM, "gate_sum_bwd", .when = HAS_GATE | HAS_EXPERTS,
+      .read = { NARROW(2, M) }, .write = { NARROW(1, M) } },
+    { ROW_STREAM, "dispatch_bwd", .when = HAS_EXPERTS, .read = { NARROW(1, M) },
+      .write = { NARROW(1, X) } },
+    { ROW_STREAM, "route_bwd", .when = HAS_EXPERTS, .launches = 4,
+      .read = { FP32(3, R) }, .write = { FP32(2, R) } },
+    { ROW_DGRAD, .part = PART_ROUTER, .when = HAS_EXPERTS },
+    { ROW_WGRAD, .part = PART_ROUTER, .when = HAS_EXPERTS },
+    { ROW_STREAM, "router_sum_bwd", .when = HAS_EXPERTS, .read = { NARROW(2, A) },
+      .write = { NARROW(1, A) } },
+    { ROW_STREAM, "mlp_cast_bwd", .when = HAS_AMP | HAS_EXPERTS,
+      .read = { NARROW(1, A) }, .write = { WIDE(1, A) } },
+    { ROW_STREAM, "mlp_cast_bwd", .when = HAS_AMP, .unless = HAS_GATE | HAS_EXPERTS,
+      .read = { NARROW(1, A) }, .write = { WIDE(1, A) } },
+    { ROW_STREAM, "mlp_cast_bwd", .when = HAS_AMP | HAS_GATE, .unless = HAS_EXPERTS,
+      .launches = 2, .read = { NARROW(2, A) }, .write = { WIDE(2, A) } },
+    { ROW_STREAM, "gate_sum_bwd", .when = HAS_GATE, .unless = HAS_EXPERTS,
+      .read = { WIDE(2, A) }, .write = { WIDE(1, A) } },
+    ROW_END,
+};
+
+/* Norm, and what ends a sublayer -------------------------------------------------------- */
+
+const struct row build_norm_f[] = {
+    { ROW_OWNER, "norm#", PART_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
+      .write = { WIDE(1, A) }, .keep = { KEEP(NARROW(1, A), "@", .unless = HAS_AMP) } },
+    { ROW_OWNER, "norm#", PART_NORM, .when = HAS_EAGER_RMS, .launches = 6,
+      .read = { WIDE(2, A), FP32(4, A) }, .write = { WIDE(2, A), FP32(3, A) },
+      .keep = { KEEP(NARROW(1, A), "@", .unless = HAS_AMP) } },
+    ROW_END,
+};
+
+const struct row build_norm_b[] = {
+    { ROW_OWNER_BWD, "norm#_bwd", PART_NORM, .unless = HAS_EAGER_RMS, .launches = 2,
+      .read = { WIDE(4, A) }, .write = { WIDE(1, A) } },
+    { ROW_OWNER_BWD, "norm#_bwd", PART_NORM, .when = HAS_EAGER_RMS, .launches = 10,
+      .read = { WIDE(3, A), FP32(8, A) }, .write = { WIDE(2, A), FP32(5, A) } },
+    ROW_END,
+};
+
+static const struct row add_f[] = {
+    { ROW_STREAM, "dropout#", .when = HAS_HIDDEN_DROPOUT, .unless = HAS_FUSED_ADD,
+      .read = { NARROW(1, A) }, .write = { NARROW(1, A), MASK(1, A) },
+      .keep = { KEEP(MASK(1, A), "dropout#_bwd") } },
+    { ROW_STREAM, "residual#", .unless = HAS_FUSED_ADD,
+      .read = { NARROW(1, A), WIDE(1, A) }, .write = { WIDE(1, A) },
+      .keep = { KEEP(WIDE(1, A), "@") } },
+    { ROW_STREAM, "dropout_add#", .when = HAS_FUSED_ADD | HAS_HIDDEN_DROPOUT,
+      .read = { NARROW(1, A), WIDE(1, A) }, .write = { WIDE(1, A), MASK(1, A) },
+      .keep = { KEEP(MASK(1, A), "dropout#_bwd"), KEEP(WIDE(1, A), "@") } },
+    { ROW_STREAM, "dropout_add#", .when = HAS_FUSED_ADD, .unless = HAS_HIDDEN_DROPOUT,
+      .read = { NARROW(1, A), WIDE(1, A) }, .write = { WIDE(1, A) },
+      .keep = { KEEP(WIDE(1, A), "@") } },
+    ROW_END,
+};
+
+static const struct row add_b[] = {
+    { ROW_STREAM, "residual#_cast_bwd", .when = HAS_AMP, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) } },
+    { ROW_STREAM, "dropout#_bwd", .when = HAS_HIDDEN_DROPOUT,
+      .read = { NARROW(1, A), MASK(1, A) }, .write = { NARROW(1, A) } },
+    ROW_END,
+};
+
+static const struct row sum_b[] = {
+    { ROW_STREAM, "residual#_sum_bwd", .read = { WIDE(2, A) },
+      .write = { WIDE(1, A) } },
+    ROW_END,
+};
+
+/* Layers: which sublayers in which order ------------------------------------------------- */
+
+struct layer {
+    const struct step *forward, *backward;
+};
+
+static const struct step post_norm_f[] = {
+    STEP(attention_f, 1),
+    STEP(add_f, 1, .user = "norm1_bwd"),
+    STEP(build_norm_f, 1, .user = "up_wgrad"),
+    STEP(mlp_f, 2),
+    STEP(add_f, 2, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2),
+    STEPS_END,
+};
+static const struct step post_norm_b[] = {
+    STEP(build_norm_b, 2), STEP(add_b, 2),        STEP(mlp_b, 2),
+    STEP(sum_b, 2),        STEP(build_norm_b, 1), STEP(add_b, 1),
+    STEP(attention_b, 1),  STEP(sum_b, 1),        STEPS_END,
+};
+
+#define QKV_WGRAD "value_wgrad|qkv_wgrad"
+#define MLP_WGRAD "router_wgrad|up_wgrad"
+
+static const struct step pre_norm_f[] = {
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(attention_f, 1),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(mlp_f, 2),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct step pre_norm_b[] = {
+    STEP(add_b, 2),        STEP(mlp_b, 2), STEP(build_norm_b, 2),
+    STEP(sum_b, 2),        STEP(add_b, 1), STEP(attention_b, 1),
+    STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END,
+};
+
+static const struct step parallel_f[] = {
+    /* NeoX, falcon-40b */
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(attention_f, 1),
+    STEP(mlp_f, 2),
+    STEP(add_f, 1),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct step parallel_b[] = {
+    STEP(add_b, 2),        STEP(add_b, 1),       STEP(mlp_b, 2),
+    STEP(build_norm_b, 2), STEP(attention_b, 1), STEP(build_norm_b, 1),
+    STEP(sum_b, 1),        STEP(sum_b, 2),       STEPS_END,
+};
+
+static const struct step parallel_one_f[] = {
+    /* GPT-J, falcon-7b */
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(attention_f, 1),
+    STEP(mlp_f, 2),
+    STEP(add_f, 1),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct step parallel_one_b[] = {
+    STEP(add_b, 2), STEP(add_b, 1),        STEP(mlp_b, 2), STEP(attention_b, 1),
+    STEP(sum_b, 2), STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END,
+};
+
+static const struct step cross_f[] = {
+    /* decoder of T5 */
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(attention_f, 1),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = "cross_query_wgrad"),
+    STEP(attention_f, 2, .prefix = "cross_"),
+    STEP(add_f, 2, .user = "norm3_bwd"),
+    STEP(build_norm_f, 3, .user = MLP_WGRAD),
+    STEP(mlp_f, 3),
+    STEP(add_f, 3),
+    STEPS_END,
+};
+static const struct step cross_b[] = {
+    STEP(add_b, 3),
+    STEP(mlp_b, 3),
+    STEP(build_norm_b, 3),
+    STEP(sum_b, 3),
+    STEP(add_b, 2),
+    STEP(attention_b, 2, .prefix = "cross_"),
+    STEP(build_norm_b, 2),
+    STEP(sum_b, 2),
+    STEP(add_b, 1),
+    STEP(attention_b, 1),
+    STEP(build_norm_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
+static struct layer choose(const struct model *m, bool decoder)
+{
+    if (decoder && m->arch == MODEL_ENCODER_DECODER)
+        return (struct layer) { cross_f, cross_b };
+    if (m->post_norm)
+        return (struct layer) { post_norm_f, post_norm_b };
+    if (m->parallel_residual && m->one_norm)
+        return (struct layer) { parallel_one_f, parallel_one_b };
+    if (m->parallel_residual)
+        return (struct layer) { parallel_f, parallel_b };
+    return (struct layer) { pre_norm_f, pre_norm_b };
+}
+
+/* Its input is kept for the first norm, or (norm behind) as the input of the products,
+ * of which autocast keeps casts. */
+void build_layer(struct build *b, struct op_block *block, bool decoder)
+{
+    const struct model *m = b->m;
+    struct layer layer = choose(m, decoder);
+    struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd" };
+    if (m->post_norm)
+        given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
+    bool second = decoder && m->arch == MODEL_ENCODER_DECODER;
+    uint32_t flags = b->flags;
+    if (m->arch == MODEL_DECODER || second)
+        b->flags |= HAS_DECODER;
+    build_block(b, block, second ? "decoder_layer" : "layer",
+                second ? m->decoder_layers : m->layers, layer.forward, layer.backward,
+                given);
+    b->flags = flags;
+}

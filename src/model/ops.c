@@ -1,0 +1,99 @@
+#include "model/ops.h"
+
+#include "model/build.h"
+
+#include <string.h>
+
+const struct name_value op_precision_names[] = {
+    { "fp32", OP_FP32 },         { "tf32", OP_TF32 },       { "fp16", OP_FP16 },
+    { "bf16", OP_BF16 },         { "fp8", OP_FP8 },         { "amp_fp16", OP_AMP_FP16 },
+    { "amp_bf16", OP_AMP_BF16 }, { "amp_fp8", OP_AMP_FP8 }, { NULL, 0 },
+};
+
+const struct name_value op_attention_names[] = {
+    { "unfused", OP_ATTENTION_UNFUSED },
+    { "fused-softmax", OP_ATTENTION_FUSED_SOFTMAX },
+    { "flash", OP_ATTENTION_FLASH },
+    { NULL, 0 },
+};
+
+static const struct {
+    bool autocast;
+    enum dtype parameters, compute;
+} precisions[OP_PRECISION_N] = {
+    [OP_FP32] = { false, DTYPE_FP32, DTYPE_FP32 },
+    [OP_TF32] = { false, DTYPE_FP32, DTYPE_TF32 },
+    [OP_FP16] = { false, DTYPE_FP16, DTYPE_FP16 },
+    [OP_BF16] = { false, DTYPE_BF16, DTYPE_BF16 },
+    [OP_FP8] = { false, DTYPE_BF16, DTYPE_FP8 },
+    [OP_AMP_FP16] = { true, DTYPE_FP32, DTYPE_FP16 },
+    [OP_AMP_BF16] = { true, DTYPE_FP32, DTYPE_BF16 },
+    [OP_AMP_FP8] = { true, DTYPE_FP32, DTYPE_FP8 },
+};
+
+bool op_is_autocast(enum op_precision p)
+{
+    return precisions[p].autocast;
+}
+
+enum dtype op_parameter_dtype(enum op_precision p)
+{
+    return precisions[p].parameters;
+}
+
+enum dtype op_compute_dtype(enum op_precision p)
+{
+    return precisions[p].compute;
+}
+
+int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
+                 const struct op_settings *s, struct err *err)
+{
+    struct build b;
+    if (build_init(&b, arena, m, s, err) < 0)
+        return -1;
+    bool two = m->arch == MODEL_ENCODER_DECODER;
+    list->n_blocks = two ? 5 : 3;
+    list->blocks = ARENA_ARRAY(arena, list->n_blocks, struct op_block);
+    struct op_block *block = list->blocks;
+    build_embedding(&b, block++);
+    build_layer(&b, block++, false);
+    if (two) {
+        build_bridge(&b, block++);
+        build_layer(&b, block++, true);
+    }
+    build_head(&b, block);
+    return 0;
+}
+
+int64_t op_list_parameters(const struct op_list *list)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        for (int32_t j = 0; j < list->blocks[i].n_params; j++)
+            sum += list->blocks[i].repeat * list->blocks[i].params[j].elements;
+    return sum;
+}
+
+double op_list_flops(const struct op_list *list, bool backward)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++) {
+        const struct op_block *block = &list->blocks[i];
+        const struct op *ops = backward ? block->backward : block->forward;
+        int32_t n = backward ? block->n_backward : block->n_forward;
+        for (int32_t j = 0; j < n; j++)
+            sum += (double)block->repeat * ops[j].flops;
+    }
+    return sum;
+}
+
+int64_t op_block_kept_B(const struct op_block *block)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until >= 0)
+                sum += block->forward[i].outs[j].size_B;
+    return sum;
+}
