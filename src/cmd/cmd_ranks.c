@@ -44,7 +44,7 @@ static const struct {
 /* clang-format on */
 
 /* How much is shown without --all. */
-enum { RANKS_HEAD = 16, RANKS_TAIL = 4, GROUPS_SHOWN = 8, MEMBERS_HEAD = 8 };
+enum { RANKS_HEAD = 16, RANKS_TAIL = 4, GROUPS_SHOWN = 8, MEMBERS_HEAD = 14 };
 
 /* The instance of a rank, and which of its processes it is. */
 static void place_rank(const struct cluster *c, int64_t rank, int64_t *instance,

@@ -29,6 +29,7 @@ struct reading {
     bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
     bool has_cluster;   /* the cluster was read: counts and GPUs are known */
     bool has_model;
+    bool has_typos; /* keys or values of training were not understood */
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: why". */

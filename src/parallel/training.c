@@ -219,15 +219,17 @@ int training_read(struct reading *r)
         .task = -1,
     };
     int rc = cfg_read(r->training, training_fields, w);
+    r->has_typos = rc != 0;
     r->s->training = w->t;
     if (check_checkpointing(w->checkpointing))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;
     if (w->has_epochs && !w->t.samples) {
-        rc = cfg_error(cfg_get(r->training, "epochs"),
-                       "epochs of how many samples is not said (give \"samples\" too, "
-                       "or \"steps\" instead)");
+        rc =
+            cfg_error(cfg_get(r->training, "epochs"),
+                      "the samples of an epoch are not given (give \"samples\" too, or "
+                      "\"steps\" instead)");
     }
     if (r->has_cluster && check_precision(r))
         rc = -1;
@@ -238,7 +240,7 @@ int training_read(struct reading *r)
 
 /* --- the batch --------------------------------------------------------------- */
 
-/* The one of the four numbers that is left out: which, and what the others make. */
+/* The numbers that have to agree: global is the product of the others. */
 struct batch {
     int64_t micro, microbatches, accumulation, data, global;
 };
@@ -253,7 +255,7 @@ static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)
     return v;
 }
 
-/* "micro_batch_size 4 x data 16 = 64", those of the factors that are not 1. */
+/* "micro_batch_size 4 x data 16 = 64": those of the factors that are not 1, and data. */
 static void product_text(struct strbuf *b, const struct batch *x, int64_t value)
 {
     const struct {
@@ -265,15 +267,15 @@ static void product_text(struct strbuf *b, const struct batch *x, int64_t value)
         { "gradient_accumulation_steps", x->accumulation },
         { "data", x->data },
     };
-    bool any = false;
+    int shown = 0;
     for (int i = 0; i < 4; i++) {
         if (factors[i].n == 1 && i != 3)
             continue;
-        strbuf_printf(b, "%s%s %" PRId64, any ? " x " : "", factors[i].name,
+        strbuf_printf(b, "%s%s %" PRId64, shown > 0 ? " x " : "", factors[i].name,
                       factors[i].n);
-        any = true;
+        shown++;
     }
-    if (any)
+    if (shown > 1)
         strbuf_printf(b, " = %" PRId64, value);
 }
 
@@ -341,6 +343,8 @@ int training_batch(struct reading *r)
     struct cfg at = cfg_get(r->training, "global_batch_size");
     struct batch x = { t->micro_batch_size, t->microbatches, t->accumulation,
                        r->s->parallel.data, t->global_batch_size };
+    if (!w->has_micro && !w->has_global && r->has_typos)
+        return -1; /* one of the unknown keys may be it */
     if (!w->has_micro && !w->has_global)
         return cfg_error(
             cfg_get(r->training, "micro_batch_size"),
