@@ -1,0 +1,289 @@
+#include "validation/job.h"
+
+#include "base/xmalloc.h"
+#include "cost/kernel.h"
+#include "replay/result_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct job_worker {
+    struct cfg_loader hardware; /* GPUs, instances and fabrics read so far */
+    struct cfg where;  /* at which the loader reports a name it does not know */
+    char *cluster_key; /* of the net; NULL: none */
+    struct cluster cluster;
+    struct net *net;
+};
+
+static void open_hardware(struct job_worker *w)
+{
+    cfg_loader_init(&w->hardware);
+    w->where = cfg_from_tree(&w->hardware, "validation", json_object());
+}
+
+struct job_worker *job_worker_new(void)
+{
+    struct job_worker *w = xcalloc(1, sizeof(*w));
+    open_hardware(w);
+    return w;
+}
+
+static void forget_cluster(struct job_worker *w)
+{
+    free(w->cluster_key);
+    w->cluster_key = NULL;
+    if (w->net)
+        net_free(w->net);
+    w->net = NULL;
+}
+
+void job_worker_free(struct job_worker *w)
+{
+    forget_cluster(w);
+    cfg_loader_release(&w->hardware);
+    free(w);
+}
+
+static int first_error(const struct cfg_loader *loader, struct err *err)
+{
+    return err_set(err, "%s",
+                   loader->diags.n_errors ? loader->diags.errors[0] : "unknown error");
+}
+
+/* What was wrong with hardware; the loader that remembers the failure is given up. */
+static int hardware_error(struct job_worker *w, struct err *err)
+{
+    first_error(&w->hardware, err);
+    forget_cluster(w);
+    cfg_loader_release(&w->hardware);
+    open_hardware(w);
+    return -1;
+}
+
+/* Scenarios */
+
+static json_t *run_scenario(struct cfg_loader *loader, struct cfg root, struct err *err)
+{
+    const struct simulate_options options = { .network = FIDELITY_FLOW };
+    struct scenario s = { 0 };
+    struct simulate_result r;
+    if (scenario_read(&s, loader, root)) {
+        first_error(loader, err);
+        return NULL;
+    }
+    return simulate(&r, &loader->arena, &s, &options, err) ? NULL : result_json(&s, &r);
+}
+
+/* Collectives */
+
+struct collective {
+    const char *cluster, *fabric, *nccl;
+    int op, algorithm;
+    double size_B;
+    int64_t n_gpus;
+    struct cfg gpus, backend;
+};
+
+static const struct cfg_field collective_fields[] = {
+    CFG_ROW("cluster", CFG_T_STRING, struct collective, cluster, .required = true),
+    CFG_STRING("fabric", struct collective, fabric),
+    CFG_STRING("nccl", struct collective, nccl),
+    CFG_ROW("op", CFG_T_ENUM, struct collective, op, .required = true,
+            .names = coll_op_names),
+    CFG_ENUM("algorithm", struct collective, algorithm, coll_algorithm_names),
+    CFG_ROW("bytes", CFG_T_REAL, struct collective, size_B, .required = true, .min = 0,
+            .max = 1e15),
+    CFG_INT("n_gpus", struct collective, n_gpus, 1, INSTANCE_GPUS_MAX),
+    CFG_CHILD("gpus", struct collective, gpus),
+    CFG_REFUSED("size", "write \"bytes\""),
+    CFG_REFUSED("backend", "leave it out: collectives are NCCL's"),
+    CFG_END,
+};
+
+/* The net of the cluster, kept from the last job when it is the same. */
+static int prepare_net(struct job_worker *w, const struct collective *c,
+                       struct err *err)
+{
+    char *key = xasprintf("%s %s", c->cluster, c->fabric ? c->fabric : "");
+    if (w->cluster_key && strcmp(w->cluster_key, key) == 0) {
+        free(key);
+        return 0;
+    }
+    forget_cluster(w);
+    w->cluster_key = key;
+    if (cluster_parse(&w->cluster, &w->hardware, c->cluster))
+        return hardware_error(w, err);
+    if (c->fabric) {
+        w->cluster.fabric =
+            fabric_get(&w->hardware, c->fabric, cfg_get(w->where, "fabric"));
+        if (!w->cluster.fabric)
+            return hardware_error(w, err);
+    }
+    w->net = net_new(&w->cluster, true, err);
+    if (!w->net)
+        forget_cluster(w);
+    return w->net ? 0 : -1;
+}
+
+/* The same GPUs of each instance; all of them when the job names none. */
+static int read_group(struct coll_group *g, const struct cluster *cluster,
+                      const struct collective *c)
+{
+    *g = coll_group_world(cluster);
+    bool listed = cfg_present(c->gpus);
+    int64_t n = listed ? cfg_len(c->gpus) : c->n_gpus;
+    if (listed && (!cfg_is_array(c->gpus) || n < 1 || n > INSTANCE_GPUS_MAX))
+        return cfg_error(c->gpus, "should be an array of 1 to %d GPUs",
+                         INSTANCE_GPUS_MAX);
+    for (int32_t s = 0; n > 0 && s < g->n_spans; s++) {
+        struct coll_span *span = &g->spans[s];
+        int64_t there = cluster->groups[s].instance->n_gpus;
+        if (n > there)
+            return cfg_error(c->gpus, "the instance has %d GPUs", (int)there);
+        span->n_gpus = (int32_t)n;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t gpu = i;
+            if (listed && cfg_int(cfg_at(c->gpus, i), &gpu, 0, there - 1))
+                return -1;
+            span->gpus[i] = (uint8_t)gpu;
+        }
+    }
+    return 0;
+}
+
+static void note_end(struct sim *sim, void *arg)
+{
+    *(int64_t *)arg = sim->now_ps;
+}
+
+static double plan_time_s(const struct coll_plan *plan, const struct net *net)
+{
+    struct sim sim;
+    struct coll_world world;
+    int64_t end_ps = 0;
+    sim_init(&sim, NULL);
+    coll_world_init(&world, &sim, net, FIDELITY_FLOW);
+    coll_run_start(&world, plan, note_end, &end_ps);
+    sim_run(&sim);
+    coll_world_release(&world);
+    sim_release(&sim);
+    return units_s(end_ps);
+}
+
+static json_t *run_collective(struct job_worker *w, struct cfg_loader *loader,
+                              struct cfg root, struct err *err)
+{
+    struct collective c = { .algorithm = COLL_AUTO };
+    struct coll_group group;
+    struct coll_plan plan;
+    if (cfg_read(root, collective_fields, &c)) {
+        first_error(loader, err);
+        return NULL;
+    }
+    if (prepare_net(w, &c, err))
+        return NULL;
+    if (read_group(&group, &w->cluster, &c)) {
+        first_error(loader, err);
+        return NULL;
+    }
+    const struct coll_request request = {
+        .op = (enum coll_op)c.op,
+        .algorithm = (enum coll_algorithm)c.algorithm,
+        .protocol = -1,
+        .size_B = c.size_B,
+        .groups = &group,
+        .n_groups = 1,
+        .nccl = c.nccl,
+    };
+    if (coll_plan_make(&plan, &loader->arena, w->net, &request, err))
+        return NULL;
+    double time_s = plan_time_s(&plan, w->net);
+    double algbw_Bps = time_s > 0 ? c.size_B / time_s : 0;
+    double busbw_Bps = algbw_Bps * coll_bus_factor(request.op, plan.n_ranks);
+    return json_pack("{s:f, s:f, s:f}", "time_s", time_s, "algbw_Bps", algbw_Bps,
+                     "busbw_Bps", busbw_Bps);
+}
+
+/* Kernels */
+
+enum kernel_kind { KERNEL_GEMM, KERNEL_ATTENTION };
+
+static const struct name_value kernel_names[] = { { "gemm", KERNEL_GEMM },
+                                                  { "attention", KERNEL_ATTENTION },
+                                                  { NULL, 0 } };
+
+struct kernel {
+    const char *gpu;
+    int op, dtype;
+    int64_t m, n, k, batch, heads, sequence, head_dim;
+    bool causal, backward, burst;
+};
+
+enum { KERNEL_SIZE_MAX = 1 << 30 };
+
+static const struct cfg_field kernel_fields[] = {
+    CFG_ROW("gpu", CFG_T_STRING, struct kernel, gpu, .required = true),
+    CFG_ROW("op", CFG_T_ENUM, struct kernel, op, .required = true,
+            .names = kernel_names),
+    CFG_ROW("dtype", CFG_T_ENUM, struct kernel, dtype, .required = true,
+            .names = dtype_names),
+    CFG_INT("m", struct kernel, m, 1, KERNEL_SIZE_MAX),
+    CFG_INT("n", struct kernel, n, 1, KERNEL_SIZE_MAX),
+    CFG_INT("k", struct kernel, k, 1, KERNEL_SIZE_MAX),
+    CFG_INT("batch", struct kernel, batch, 1, KERNEL_SIZE_MAX),
+    CFG_INT("heads", struct kernel, heads, 1, KERNEL_SIZE_MAX),
+    CFG_INT("sequence", struct kernel, sequence, 1, KERNEL_SIZE_MAX),
+    CFG_INT("head_dim", struct kernel, head_dim, 1, 4096),
+    CFG_BOOL("causal", struct kernel, causal),
+    CFG_BOOL("backward", struct kernel, backward),
+    CFG_BOOL("burst", struct kernel, burst),
+    CFG_END,
+};
+
+static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
+                          struct cfg root, struct err *err)
+{
+    struct kernel k = { .batch = 1, .heads = 1, .burst = true };
+    if (cfg_read(root, kernel_fields, &k)) {
+        first_error(loader, err);
+        return NULL;
+    }
+    bool gemm = k.op == KERNEL_GEMM;
+    if (gemm ? !k.m || !k.n || !k.k : !k.sequence || !k.head_dim) {
+        err_set(err, gemm ? "a gemm needs m, n and k"
+                          : "attention needs sequence and head_dim");
+        return NULL;
+    }
+    const struct gpu *gpu = gpu_get(&w->hardware, k.gpu, cfg_get(w->where, "gpu"));
+    if (!gpu) {
+        hardware_error(w, err);
+        return NULL;
+    }
+    enum dtype dtype = (enum dtype)k.dtype;
+    if (gpu->peak_flops[dtype] <= 0) {
+        err_set(err, "%s has no %s arithmetic", gpu->name,
+                names_of(dtype_names, k.dtype));
+        return NULL;
+    }
+    double time_s =
+        gemm ? kernel_gemm_s(gpu, dtype, k.m, k.n, k.k, k.batch, !k.burst, kernel_alone)
+             : kernel_flash_s(gpu, dtype, k.sequence, k.sequence, k.head_dim,
+                              k.batch * k.heads, k.causal, k.backward, !k.burst,
+                              kernel_alone);
+    return json_pack("{s:f}", "time_s", time_s);
+}
+
+json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
+                struct err *err)
+{
+    static const char *const names[] = { "scenario", "collective", "kernel" };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_from_tree(&loader, names[kind], json_incref(tree));
+    json_t *result = kind == MAPPING_SCENARIO ? run_scenario(&loader, root, err)
+                     : kind == MAPPING_COLLECTIVE
+                         ? run_collective(w, &loader, root, err)
+                         : run_kernel(w, &loader, root, err);
+    cfg_loader_release(&loader);
+    return result;
+}

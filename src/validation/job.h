@@ -1,0 +1,27 @@
+/* One thing to be predicted for a row: a scenario's step, a collective, or a kernel. */
+#ifndef VALIDATION_JOB_H
+#define VALIDATION_JOB_H
+
+#include "base/err.h"
+#include "validation/mapping.h"
+
+/* What one thread keeps between jobs: hardware already read, the net of the last
+ * cluster. It has no influence on results. */
+struct job_worker;
+
+struct job_worker *job_worker_new(void);
+void job_worker_free(struct job_worker *w);
+
+/* Runs a job that a mapping's subject came to, at `flow` fidelity. Yields the quantities
+ * by name as a new tree: simulate's JSON; {"time_s", "algbw_Bps", "busbw_Bps"} of a
+ * collective; {"time_s"} of a kernel. NULL with err set to the job's first error.
+ *
+ * A collective: "cluster" ("dgx-1v-16gb:1"), "op", "bytes" (nccl-tests' size), and
+ * optional "gpus" ([0, 1], of each instance) or "n_gpus" (the first so many of each),
+ * "fabric", "nccl" (version), "algorithm". A kernel: "gpu", "op" ("gemm": m, n, k, batch; "attention":
+ * batch, heads, sequence, head_dim, causal, backward), "dtype", and "burst" (true, the
+ * default: clocks of a short benchmark; false: those of long training). */
+json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
+                struct err *err);
+
+#endif

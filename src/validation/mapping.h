@@ -1,0 +1,65 @@
+/* validate/cases/NAME.json: how the rows of a published table become simulations.
+ *
+ * The mapping decides once, for all rows, what the source leaves unsaid. Fields are
+ * values in the sense of validation/value.h. What it says is checked against the table's
+ * columns when it is loaded; what only a row can show (an empty cell, a text that a map
+ * does not know) fails that row when it is run. */
+#ifndef VALIDATION_MAPPING_H
+#define VALIDATION_MAPPING_H
+
+#include "validation/filter.h"
+
+/* What the rows are given to. */
+enum mapping_kind { MAPPING_SCENARIO, MAPPING_COLLECTIVE, MAPPING_KERNEL };
+
+struct mapping_measured {
+    const char *name; /* of simulate's JSON: "step_time_s", "/layer/forward_s" */
+    const char *key;  /* in reports: the name, or "name/variant" of a ratio */
+    json_t *value;    /* borrowed */
+    int32_t ratio_to; /* variant whose quantity divides this one's; -1: none */
+};
+
+/* A way in which every row is run; the first is the scenario as it stands. */
+struct mapping_variant {
+    const char *name; /* NULL for the first */
+    struct cfg set;   /* pointers and their values */
+    int32_t n_measured;
+    struct mapping_measured *measured;
+};
+
+/* A field that the source leaves out: the predicted fastest that fits is taken. */
+struct mapping_choice {
+    const char *pointer;
+    json_t *values; /* array */
+};
+
+enum { MAPPING_CHOICES_MAX = 4, MAPPING_CANDIDATES_MAX = 1024 };
+
+struct mapping {
+    const char *name;
+    const char *source, *hardware;
+    bool recalled; /* numbers from memory, not read in the source */
+    enum mapping_kind kind;
+    struct csv csv;
+    struct filters filters;
+    json_t *subject;      /* "scenario", "collective" or "kernel" */
+    const char *row_name; /* template, or NULL: the row's line in the table */
+    int32_t n_variants;
+    struct mapping_variant *variants;
+    int32_t n_choices;
+    struct mapping_choice choices[MAPPING_CHOICES_MAX];
+    int32_t n_rank_by;
+    int64_t *rank_by; /* columns */
+    int32_t n_edges;  /* of bands: edges[i-1] <= value < edges[i]; 0: no bands */
+    double *edges;
+    json_t *band_of;
+    const char *table; /* template, or NULL */
+};
+
+/* Loads validate/cases/NAME.json and its table: validate/data/NAME.csv, or `data` when
+ * not NULL. Memory lives in the loader; -1 when anything was reported. */
+int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
+                 const char *data);
+void mapping_release(struct mapping *m);
+
+#endif

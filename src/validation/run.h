@@ -1,0 +1,52 @@
+/* Runs a mapping: every row of its table that takes part, in every variant, against what
+ * was measured.
+ *
+ *   rows --resolve--> outcomes, each with the jobs it needs --run, on all cores-->
+ *   results of the distinct jobs --collect--> predicted beside measured
+ *
+ * Jobs of equal text are run once. Results do not depend on the number of threads. */
+#ifndef VALIDATION_RUN_H
+#define VALIDATION_RUN_H
+
+#include "validation/mapping.h"
+
+struct run_quantity {
+    const char *key;
+    double measured, predicted;
+};
+
+/* One row in one variant. */
+struct run_outcome {
+    const char *name;
+    const char *error; /* why it could not be run; NULL when it was */
+    int64_t row;
+    int32_t n_quantities;
+    struct run_quantity *quantities;
+    bool has_fits; /* something says whether the job ran */
+    bool fits_measured, fits_predicted;
+    int32_t band;           /* 0: below the first edge, ... n_edges: above the last */
+    const char *table;      /* NULL when the mapping names none */
+    const char *rank_group; /* the cells it is alike in; NULL: none */
+    bool has_rate;          /* samples/s per GPU, for ranking; 0: does not run */
+    double rate_measured, rate_predicted;
+};
+
+struct run {
+    const struct mapping *mapping;
+    int64_t n_rows;       /* of the table */
+    int64_t n_dropped;    /* by the filters */
+    int64_t n_unmeasured; /* rows whose measured cells are all empty */
+    int64_t n_failed, n_wrong_fits;
+    int64_t n_jobs; /* distinct ones */
+    int64_t n_outcomes;
+    struct run_outcome *outcomes;
+};
+
+/* Called as jobs end, by one thread at a time. */
+typedef void run_progress_fn(void *arg, int64_t done, int64_t total);
+
+/* Memory lives in the arena. The mapping's filters count what they drop. */
+void run_mapping(struct run *run, struct arena *arena, struct mapping *m,
+                 run_progress_fn *progress, void *arg);
+
+#endif

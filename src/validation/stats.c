@@ -1,0 +1,71 @@
+#include "validation/stats.h"
+
+#include "base/xmalloc.h"
+
+#include <assert.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct stats stats_of(const double *errors, int64_t n)
+{
+    struct stats s = { .n = n };
+    if (n == 0)
+        return s;
+    size_t count = (size_t)n;
+    double *sorted = xmalloc(count * sizeof(*sorted));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = fabs(errors[i]);
+    gsl_sort(sorted, 1, count);
+    s.mean_abs = gsl_stats_mean(sorted, 1, count);
+    s.median_abs = gsl_stats_median_from_sorted_data(sorted, 1, count);
+    s.max_abs = sorted[count - 1];
+    s.bias = gsl_stats_mean(errors, 1, count);
+    free(sorted);
+    return s;
+}
+
+static bool is_constant(const double *v, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (v[i] != v[0])
+            return false;
+    return true;
+}
+
+static double spearman(const double *a, const double *b, int64_t n)
+{
+    if (is_constant(a, n) || is_constant(b, n))
+        return NAN;
+    double *work = xmalloc(2 * (size_t)n * sizeof(*work));
+    double r = gsl_stats_spearman(a, 1, b, 1, (size_t)n, work);
+    free(work);
+    return r;
+}
+
+struct ranking ranking_of(const double *measured, const double *predicted, int64_t n)
+{
+    assert(n >= 1);
+    struct ranking r = { .n = n, .spearman = spearman(measured, predicted, n) };
+    int64_t top[3] = { -1, -1, -1 };
+    double best = 0, best_of_three = 0;
+    for (int64_t i = 0; i < n; i++) {
+        best = fmax(best, measured[i]);
+        int64_t at = i;
+        for (int k = 0; k < 3; k++) /* the place is handed down to the one it beats */
+            if (at >= 0 && (top[k] < 0 || predicted[at] > predicted[top[k]])) {
+                int64_t beaten = top[k];
+                top[k] = at;
+                at = beaten;
+            }
+    }
+    assert(best > 0);
+    for (int k = 0; k < 3; k++)
+        if (top[k] >= 0)
+            best_of_three = fmax(best_of_three, measured[top[k]]);
+    r.regret = 1 - measured[top[0]] / best;
+    r.regret_top3 = 1 - best_of_three / best;
+    return r;
+}

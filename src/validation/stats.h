@@ -1,0 +1,30 @@
+/* Error statistics: how far predictions are from what was measured. Errors are
+ * fractions, predicted / measured - 1. */
+#ifndef VALIDATION_STATS_H
+#define VALIDATION_STATS_H
+
+#include <stdint.h>
+
+struct stats {
+    int64_t n;
+    double mean_abs, median_abs, max_abs; /* of |error| */
+    double bias;                          /* signed mean: > 0 predicts too much */
+};
+
+/* Statistics of n errors; all zero for none. O(n log n). */
+struct stats stats_of(const double *errors, int64_t n);
+
+/* Alternatives for one job: what trusting the predicted order costs. Rates: larger is
+ * better, 0 for an alternative that does not run. */
+struct ranking {
+    int64_t n;
+    double spearman;    /* rank correlation; NAN when either side is all alike */
+    double regret;      /* 1 - measured rate of the predicted best / of the best */
+    double regret_top3; /* the same for the best measured of the predicted three */
+};
+
+/* Of equal predictions, the earlier alternative counts as the better. n >= 1, and some
+ * measured rate must be positive. O(n log n). */
+struct ranking ranking_of(const double *measured, const double *predicted, int64_t n);
+
+#endif

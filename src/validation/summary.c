@@ -1,0 +1,182 @@
+#include "validation/summary.h"
+
+#include "base/xmalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct maker {
+    struct summary *s;
+    struct arena *arena;
+    const struct run *run;
+    double *errors; /* room for as many as there are quantities */
+};
+
+/* Which outcomes a set of statistics is over. */
+struct scope {
+    bool by_table;
+    const char *table;
+    int32_t band; /* -1: every one */
+};
+
+static bool in_scope(const struct run_outcome *o, struct scope scope)
+{
+    if (scope.band >= 0 && o->band != scope.band)
+        return false;
+    return !scope.by_table || (o->table && strcmp(o->table, scope.table) == 0);
+}
+
+static struct stats key_stats(const struct maker *mk, const char *key,
+                              struct scope scope)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < mk->run->n_outcomes; i++) {
+        const struct run_outcome *o = &mk->run->outcomes[i];
+        if (o->error || !in_scope(o, scope))
+            continue;
+        for (int32_t k = 0; k < o->n_quantities; k++)
+            if (strcmp(o->quantities[k].key, key) == 0)
+                mk->errors[n++] =
+                    o->quantities[k].predicted / o->quantities[k].measured - 1;
+    }
+    return stats_of(mk->errors, n);
+}
+
+/* Keys that rows in the scope have, in the order of the mapping. */
+static struct summary_metrics make_metrics(const struct maker *mk, struct scope scope)
+{
+    const struct mapping *m = mk->run->mapping;
+    struct summary_metrics metrics = { 0 };
+    int64_t most = 0;
+    for (int32_t v = 0; v < m->n_variants; v++)
+        most += m->variants[v].n_measured;
+    metrics.v = ARENA_ARRAY(mk->arena, most + 1, struct summary_metric);
+    for (int32_t v = 0; v < m->n_variants; v++)
+        for (int32_t q = 0; q < m->variants[v].n_measured; q++) {
+            const char *key = m->variants[v].measured[q].key;
+            bool known = false;
+            for (int32_t i = 0; i < metrics.n; i++)
+                known |= strcmp(metrics.v[i].key, key) == 0;
+            if (known)
+                continue;
+            struct stats stats = key_stats(mk, key, scope);
+            if (stats.n)
+                metrics.v[metrics.n++] = (struct summary_metric) { key, stats };
+        }
+    return metrics;
+}
+
+/* Distinct tables in order of appearance; one NULL when rows name none. */
+static int64_t list_tables(const struct maker *mk, const char **tables)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < mk->run->n_outcomes; i++) {
+        const char *table = mk->run->outcomes[i].table;
+        bool known = !table;
+        for (int64_t k = n - 1; k >= 0 && !known; k--)
+            known = strcmp(tables[k], table) == 0;
+        if (!known)
+            tables[n++] = table;
+    }
+    if (n == 0)
+        tables[n++] = NULL;
+    return n;
+}
+
+static void make_bands(struct maker *mk)
+{
+    const struct mapping *m = mk->run->mapping;
+    int64_t most = mk->run->n_outcomes + 1;
+    if (!m->n_edges && !m->table)
+        return;
+    const char **tables = xcalloc((size_t)most, sizeof(*tables));
+    int64_t n_tables = list_tables(mk, tables);
+    int32_t n_bands = m->n_edges + 1;
+    struct summary *s = mk->s;
+    s->bands = ARENA_ARRAY(mk->arena, n_tables * n_bands, struct summary_band);
+    for (int64_t t = 0; t < n_tables; t++)
+        for (int32_t b = 0; b < n_bands; b++) {
+            struct scope scope = { tables[t] != NULL, tables[t], b };
+            struct summary_band *band = &s->bands[s->n_bands];
+            band->table = tables[t];
+            band->from = b > 0 ? m->edges[b - 1] : (double)-INFINITY;
+            band->to = b < m->n_edges ? m->edges[b] : (double)INFINITY;
+            band->metrics = make_metrics(mk, scope);
+            s->n_bands += band->metrics.n > 0;
+        }
+    free(tables);
+}
+
+static struct ranking rank(const struct maker *mk, const int64_t *members, int64_t n)
+{
+    double *measured = xcalloc(2 * (size_t)n, sizeof(double)),
+           *predicted = measured + n;
+    double best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        measured[i] = mk->run->outcomes[members[i]].rate_measured;
+        predicted[i] = mk->run->outcomes[members[i]].rate_predicted;
+        best = fmax(best, measured[i]);
+    }
+    struct ranking r = { 0 };
+    if (best > 0)
+        r = ranking_of(measured, predicted, n);
+    free(measured);
+    return r;
+}
+
+static bool is_ranked(const struct run_outcome *o)
+{
+    return !o->error && o->rank_group && o->has_rate;
+}
+
+/* Members of a group: the outcomes from `first` on that are alike in it. */
+static int64_t group_members(const struct run *run, int64_t first, int64_t *members)
+{
+    int64_t n = 0;
+    const char *name = run->outcomes[first].rank_group;
+    for (int64_t i = first; i < run->n_outcomes; i++)
+        if (is_ranked(&run->outcomes[i]) &&
+            strcmp(run->outcomes[i].rank_group, name) == 0)
+            members[n++] = i;
+    return n;
+}
+
+static void make_groups(struct maker *mk)
+{
+    const struct run *run = mk->run;
+    struct summary *s = mk->s;
+    size_t most = (size_t)run->n_outcomes + 1;
+    int64_t *members = xcalloc(most, sizeof(*members));
+    bool *seen = xcalloc(most, sizeof(*seen));
+    s->groups = ARENA_ARRAY(mk->arena, most, struct summary_group);
+    for (int64_t i = 0; i < run->n_outcomes; i++) {
+        if (seen[i] || !is_ranked(&run->outcomes[i]))
+            continue;
+        int64_t n = group_members(run, i, members);
+        for (int64_t k = 0; k < n; k++)
+            seen[members[k]] = true;
+        struct ranking r = { 0 };
+        if (n >= 2)
+            r = rank(mk, members, n);
+        if (r.n)
+            s->groups[s->n_groups++] =
+                (struct summary_group) { run->outcomes[i].rank_group, r };
+    }
+    free(members);
+    free(seen);
+}
+
+void summary_make(struct summary *s, struct arena *arena, const struct run *run)
+{
+    struct maker mk = { s, arena, run, NULL };
+    *s = (struct summary) { 0 };
+    int64_t most = 1; /* a row may have one key once per variant */
+    for (int64_t i = 0; i < run->n_outcomes; i++)
+        most += run->outcomes[i].n_quantities;
+    mk.errors = xcalloc((size_t)most, sizeof(*mk.errors));
+    s->metrics = make_metrics(&mk, (struct scope) { false, NULL, -1 });
+    make_bands(&mk);
+    make_groups(&mk);
+    free(mk.errors);
+}

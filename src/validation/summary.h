@@ -1,0 +1,43 @@
+/* What a run of a mapping comes to: error statistics of every measured quantity, over
+ * all rows and per table and band, and how well the predicted order of alternatives
+ * serves who chooses by it. Rows that failed have no error to count; they are counted
+ * in struct run. */
+#ifndef VALIDATION_SUMMARY_H
+#define VALIDATION_SUMMARY_H
+
+#include "validation/run.h"
+#include "validation/stats.h"
+
+struct summary_metric {
+    const char *key;
+    struct stats stats;
+};
+
+struct summary_metrics {
+    int32_t n;
+    struct summary_metric *v; /* in the order of the mapping */
+};
+
+struct summary_band {
+    const char *table; /* NULL: not by table */
+    double from, to;   /* from <= value < to; infinite at the ends */
+    struct summary_metrics metrics;
+};
+
+struct summary_group {
+    const char *name;
+    struct ranking ranking;
+};
+
+struct summary {
+    struct summary_metrics metrics;
+    int32_t n_bands; /* those that hold rows, tables in order of appearance */
+    struct summary_band *bands;
+    int64_t n_groups; /* of at least two alternatives, in order of appearance */
+    struct summary_group *groups;
+};
+
+/* Memory lives in the arena. O(rows log rows), and rows x bands. */
+void summary_make(struct summary *s, struct arena *arena, const struct run *run);
+
+#endif
