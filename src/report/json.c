@@ -1,0 +1,118 @@
+#include "base/file.h"
+#include "replay/result_json.h"
+#include "report/report.h"
+
+#include <math.h>
+
+json_t *report_step_json(const struct scenario *s, const struct simulate_result *r)
+{
+    return result_json(s, r);
+}
+
+static json_t *real(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *text(const char *s)
+{
+    return s ? json_string(s) : json_null();
+}
+
+static json_t *metrics(const struct summary_metrics *m)
+{
+    json_t *o = json_object();
+    for (int32_t i = 0; i < m->n; i++) {
+        const struct stats *s = &m->v[i].stats;
+        json_t *one = json_object();
+        json_object_set_new(one, "n", json_integer(s->n));
+        json_object_set_new(one, "mean_abs_error", real(s->mean_abs));
+        json_object_set_new(one, "median_abs_error", real(s->median_abs));
+        json_object_set_new(one, "max_abs_error", real(s->max_abs));
+        json_object_set_new(one, "bias", real(s->bias));
+        json_object_set_new(o, m->v[i].key, one);
+    }
+    return o;
+}
+
+static json_t *bands(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < s->n_bands; i++) {
+        const struct summary_band *b = &s->bands[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "table", text(b->table));
+        json_object_set_new(one, "from", real(b->from));
+        json_object_set_new(one, "to", real(b->to));
+        json_object_set_new(one, "metrics", metrics(&b->metrics));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *rank_groups(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < s->n_groups; i++) {
+        const struct ranking *r = &s->groups[i].ranking;
+        json_t *one = json_object();
+        json_object_set_new(one, "name", text(s->groups[i].name));
+        json_object_set_new(one, "n", json_integer(r->n));
+        json_object_set_new(one, "spearman", real(r->spearman));
+        json_object_set_new(one, "regret", real(r->regret));
+        json_object_set_new(one, "regret_top3", real(r->regret_top3));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+/* Whether a job fits in memory is a question of scenarios alone. */
+static json_t *row(const struct run_outcome *o, bool has_memory)
+{
+    json_t *one = json_object(), *measured = json_object(), *predicted = json_object();
+    json_object_set_new(one, "name", text(o->name));
+    for (int32_t i = 0; i < o->n_quantities; i++) {
+        const struct run_quantity *q = &o->quantities[i];
+        json_object_set_new(measured, q->key, real(q->measured));
+        if (!o->error)
+            json_object_set_new(predicted, q->key, real(q->predicted));
+    }
+    if (o->has_fits && has_memory)
+        json_object_set_new(measured, "fits", json_boolean(o->fits_measured));
+    if (o->has_fits && has_memory && !o->error)
+        json_object_set_new(predicted, "fits", json_boolean(o->fits_predicted));
+    json_object_set_new(one, "measured", measured);
+    json_object_set_new(one, "predicted", predicted);
+    if (o->error)
+        json_object_set_new(one, "error", text(o->error));
+    return one;
+}
+
+json_t *report_validation_json(const struct run *run, const struct summary *s)
+{
+    json_t *o = json_object(), *rows = json_array();
+    json_object_set_new(o, "name", text(run->mapping->name));
+    json_object_set_new(o, "source", text(run->mapping->source));
+    json_object_set_new(o, "dropped", json_integer(run->n_dropped));
+    json_object_set_new(o, "unmeasured", json_integer(run->n_unmeasured));
+    json_object_set_new(o, "failed", json_integer(run->n_failed));
+    json_object_set_new(o, "wrong_fits", json_integer(run->n_wrong_fits));
+    json_object_set_new(o, "metrics", metrics(&s->metrics));
+    json_object_set_new(o, "bands", bands(s));
+    json_object_set_new(o, "rank_groups", rank_groups(s));
+    for (int64_t i = 0; i < run->n_outcomes; i++)
+        json_array_append_new(
+            rows, row(&run->outcomes[i], run->mapping->kind == MAPPING_SCENARIO));
+    json_object_set_new(o, "rows", rows);
+    return o;
+}
+
+int report_json_write(const json_t *tree, const char *path, struct err *err)
+{
+    struct file_out out;
+    if (file_out_open(&out, path, err))
+        return -1;
+    json_dumpf(tree, out.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    fputc('\n', out.stream);
+    return file_out_commit(&out, err);
+}

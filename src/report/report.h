@@ -1,0 +1,31 @@
+/* Results for people and for programs. Computes nothing: what is shown is in the result.
+ *
+ * Text is plain ASCII within 88 columns. JSON is written with twelve digits, keys in the
+ * order of the contract, so that equal results are equal bytes. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "replay/simulate.h"
+#include "validation/summary.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+void report_step_text(FILE *out, const struct scenario *s,
+                      const struct simulate_result *r);
+json_t *report_step_json(const struct scenario *s, const struct simulate_result *r);
+
+/* One source: statistics per quantity, table and band, rank groups, what was dropped and
+ * why; with `rows`, every row. */
+void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
+                            bool rows);
+json_t *report_validation_json(const struct run *run, const struct summary *s);
+
+/* Writes a tree to a file, whole or not at all; "-" is standard output. */
+int report_json_write(const json_t *tree, const char *path, struct err *err);
+
+/* One line, cut between words to `width` columns, the further lines indented. */
+void report_wrap(FILE *out, const char *first, const char *indent, const char *text,
+                 int width);
+
+#endif

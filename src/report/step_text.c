@@ -1,0 +1,209 @@
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 88, BAR = 36 };
+
+/* Title */
+
+static void print_cluster(FILE *out, const struct cluster *c)
+{
+    for (int32_t i = 0; i < c->n_groups; i++) {
+        const struct cluster_group *g = &c->groups[i];
+        fprintf(out, "%s%lld x %s%s", i ? " + " : "", (long long)g->count,
+                c->sagemaker ? "ml." : "", g->instance->name);
+    }
+    fprintf(out, " (%lld x %s%s)", (long long)c->n_gpus,
+            c->groups[0].instance->gpu->name, c->n_groups > 1 ? " and others" : "");
+}
+
+static void print_degree(FILE *out, const char *name, int64_t degree)
+{
+    if (degree > 1)
+        fprintf(out, ", %s %lld", name, (long long)degree);
+}
+
+static void print_title(FILE *out, const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    const struct parallelism *p = &s->parallel;
+    fprintf(out, "%s on ", s->model.name);
+    print_cluster(out, &s->cluster);
+    fprintf(out, "\nbatch %lld = micro-batch %lld", (long long)t->global_batch_size,
+            (long long)t->micro_batch_size);
+    if (t->microbatches > 1)
+        fprintf(out, " x %lld microbatches", (long long)t->microbatches);
+    if (t->accumulation > 1)
+        fprintf(out, " x %lld accumulated", (long long)t->accumulation);
+    fprintf(out, " x %lld data parallel", (long long)p->data);
+    print_degree(out, "tensor", p->tensor);
+    print_degree(out, "pipeline", p->pipeline);
+    print_degree(out, "context", p->context);
+    fprintf(out, "\nsequence %lld, %s, %s, %s attention, %s over %s",
+            (long long)t->sequence_length,
+            names_of(op_precision_names, (int)t->precision),
+            names_of(optimizer_names, (int)t->optimizer),
+            names_of(op_attention_names, (int)t->attention),
+            names_of(library_names, (int)p->library),
+            names_of(backend_names, (int)p->backend));
+    if (t->framework)
+        fprintf(out, " (%s)", t->framework->name);
+    fputs("\n\n", out);
+}
+
+static void print_speed(FILE *out, const struct simulate_result *r)
+{
+    char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX];
+    fprintf(out, "  step time   %-14s %.6g samples/s, %.6g tokens/s\n",
+            units_time_text(time, r->step_time_s), r->samples_per_s, r->tokens_per_s);
+    fprintf(out, "  per GPU     %-14s MFU %.1f %%, HFU %.1f %%\n",
+            units_flops_text(flops, r->model_flops_per_gpu_s), 100 * r->mfu,
+            100 * r->hfu);
+}
+
+/* Rows with bars */
+
+static void print_bar(FILE *out, double share, char fill)
+{
+    int n = (int)lround(fmin(fmax(share, 0), 1) * BAR);
+    if (n == 0 && share > 0.002)
+        n = 1;
+    if (n)
+        fputs("  ", out);
+    for (int i = 0; i < n; i++)
+        fputc(fill, out);
+    fputc('\n', out);
+}
+
+/* What each part is called for people. */
+static const char *const part_texts[PART_N] = {
+    [PART_COMPUTE] = "compute",
+    [PART_RECOMPUTE] = "recomputation",
+    [PART_TENSOR_COMM] = "tensor-parallel communication",
+    [PART_PIPELINE_COMM] = "pipeline communication",
+    [PART_PIPELINE_BUBBLE] = "pipeline bubble",
+    [PART_CONTEXT_COMM] = "context-parallel communication",
+    [PART_EXPERT_COMM] = "expert communication",
+    [PART_DATA_COMM_EXPOSED] = "gradient communication, exposed",
+    [PART_DATA_COMM_HIDDEN] = "gradient communication, hidden",
+    [PART_OPTIMIZER] = "optimizer",
+    [PART_OFFLOAD_EXPOSED] = "offload, exposed",
+    [PART_OTHER] = "host and waiting",
+};
+
+static void print_part(FILE *out, const struct simulate_result *r, int part, char fill)
+{
+    char time[UNITS_TEXT_MAX];
+    double share = r->step_time_s > 0 ? r->parts_s[part] / r->step_time_s : 0;
+    if (r->parts_s[part] <= 0)
+        return;
+    fprintf(out, "  %-31s %10s %5.1f %%", part_texts[part],
+            units_time_text(time, r->parts_s[part]), 100 * share);
+    print_bar(out, share, fill);
+}
+
+static void print_parts(FILE *out, const struct simulate_result *r)
+{
+    fprintf(out, "\nWhere it goes (critical rank)\n");
+    for (int i = 0; i < PART_N; i++)
+        if (i != PART_DATA_COMM_HIDDEN)
+            print_part(out, r, i, '#');
+    if (r->parts_s[PART_DATA_COMM_HIDDEN] > 0) /* beside compute, not part of the sum */
+        print_part(out, r, PART_DATA_COMM_HIDDEN, '.');
+}
+
+/* Memory */
+
+static void print_memory_row(FILE *out, const char *name, int64_t size_B,
+                             int64_t capacity_B)
+{
+    char size[UNITS_TEXT_MAX];
+    double share = (double)size_B / (double)capacity_B;
+    if (size_B == 0)
+        return;
+    fprintf(out, "  %-31s %10s %5.1f %%", name, units_bytes_text(size, (double)size_B),
+            100 * share);
+    print_bar(out, share, '#');
+}
+
+static void print_stage(FILE *out, const struct stage_memory *m, int64_t capacity_B)
+{
+    print_memory_row(out, "parameters", m->parameters_B, capacity_B);
+    print_memory_row(out, "gradients", m->gradients_B, capacity_B);
+    print_memory_row(out, "optimizer states", m->optimizer_B, capacity_B);
+    print_memory_row(out, "activations", m->activations_B, capacity_B);
+    print_memory_row(out, "communication buffers", m->buffers_B, capacity_B);
+    print_memory_row(out, "workspace", m->workspace_B, capacity_B);
+    print_memory_row(out, "CUDA context", m->framework_B, capacity_B);
+}
+
+static void print_memory(FILE *out, const struct memory_result *m)
+{
+    char peak[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], rest[UNITS_TEXT_MAX];
+    const struct stage_memory *fullest = NULL;
+    int64_t left_B = m->capacity_B - m->peak_B;
+    fprintf(out, "\nMemory%s: %s of %s, ",
+            m->n_stages > 1 ? " of the fullest stage" : "",
+            units_bytes_text(peak, (double)m->peak_B),
+            units_bytes_text(capacity, (double)m->capacity_B));
+    units_bytes_text(rest, (double)(left_B < 0 ? -left_B : left_B));
+    fprintf(out, m->fits ? "%s left\n" : "DOES NOT FIT: %s too much\n", rest);
+    for (int32_t i = 0; i < m->n_stages; i++)
+        if (!fullest || m->stages[i].peak_B > fullest->peak_B)
+            fullest = &m->stages[i];
+    if (fullest)
+        print_stage(out, fullest, m->capacity_B);
+    for (int32_t i = 0; m->n_stages > 1 && i < m->n_stages; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "stage %d in all", (int)i);
+        print_memory_row(out, name, m->stages[i].peak_B, m->capacity_B);
+    }
+}
+
+/* Cost and use */
+
+static void print_cost(FILE *out, const struct cost_result *c,
+                       const struct simulate_result *r)
+{
+    if (c->has_price) {
+        double per_million = c->usd_per_hour / 3600 / r->samples_per_s * 1e6;
+        fprintf(out, "\nCost (prices of %s)\n", c->price_date);
+        fprintf(out, "  %.2f USD/h, %.3g USD per step, %.4g USD per million samples\n",
+                c->usd_per_hour, c->usd_per_step, per_million);
+    } else {
+        fprintf(out, "\nCost: no price is known\n");
+    }
+    if (c->has_job) {
+        fprintf(out, "  the job takes %.3g h", c->hours_per_job);
+        if (c->has_price)
+            fprintf(out, " and %.2f USD", c->usd_per_job);
+        fputc('\n', out);
+    }
+}
+
+static void print_use(FILE *out, const struct simulate_result *r)
+{
+    fprintf(out, "\nBusy: GPU %.0f %%, host %.0f %%, NIC %.0f %%, NVLink %.0f %%\n",
+            100 * r->util_gpu, 100 * r->util_host, 100 * r->util_nic,
+            100 * r->util_nvlink);
+    fprintf(out, "Simulated at %s fidelity, %s, %llu events\n",
+            names_of(fidelity_names, (int)r->network),
+            r->folded ? "equal ranks folded" : "every rank",
+            (unsigned long long)r->events);
+}
+
+void report_step_text(FILE *out, const struct scenario *s,
+                      const struct simulate_result *r)
+{
+    print_title(out, s);
+    print_speed(out, r);
+    print_parts(out, r);
+    print_memory(out, &r->memory);
+    print_cost(out, &r->cost, r);
+    print_use(out, r);
+    if (r->n_warnings)
+        fputc('\n', out);
+    for (int32_t i = 0; i < r->n_warnings; i++)
+        report_wrap(out, "warning: ", "    ", r->warnings[i], WIDTH);
+}

@@ -1,0 +1,157 @@
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { WIDTH = 88, KEY = 34 };
+
+static void print_header(FILE *out, const char *first)
+{
+    fprintf(out, "  %-*s %6s %9s %9s %9s %9s\n", KEY, first, "n", "mean |e|", "median",
+            "largest", "bias");
+}
+
+static void print_metric(FILE *out, const char *key, const struct stats *s)
+{
+    fprintf(out, "  %-*s %6" PRId64 " %7.1f %% %7.1f %% %7.1f %% %+7.1f %%\n", KEY, key,
+            s->n, 100 * s->mean_abs, 100 * s->median_abs, 100 * s->max_abs,
+            100 * s->bias);
+}
+
+static void print_metrics(FILE *out, const struct summary_metrics *m)
+{
+    for (int32_t i = 0; i < m->n; i++)
+        print_metric(out, m->v[i].key, &m->v[i].stats);
+}
+
+/* "table, 1048576 to 33554432: time_s" */
+static void band_name(char *buf, size_t size, const struct summary_band *b,
+                      const char *key)
+{
+    int n = 0;
+    if (b->table)
+        n += snprintf(buf, size, "%.24s ", b->table);
+    if (isfinite(b->from) && isfinite(b->to))
+        snprintf(buf + n, size - (size_t)n, "%.9g to %.9g: %s", b->from, b->to, key);
+    else if (isfinite(b->from))
+        snprintf(buf + n, size - (size_t)n, "from %.9g: %s", b->from, key);
+    else if (isfinite(b->to))
+        snprintf(buf + n, size - (size_t)n, "below %.9g: %s", b->to, key);
+    else
+        snprintf(buf + n, size - (size_t)n, "%s", key);
+}
+
+static void print_bands(FILE *out, const struct summary *s)
+{
+    if (s->n_bands == 0)
+        return;
+    fputc('\n', out);
+    print_header(out, "band");
+    for (int32_t i = 0; i < s->n_bands; i++)
+        for (int32_t k = 0; k < s->bands[i].metrics.n; k++) {
+            const struct summary_metric *m = &s->bands[i].metrics.v[k];
+            char name[128];
+            band_name(name, sizeof(name), &s->bands[i], m->key);
+            print_metric(out, name, &m->stats);
+        }
+}
+
+static void print_groups(FILE *out, const struct summary *s)
+{
+    if (s->n_groups == 0)
+        return;
+    fprintf(out, "\n  %-*s %6s %9s %9s %12s\n", KEY, "alternatives for one job", "n",
+            "Spearman", "regret", "of top three");
+    for (int64_t i = 0; i < s->n_groups; i++) {
+        const struct ranking *r = &s->groups[i].ranking;
+        char spearman[16] = "-";
+        if (isfinite(r->spearman))
+            snprintf(spearman, sizeof(spearman), "%.3f", r->spearman);
+        fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %%\n", KEY, KEY,
+                s->groups[i].name, r->n, spearman, 100 * r->regret,
+                100 * r->regret_top3);
+    }
+}
+
+static void print_row(FILE *out, const struct run_outcome *o)
+{
+    if (o->error) {
+        fprintf(out, "  %s: ", o->name);
+        report_wrap(out, "FAILED: ", "      ", o->error, WIDTH);
+        return;
+    }
+    for (int32_t i = 0; i < o->n_quantities; i++) {
+        const struct run_quantity *q = &o->quantities[i];
+        fprintf(out, "  %-44.44s %-14.14s %10.4g %10.4g %+6.1f %%\n", o->name, q->key,
+                q->measured, q->predicted, 100 * (q->predicted / q->measured - 1));
+    }
+    if (o->has_fits && o->fits_measured != o->fits_predicted)
+        fprintf(out, "  %-44.44s %s\n", o->name,
+                o->fits_measured ? "ran, but is predicted not to fit"
+                                 : "was out of memory, but is predicted to fit");
+}
+
+static void print_rows(FILE *out, const struct run *run)
+{
+    fprintf(out, "\n  %-44s %-14s %10s %10s %8s\n", "row", "quantity", "measured",
+            "predicted", "error");
+    for (int64_t i = 0; i < run->n_outcomes; i++)
+        print_row(out, &run->outcomes[i]);
+}
+
+/* The distinct reasons would do, but the first few rows help to find them. */
+static void print_failures(FILE *out, const struct run *run)
+{
+    enum { SHOWN = 5 };
+    int shown = 0;
+    for (int64_t i = 0; i < run->n_outcomes && shown < SHOWN; i++)
+        if (run->outcomes[i].error) {
+            print_row(out, &run->outcomes[i]);
+            shown++;
+        }
+    if (run->n_failed > shown)
+        fprintf(out, "  and %" PRId64 " more (--rows lists them)\n",
+                run->n_failed - shown);
+}
+
+static void print_dropped(FILE *out, const struct run *run)
+{
+    const struct filters *f = &run->mapping->filters;
+    for (int64_t i = 0; i < f->list.n; i++)
+        if (f->list.v[i].n_dropped) {
+            char first[64];
+            snprintf(first, sizeof(first),
+                     "  %" PRId64 " rows left out: ", f->list.v[i].n_dropped);
+            report_wrap(out, first, "      ", f->list.v[i].why, WIDTH);
+        }
+    if (run->n_unmeasured)
+        fprintf(out, "  %" PRId64 " rows measure nothing that is asked for\n",
+                run->n_unmeasured);
+}
+
+void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
+                            bool rows)
+{
+    const struct mapping *m = run->mapping;
+    char first[160];
+    snprintf(first, sizeof(first), "%.140s: ", m->name);
+    report_wrap(out, first, "    ", m->source, WIDTH);
+    if (m->hardware)
+        report_wrap(out, "    on ", "    ", m->hardware, WIDTH);
+    if (m->recalled)
+        fputs("    numbers recalled, not read in the source\n", out);
+    fprintf(out, "  %" PRId64 " rows, %" PRId64 " dropped, %" PRId64 " failed",
+            run->n_rows, run->n_dropped, run->n_failed);
+    if (m->kind == MAPPING_SCENARIO)
+        fprintf(out, ", %" PRId64 " wrong about fitting in memory", run->n_wrong_fits);
+    fputc('\n', out);
+    print_dropped(out, run);
+    print_header(out, "predicted / measured - 1");
+    print_metrics(out, &s->metrics);
+    print_bands(out, s);
+    print_groups(out, s);
+    if (rows)
+        print_rows(out, run);
+    else
+        print_failures(out, run);
+}
