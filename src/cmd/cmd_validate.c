@@ -1,0 +1,138 @@
+/* smsim validate: predictions against published measurements. */
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "config/datadir.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *data, *json;
+    bool rows;
+};
+
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "--data", .type = OPTION_STRING, .at = offsetof(struct arguments, data),
+      .value = "FILE.csv", .help = "another table of the same columns, for one NAME" },
+    { .name = "--rows", .type = OPTION_FLAG, .at = offsetof(struct arguments, rows),
+      .help = "list every row" },
+    { .name = "--json", .type = OPTION_STRING, .at = offsetof(struct arguments, json),
+      .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "validate",
+    .arguments = "[NAME...] [OPTION]...",
+    .summary = "How far predictions are from published measurements. NAME is a mapping "
+               "of\nvalidate/cases/; without one, all of them are run.",
+    .details = "Errors are predicted / measured - 1. \"mean |e|\", \"median\" and "
+               "\"largest\" are of their\nsize, bias is their signed mean: above zero, "
+               "too much is predicted. Exit code 1 says\nthat some row could not be "
+               "simulated.\n\n"
+               "  smsim validate nvidia_bert_large_training --rows\n",
+    .options = options,
+    .min_positional = 0,
+    .max_positional = OPTION_LIST_MAX,
+};
+/* clang-format on */
+
+static void show_progress(void *arg, int64_t done, int64_t total)
+{
+    if (done == total)
+        fprintf(stderr, "\r\033[K");
+    else if (done % 16 == 0)
+        fprintf(stderr, "\r%s: %" PRId64 "/%" PRId64, (const char *)arg, done, total);
+}
+
+/* Runs one mapping; its JSON is added to `sources`. */
+static int validate_one(const char *name, const struct arguments *args, bool text,
+                        json_t *sources)
+{
+    struct cfg_loader loader;
+    struct mapping mapping;
+    struct run run;
+    struct summary summary;
+    run_progress_fn *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+    cfg_loader_init(&loader);
+    if (mapping_load(&mapping, &loader, name, args->data)) {
+        mapping_release(&mapping);
+        return cmd_fail(&loader, NULL);
+    }
+    char *label = arena_strdup(&loader.arena, name);
+    run_mapping(&run, &loader.arena, &mapping, progress, label);
+    summary_make(&summary, &loader.arena, &run);
+    if (text && json_array_size(sources))
+        fputc('\n', stdout);
+    if (text)
+        report_validation_text(stdout, &run, &summary, args->rows);
+    json_array_append_new(sources, report_validation_json(&run, &summary));
+    int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
+    mapping_release(&mapping);
+    cfg_loader_release(&loader);
+    return rc;
+}
+
+static int validate_all(const struct option_list *names, const struct arguments *args,
+                        json_t *sources)
+{
+    bool text = !args->json || strcmp(args->json, "-") != 0;
+    int worst = EXIT_DONE;
+    for (int32_t i = 0; i < names->n; i++) {
+        int rc = validate_one(names->values[i], args, text, sources);
+        if (rc == EXIT_BAD_INPUT)
+            return rc;
+        worst = rc > worst ? rc : worst;
+    }
+    return worst;
+}
+
+/* All shipped mappings when none is named. */
+static void default_names(struct option_list *names, struct arena *arena)
+{
+    const char **all = datadir_list(arena, "validate/cases");
+    while (names->n < OPTION_LIST_MAX && all[names->n]) {
+        names->values[names->n] = all[names->n];
+        names->n++;
+    }
+}
+
+static int write_json(json_t *sources, const char *path)
+{
+    struct err err = { 0 };
+    json_t *tree = json_pack("{s:O}", "sources", sources);
+    int rc = report_json_write(tree, path, &err);
+    json_decref(tree);
+    if (rc)
+        fprintf(stderr, "smsim: %s\n", err.text);
+    return rc;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+    struct arguments args = { 0 };
+    struct option_list names;
+    int status = options_parse(&usage, argc, argv, &args, &names);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    if (args.data && names.n != 1) {
+        fprintf(stderr,
+                "smsim validate: --data: is a table for one mapping (name it)\n");
+        return EXIT_USAGE;
+    }
+    struct arena arena;
+    arena_init(&arena);
+    if (names.n == 0)
+        default_names(&names, &arena);
+    json_t *sources = json_array();
+    status = validate_all(&names, &args, sources);
+    if (status != EXIT_BAD_INPUT && args.json && write_json(sources, args.json))
+        status = EXIT_BAD_INPUT;
+    json_decref(sources);
+    arena_release(&arena);
+    return status;
+}
