@@ -48,7 +48,7 @@ static int check_model(struct cfg_loader *loader, struct cfg root, const char *f
     struct model m;
     if (model_read(&m, loader, root))
         return -1;
-    printf("%s: ok (model, %.4g million parameters)\n", file,
+    printf("%s: ok (model, %.1f million parameters)\n", file,
            (double)model_parameters(&m) / 1e6);
     return 0;
 }
@@ -86,10 +86,15 @@ static const struct kind {
     const char *key;
     int (*check)(struct cfg_loader *loader, struct cfg root, const char *file);
 } kinds[] = {
-    { "cluster", check_scenario }, { "training", check_scenario },
-    { "sm_arch", check_gpu },      { "inside", check_instance },
-    { "protocols", check_fabric }, { "dispatch", check_framework },
-    { "model_type", check_model }, { NULL, check_scenario },
+    { "cluster", check_scenario },
+    { "training", check_scenario },
+    { "sm_arch", check_gpu },
+    { "inside", check_instance },
+    { "protocols", check_fabric },
+    { "stream_factor", check_framework },
+    { "dispatch_forward", check_framework },
+    { "model_type", check_model },
+    { NULL, check_scenario },
 };
 
 /* --- files -------------------------------------------------------------------- */
@@ -114,16 +119,29 @@ static int check_file(const char *file)
     return EXIT_DONE;
 }
 
+/* Any number of files may be named; only options go through the table. */
+static bool has_options(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '-' && argv[i][1])
+            return true;
+    return argc < 2;
+}
+
 int cmd_check(int argc, char **argv)
 {
     char none;
-    struct option_list files = { 0 };
-    int done = options_parse(&usage, argc, argv, &none, &files);
-    if (done != OPTIONS_GO_ON)
-        return done;
+    struct option_list words = { 0 };
+    if (has_options(argc, argv)) {
+        int done = options_parse(&usage, argc, argv, &none, &words);
+        if (done != OPTIONS_GO_ON)
+            return done;
+    }
     int worst = EXIT_DONE;
-    for (int i = 0; i < files.n; i++) {
-        int rc = check_file(files.values[i]);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            continue;
+        int rc = check_file(argv[i]);
         worst = rc > worst ? rc : worst;
     }
     return worst;

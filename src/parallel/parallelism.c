@@ -268,6 +268,11 @@ static int read_framework(struct reading *r)
         return cfg_error(at, "\"%s\" names the unknown library \"%s\"", name, word);
     if (!r->has_library)
         p->library = (enum library)library;
+    bool smddp = t->framework->backend && strcmp(t->framework->backend, "smddp") == 0;
+    if (smddp && !r->has_backend)
+        cfg_warn(at,
+                 "SMDDP's own AllReduce is not simulated yet: gradients are reduced as "
+                 "NCCL would");
     if (!library_frameworks[p->library])
         return cfg_error(at,
                          "\"%s\" trains with %s, which is not simulated yet (write "

@@ -89,6 +89,19 @@ static int read_sections(struct reading *r)
     return software_read(r) ? -1 : rc;
 }
 
+/* What the model's operators need of the sizes, sums that overflow among them. */
+static int check_operators(const struct reading *r)
+{
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    struct op_settings settings = scenario_op_settings(r->s);
+    arena_init(&arena);
+    int rc = op_list_make(&list, &arena, &r->s->model, &settings, &err);
+    arena_release(&arena);
+    return rc ? cfg_error(r->training, "%s", err.text) : 0;
+}
+
 int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
 {
     *s = (struct scenario) {
@@ -104,6 +117,8 @@ int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root
     int rc = cfg_read(root, scenario_fields, &r);
     if (read_sections(&r))
         rc = -1;
+    if (rc == 0)
+        rc = check_operators(&r);
     s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";
     return rc;
 }

@@ -167,7 +167,8 @@ static int check_sequence(const struct reading *r)
     int64_t positions = usable_positions(&r->s->model);
     if (!r->words.has_sequence)
         return 0;
-    if (positions > 0 && t->sequence_length > positions)
+    bool learned = positions > 0 && !r->s->model.positions_assumed;
+    if (learned && t->sequence_length > positions)
         return cfg_error(cfg_get(r->training, "sequence_length"),
                          "%" PRId64 " tokens are more than the %" PRId64
                          " positions that %s has learned (write %" PRId64 " or less)",
