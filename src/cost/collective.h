@@ -57,15 +57,16 @@ struct coll_group {
 struct coll_request {
     enum coll_op op;
     enum coll_algorithm algorithm;
-    int protocol;             /* FABRIC_PROTO_*, or -1: as NCCL would choose */
-    double size_B;            /* nccl-tests' size: the whole buffer; of all ranks together
+    int protocol;  /* FABRIC_PROTO_*, or -1: as NCCL would choose */
+    double size_B; /* nccl-tests' size: the whole buffer; of all ranks together
                                  for all-gather and reduce-scatter */
-    const struct coll_group *groups; /* groups doing the same at once, equal in shape. In
+    const struct coll_group
+        *groups; /* groups doing the same at once, equal in shape. In
                                  a folded net the load is that of the instances of
                                  groups[0]: groups elsewhere do not add to it */
     int32_t n_groups;
-    const char *nccl;         /* version whose choices are followed; NULL: the fabric's */
-    bool graph_launch;        /* launch cost not charged (within a running step) */
+    const char *nccl;  /* version whose choices are followed; NULL: the fabric's */
+    bool graph_launch; /* launch cost not charged (within a running step) */
 };
 
 /* A directed ring (or, for broadcast and reduce, a chain), for chunk replay: the links
@@ -73,23 +74,24 @@ struct coll_request {
  * (and the hop to the next node); what leaves the last hop enters the first. */
 struct coll_ring {
     int32_t n_hops;
-    int32_t *hop_starts;      /* [n_hops + 1], into uses */
-    struct flow_use *uses;    /* link, bytes on it per byte of the message */
-    double *hop_Bps;          /* [n_hops] rate of one message with the hop to itself */
+    int32_t *hop_starts;   /* [n_hops + 1], into uses */
+    struct flow_use *uses; /* link, bytes on it per byte of the message */
+    double *hop_Bps;       /* [n_hops] rate of one message with the hop to itself */
 };
 
 /* How chunk replay sees a phase: every rank of every ring sends n_messages, one after
  * the other. Message k of a rank needs message k - window of the rank before it. */
 struct coll_steps {
-    bool is_chain;            /* chunks run down from the first rank, not round the ring */
-    int64_t n_messages;       /* sent by each rank on each ring */
+    bool is_chain;      /* chunks run down from the first rank, not round the ring */
+    int64_t n_messages; /* sent by each rank on each ring */
+    int64_t window;     /* of rings: messages that may be under way at once */
     double message_B;
-    double before_s;          /* before the first message: launch; of chains all the hops */
-    double step_s;            /* the sender is busy so long before each message moves */
-    double least_s;           /* a message takes at least so long on a hop: software */
-    double after_s;           /* last copy; of folded chains the nodes not replayed */
+    double before_s; /* before the first message: launch; of chains all the hops */
+    double step_s;   /* the sender is busy so long before each message moves */
+    double least_s;  /* a message takes at least so long on a hop: software */
+    double after_s;  /* last copy; of folded chains the nodes not replayed */
     int32_t n_rings;
-    struct coll_ring *rings;  /* the bytes are split evenly over them */
+    struct coll_ring *rings; /* the bytes are split evenly over them */
 };
 
 /* One stretch of a collective: a latency that nothing shares, then bytes that share
@@ -97,11 +99,11 @@ struct coll_steps {
 struct coll_phase {
     const char *name;
     double latency_s;
-    double size_B;            /* units of progress */
-    double cap_Bps;           /* software's limit; INFINITY: none */
+    double size_B;  /* units of progress */
+    double cap_Bps; /* software's limit; INFINITY: none */
     int32_t n_uses;
-    struct flow_use *uses;    /* link of the net, bytes on it per byte of progress */
-    int protocol;             /* FABRIC_PROTO_* */
+    struct flow_use *uses; /* link of the net, bytes on it per byte of progress */
+    int protocol;          /* FABRIC_PROTO_* */
     struct coll_steps steps;
 };
 
@@ -112,10 +114,10 @@ struct coll_plan {
     int64_t n_ranks, n_nodes;
     int32_t n_channels;
     int32_t n_phases;
-    struct coll_phase *phases;     /* one after the other */
-    double sm_frac;                /* share of the GPU's SMs its kernels occupy */
-    double wire_B;                 /* bytes over all links together, all ranks */
-    const char *why;               /* the choice in one line, for --explain */
+    struct coll_phase *phases; /* one after the other */
+    double sm_frac;            /* share of the GPU's SMs its kernels occupy */
+    double wire_B;             /* bytes over all links together, all ranks */
+    const char *why;           /* the choice in one line, for --explain */
 };
 
 /* Plans a collective on a net (folded or not); memory in the arena. Fails for groups

@@ -49,8 +49,8 @@ void chunk_net_free(struct chunk_net *c);
 
 /* Replays one phase from now on; calls done(sim, arg) at its end. A message that a dead
  * link holds never ends. */
-void chunk_start(struct chunk_net *c, const struct coll_steps *steps, flow_done_fn *done,
-                 void *arg);
+void chunk_start(struct chunk_net *c, const struct coll_steps *steps,
+                 flow_done_fn *done, void *arg);
 
 double chunk_link_busy_s(const struct chunk_net *c, int32_t link);
 int64_t chunk_n_messages(const struct chunk_net *c); /* ended so far */

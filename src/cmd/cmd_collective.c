@@ -1,0 +1,353 @@
+/* smsim collective: the time of one operation over a range of sizes, printed as
+ * nccl-tests would. */
+#include "cmd/cmd.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "cmd/options.h"
+#include "replay/coll_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct args {
+    const char *cluster, *gpus, *fabric, *nccl, *bytes, *json;
+    int op, algorithm, protocol, network, backend;
+    bool unfold, explain;
+};
+
+enum { NO_OP = -1, PROTOCOL_AUTO = -1, ELEMENT_B = 4 };
+
+static const struct name_value backend_names[] = { { "nccl", 0 }, { NULL, 0 } };
+static const struct name_value protocol_names[] = {
+    { "auto", PROTOCOL_AUTO },
+    { "simple", FABRIC_PROTO_SIMPLE },
+    { "ll", FABRIC_PROTO_LL },
+    { "ll128", FABRIC_PROTO_LL128 },
+    { NULL, 0 },
+};
+
+#define AT(m) offsetof(struct args, m)
+
+/* clang-format off */
+static const struct option options[] = {
+    { "--cluster", OPTION_STRING, AT(cluster), "I[:N]", "instance type, and how many", 0, 0, NULL },
+    { "--op", OPTION_ENUM, AT(op), "OP", "the operation", 0, 0, coll_op_names },
+    { "--gpus", OPTION_STRING, AT(gpus), "0,1,2", "GPUs of each instance that take part (all)", 0, 0, NULL },
+    { "--bytes", OPTION_STRING, AT(bytes), "MIN:MAX:FACTOR", "sizes, 8:1GiB:2 by default; or one size", 0, 0, NULL },
+    { "--fabric", OPTION_STRING, AT(fabric), "F", "network between the instances", 0, 0, NULL },
+    { "--nccl", OPTION_STRING, AT(nccl), "V", "version of NCCL whose choices are followed", 0, 0, NULL },
+    { "--backend", OPTION_ENUM, AT(backend), "B", "library (nccl)", 0, 0, backend_names },
+    { "--algorithm", OPTION_ENUM, AT(algorithm), "A", "algorithm (auto)", 0, 0, coll_algorithm_names },
+    { "--protocol", OPTION_ENUM, AT(protocol), "P", "protocol (auto)", 0, 0, protocol_names },
+    { "--network", OPTION_ENUM, AT(network), "FIDELITY", "closed forms, flows, or every message", 0, 0, fidelity_names },
+    { "--unfold", OPTION_FLAG, AT(unfold), NULL, "simulate every instance", 0, 0, NULL },
+    { "--explain", OPTION_FLAG, AT(explain), NULL, "say what was chosen, and where the time goes", 0, 0, NULL },
+    { "--json", OPTION_STRING, AT(json), "FILE", "results as JSON (\"-\": standard output)", 0, 0, NULL },
+    { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
+};
+/* clang-format on */
+
+static const struct usage usage = {
+    "collective",
+    "--cluster I[:N] --op OP [OPTION]...",
+    "How long a collective operation takes, size by size.",
+    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1MiB:1GiB:2\n",
+    options,
+    0,
+    0,
+};
+
+struct sizes {
+    double min, max, factor;
+};
+
+struct row {
+    double size_B, time_s, algbw_Bps, busbw_Bps;
+    struct coll_plan plan;
+};
+
+/* All that one call works with. */
+struct work {
+    const struct args *args;
+    struct cfg_loader *loader;
+    struct err *err;
+    struct arena arena;
+    struct cluster cluster;
+    struct coll_group group;
+    struct net *net;
+    struct sizes sizes;
+    VEC(struct row) rows;
+};
+
+/* "8", "64K" and "1G" as nccl-tests takes them (powers of 2), or "1GiB". */
+static int read_size(const char *text, double *size, struct err *err)
+{
+    static const char suffixes[] = "KMGT";
+    const char *why, *at;
+    char *end;
+    *size = strtod(text, &end);
+    if (end != text && *end && !end[1] && (at = strchr(suffixes, *end))) {
+        *size = ldexp(*size, 10 * (int)(at - suffixes + 1));
+        end++;
+    }
+    if (end == text || *end) {
+        if (units_parse(text, UNIT_BYTES, size, &why))
+            return err_set(err, "--bytes: \"%s\" %s", text, why);
+    }
+    if (!(*size >= 1 && *size <= 0x1p50))
+        return err_set(err, "--bytes: %s is not from 1 B to 1 PiB", text);
+    return 0;
+}
+
+static int read_sizes(const char *text, struct sizes *sizes, struct err *err)
+{
+    char copy[128], *colon[2] = { NULL, NULL }, *end;
+    *sizes = (struct sizes) { .min = 8, .max = 0x1p30, .factor = 2 };
+    if (!text)
+        return 0;
+    if (strlen(text) >= sizeof(copy))
+        return err_set(err, "--bytes is too long (write for example 8:1GiB:2)");
+    memcpy(copy, text, strlen(text) + 1);
+    colon[0] = strchr(copy, ':');
+    if (colon[0]) {
+        *colon[0]++ = '\0';
+        colon[1] = strchr(colon[0], ':');
+        if (colon[1])
+            *colon[1]++ = '\0';
+    }
+    if (read_size(copy, &sizes->min, err))
+        return -1;
+    sizes->max = sizes->min;
+    if (colon[0] && read_size(colon[0], &sizes->max, err))
+        return -1;
+    if (sizes->max < sizes->min)
+        return err_set(err, "--bytes: the largest size is below the smallest");
+    if (!colon[1])
+        return 0;
+    sizes->factor = strtod(colon[1], &end);
+    if (end == colon[1] || *end || !(sizes->factor > 1) || isinf(sizes->factor))
+        return err_set(err, "--bytes: the factor must be a number above 1, not \"%s\"",
+                       colon[1]);
+    return 0;
+}
+
+/* --gpus over every instance. */
+static int read_gpus(const char *text, struct coll_group *group, struct err *err)
+{
+    uint8_t gpus[INSTANCE_GPUS_MAX];
+    int32_t n = 0;
+    for (const char *at = text; at; at++) {
+        char *end;
+        long gpu = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || gpu < 0 || gpu >= INSTANCE_GPUS_MAX)
+            return err_set(err, "--gpus: \"%s\" is no list of GPUs (write 0,1,2)",
+                           text);
+        if (n == INSTANCE_GPUS_MAX)
+            return err_set(err, "--gpus: more than %d GPUs", INSTANCE_GPUS_MAX);
+        gpus[n++] = (uint8_t)gpu;
+        at = end;
+        if (!*at)
+            break;
+    }
+    for (int32_t s = 0; s < group->n_spans; s++) {
+        memcpy(group->spans[s].gpus, gpus, (size_t)n);
+        group->spans[s].n_gpus = n;
+    }
+    return 0;
+}
+
+static int set_fabric(struct work *w, const char *name)
+{
+    struct cfg where = cfg_from_tree(w->loader, "--fabric", json_string(name));
+    w->cluster.fabric = fabric_get(w->loader, name, where);
+    if (!w->cluster.fabric)
+        return -1;
+    if (fabric_is_inside(w->cluster.fabric))
+        return err_set(w->err, "--fabric: %s joins the GPUs of a node, not nodes",
+                       name);
+    return 0;
+}
+
+static int prepare(struct work *w)
+{
+    if (read_sizes(w->args->bytes, &w->sizes, w->err) ||
+        cluster_parse(&w->cluster, w->loader, w->args->cluster))
+        return -1;
+    if (w->args->fabric && set_fabric(w, w->args->fabric))
+        return -1;
+    w->group = coll_group_world(&w->cluster);
+    if (w->args->gpus && read_gpus(w->args->gpus, &w->group, w->err))
+        return -1;
+    w->net = net_new(&w->cluster, !w->args->unfold, w->err);
+    return w->net ? 0 : -1;
+}
+
+static void note_end(struct sim *sim, void *arg)
+{
+    *(double *)arg = units_s(sim->now_ps);
+}
+
+static int run_size(struct work *w, double size_B)
+{
+    struct coll_request request = { .op = (enum coll_op)w->args->op,
+                                    .algorithm =
+                                        (enum coll_algorithm)w->args->algorithm,
+                                    .protocol = w->args->protocol,
+                                    .size_B = size_B,
+                                    .groups = &w->group,
+                                    .n_groups = 1,
+                                    .nccl = w->args->nccl };
+    struct row *row = VEC_ADD(&w->rows);
+    struct coll_world world;
+    struct sim sim;
+    *row = (struct row) { .size_B = size_B, .time_s = -1 };
+    if (coll_plan_make(&row->plan, &w->arena, w->net, &request, w->err))
+        return -1;
+    sim_init(&sim, NULL);
+    coll_world_init(&world, &sim, w->net, (enum fidelity)w->args->network);
+    coll_run_start(&world, &row->plan, note_end, &row->time_s);
+    sim_run(&sim);
+    coll_world_release(&world);
+    sim_release(&sim);
+    if (row->time_s < 0)
+        return err_set(w->err, "a link on the way carries nothing");
+    if (row->time_s > 0) {
+        row->algbw_Bps = size_B / row->time_s;
+        row->busbw_Bps =
+            row->algbw_Bps * coll_bus_factor(request.op, row->plan.n_ranks);
+    }
+    return 0;
+}
+
+static int run_sizes(struct work *w)
+{
+    for (double size = w->sizes.min; size <= w->sizes.max * (1 + 1e-12);
+         size *= w->sizes.factor) {
+        double whole = floor(size / ELEMENT_B) * ELEMENT_B;
+        if (run_size(w, whole > 0 ? whole : size))
+            return -1;
+        if (w->sizes.min == w->sizes.max)
+            break;
+    }
+    return 0;
+}
+
+static void explain(const struct work *w, const struct row *row)
+{
+    const struct coll_plan *plan = &row->plan;
+    printf("# %.0f B: %s, %s, %d channels, %.0f %% of the SMs, %.4g B over all links: "
+           "%s\n",
+           row->size_B, names_of(coll_algorithm_names, (int)plan->algorithm),
+           plan->n_phases ? names_of(protocol_names, plan->protocol) : "nothing",
+           plan->n_channels, 100 * plan->sm_frac, plan->wire_B, plan->why);
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_phase *p = &plan->phases[i];
+        double total = coll_phase_time_s(p, w->net);
+        printf("#   %-22s %10.2f us: %.2f us of latency, %d ring%s, %" PRId64
+               " messages of %.0f B a rank\n",
+               p->name, total * 1e6, p->latency_s * 1e6, p->steps.n_rings,
+               p->steps.n_rings == 1 ? "" : "s", p->steps.n_messages,
+               p->steps.message_B);
+    }
+}
+
+static const char *redop(int op)
+{
+    return op == COLL_ALL_REDUCE || op == COLL_REDUCE_SCATTER || op == COLL_REDUCE
+               ? "sum"
+               : "none";
+}
+
+static void print_rows(const struct work *w)
+{
+    int op = w->args->op;
+    int root = op == COLL_BROADCAST || op == COLL_REDUCE ? 0 : -1;
+    double parts = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER
+                       ? (double)w->rows.v[0].plan.n_ranks
+                       : 1;
+    printf("#       size         count      type   redop    root     time   algbw   "
+           "busbw\n");
+    printf("#        (B)    (elements)                               (us)  (GB/s)  "
+           "(GB/s)\n");
+    for (int64_t i = 0; i < w->rows.n; i++) {
+        const struct row *r = &w->rows.v[i];
+        if (w->args->explain)
+            explain(w, r);
+        printf("%12.0f  %12.0f  %8s  %6s  %6d  %7.*f  %6.2f  %6.2f\n", r->size_B,
+               floor(r->size_B / ELEMENT_B / parts), "float", redop(op), root,
+               r->time_s < 1e-1 ? 2 : 0, r->time_s * 1e6, r->algbw_Bps / 1e9,
+               r->busbw_Bps / 1e9);
+    }
+}
+
+static int write_json(const struct work *w)
+{
+    struct file_out out;
+    json_t *rows = json_array();
+    json_t *top =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "cluster", w->args->cluster, "op",
+                  names_of(coll_op_names, w->args->op), "algorithm",
+                  names_of(coll_algorithm_names, w->args->algorithm), "network",
+                  names_of(fidelity_names, w->args->network), "ranks",
+                  (json_int_t)w->rows.v[0].plan.n_ranks, "rows", rows);
+    for (int64_t i = 0; i < w->rows.n; i++) {
+        const struct row *r = &w->rows.v[i];
+        json_array_append_new(
+            rows, json_pack("{s:I, s:f, s:f, s:f, s:s, s:s}", "size_bytes",
+                            (json_int_t)r->size_B, "time_s", r->time_s, "algbw_Bps",
+                            r->algbw_Bps, "busbw_Bps", r->busbw_Bps, "algorithm",
+                            names_of(coll_algorithm_names, (int)r->plan.algorithm),
+                            "protocol", names_of(protocol_names, r->plan.protocol)));
+    }
+    int rc = file_out_open(&out, w->args->json, w->err);
+    if (!rc) {
+        json_dumpf(top, out.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+        fputc('\n', out.stream);
+        rc = file_out_commit(&out, w->err);
+    }
+    json_decref(top);
+    return rc;
+}
+
+static int run(struct work *w)
+{
+    if (prepare(w) || run_sizes(w))
+        return -1;
+    if (!w->args->json || strcmp(w->args->json, "-") != 0)
+        print_rows(w);
+    return w->args->json ? write_json(w) : 0;
+}
+
+int cmd_collective(int argc, char **argv)
+{
+    struct args args = { .op = NO_OP,
+                         .protocol = PROTOCOL_AUTO,
+                         .network = FIDELITY_FLOW };
+    struct option_list words = { 0 };
+    struct cfg_loader loader;
+    struct err err = { 0 };
+    int rc = options_parse(&usage, argc, argv, &args, &words);
+    if (rc != OPTIONS_GO_ON)
+        return rc;
+    if (!args.cluster || args.op == NO_OP) {
+        fprintf(stderr, "smsim collective: %s is missing (smsim collective --help)\n",
+                args.cluster ? "--op" : "--cluster");
+        return EXIT_USAGE;
+    }
+    cfg_loader_init(&loader);
+    struct work w = { .args = &args, .loader = &loader, .err = &err };
+    arena_init(&w.arena);
+    rc = run(&w);
+    if (w.net)
+        net_free(w.net);
+    arena_release(&w.arena);
+    VEC_RELEASE(&w.rows);
+    if (rc)
+        return cmd_fail(&loader, &err);
+    cfg_loader_release(&loader);
+    return EXIT_DONE;
+}

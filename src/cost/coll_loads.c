@@ -1,0 +1,129 @@
+/* Hops of rings as links, and what they load onto them. */
+#include "cost/coll_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rate of one message alone on a link: parallel wires carry one each. */
+static double message_Bps(const struct planner *p, const struct net_link *l, int gpu_a,
+                          int gpu_b)
+{
+    const struct instance *inst;
+    if (l->kind != NET_NVLINK || l->copy < 0)
+        return l->payload_Bps;
+    inst = net_instance(p->net, l->copy);
+    if (inst->inside->kind != FABRIC_NVLINK || inst->nvlinks[gpu_a][gpu_b] == 0)
+        return l->payload_Bps;
+    return l->payload_Bps / inst->nvlinks[gpu_a][gpu_b];
+}
+
+int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation,
+                     int64_t instance_a, int gpu_a, int64_t instance_b, int gpu_b)
+{
+    int32_t links[NET_ROUTE_MAX];
+    int n = net_route(p->net, instance_a, gpu_a, instance_b, gpu_b, links);
+    double rate = INFINITY;
+    if (n < 0)
+        return err_set(p->err, "no path from GPU %d of instance %lld to GPU %d of %lld",
+                       gpu_a, (long long)instance_a, gpu_b, (long long)instance_b);
+    VEC_PUSH(&b->starts, (int32_t)b->uses.n);
+    for (int i = 0; i < n; i++) {
+        const struct net_link *l = &net_links(p->net)[links[i]];
+        VEC_PUSH(&b->uses, ((struct flow_use) { links[i], inflation }));
+        rate = fmin(rate, message_Bps(p, l, gpu_a, gpu_b) / inflation);
+    }
+    VEC_PUSH(&b->hop_Bps, rate);
+    return 0;
+}
+
+void ring_builder_finish(struct planner *p, struct ring_builder *b,
+                         struct coll_ring *ring)
+{
+    size_t n = (size_t)b->starts.n;
+    ring->n_hops = (int32_t)n;
+    ring->hop_starts = ARENA_ARRAY(p->arena, n + 1, int32_t);
+    ring->uses = ARENA_ARRAY(p->arena, b->uses.n + 1, struct flow_use);
+    ring->hop_Bps = ARENA_ARRAY(p->arena, n + 1, double);
+    if (n > 0) {
+        memcpy(ring->hop_starts, b->starts.v, n * sizeof(*b->starts.v));
+        memcpy(ring->hop_Bps, b->hop_Bps.v, n * sizeof(*b->hop_Bps.v));
+    }
+    if (b->uses.n > 0)
+        memcpy(ring->uses, b->uses.v, (size_t)b->uses.n * sizeof(*b->uses.v));
+    ring->hop_starts[n] = (int32_t)b->uses.n;
+    VEC_RELEASE(&b->starts);
+    VEC_RELEASE(&b->uses);
+    VEC_RELEASE(&b->hop_Bps);
+}
+
+/* In a folded net the core is the whole cluster's, all other links are one copy's. */
+void coll_load_hop(struct planner *p, struct coll_loads *loads,
+                   const struct coll_ring *ring, int32_t hop, double bytes,
+                   double nodes)
+{
+    int32_t core = net_core(p->net);
+    for (int32_t i = ring->hop_starts[hop]; i < ring->hop_starts[hop + 1]; i++) {
+        struct flow_use use = ring->uses[i];
+        use.weight *= use.link == core ? bytes * nodes : bytes;
+        loads->wire += bytes * nodes;
+        VEC_PUSH(&loads->uses, use);
+    }
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+    const struct flow_use *x = a, *y = b;
+    if (x->link != y->link)
+        return x->link < y->link ? -1 : 1;
+    return (x->weight > y->weight) - (x->weight < y->weight); /* sums do not depend on
+                                                                 the order of hops */
+}
+
+void coll_loads_finish(struct planner *p, struct coll_loads *loads,
+                       struct coll_phase *phase)
+{
+    int32_t n = 0;
+    if (loads->uses.n > 0)
+        qsort(loads->uses.v, (size_t)loads->uses.n, sizeof(*loads->uses.v),
+              compare_uses);
+    for (int64_t i = 0; i < loads->uses.n; i++)
+        n += i == 0 || loads->uses.v[i].link != loads->uses.v[i - 1].link;
+    phase->uses = ARENA_ARRAY(p->arena, n + 1, struct flow_use);
+    for (int64_t i = 0; i < loads->uses.n; i++) {
+        const struct flow_use *use = &loads->uses.v[i];
+        if (i == 0 || use->link != use[-1].link)
+            phase->uses[phase->n_uses++].link = use->link;
+        phase->uses[phase->n_uses - 1].weight += use->weight;
+    }
+    p->plan->wire_B += loads->wire * phase->size_B;
+    VEC_RELEASE(&loads->uses);
+}
+
+void coll_ring_cut(struct planner *p, struct coll_ring *ring, int32_t cut)
+{
+    struct ring_builder b = { 0 };
+    for (int32_t i = 1; i < ring->n_hops; i++) {
+        int32_t hop = (cut + i) % ring->n_hops;
+        VEC_PUSH(&b.starts, (int32_t)b.uses.n);
+        VEC_PUSH(&b.hop_Bps, ring->hop_Bps[hop]);
+        for (int32_t u = ring->hop_starts[hop]; u < ring->hop_starts[hop + 1]; u++)
+            VEC_PUSH(&b.uses, ring->uses[u]);
+    }
+    ring_builder_finish(p, &b, ring);
+}
+
+double coll_message_s(const struct coll_steps *steps, const struct coll_ring *ring,
+                      int32_t hop)
+{
+    return steps->step_s + fmax(steps->message_B / ring->hop_Bps[hop], steps->least_s);
+}
+
+double coll_phase_rate(const struct coll_phase *phase, const struct net *net)
+{
+    double rate = phase->cap_Bps;
+    for (int32_t i = 0; i < phase->n_uses; i++) {
+        const struct flow_use *use = &phase->uses[i];
+        rate = fmin(rate, net_links(net)[use->link].payload_Bps / use->weight);
+    }
+    return rate;
+}

@@ -1,0 +1,274 @@
+/* Rings: all-reduce, reduce-scatter and all-gather round them; broadcast and reduce as a
+ * chain, the ring cut at the root. */
+#include "cost/coll_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A ring phase while it is planned. */
+struct work {
+    struct planner *p;
+    const struct ring_job *job;
+    struct coll_phase *phase;
+    struct coll_terms terms;
+    int64_t n_ranks, n_nodes;
+    int32_t n_ways;    /* rings of each group */
+    int32_t n_counted; /* groups that load the copies looked at */
+    bool is_chain, folded;
+    double hop_share; /* bytes on each hop per byte of progress */
+};
+
+/* A node of a group, and the one that follows it in the ring. */
+struct place {
+    int32_t span;
+    int64_t index;
+};
+
+static int64_t instance_at(const struct coll_group *g, struct place at)
+{
+    return g->spans[at.span].first + at.index * g->spans[at.span].stride;
+}
+
+static struct place next_place(const struct coll_group *g, struct place at, bool folded)
+{
+    if (folded && g->n_spans == 1)
+        return (struct place) { 0, 1 };
+    if (!folded && at.index + 1 < g->spans[at.span].n_instances)
+        return (struct place) { at.span, at.index + 1 };
+    return (struct place) { (at.span + 1) % g->n_spans, 0 };
+}
+
+/* The order of GPUs in which way `r` passes a node. */
+static void order_at(struct work *w, const struct coll_group *g, int32_t span,
+                     int32_t r, uint8_t order[INSTANCE_GPUS_MAX])
+{
+    const struct rings *rings = coll_rings(w->p, &g->spans[span], w->n_nodes > 1);
+    memcpy(order, rings->order[r % rings->n], INSTANCE_GPUS_MAX);
+}
+
+/* The hops of one node, and the one that leaves it. */
+static int add_node(struct work *w, const struct coll_group *g, int32_t r,
+                    struct place at, struct ring_builder *b)
+{
+    uint8_t order[INSTANCE_GPUS_MAX], next_order[INSTANCE_GPUS_MAX];
+    double inflation = 1 / w->terms.proto->efficiency;
+    int32_t n = g->spans[at.span].n_gpus;
+    int64_t instance = instance_at(g, at);
+    struct place next = w->n_nodes > 1 ? next_place(g, at, w->folded) : at;
+    order_at(w, g, at.span, r, order);
+    for (int32_t k = 0; k + 1 < n; k++)
+        if (ring_builder_hop(w->p, b, inflation, instance, order[k], instance,
+                             order[k + 1]))
+            return -1;
+    order_at(w, g, next.span, r, next_order);
+    return ring_builder_hop(w->p, b, inflation, instance, order[n - 1],
+                            instance_at(g, next), next_order[0]);
+}
+
+static int build_ring(struct work *w, const struct coll_group *g, int32_t r,
+                      struct coll_ring *ring)
+{
+    struct ring_builder b = { 0 };
+    int rc = 0;
+    for (int32_t s = 0; s < g->n_spans && !rc; s++) {
+        int64_t n = w->folded ? 1 : g->spans[s].n_instances;
+        for (int64_t i = 0; i < n && !rc; i++)
+            rc = add_node(w, g, r, (struct place) { s, i }, &b);
+    }
+    ring_builder_finish(w->p, &b, ring);
+    return rc;
+}
+
+/* The hop that a chain does without: into the root of a broadcast, out of the root of a
+ * reduce. The root is the first GPU of the first node. */
+static int32_t hop_to_cut(struct work *w, const struct coll_group *g, int32_t r,
+                          const struct coll_ring *ring)
+{
+    uint8_t order[INSTANCE_GPUS_MAX];
+    int32_t at = 0;
+    order_at(w, g, 0, r, order);
+    while (order[at] != g->spans[0].gpus[0])
+        at++;
+    return w->job->op == COLL_REDUCE ? at : (at + ring->n_hops - 1) % ring->n_hops;
+}
+
+/* Loads the ring's hops, and counts the links of the hops folded behind them. */
+static void load_ring(struct work *w, const struct coll_group *g,
+                      const struct coll_ring *ring, struct coll_loads *loads)
+{
+    double groups = (double)w->job->n_groups / w->n_counted;
+    int32_t hop = 0;
+    if (!w->folded) {
+        for (; hop < ring->n_hops; hop++)
+            coll_load_hop(w->p, loads, ring, hop, w->hop_share, 1);
+        return;
+    }
+    for (int32_t s = 0; s < g->n_spans; s++)
+        for (int32_t k = 0; k < g->spans[s].n_gpus; k++, hop++)
+            coll_load_hop(w->p, loads, ring, hop, w->hop_share,
+                          (double)g->spans[s].n_instances * groups);
+}
+
+/* Whether a group loads the nodes looked at: all, unless folded. */
+static bool is_counted(const struct work *w, const struct coll_group *g)
+{
+    const struct coll_span *a = &w->job->groups[0].spans[0], *b = &g->spans[0];
+    int64_t ahead = a->first - b->first;
+    if (!net_is_folded(w->p->net))
+        return true;
+    return ahead >= 0 && ahead % b->stride == 0 && ahead / b->stride < b->n_instances;
+}
+
+/* A cut hop of a folded ring is cut in one node only: the ring stays whole. Its time is
+ * d_r of the chain's hops that are not replayed, and of those of the cut one less. */
+static double folded_rest_s(struct work *w, const struct coll_group *g, int32_t r,
+                            const struct coll_ring *ring)
+{
+    const struct coll_steps *steps = &w->phase->steps;
+    double rest = -coll_message_s(steps, ring, hop_to_cut(w, g, r, ring));
+    int32_t hop = 0;
+    for (int32_t s = 0; s < g->n_spans; s++)
+        for (int32_t k = 0; k < g->spans[s].n_gpus; k++, hop++)
+            rest += (double)(g->spans[s].n_instances - 1) *
+                    coll_message_s(steps, ring, hop);
+    return rest;
+}
+
+/* Builds all rings; the loads go into the phase. */
+static int build_rings(struct work *w)
+{
+    struct coll_steps *steps = &w->phase->steps;
+    struct coll_loads loads = { 0 };
+    int rc = 0;
+    steps->rings = ARENA_ARRAY(w->p->arena, w->n_counted * w->n_ways, struct coll_ring);
+    for (int32_t i = 0; i < w->job->n_groups && !rc; i++) {
+        const struct coll_group *g = &w->job->groups[i];
+        for (int32_t r = 0; r < w->n_ways && !rc && is_counted(w, g); r++) {
+            struct coll_ring *ring = &steps->rings[steps->n_rings++];
+            rc = build_ring(w, g, r, ring);
+            if (!rc && w->is_chain && !w->folded)
+                coll_ring_cut(w->p, ring, hop_to_cut(w, g, r, ring));
+            if (!rc)
+                load_ring(w, g, ring, &loads);
+        }
+    }
+    coll_loads_finish(w->p, &loads, w->phase);
+    return rc;
+}
+
+/* Store-and-forward of one quantum by the NICs at each step. */
+static double fill_between(const struct work *w, double step_bytes_s)
+{
+    if (w->n_nodes == 1)
+        return 0;
+    return fmin(w->terms.fabric->fill_frac * step_bytes_s, w->terms.fabric->fill_max_s);
+}
+
+/* Eqs (3)-(5), (9), (10) of the study of collectives. */
+static void time_ring(struct work *w)
+{
+    struct coll_phase *phase = w->phase;
+    struct coll_steps *steps = &phase->steps;
+    double bytes = phase->size_B * w->job->share, n = (double)w->n_ranks;
+    double k = (double)steps->n_messages;
+    steps->message_B = bytes / (n * w->n_ways);
+    steps->least_s = phase->size_B / phase->cap_Bps / k;
+    steps->before_s = w->terms.base_s;
+    steps->after_s = bytes / n / w->terms.proto->copy_Bps;
+    steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);
+    steps->step_s +=
+        fill_between(w, phase->size_B / coll_phase_rate(phase, w->p->net) / k);
+    phase->latency_s = steps->before_s + k * steps->step_s + steps->after_s;
+}
+
+/* (C2) of replay/chunk.h. */
+static void time_chain(struct work *w)
+{
+    struct coll_phase *phase = w->phase;
+    struct coll_steps *steps = &phase->steps;
+    double bytes = phase->size_B * w->job->share, m, worst = 0;
+    steps->is_chain = true;
+    steps->n_messages = coll_chunks(phase->protocol, bytes,
+                                    fmax((double)w->terms.fabric->channels, w->n_ways));
+    m = (double)steps->n_messages;
+    steps->message_B = bytes / (m * w->n_ways);
+    steps->least_s = phase->size_B / phase->cap_Bps / m;
+    steps->step_s = coll_quanta_s(&w->terms, bytes / m);
+    steps->before_s = w->terms.base_s + (double)(w->n_ranks - 1) * w->terms.step_s;
+    for (int32_t i = 0; i < steps->n_rings; i++) {
+        const struct coll_ring *ring = &steps->rings[i];
+        const struct coll_group *g = &w->job->groups[0];
+        double sum = 0, most = 0, rest;
+        for (int32_t h = 0; h < ring->n_hops; h++) {
+            sum += coll_message_s(steps, ring, h);
+            most = fmax(most, coll_message_s(steps, ring, h));
+        }
+        rest = w->folded ? folded_rest_s(w, g, i % w->n_ways, ring) : 0;
+        steps->after_s = fmax(steps->after_s, rest);
+        worst = fmax(worst, sum + rest - most);
+    }
+    phase->latency_s = steps->before_s + worst + m * steps->step_s;
+}
+
+/* Messages of each rank, and bytes on each hop, by the operation. */
+static void set_law(struct work *w)
+{
+    int64_t turns = w->job->op == COLL_ALL_REDUCE ? 2 : 1;
+    double n = (double)w->n_ranks, bus;
+    w->is_chain = w->job->op == COLL_BROADCAST || w->job->op == COLL_REDUCE;
+    w->phase->steps.n_messages = turns * (w->n_ranks - 1);
+    w->phase->steps.window = 1;
+    bus = w->is_chain ? 1 : (double)turns * (n - 1) / n;
+    w->hop_share = bus * w->job->share / w->n_ways;
+    w->phase->cap_Bps = w->terms.cap_Bps / (bus * w->job->share);
+}
+
+static int count_ways(struct work *w)
+{
+    const struct coll_group *g = &w->job->groups[0];
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        const struct rings *rings = coll_rings(w->p, &g->spans[s], w->n_nodes > 1);
+        if (rings->n == 0)
+            return err_set(w->p->err, "%s has no NIC that reaches other instances",
+                           coll_instance(w->p, g->spans[s].first)->name);
+        w->n_ways = rings->n > w->n_ways ? rings->n : w->n_ways;
+    }
+    for (int32_t i = 0; i < w->job->n_groups; i++)
+        w->n_counted += is_counted(w, &w->job->groups[i]);
+    return 0;
+}
+
+int coll_ring_phase(struct planner *p, const struct ring_job *job,
+                    struct coll_phase *phase)
+{
+    const struct coll_group *g = &job->groups[0];
+    struct work w = { .p = p, .job = job, .phase = phase };
+    *phase = (struct coll_phase) { .name = job->name, .size_B = job->size_B };
+    w.n_ranks = coll_group_ranks(g);
+    for (int32_t s = 0; s < g->n_spans; s++)
+        w.n_nodes += g->spans[s].n_instances;
+    w.folded = net_is_folded(p->net) && w.n_nodes > 1;
+    if (count_ways(&w))
+        return -1;
+    phase->protocol = coll_choose_protocol(
+        p, job, coll_rings(p, &g->spans[0], w.n_nodes > 1), &p->plan->why);
+    if (phase->protocol < 0)
+        return -1;
+    coll_terms_get(p, g, phase->protocol, &w.terms);
+    set_law(&w);
+    if (build_rings(&w))
+        return -1;
+    (w.is_chain ? time_chain : time_ring)(&w);
+    if (w.terms.fabric->channels > p->plan->n_channels)
+        p->plan->n_channels = (int32_t)w.terms.fabric->channels;
+    return 0;
+}
+
+int coll_plan_ring(struct planner *p)
+{
+    const struct coll_request *q = p->request;
+    struct ring_job job = { "ring", q->op, q->size_B, 1, q->groups, q->n_groups };
+    p->plan->n_phases = 1;
+    p->plan->phases = ARENA_NEW(p->arena, struct coll_phase);
+    return coll_ring_phase(p, &job, p->plan->phases);
+}

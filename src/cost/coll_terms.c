@@ -1,0 +1,194 @@
+/* The software costs of a phase, and NCCL's choice of a protocol. */
+#include "cost/coll_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A kernel launch by the CPU, which a captured or queued step hides; of the order of the
+ * 4-5 us that CUDA's own launch benchmarks give. */
+static const double launch_s = 5e-6;
+
+/* NCCL opens 2 threads x 8 sockets a channel on AWS (src/transport/net_socket.cc). */
+enum { SOCKETS_PER_CHANNEL = 16 };
+
+const struct instance *coll_instance(const struct planner *p, int64_t instance)
+{
+    return net_instance(p->net, net_copy(p->net, instance));
+}
+
+static int64_t nodes_of(const struct coll_group *g)
+{
+    int64_t n = 0;
+    for (int32_t s = 0; s < g->n_spans; s++)
+        n += g->spans[s].n_instances;
+    return n;
+}
+
+const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g)
+{
+    return nodes_of(g) > 1 ? p->cluster->fabric
+                           : coll_instance(p, g->spans[0].first)->inside;
+}
+
+/* Between nodes a fabric's step is the mean over a ring with many GPUs a node, where the
+ * path's latency hides behind the other hops' steps; with few it shows: a turn through
+ * one node takes a network hop (its latency and step) and n_gpus - 1 steps inside. */
+static double step_between(const struct planner *p, const struct coll_group *g,
+                           const struct fabric *f, int protocol)
+{
+    const struct coll_span *s = &g->spans[0];
+    const struct fabric *inside = coll_instance(p, s->first)->inside;
+    double step = f->proto[protocol].step_s;
+    double turn = f->latency_s + step;
+    turn += (s->n_gpus - 1) * inside->proto[protocol].step_s;
+    return fmax(step, turn / s->n_gpus);
+}
+
+void coll_terms_get(struct planner *p, const struct coll_group *g, int protocol,
+                    struct coll_terms *t)
+{
+    t->fabric = coll_fabric(p, g);
+    t->proto = &t->fabric->proto[protocol];
+    t->base_s = t->proto->base_s;
+    if (p->request->graph_launch)
+        t->base_s -= fmin(t->base_s, launch_s);
+    t->step_s =
+        nodes_of(g) > 1 ? step_between(p, g, t->fabric, protocol) : t->proto->step_s;
+    t->cap_Bps = fmin(t->proto->max_Bps, t->fabric->per_flow_Bps * SOCKETS_PER_CHANNEL *
+                                             (double)t->fabric->channels);
+}
+
+double coll_quanta_s(const struct coll_terms *t, double bytes)
+{
+    double quanta;
+    if (t->proto->quantum_B <= 0)
+        return 0;
+    quanta = bytes / (double)t->fabric->channels / t->proto->quantum_B;
+    return t->proto->quantum_s * ceil(quanta * (1 - 1e-12));
+}
+
+/* One step of a channel's buffer of 8: 4 MiB (Simple); 8 lines a thread of 512 threads,
+ * half of it data (LL); 120 words a thread of 640 threads (LL128). NCCL device.h. */
+int64_t coll_chunks(int protocol, double bytes, double channels)
+{
+    static const double chunk_B[] = { [FABRIC_PROTO_SIMPLE] = 524288,
+                                      [FABRIC_PROTO_LL] = 32768,
+                                      [FABRIC_PROTO_LL128] = 576000 };
+    double chunks = ceil(bytes / (channels * chunk_B[protocol]) * (1 - 1e-12));
+    return chunks < 1 ? 1 : (int64_t)chunks;
+}
+
+const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
+                               bool through)
+{
+    const struct instance *inst = coll_instance(p, span->first);
+    if (p->memo.instance != inst || p->memo.through != through ||
+        p->memo.span.n_gpus != span->n_gpus ||
+        memcmp(p->memo.span.gpus, span->gpus, (size_t)span->n_gpus) != 0) {
+        (through ? rings_lay_through : rings_lay_inside)(inst, span->gpus, span->n_gpus,
+                                                         &p->memo.rings);
+        p->memo.instance = inst;
+        p->memo.span = *span;
+        p->memo.through = through;
+    }
+    return &p->memo.rings;
+}
+
+/* What NCCL's search believes of the rings inside a node: NVLinks at 20 GB/s each (22 on
+ * Volta up to 2.12; 40 on Blackwell), PCIe gen 3 x16 at 12. */
+static void believed_inside(const struct planner *p, const struct instance *inst,
+                            const struct rings *rings, struct nccl_case *c)
+{
+    int64_t sm = inst->gpu->sm_arch;
+    double link = sm >= 100                                          ? 40e9
+                  : sm < 80 && nccl_version_number(p->nccl) <= 21299 ? 22e9
+                                                                     : 20e9;
+    c->is_pcie = rings->kind == RINGS_PCIE;
+    if (rings->kind == RINGS_PCIE) {
+        c->n_channels = 1;
+        c->bus_Bps = inst->pcie_Bps * 12 / 15.75;
+    } else if (rings->kind == RINGS_PORT) {
+        c->n_channels = sm >= 80 ? 12 : 6;
+        c->bus_Bps = (double)inst->gpu->nvlink_links * link;
+    } else {
+        c->n_channels = rings->n;
+        c->bus_Bps = rings->n * link;
+    }
+}
+
+/* Between nodes: 12 GB/s for each 100 Gb/s of the NICs that the rings use. */
+static void believed_between(const struct planner *p, const struct instance *inst,
+                             const struct rings *rings, struct nccl_case *c)
+{
+    double line = 0;
+    for (int32_t r = 0; r < rings->n; r++) {
+        int32_t nic = instance_nic_of_gpu(inst, rings->order[r][0]);
+        line += inst->nics[nic].line_Bps * 12 / 12.5;
+    }
+    c->bus_Bps = fmin(c->bus_Bps, line);
+    c->n_channels = rings->n > 1 ? 2 * rings->n : 2;
+    if (p->cluster->fabric->kind == FABRIC_EFA && nccl_version_number(p->nccl) >= 21800)
+        c->net_latency_s = p->cluster->fabric->gpudirect ? 75e-6 : 150e-6; /* OFI */
+}
+
+static void case_of(struct planner *p, const struct ring_job *job,
+                    const struct rings *rings, struct nccl_case *c)
+{
+    const struct coll_group *g = &job->groups[0];
+    const struct instance *inst = coll_instance(p, g->spans[0].first);
+    *c = (struct nccl_case) { .op = job->op, .n_nodes = nodes_of(g) };
+    c->n_ranks = coll_group_ranks(g);
+    c->size_B = job->size_B * job->share;
+    c->sm_arch = inst->gpu->sm_arch;
+    if (c->n_nodes == 1) {
+        believed_inside(p, inst, rings, c);
+        return;
+    }
+    struct rings inside;
+    rings_lay_inside(inst, g->spans[0].gpus, g->spans[0].n_gpus, &inside);
+    if (inside.n > 0)
+        believed_inside(p, inst, &inside, c);
+    else
+        c->bus_Bps = INFINITY;
+    believed_between(p, inst, rings, c);
+}
+
+static bool is_enabled(const struct planner *p, const struct coll_group *g,
+                       int protocol)
+{
+    const struct fabric *inside = coll_instance(p, g->spans[0].first)->inside;
+    return coll_fabric(p, g)->proto[protocol].enabled &&
+           (inside == NULL || g->spans[0].n_gpus == 1 ||
+            inside->proto[protocol].enabled);
+}
+
+int coll_choose_protocol(struct planner *p, const struct ring_job *job,
+                         const struct rings *rings, const char **why)
+{
+    struct nccl_case c;
+    const struct coll_group *g = &job->groups[0];
+    double seconds[FABRIC_PROTO_N];
+    int best = -1, forced = p->request->protocol;
+    if (forced >= 0) {
+        *why = "as asked";
+        if (!coll_fabric(p, g)->proto[forced].enabled)
+            return err_set(p->err, "%s has no protocol %s", coll_fabric(p, g)->name,
+                           names_of(fabric_protocol_names, forced));
+        return forced;
+    }
+    case_of(p, job, rings, &c);
+    for (int i = 0; i < FABRIC_PROTO_N; i++) {
+        seconds[i] =
+            is_enabled(p, g, i) ? nccl_ring_s(p->nccl, &c, i) : (double)INFINITY;
+        if (best < 0 || seconds[i] < seconds[best])
+            best = i;
+    }
+    if (isinf(seconds[best]))
+        return err_set(p->err, "%s has no protocol enabled", coll_fabric(p, g)->name);
+    *why = arena_printf(
+        p->arena,
+        "NCCL %s expects of a ring: Simple %.1f us, LL %.1f us, LL128 %.1f us",
+        nccl_version_name(p->nccl), seconds[FABRIC_PROTO_SIMPLE] * 1e6,
+        seconds[FABRIC_PROTO_LL] * 1e6, seconds[FABRIC_PROTO_LL128] * 1e6);
+    return best;
+}

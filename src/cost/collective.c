@@ -1,0 +1,188 @@
+#include "cost/collective.h"
+
+#include "cost/coll_plan.h"
+
+#include <math.h>
+
+const struct name_value coll_op_names[] = {
+    { "all_reduce", COLL_ALL_REDUCE },
+    { "all_gather", COLL_ALL_GATHER },
+    { "reduce_scatter", COLL_REDUCE_SCATTER },
+    { "broadcast", COLL_BROADCAST },
+    { "reduce", COLL_REDUCE },
+    { "alltoall", COLL_ALLTOALL },
+    { "scatter", COLL_SCATTER },
+    { "sendrecv", COLL_SENDRECV },
+    { NULL, 0 },
+};
+
+const struct name_value coll_algorithm_names[] = {
+    { "auto", COLL_AUTO },
+    { "ring", COLL_RING },
+    { "hierarchical", COLL_HIERARCHICAL },
+    { "chain", COLL_CHAIN },
+    { "tree", COLL_TREE },
+    { "nvls", COLL_NVLS },
+    { "nvls_tree", COLL_NVLS_TREE },
+    { NULL, 0 },
+};
+
+double coll_bus_factor(enum coll_op op, int64_t n_ranks)
+{
+    double n = (double)n_ranks;
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALLTOALL:
+    case COLL_SCATTER:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}
+
+int64_t coll_group_ranks(const struct coll_group *g)
+{
+    int64_t n = 0;
+    for (int32_t s = 0; s < g->n_spans; s++)
+        n += g->spans[s].n_instances * g->spans[s].n_gpus;
+    return n;
+}
+
+struct coll_group coll_group_world(const struct cluster *c)
+{
+    struct coll_group g = { .n_spans = c->n_groups };
+    int64_t first = 0;
+    for (int32_t i = 0; i < c->n_groups; i++) {
+        struct coll_span *s = &g.spans[i];
+        *s = (struct coll_span) { .first = first,
+                                  .n_instances = c->groups[i].count,
+                                  .stride = 1,
+                                  .n_gpus = c->groups[i].gpus_per_instance };
+        for (int32_t k = 0; k < s->n_gpus; k++)
+            s->gpus[k] = (uint8_t)k;
+        first += s->n_instances;
+    }
+    return g;
+}
+
+static int check_span(const struct planner *p, const struct coll_span *s)
+{
+    bool seen[INSTANCE_GPUS_MAX] = { false };
+    int64_t last = s->first + (s->n_instances - 1) * s->stride;
+    if (s->n_instances < 1 || s->stride < 1 || s->first < 0 ||
+        last >= p->cluster->n_instances)
+        return err_set(
+            p->err, "instances %lld..%lld are not all in the cluster of %lld",
+            (long long)s->first, (long long)last, (long long)p->cluster->n_instances);
+    const struct instance *inst = coll_instance(p, s->first);
+    if (s->n_gpus < 1 || s->n_gpus > inst->n_gpus)
+        return err_set(p->err, "%s has %d GPUs, %d take part", inst->name, inst->n_gpus,
+                       s->n_gpus);
+    for (int32_t i = 0; i < s->n_gpus; i++) {
+        if (s->gpus[i] >= inst->n_gpus)
+            return err_set(p->err, "%s has no GPU %d (its GPUs are 0 to %d)",
+                           inst->name, s->gpus[i], inst->n_gpus - 1);
+        if (seen[s->gpus[i]])
+            return err_set(p->err, "GPU %d takes part twice", s->gpus[i]);
+        seen[s->gpus[i]] = true;
+    }
+    return 0;
+}
+
+static int check_request(const struct planner *p)
+{
+    const struct coll_request *q = p->request;
+    if (!(q->size_B >= 0) || isinf(q->size_B))
+        return err_set(p->err, "the size must be a number of bytes");
+    for (int32_t i = 0; i < q->n_groups; i++)
+        for (int32_t s = 0; s < q->groups[i].n_spans; s++)
+            if (check_span(p, &q->groups[i].spans[s]))
+                return -1;
+    if (p->plan->n_nodes > 1 && !p->cluster->fabric)
+        return err_set(p->err, "no network joins the instances");
+    if (q->op == COLL_ALLTOALL)
+        return err_set(p->err, "all-to-all is not simulated yet");
+    if (q->op > COLL_REDUCE)
+        return err_set(p->err, "%s is not simulated yet",
+                       names_of(coll_op_names, q->op));
+    return 0;
+}
+
+/* Plans by the first row of the table that may, and can, run the request. */
+static int choose(struct planner *p)
+{
+    enum coll_algorithm wanted = p->request->algorithm;
+    const char *refusal = "no algorithm does this operation";
+    for (const struct coll_algo *a = coll_algos; a->plan || a->refuses; a++) {
+        if (wanted == COLL_AUTO ? !a->automatic : a->automatic && a->id == COLL_CHAIN)
+            continue;
+        if (wanted != COLL_AUTO && a->id != wanted)
+            continue;
+        refusal = a->refuses(p);
+        if (refusal)
+            continue;
+        p->plan->algorithm = a->id;
+        return a->plan(p);
+    }
+    return err_set(p->err, "%s cannot run as %s: %s",
+                   names_of(coll_op_names, p->request->op),
+                   names_of(coll_algorithm_names, wanted), refusal);
+}
+
+static const struct nccl_version *version_of(const struct planner *p)
+{
+    const struct coll_request *q = p->request;
+    const struct fabric *f = coll_fabric(p, &q->groups[0]);
+    return nccl_version_get(q->nccl ? q->nccl : f->nccl);
+}
+
+int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,
+                   const struct coll_request *request, struct err *err)
+{
+    struct planner p = { .plan = plan,
+                         .arena = arena,
+                         .net = net,
+                         .cluster = net_cluster(net),
+                         .request = request,
+                         .err = err };
+    *plan = (struct coll_plan) { .op = request->op, .algorithm = request->algorithm };
+    if (request->n_groups < 1)
+        return err_set(err, "no ranks take part");
+    plan->n_ranks = coll_group_ranks(&request->groups[0]);
+    for (int32_t s = 0; s < request->groups[0].n_spans; s++)
+        plan->n_nodes += request->groups[0].spans[s].n_instances;
+    if (check_request(&p))
+        return -1;
+    plan->why = "one rank has nothing to do";
+    if (plan->n_ranks == 1)
+        return 0;
+    p.nccl = version_of(&p);
+    if (!p.nccl)
+        return err_set(err, "\"%s\" is no version of NCCL (write for example 2.12.12)",
+                       request->nccl ? request->nccl : "");
+    if (choose(&p))
+        return -1;
+    plan->protocol = plan->phases[0].protocol;
+    const struct instance *inst = coll_instance(&p, request->groups[0].spans[0].first);
+    plan->sm_frac = fmin(1, plan->n_channels / (double)inst->gpu->n_sms);
+    return 0;
+}
+
+double coll_phase_time_s(const struct coll_phase *phase, const struct net *net)
+{
+    double rate = coll_phase_rate(phase, net);
+    if (phase->size_B <= 0)
+        return phase->latency_s;
+    return phase->latency_s + phase->size_B / rate;
+}
+
+double coll_plan_time_s(const struct coll_plan *plan, const struct net *net)
+{
+    double time = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++)
+        time += coll_phase_time_s(&plan->phases[i], net);
+    return time;
+}

@@ -1,0 +1,35 @@
+/* NCCL's own estimate of a ring's time, by which it chooses a protocol. It is not what
+ * the operation takes: MODEL.md, "Collectives", separates choice from cost. Formulas and
+ * constants: NVIDIA/nccl src/graph/tuning.cc at the tags named in the table. */
+#ifndef COST_NCCL_H
+#define COST_NCCL_H
+
+#include "cost/collective.h"
+
+struct nccl_version;
+
+/* The constants of the version at or below "2.12.12"; the newest for NULL, the oldest
+ * known for anything older. NULL when the text is no version. */
+const struct nccl_version *nccl_version_get(const char *version);
+
+const char *nccl_version_name(const struct nccl_version *v);
+
+/* Major, minor and patch as one number: 2.12.12 is 21212. */
+int32_t nccl_version_number(const struct nccl_version *v);
+
+struct nccl_case {
+    enum coll_op op;
+    int64_t n_ranks, n_nodes;
+    double size_B;
+    int32_t n_channels;   /* of the graph search, without duplicates */
+    double bus_Bps;       /* of all its channels, as the search believes */
+    double net_latency_s; /* as the network plugin states it */
+    int64_t sm_arch;
+    bool is_pcie; /* some hop inside the node is no NVLink */
+};
+
+/* Seconds that NCCL expects of a ring with that protocol (FABRIC_PROTO_*). */
+double nccl_ring_s(const struct nccl_version *v, const struct nccl_case *c,
+                   int protocol);
+
+#endif

@@ -1,0 +1,245 @@
+#include "cost/rings.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+/* A mesh of 8 GPUs has at most 7!/2 = 2520 cycles. */
+enum { CYCLES_MAX = 2520, SEARCH_MAX = 1 << 20 };
+
+struct cycle {
+    uint8_t at[INSTANCE_GPUS_MAX]; /* indices into the subset */
+};
+
+struct search {
+    int32_t n;
+    int32_t links[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* of the subset, free ones */
+    struct cycle now;
+    bool used[INSTANCE_GPUS_MAX];
+    VEC(struct cycle) cycles;
+    int32_t n_picked, n_best, bound; /* of the packing */
+    int32_t picked[RINGS_MAX], best[RINGS_MAX];
+    int32_t budget; /* steps left: bounds the search on meshes larger than real ones */
+    int32_t least, best_least; /* of paths: fewest parallel links of a hop */
+    struct cycle best_path;
+};
+
+static void search_init(struct search *s, const struct instance *inst,
+                        const uint8_t *gpus, int32_t n)
+{
+    memset(s, 0, sizeof(*s));
+    s->n = n;
+    s->budget = SEARCH_MAX;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++)
+            s->links[i][j] = i == j ? 0 : inst->nvlinks[gpus[i]][gpus[j]];
+}
+
+/* All cycles from GPU 0 of the subset, each in one direction, in lexical order. */
+static void list_cycles(struct search *s, int32_t depth)
+{
+    int32_t last = s->now.at[depth - 1];
+    if (s->cycles.n == CYCLES_MAX || s->budget-- <= 0)
+        return;
+    if (depth == s->n) {
+        if (s->links[last][0] > 0 && s->now.at[1] < last)
+            VEC_PUSH(&s->cycles, s->now);
+        return;
+    }
+    for (int32_t next = 1; next < s->n; next++) {
+        if (s->used[next] || s->links[last][next] == 0)
+            continue;
+        s->used[next] = true;
+        s->now.at[depth] = (uint8_t)next;
+        list_cycles(s, depth + 1);
+        s->used[next] = false;
+    }
+}
+
+/* Takes a cycle's links (by = -1) or gives them back (by = 1); whether all were free. */
+static bool take(struct search *s, const struct cycle *c, int32_t by)
+{
+    bool fits = true;
+    for (int32_t i = 0; i < s->n; i++) {
+        int32_t a = c->at[i], b = c->at[(i + 1) % s->n];
+        s->links[a][b] += by;
+        s->links[b][a] += by;
+        fits = fits && s->links[a][b] >= 0;
+    }
+    return fits;
+}
+
+/* The largest set of cycles that fit together; indices do not decrease. */
+static void pack(struct search *s, int32_t from)
+{
+    if (s->n_picked > s->n_best) {
+        s->n_best = s->n_picked;
+        memcpy(s->best, s->picked, sizeof(s->best));
+    }
+    for (int32_t i = from; i < s->cycles.n && s->n_best < s->bound; i++) {
+        if (s->budget-- <= 0)
+            return;
+        if (take(s, &s->cycles.v[i], -1)) {
+            s->picked[s->n_picked++] = i;
+            pack(s, i);
+            s->n_picked--;
+        }
+        take(s, &s->cycles.v[i], 1);
+    }
+}
+
+/* A cycle takes two links of every GPU. */
+static int32_t cycles_bound(const struct search *s)
+{
+    int32_t bound = RINGS_MAX / 2;
+    for (int32_t i = 0; i < s->n; i++) {
+        int32_t degree = 0;
+        for (int32_t j = 0; j < s->n; j++)
+            degree += s->links[i][j];
+        bound = degree / 2 < bound ? degree / 2 : bound;
+    }
+    return bound;
+}
+
+static void add_ring(struct rings *out, const uint8_t *gpus, const struct cycle *c,
+                     bool reversed)
+{
+    uint8_t *order = out->order[out->n++];
+    for (int32_t i = 0; i < out->n_gpus; i++)
+        order[i] = gpus[c->at[reversed ? (out->n_gpus - i) % out->n_gpus : i]];
+}
+
+static void add_plain(struct rings *out, const uint8_t *gpus, enum rings_kind kind)
+{
+    out->kind = kind;
+    memcpy(out->order[out->n++], gpus, (size_t)out->n_gpus);
+}
+
+/* Edge-disjoint cycles over wires; none leaves *out without rings. */
+static void lay_wires(const struct instance *inst, const uint8_t *gpus, int32_t n,
+                      struct rings *out)
+{
+    struct search s;
+    search_init(&s, inst, gpus, n);
+    if (n == 2) {
+        for (int32_t i = 0; i < s.links[0][1] && i < RINGS_MAX; i++)
+            add_plain(out, gpus, RINGS_WIRE);
+        return;
+    }
+    s.used[0] = true;
+    s.bound = cycles_bound(&s);
+    if (s.bound > 0)
+        list_cycles(&s, 1);
+    s.budget = SEARCH_MAX;
+    pack(&s, 0);
+    for (int32_t k = 0; k < s.n_best; k++) {
+        add_ring(out, gpus, &s.cycles.v[s.best[k]], false);
+        add_ring(out, gpus, &s.cycles.v[s.best[k]], true);
+        out->kind = RINGS_WIRE;
+    }
+    VEC_RELEASE(&s.cycles);
+}
+
+void rings_lay_inside(const struct instance *inst, const uint8_t *gpus, int32_t n,
+                      struct rings *out)
+{
+    *out = (struct rings) { .kind = RINGS_NONE, .n_gpus = n };
+    if (n < 2)
+        return;
+    if (inst->inside->kind == FABRIC_NVLINK)
+        lay_wires(inst, gpus, n, out);
+    if (out->n == 0)
+        add_plain(out, gpus,
+                  inst->inside->kind == FABRIC_NVSWITCH ? RINGS_PORT : RINGS_PCIE);
+}
+
+static void try_paths(struct search *s, int32_t depth)
+{
+    if (s->budget-- <= 0 || (depth > 1 && s->least <= s->best_least))
+        return;
+    if (depth == s->n) {
+        s->best_least = s->least;
+        s->best_path = s->now;
+        return;
+    }
+    int32_t least = s->least;
+    for (int32_t next = 0; next < s->n; next++) {
+        int32_t links = depth ? s->links[s->now.at[depth - 1]][next] : INT32_MAX;
+        if (s->used[next] || links == 0)
+            continue;
+        s->used[next] = true;
+        s->least = links < least ? links : least;
+        s->now.at[depth] = (uint8_t)next;
+        try_paths(s, depth + 1);
+        s->used[next] = false;
+        s->least = least;
+    }
+}
+
+int32_t rings_best_path(const struct instance *inst, const uint8_t *gpus, int32_t n,
+                        uint8_t *order)
+{
+    struct search s;
+    if (inst->inside->kind != FABRIC_NVLINK || n < 2)
+        return 0;
+    search_init(&s, inst, gpus, n);
+    s.least = INT32_MAX;
+    try_paths(&s, 0);
+    for (int32_t i = 0; i < n; i++)
+        order[i] = gpus[s.best_path.at[i]];
+    return s.best_least;
+}
+
+/* How near a GPU is to a NIC: 2 under one PCIe switch, 1 on one NUMA node. */
+static int32_t nearness(const struct instance *inst, int32_t gpu, int32_t nic)
+{
+    const struct instance_nic *p = &inst->nics[nic];
+    int32_t numa = p->pcie >= 0 ? inst->pcie_numa[p->pcie] : p->numa;
+    if (p->pcie >= 0 && p->pcie == inst->gpu_pcie[gpu])
+        return 2;
+    return inst->gpu_numa[gpu] == numa;
+}
+
+/* The way through that is entered at a GPU of that NIC, where it and the GPU before it
+ * in the cycle are nearest to it. */
+static int32_t best_entry(const struct instance *inst, const uint8_t *cycle, int32_t n,
+                          int32_t nic)
+{
+    int32_t best = 0, best_score = -1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t score = 3 * nearness(inst, cycle[i], nic) +
+                        3 * nearness(inst, cycle[(i + n - 1) % n], nic) +
+                        (instance_nic_of_gpu(inst, cycle[(i + n - 1) % n]) == nic);
+        if (instance_nic_of_gpu(inst, cycle[i]) == nic && score > best_score) {
+            best = i;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+void rings_lay_through(const struct instance *inst, const uint8_t *gpus, int32_t n,
+                       struct rings *out)
+{
+    struct rings inside;
+    uint8_t cycle[INSTANCE_GPUS_MAX];
+    bool seen[INSTANCE_NICS_MAX] = { false }, is_path;
+
+    rings_lay_inside(inst, gpus, n, &inside);
+    memcpy(cycle, inside.n > 0 ? inside.order[0] : gpus, (size_t)n);
+    is_path = inside.kind == RINGS_PCIE && rings_best_path(inst, gpus, n, cycle) > 0;
+    if (inside.kind == RINGS_PCIE && !is_path)
+        memcpy(cycle, gpus, (size_t)n);
+    *out = (struct rings) { .n_gpus = n };
+    out->kind = is_path ? RINGS_WIRE : inside.kind;
+    for (int32_t g = 0; g < n; g++) {
+        int32_t nic = instance_nic_of_gpu(inst, gpus[g]);
+        if (nic < 0 || seen[nic])
+            continue;
+        seen[nic] = true;
+        int32_t entry = is_path ? 0 : best_entry(inst, cycle, n, nic);
+        for (int32_t i = 0; i < n; i++)
+            out->order[out->n][i] = cycle[(entry + i) % n];
+        out->n++;
+    }
+}

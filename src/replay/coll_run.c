@@ -1,0 +1,99 @@
+#include "replay/coll_run.h"
+
+#include "base/units.h"
+#include "base/xmalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const struct name_value fidelity_names[] = {
+    { "analytic", FIDELITY_ANALYTIC },
+    { "flow", FIDELITY_FLOW },
+    { "chunk", FIDELITY_CHUNK },
+    { NULL, 0 },
+};
+
+/* A collective under way; frees itself at its end. */
+struct coll_run {
+    struct sim_event event; /* of the closed form, and of plans without phases */
+    struct coll_world *world;
+    const struct coll_plan *plan;
+    int32_t next; /* phase */
+    flow_done_fn *done;
+    void *arg;
+};
+
+void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                     enum fidelity fidelity)
+{
+    int32_t n = net_n_links(net);
+    double *capacity = xcalloc((size_t)n + 1, sizeof(*capacity));
+    for (int32_t i = 0; i < n; i++)
+        capacity[i] = net_links(net)[i].payload_Bps;
+    *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };
+    flow_net_init(&w->flow, sim, n, capacity);
+    if (fidelity == FIDELITY_CHUNK)
+        w->chunk = chunk_net_new(sim, net);
+    free(capacity);
+}
+
+void coll_world_release(struct coll_world *w)
+{
+    flow_net_release(&w->flow);
+    if (w->chunk)
+        chunk_net_free(w->chunk);
+    w->chunk = NULL;
+}
+
+static void finish(struct coll_run *run)
+{
+    flow_done_fn *done = run->done;
+    struct sim *sim = run->world->sim;
+    void *arg = run->arg;
+    free(run);
+    if (done)
+        done(sim, arg);
+}
+
+static void next_phase(struct sim *sim, void *arg)
+{
+    struct coll_run *run = arg;
+    struct coll_world *w = run->world;
+    (void)sim;
+    if (run->next == run->plan->n_phases) {
+        finish(run);
+        return;
+    }
+    const struct coll_phase *p = &run->plan->phases[run->next++];
+    if (w->chunk)
+        chunk_start(w->chunk, &p->steps, next_phase, run);
+    else
+        flow_start(&w->flow, p->size_B, units_ps(p->latency_s), p->cap_Bps, p->n_uses,
+                   p->uses, next_phase, run);
+}
+
+static void fire(struct sim *sim, struct sim_event *ev)
+{
+    (void)sim;
+    finish(SIM_OWNER(ev, struct coll_run, event));
+}
+
+static const struct sim_event_type closed_form_type = { "collective", fire };
+
+void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+                    flow_done_fn *done, void *arg)
+{
+    struct coll_run *run = xmalloc(sizeof(*run));
+    *run = (struct coll_run) { .world = w, .plan = plan, .done = done, .arg = arg };
+    sim_event_init(&run->event, &closed_form_type);
+    if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
+        sim_after(w->sim, &run->event, units_ps(coll_plan_time_s(plan, w->net)));
+    else
+        next_phase(w->sim, run);
+}
+
+double coll_world_link_busy_s(struct coll_world *w, int32_t link)
+{
+    double busy = flow_link_busy_s(&w->flow, link);
+    return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
+}
