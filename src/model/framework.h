@@ -41,7 +41,8 @@ struct framework {
     double bucket_copy_B; /* bytes moved per gradient byte into and out of buckets */
     double cycle_s;       /* Horovod: fusion cycle; 0: none */
     const char *library;  /* default "library" of parallelism: "ddp", "horovod", ... */
-    const char *provenance;
+    const char *backend;  /* default "backend": "nccl", "smddp" */
+    const char *provenance; /* "group: where its numbers are from", a line a group */
 };
 
 /* The framework profile of that name; NULL after reporting at `where`. */

@@ -1,0 +1,286 @@
+#include "model/model.h"
+
+#include "base/strbuf.h"
+#include "config/datadir.h"
+#include "model/families.h"
+#include "model/ops.h"
+
+#include <limits.h>
+#include <string.h>
+
+const struct name_value model_head_names[] = {
+    { "none", MODEL_HEAD_NONE },
+    { "causal-lm", MODEL_HEAD_CAUSAL_LM },
+    { "masked-lm", MODEL_HEAD_MASKED_LM },
+    { "pretraining", MODEL_HEAD_PRETRAIN },
+    { "question-answering", MODEL_HEAD_SPAN },
+    { "classification", MODEL_HEAD_CLASS },
+    { NULL, 0 },
+};
+
+/* Endings of class names in "architectures"; what is not listed (BertModel) leaves the
+ * family's usual head. */
+static const struct name_value architectures[] = {
+    { "ForPreTraining", MODEL_HEAD_PRETRAIN },
+    { "ForMaskedLM", MODEL_HEAD_MASKED_LM },
+    { "ForQuestionAnswering", MODEL_HEAD_SPAN },
+    { "ForTokenClassification", MODEL_HEAD_SPAN },
+    { "ForSequenceClassification", MODEL_HEAD_CLASS },
+    { "ForCausalLM", MODEL_HEAD_CAUSAL_LM },
+    { "LMHeadModel", MODEL_HEAD_CAUSAL_LM },
+    { "ForConditionalGeneration", MODEL_HEAD_CAUSAL_LM },
+    { NULL, 0 },
+};
+
+/* Families and fields ----------------------------------------------------------------- */
+
+static int unknown_family(struct cfg at, const char *name)
+{
+    struct strbuf known;
+    strbuf_init(&known);
+    for (const struct family *f = families; f->name; f++)
+        strbuf_printf(&known, "%s\"%s\"", known.len ? ", " : "", f->name);
+    if (name)
+        cfg_error(at, "model_type \"%s\" is not known (one of %s)", name,
+                  strbuf_get(&known));
+    else
+        cfg_error(at, "missing (give \"model_type\" one of %s)", strbuf_get(&known));
+    strbuf_release(&known);
+    return -1;
+}
+
+static const struct family *find_family(struct cfg root)
+{
+    const char *name = NULL;
+    struct cfg at = cfg_get(root, "model_type");
+    if (cfg_present(at) && cfg_string(at, &name) < 0)
+        return NULL;
+    for (const struct family *f = families; name && f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
+    unknown_family(at, name);
+    return NULL;
+}
+
+static struct cfg find_field(struct cfg root, const struct family_field *f)
+{
+    struct cfg value = cfg_get(root, f->key);
+    if (!cfg_present(value) && f->alias && cfg_present(cfg_get(root, f->alias)))
+        return cfg_get(root, f->alias);
+    return value;
+}
+
+static bool is_known(const struct family_field *fields, const char *key)
+{
+    for (const struct family_field *f = fields; f->key; f++)
+        if (strcmp(f->key, key) == 0 || (f->alias && strcmp(f->alias, key) == 0))
+            return true;
+    return strcmp(key, "model_type") == 0 || strcmp(key, "architectures") == 0;
+}
+
+/* Keys that no row names are Hugging Face's own business, but where a size is missing
+ * the nearest of them is likely that size, misspelt. */
+static int missing(struct cfg root, const struct family_field *fields,
+                   const struct family_field *f)
+{
+    const char *near = NULL;
+    int best = INT_MAX;
+    for (void *it = cfg_first(root); it; it = cfg_next(root, it)) {
+        int distance = names_distance(f->key, cfg_key(it));
+        if (!is_known(fields, cfg_key(it)) && distance < best) {
+            best = distance;
+            near = cfg_key(it);
+        }
+    }
+    size_t longer =
+        near && strlen(near) > strlen(f->key) ? strlen(near) : strlen(f->key);
+    if (near && 2 * (size_t)best <= longer)
+        return cfg_error(root, "\"%s\" is missing (is \"%s\" meant to be it?)", f->key,
+                         near);
+    return cfg_error(root, "\"%s\" is missing (a model of this model_type needs it)",
+                     f->key);
+}
+
+static int read_field(struct cfg root, const struct family_field *fields,
+                      const struct family_field *f, struct family_raw *raw)
+{
+    char *member = (char *)raw + f->at;
+    struct cfg value = find_field(root, f);
+    double probability;
+    if (!cfg_present(value))
+        return f->required ? missing(root, fields, f) : 0;
+    switch (f->type) {
+    case FAMILY_INT:
+        return cfg_int(value, (int64_t *)(void *)member, f->min, f->max);
+    case FAMILY_BOOL:
+        return cfg_bool(value, (bool *)member);
+    case FAMILY_STRING:
+        return cfg_string(value, (const char **)(void *)member);
+    case FAMILY_PROBABILITY:
+        if (cfg_real(value, &probability, 0, 1) < 0)
+            return -1;
+        *(bool *)member = probability > 0;
+    }
+    return 0;
+}
+
+/* Head, derived sizes, checks ------------------------------------------------------------ */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static int read_head(struct model *m, struct cfg root)
+{
+    struct cfg list = cfg_get(root, "architectures");
+    const char *word;
+    if (!cfg_present(list))
+        return 0;
+    struct cfg first = cfg_is_array(list) ? cfg_at(list, 0) : list;
+    if (!cfg_present(first))
+        return 0;
+    if (cfg_string(first, &word) < 0)
+        return -1;
+    for (const struct name_value *a = architectures; a->name; a++)
+        if (ends_with(word, a->name))
+            m->head = (enum model_head)a->value;
+    return 0;
+}
+
+static int check_heads(const struct model *m, struct cfg root)
+{
+    if (!m->head_dim && m->hidden % m->heads)
+        return cfg_error(
+            root,
+            "%lld heads do not divide the hidden size %lld (change one, or "
+            "give \"head_dim\")",
+            (long long)m->heads, (long long)m->hidden);
+    if (m->kv_heads && m->heads % m->kv_heads)
+        return cfg_error(root, "%lld key-value heads do not divide %lld heads",
+                         (long long)m->kv_heads, (long long)m->heads);
+    if (m->experts_per_token > m->experts)
+        return cfg_error(root, "%lld experts for each token, but only %lld experts",
+                         (long long)m->experts_per_token, (long long)m->experts);
+    return 0;
+}
+
+static void derive(struct model *m)
+{
+    if (!m->kv_heads)
+        m->kv_heads = m->heads;
+    if (!m->head_dim)
+        m->head_dim = m->hidden / m->heads;
+    if (!m->q_width)
+        m->q_width = m->heads * m->head_dim;
+    if (!m->kv_width)
+        m->kv_width = m->kv_heads * m->head_dim;
+    if (!m->ffn)
+        m->ffn = 4 * m->hidden;
+}
+
+static int read_model(struct model *m, struct cfg root)
+{
+    if (!cfg_is_object(root))
+        return cfg_error(root, "a model is an object, as Hugging Face's config.json");
+    const struct family *family = find_family(root);
+    if (!family)
+        return -1;
+    struct family_raw raw = family->usual;
+    int rc = 0;
+    for (const struct family_field *f = family->fields; f->key; f++)
+        if (read_field(root, family->fields, f, &raw) < 0)
+            rc = -1;
+    if (rc < 0 || read_head(&raw.m, root) < 0)
+        return -1;
+    if (family->finish)
+        family->finish(&raw);
+    if (check_heads(&raw.m, root) < 0)
+        return -1;
+    derive(&raw.m);
+    raw.m.name = m->name;
+    raw.m.family = family->name;
+    *m = raw.m;
+    return 0;
+}
+
+int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
+{
+    *m = (struct model) { .name = "inline" };
+    if (!cfg_is_string(value))
+        return cfg_is_object(value)
+                   ? read_model(m, value)
+                   : cfg_error(value, "a model is a name, a path or an object (write "
+                                      "\"bert-large-uncased\")");
+    if (cfg_string(value, &m->name) < 0)
+        return -1;
+    struct cfg root = datadir_load(loader, "models", m->name, value);
+    return cfg_present(root) ? read_model(m, root) : -1;
+}
+
+/* Counts ------------------------------------------------------------------------------------ */
+
+/* As models/ counts: a decoder with its head, an encoder without one. */
+int64_t model_parameters(const struct model *m)
+{
+    static const struct framework plain = { .name = "plain", .fused_norm = true };
+    struct op_settings s = {
+        .batch = 1, .sequence = 1, .framework = &plain, .tensor = 1
+    };
+    struct model base = *m;
+    struct op_list list;
+    struct err err = { 0 };
+    struct arena arena;
+    base.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    arena_init(&arena);
+    int64_t n = op_list_make(&list, &arena, &base, &s, &err) < 0
+                    ? 0
+                    : op_list_parameters(&list);
+    arena_release(&arena);
+    return n;
+}
+
+/* Multiply-adds of one layer for one sequence: projections, attention, MLP. */
+static double layer_macs(const struct model *m, double s, bool half, bool cross)
+{
+    double h = (double)m->hidden, q = (double)m->q_width, kv = (double)m->kv_width;
+    double core = (double)(m->heads * m->head_dim);
+    double projections = s * (h * (q + 2 * kv) + q * h);
+    double each = m->experts > 0 ? (double)m->experts_per_token : 1;
+    double mlp = s * h * (double)m->ffn * (m->gated_mlp ? 3 : 2) * each;
+    double router = s * h * (double)m->experts;
+    double sum = projections + 2 * core * s * s * (half ? 0.5 : 1) + mlp + router;
+    return cross ? sum + projections + 2 * core * s * s : sum;
+}
+
+static double head_macs(const struct model *m, double s)
+{
+    double h = (double)m->hidden, vocab = (double)m->vocab;
+    switch (m->head) {
+    case MODEL_HEAD_CAUSAL_LM:
+        return s * h * vocab;
+    case MODEL_HEAD_MASKED_LM:
+        return s * h * (h + vocab);
+    case MODEL_HEAD_PRETRAIN:
+        return s * h * (h + vocab) + h * (h + 2);
+    case MODEL_HEAD_SPAN:
+        return 2 * s * h;
+    case MODEL_HEAD_CLASS:
+        return h * (h + 2);
+    case MODEL_HEAD_NONE:
+        break;
+    }
+    return 0;
+}
+
+double model_flops_per_sample(const struct model *m, int64_t s, bool causal_half)
+{
+    double n = (double)s;
+    bool two = m->arch == MODEL_ENCODER_DECODER;
+    bool half = causal_half && m->arch == MODEL_DECODER;
+    double macs = (double)m->layers * layer_macs(m, n, half, false) + head_macs(m, n);
+    if (two)
+        macs += (double)m->decoder_layers * layer_macs(m, n, causal_half, true);
+    return 3 * 2 * macs;
+}
