@@ -1,0 +1,406 @@
+#include "report/axis.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct step {
+    const char *name;
+    double worth;
+};
+
+/* clang-format off */
+static const struct step plain[]   = { { "", 1 }, { NULL, 0 } };
+static const struct step percent[] = { { "%", 0.01 }, { NULL, 0 } };
+static const struct step usd[]     = { { "USD", 1 }, { NULL, 0 } };
+static const struct step bytes[]   = { { "B", 1 }, { "KiB", 1024.0 }, { "MiB", 1048576.0 },
+                                       { "GiB", 1073741824.0 }, { "TiB", 1099511627776.0 },
+                                       { NULL, 0 } };
+static const struct step seconds[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
+                                       { "s", 1 }, { "min", 60 }, { "h", 3600 },
+                                       { "d", 86400 }, { NULL, 0 } };
+static const struct step rate[]    = { { "B/s", 1 }, { "KB/s", 1e3 }, { "MB/s", 1e6 },
+                                       { "GB/s", 1e9 }, { "TB/s", 1e12 }, { NULL, 0 } };
+static const struct step flops[]   = { { "FLOP/s", 1 }, { "KFLOP/s", 1e3 }, { "MFLOP/s", 1e6 },
+                                       { "GFLOP/s", 1e9 }, { "TFLOP/s", 1e12 },
+                                       { "PFLOP/s", 1e15 }, { "EFLOP/s", 1e18 }, { NULL, 0 } };
+
+static const struct step *const units[] = {
+    [AXIS_PLAIN] = plain,        [AXIS_BYTES] = bytes,          [AXIS_SECONDS] = seconds,
+    [AXIS_BYTES_PER_S] = rate,   [AXIS_FLOP_PER_S] = flops,     [AXIS_FRACTION] = percent,
+    [AXIS_USD] = usd,
+};
+/* clang-format on */
+
+static const struct step *unit_of(enum axis_unit unit, double magnitude)
+{
+    const struct step *s = units[unit];
+
+    while (s[1].name && magnitude >= s[1].worth * (1 - 1e-9))
+        s++;
+    return s;
+}
+
+double axis_nice_step(double v)
+{
+    double power = pow(10, floor(log10(v) + 1e-9)), lead = v / power;
+
+    return power * (lead <= 1 + 1e-9   ? 1
+                    : lead <= 2 + 1e-9 ? 2
+                    : lead <= 5 + 1e-9 ? 5
+                                       : 10);
+}
+
+static bool is_log(const struct axis *axis)
+{
+    return axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
+}
+
+void axis_view_init(struct axis_view *view, const struct axis *axis)
+{
+    *view = (struct axis_view) { .axis = axis, .lo = INFINITY, .hi = -INFINITY };
+}
+
+static void drop_ticks(struct axis_view *view)
+{
+    for (int64_t i = 0; i < view->ticks.n; i++)
+        free(view->ticks.v[i].text);
+    VEC_RELEASE(&view->ticks);
+}
+
+void axis_view_release(struct axis_view *view)
+{
+    drop_ticks(view);
+}
+
+void axis_view_include(struct axis_view *view, double value)
+{
+    if (!isfinite(value) || fabs(value) > 1e200 ||
+        (is_log(view->axis) && value < 1e-200))
+        return;
+    view->lo = fmin(view->lo, value);
+    view->hi = fmax(view->hi, value);
+}
+
+static void fix_linear(struct axis_view *view)
+{
+    const struct axis *axis = view->axis;
+    double step, worth;
+
+    if (axis->from_zero) {
+        view->lo = fmin(view->lo, 0);
+        view->hi = fmax(view->hi, 0);
+    }
+    if (view->hi - view->lo <= 1e-12 * fmax(fabs(view->hi), fabs(view->lo)) ||
+        !(view->hi > view->lo)) {
+        double pad = fabs(view->hi) > 0 ? fabs(view->hi) * 0.5 : 1;
+        view->lo -=
+            axis->from_zero || view->lo >= 0 ? fmin(pad, fmax(view->lo, 0)) : pad;
+        view->hi += pad;
+    }
+    if (axis->tight)
+        return;
+    worth = unit_of(axis->unit, fmax(fabs(view->lo), fabs(view->hi)))->worth;
+    step = axis_nice_step((view->hi - view->lo) / worth / 6) * worth;
+    view->lo = floor(view->lo / step + 1e-9) * step;
+    view->hi = ceil(view->hi / step - 1e-9) * step;
+}
+
+static void fix_log(struct axis_view *view)
+{
+    double base = view->axis->scale == AXIS_LOG2 ? 2 : 10;
+
+    if (view->hi / view->lo < base) { /* at least one octave or decade */
+        double middle = sqrt(view->hi) * sqrt(view->lo);
+        view->lo = middle / sqrt(base);
+        view->hi = middle * sqrt(base);
+    }
+    if (!view->axis->tight && base > 2) {
+        double power = pow(10, floor(log10(view->lo) + 1e-9)), lead = view->lo / power;
+        view->lo = power * (lead < 2 - 1e-9 ? 1 : lead < 5 - 1e-9 ? 2 : 5);
+        view->hi = axis_nice_step(view->hi);
+    }
+}
+
+void axis_view_fix(struct axis_view *view)
+{
+    const struct axis *axis = view->axis;
+    const struct step *unit;
+
+    if (axis->scale == AXIS_CATEGORY) {
+        view->lo = -0.5;
+        view->hi = (double)(axis->n_categories ? axis->n_categories : 1) - 0.5;
+        return;
+    }
+    if (!(view->hi >= view->lo)) {
+        view->lo = is_log(axis) ? 1 : 0;
+        view->hi = is_log(axis) ? 10 : 1;
+    }
+    if (axis->max > axis->min && !(is_log(axis) && axis->min <= 0)) {
+        view->lo = axis->min;
+        view->hi = axis->max;
+    } else if (is_log(axis)) {
+        fix_log(view);
+    } else {
+        fix_linear(view);
+    }
+    unit = unit_of(axis->unit, fmax(fabs(view->lo), fabs(view->hi)));
+    view->worth = unit->worth;
+    view->unit =
+        is_log(axis) && view->hi / view->lo > 1024.5 && units[axis->unit][1].name
+            ? NULL
+            : unit->name;
+}
+
+double axis_at(const struct axis_view *view, double value)
+{
+    double frac;
+
+    if (!isfinite(value) || (is_log(view->axis) && value <= 0))
+        return NAN;
+    if (is_log(view->axis))
+        frac = log(value / view->lo) / log(view->hi / view->lo);
+    else
+        frac = (value - view->lo) / (view->hi - view->lo);
+    return view->from + frac * (view->to - view->from);
+}
+
+char *axis_title(const struct axis_view *view)
+{
+    const struct axis *axis = view->axis;
+    const char *unit = axis->unit == AXIS_PLAIN ? axis->unit_text : view->unit;
+
+    if (axis->scale == AXIS_CATEGORY || !unit || !*unit)
+        return xstrdup(axis->label ? axis->label : "");
+    if (!axis->label)
+        return xstrdup(unit);
+    return xasprintf("%s (%s)", axis->label, unit);
+}
+
+/* Thousands apart by commas, from 10,000 on. */
+static void group_digits(char *s, size_t size)
+{
+    size_t start = *s == '-', n = strspn(s + start, "0123456789"), len = strlen(s);
+
+    if (n < 5 || len + n / 3 + 1 > size)
+        return;
+    for (size_t i = start + n - 3; i > start; i = i > start + 3 ? i - 3 : start) {
+        memmove(s + i + 1, s + i, strlen(s + i) + 1);
+        s[i] = ',';
+    }
+}
+
+static void plain_text(char buf[AXIS_TEXT_MAX], double v, int decimals)
+{
+    static const struct step big[] = { { "", 1 },     { "M", 1e6 },  { "G", 1e9 },
+                                       { "T", 1e12 }, { "P", 1e15 }, { NULL, 0 } };
+    const struct step *s = big;
+
+    while (s[1].name && fabs(v) >= s[1].worth)
+        s++;
+    if (fabs(v) >= 1e18 || (fabs(v) < 1e-4 && fabs(v) > 0)) {
+        snprintf(buf, AXIS_TEXT_MAX, "%.3g", v);
+        return;
+    }
+    if (s == big && decimals >= 0)
+        snprintf(buf, AXIS_TEXT_MAX - 8, "%.*f", decimals, v);
+    else if (fabs(v / s->worth) >= 1000)
+        snprintf(buf, AXIS_TEXT_MAX - 8, "%.0f", v / s->worth);
+    else
+        snprintf(buf, AXIS_TEXT_MAX - 8, "%.4g", v / s->worth);
+    if (strtod(buf, NULL) >= 0 && *buf == '-')
+        memmove(buf, buf + 1, strlen(buf)); /* no -0 */
+    group_digits(buf, AXIS_TEXT_MAX);
+    strcat(buf, s->name);
+}
+
+char *axis_value_text(char buf[AXIS_TEXT_MAX], const struct axis *axis, double value)
+{
+    const struct step *unit = unit_of(axis->unit, fabs(value) * 1.0005);
+    double v = value / unit->worth;
+
+    if (axis->unit == AXIS_PLAIN) {
+        if (fabs(v) >= 1000 && fabs(v) < 1e6)
+            plain_text(buf, v, 0);
+        else
+            plain_text(
+                buf, strtod((snprintf(buf, AXIS_TEXT_MAX, "%.3g", v), buf), NULL), -1);
+        return buf;
+    }
+    snprintf(buf, AXIS_TEXT_MAX, fabs(v) >= 999.5 ? "%.0f %s" : "%.3g %s", v,
+             unit->name);
+    return buf;
+}
+
+/* The label of a tick; `decimals` < 0: as many as it takes. */
+static char *tick_text(const struct axis_view *view, double value, int decimals)
+{
+    const struct step *own = unit_of(view->axis->unit, fabs(value));
+    double v = value / (view->unit ? view->worth : own->worth);
+    char buf[AXIS_TEXT_MAX];
+
+    plain_text(buf, v, decimals);
+    return view->unit ? xstrdup(buf) : xasprintf("%s %s", buf, own->name);
+}
+
+static void add_tick(struct axis_view *view, double value, char *text)
+{
+    struct axis_tick *tick = VEC_ADD(&view->ticks);
+
+    *tick = (struct axis_tick) { value, axis_at(view, value), text };
+}
+
+static void linear_ticks(struct axis_view *view, int target)
+{
+    double lo = view->lo / view->worth, hi = view->hi / view->worth;
+    double step = axis_nice_step((hi - lo) / target), first = ceil(lo / step - 1e-6);
+    int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
+
+    if (!view->unit) { /* each label carries its own unit */
+        step = axis_nice_step((view->hi - view->lo) / target);
+        first = ceil(view->lo / step - 1e-6);
+        for (double k = first; k * step <= view->hi * (1 + 1e-9); k++)
+            add_tick(view, k * step, tick_text(view, k * step, -1));
+        return;
+    }
+    for (double k = first; k * step <= hi + 1e-6 * step; k++) {
+        double v = k * step * view->worth;
+        add_tick(view, v, tick_text(view, v, decimals));
+    }
+}
+
+/* Powers of two, every stride-th labelled. */
+static void log2_ticks(struct axis_view *view, int stride)
+{
+    int first = (int)ceil(log2(view->lo) - 1e-9),
+        last = (int)floor(log2(view->hi) + 1e-9);
+
+    for (int k = first; k <= last; k++) {
+        bool labelled = ((k % stride) + stride) % stride == 0;
+        if (labelled || stride <= 4)
+            add_tick(view, ldexp(1, k),
+                     labelled ? tick_text(view, ldexp(1, k), -1) : NULL);
+    }
+}
+
+/* Decades, every stride-th labelled; `fine` labels 2 and 5 too. */
+static void log10_ticks(struct axis_view *view, int stride, bool fine)
+{
+    int first = (int)floor(log10(view->lo) + 1e-9),
+        last = (int)floor(log10(view->hi) + 1e-9);
+
+    for (int k = first; k <= last; k++)
+        for (int m = 1; m <= (last - first <= 8 ? 9 : 1); m++) {
+            double v = k < 0 ? m / pow(10, -k) : m * pow(10, k);
+            bool whole = m == 1 && ((k % stride) + stride) % stride == 0;
+            if (v < view->lo * (1 - 1e-9) || v > view->hi * (1 + 1e-9))
+                continue;
+            add_tick(view, v,
+                     whole || (fine && (m == 2 || m == 5)) ? tick_text(view, v, -1)
+                                                           : NULL);
+        }
+}
+
+/* Whether labels keep apart along the axis, at the view's rotation. */
+static bool labels_fit(const struct axis_view *view)
+{
+    double end = -INFINITY, sign = view->to >= view->from ? 1 : -1;
+    bool flat = !view->upright && view->rotate >= 0;
+
+    for (int64_t i = 0; i < view->ticks.n; i++) {
+        const struct axis_tick *tick = &view->ticks.v[i];
+        double half, at = sign * tick->at;
+        if (!tick->text)
+            continue;
+        half = flat
+                   ? draw_text_width(tick->text, AXIS_FONT, false) / 2 + 5
+                   : AXIS_FONT * (view->rotate < -1 && view->rotate > -89 ? 0.85 : 0.6);
+        if (at - half < end)
+            return false;
+        end = at + half;
+    }
+    return true;
+}
+
+static int64_t n_labels(const struct axis_view *view)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < view->ticks.n; i++)
+        n += view->ticks.v[i].text != NULL;
+    return n;
+}
+
+static void number_ticks(struct axis_view *view)
+{
+    double pixels = fabs(view->to - view->from);
+    int most = (int)fmax(2, pixels / (view->upright ? 38 : 62));
+
+    for (int stride = 1; is_log(view->axis) && stride <= 64; stride++)
+        for (int fine = view->axis->scale == AXIS_LOG10 && stride == 1; fine >= 0;
+             fine--) {
+            drop_ticks(view);
+            if (view->axis->scale == AXIS_LOG2)
+                log2_ticks(view, stride);
+            else
+                log10_ticks(view, stride, fine);
+            if (labels_fit(view) && n_labels(view) >= 2 && n_labels(view) <= 2 * most)
+                return;
+        }
+    for (int target = most; target >= 1; target--) {
+        drop_ticks(view);
+        linear_ticks(view, target);
+        if (labels_fit(view))
+            return;
+    }
+    for (int64_t i = 1; i < view->ticks.n; i++) { /* no room for two: one label stays */
+        free(view->ticks.v[i].text);
+        view->ticks.v[i].text = NULL;
+    }
+}
+
+static void category_ticks(struct axis_view *view, double room, size_t stride)
+{
+    for (size_t i = 0; i < view->axis->n_categories; i += stride)
+        add_tick(view, (double)i,
+                 draw_text_fit(view->axis->categories[i], AXIS_FONT, false, room));
+}
+
+/* Flat, else turned by 45 degrees, else upright, else only every so many. */
+static void place_categories(struct axis_view *view, double room)
+{
+    static const double turns[] = { 0, -45, -90 };
+    double pitch = fabs(view->to - view->from) / (view->hi - view->lo);
+
+    for (size_t i = 0; i < 3; i++) {
+        view->rotate = view->upright ? 0 : turns[i];
+        drop_ticks(view);
+        category_ticks(view, i == 0 && !view->upright ? fmax(pitch, 60) * 2 : room, 1);
+        if (labels_fit(view))
+            return;
+    }
+    drop_ticks(view);
+    category_ticks(view, room, (size_t)ceil(AXIS_FONT * 1.2 / pitch + 0.01));
+}
+
+void axis_view_layout(struct axis_view *view, double from, double to, bool upright,
+                      double room)
+{
+    double widest = 0, turn;
+
+    view->from = from;
+    view->to = to;
+    view->upright = upright;
+    view->rotate = 0;
+    if (view->axis->scale == AXIS_CATEGORY)
+        place_categories(view, room);
+    else
+        number_ticks(view);
+    for (int64_t i = 0; i < view->ticks.n; i++)
+        if (view->ticks.v[i].text)
+            widest =
+                fmax(widest, draw_text_width(view->ticks.v[i].text, AXIS_FONT, false));
+    turn = -view->rotate * acos(-1.0) / 180;
+    view->depth = upright ? widest : widest * sin(turn) + AXIS_FONT * cos(turn);
+}
