@@ -1,9 +1,11 @@
 /* What the readers of a scenario's sections share while they read; private to
- * scenario.c, training.c, parallelism.c, distribution.c and software.c. */
+ * scenario.c, training.c, batch.c, parallelism.c, distribution.c and software.c. */
 #ifndef PARALLEL_READING_H
 #define PARALLEL_READING_H
 
 #include "parallel/scenario.h"
+
+#define READING_GLOBAL_MAX 1099511627776.0 /* sequences of a global batch: 2^40 */
 
 /* The training section as written, before defaults and arithmetic. */
 struct training_words {
