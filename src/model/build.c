@@ -174,7 +174,7 @@ static const char *until_name(struct build *b, const char *until)
     return arena_printf(b->arena, "%s|%s", first, spell(b, bar + 1, ""));
 }
 
-/* What the row keeps of its own and of its inputs, then what else it has written. */
+/* What the row keeps, then what else it has written. */
 static void add_outs(struct build *b, struct op *op, const struct row *row)
 {
     double rest = op->write_B;
@@ -185,8 +185,7 @@ static void add_outs(struct build *b, struct op *op, const struct row *row)
             continue;
         double size = bytes(b, k->term);
         add_out(b, op, size, until);
-        if (!k->given)
-            rest -= size;
+        rest -= size;
     }
     add_out(b, op, rest, NULL);
 }

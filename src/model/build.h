@@ -67,9 +67,8 @@ enum flag {
     HAS_TYPES = 1 << 19,
     HAS_EMBEDDING_NORM = 1 << 20,
     HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
-    HAS_POOLER = 1 << 22,
-    HAS_TIED = 1 << 23,
-    HAS_DECODER = 1 << 24, /* causal */
+    HAS_TIED = 1 << 22,
+    HAS_DECODER = 1 << 23, /* causal */
 };
 
 /* What owns parameters. */
@@ -116,14 +115,12 @@ struct term {
     enum sym sym;
 };
 
-/* A tensor kept for backward: made by the row unless `given` (an input that another
- * block made). `until` names backward operators, alternatives separated by '|', the
+/* A tensor that the row makes and that is kept for backward. `until` names backward operators, alternatives separated by '|', the
  * first that the block has; "@" is what the step names as `user`. */
 struct keep {
     struct term term;
     const char *until;
     uint32_t when, unless;
-    bool given;
 };
 
 struct row {

@@ -70,6 +70,12 @@ static uint32_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->rotary, HAS_ROPE) | flag(m->relative_buckets > 0, HAS_RELATIVE);
 }
 
+static bool has_vocabulary(const struct model *m)
+{
+    return m->head == MODEL_HEAD_CAUSAL_LM || m->head == MODEL_HEAD_MASKED_LM ||
+           m->head == MODEL_HEAD_PRETRAIN;
+}
+
 static bool gathers(const struct model *m, const struct op_settings *s)
 {
     bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
@@ -89,7 +95,8 @@ static uint32_t flags(const struct model *m, const struct op_settings *s)
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
            flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
-           flag(!wide_logits, HAS_CAST_LOSS) | flag(m->tied_embeddings, HAS_TIED);
+           flag(!wide_logits, HAS_CAST_LOSS) |
+           flag(m->tied_embeddings && has_vocabulary(m), HAS_TIED);
 }
 
 static void set_widths(struct build *b)

@@ -61,6 +61,19 @@ static struct model gpt(void)
     return m;
 }
 
+static struct model llama(int64_t kv_heads, int64_t ffn)
+{
+    struct model m = gpt();
+    m.kv_heads = kv_heads;
+    m.kv_width = kv_heads * m.head_dim;
+    m.ffn = ffn;
+    m.positions = 0;
+    m.rms_norm = m.gated_mlp = m.rotary = true;
+    m.tied_embeddings = m.qkv_bias = m.out_bias = m.mlp_bias = false;
+    m.attention_dropout = m.hidden_dropout = false;
+    return m;
+}
+
 static struct op_settings settings(enum op_precision p, const struct framework *fw)
 {
     return (struct op_settings) {
@@ -205,8 +218,287 @@ static void test_tables(void)
         check_table(&tables[i]);
 }
 
+/* Llama: coefficients of A over g = kv heads / heads and c = ffn / hidden. */
+static void check_llama(int64_t kv_heads, int64_t ffn)
+{
+    struct arena a;
+    arena_init(&a);
+    struct model m = llama(kv_heads, ffn);
+    struct op_settings s = settings(OP_BF16, &eager);
+    s.attention = OP_ATTENTION_FLASH;
+    struct op_list list = make(&a, &m, s);
+    const struct op_block *layer = &list.blocks[1];
+    struct sums f = sum(layer->forward, layer->n_forward);
+    struct sums b = sum(layer->backward, layer->n_backward);
+    double g = (double)kv_heads / HEADS, c = (double)ffn / H, h = H;
+    double tokens = (double)BATCH * SEQ, big = tokens * h, w = h * h;
+    double lse = 4 * tokens * HEADS;
+    CU_ASSERT_EQUAL(f.flops, (4 + 4 * g + 6 * c) * big * h + 2 * SEQ * big);
+    CU_ASSERT_EQUAL(f.read_B, (28 + 6 * g + 8 * c) * big + (4 + 4 * g + 6 * c) * w);
+    CU_ASSERT_EQUAL(f.write_B, (18 + 6 * g + 8 * c) * big + lse);
+    CU_ASSERT_EQUAL((double)op_block_kept_B(layer), (12 + 4 * g + 8 * c) * big + lse);
+    CU_ASSERT_EQUAL(b.flops, 2 * (4 + 4 * g + 6 * c) * big * h + 5 * SEQ * big);
+    double read = (2 + 2 + 4 + 4 + 12 + 2 + 4 + 8 + 2 + 2 + 6 + 2 + 8 + 12) +
+                  (8 + 2 + 4 + 4) * g + (2 + 6 + 4 + 4 + 4) * c;
+    CU_ASSERT_EQUAL(b.read_B, read * big + (4 + 4 * g + 6 * c) * w);
+    double write = (4 + 2 + 4 + 2 + 2 + 2 + 6 + 4 + 4) + (4 + 2) * g + (2 + 4 + 2) * c;
+    CU_ASSERT_EQUAL(b.write_B, write * big + (4 + 4 * g + 6 * c) * w);
+    arena_release(&a);
+}
+
+static void test_llama(void)
+{
+    check_llama(HEADS, 4 * H);
+    check_llama(HEADS / 4, 3584);
+    check_llama(1, 2816);
+}
+
+/* Kept bytes of a Megatron layer over tensor degrees: A (10 + 24/t) + 5 S/t, without
+ * the last term where attention is fused (which keeps one number a query and head);
+ * everything over t with sequence parallelism. MODEL.md, E9. */
+static void test_tensor_degrees(void)
+{
+    double big = (double)BATCH * SEQ * H, scores = (double)HEADS * SEQ * SEQ * BATCH;
+    struct model m = gpt();
+    for (int64_t t = 1; t <= 16; t *= 2) {
+        for (int flash = 0; flash < 2; flash++) {
+            for (int sp = 0; sp < 2; sp++) {
+                struct arena a;
+                arena_init(&a);
+                struct op_settings s = settings(OP_FP16, &fused);
+                s.tensor = t;
+                s.sequence_parallel = sp;
+                s.attention = flash ? OP_ATTENTION_FLASH : OP_ATTENTION_FUSED_SOFTMAX;
+                struct op_list list = make(&a, &m, s);
+                double n = (double)t;
+                double core = (flash ? 4.0 * BATCH * SEQ * HEADS : 5 * scores) / n;
+                double kept = big * (sp ? 34 / n : 10 + 24 / n) + core;
+                CU_ASSERT_EQUAL((double)op_block_kept_B(&list.blocks[1]), kept);
+                arena_release(&a);
+            }
+        }
+    }
+}
+
+/* T3's "/t" marks. */
+static void test_tensor_traffic(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct model m = gpt();
+    struct op_settings s = settings(OP_FP16, &fused);
+    s.tensor = 4;
+    struct op_list list = make(&a, &m, s);
+    const struct op_block *layer = &list.blocks[1];
+    struct sums f = sum(layer->forward, layer->n_forward);
+    struct sums b = sum(layer->backward, layer->n_backward);
+    double t = 4, big = (double)BATCH * SEQ * H, w = (double)H * H;
+    double scores = (double)HEADS * SEQ * SEQ * BATCH,
+           flops = 24 * big * H + 4 * SEQ * big;
+    CU_ASSERT_EQUAL(f.flops, flops / t);
+    CU_ASSERT_EQUAL(b.flops, 2 * flops / t);
+    CU_ASSERT_EQUAL(f.read_B, big * (16 + 26 / t) + (6 * scores + 24 * w) / t);
+    CU_ASSERT_EQUAL(f.write_B, big * (14 + 26 / t) + 7 * scores / t);
+    CU_ASSERT_EQUAL(b.read_B, big * (42 + 86 / t) + (13 * scores + 24 * w) / t);
+    CU_ASSERT_EQUAL(b.write_B, big * (16 + 32 / t) + (6 * scores + 24 * w) / t);
+    arena_release(&a);
+}
+
+/* --- what any list holds ------------------------------------------------------------- */
+
+/* A kept tensor is freed within the backward list; gradients complete once each. */
+static void check_block(const struct op_block *block)
+{
+    int32_t completed[64] = { 0 };
+    for (int32_t i = 0; i < block->n_forward; i++) {
+        const struct op *op = &block->forward[i];
+        CU_ASSERT_TRUE(op->read_B >= 0 && op->write_B >= 0 && op->launches >= 1);
+        CU_ASSERT_TRUE(!op->backward && op->grad_n == 0);
+        for (int32_t j = 0; j < op->n_outs; j++)
+            CU_ASSERT_TRUE(op->outs[j].size_B > 0 &&
+                           op->outs[j].kept_until < block->n_backward);
+    }
+    for (int32_t i = 0; i < block->n_backward; i++) {
+        const struct op *op = &block->backward[i];
+        CU_ASSERT_TRUE(op->backward);
+        for (int32_t j = 0; j < op->grad_n; j++)
+            completed[op->grad_first + j]++;
+        for (int32_t j = 0; j < op->n_outs; j++)
+            CU_ASSERT_EQUAL(op->outs[j].kept_until, -1);
+    }
+    for (int32_t i = 0; i < block->n_params; i++) {
+        CU_ASSERT_EQUAL(completed[i], 1);
+        CU_ASSERT_TRUE(block->params[i].elements > 0);
+    }
+}
+
+static struct model variant(int i)
+{
+    struct model m = gpt();
+    switch (i) {
+    case 1:
+        return llama(4, 2816);
+    case 2:
+        m.parallel_residual = m.fused_qkv = m.rotary = true;
+        break;
+    case 3:
+        m.parallel_residual = m.one_norm = m.rotary = true;
+        m.tied_embeddings = false;
+        m.head_bias = true;
+        break;
+    case 4:
+        m = llama(4, 2816);
+        m.experts = 8;
+        m.experts_per_token = 2;
+        break;
+    case 5:
+        m.arch = MODEL_ENCODER_DECODER;
+        m.decoder_layers = m.layers;
+        m.relative_buckets = 32;
+        m.rms_norm = true;
+        m.positions = 0;
+        break;
+    case 6:
+        return bert;
+    }
+    return m;
+}
+
+enum { VARIANTS = 7 };
+
+/* Every model under every precision, attention, framework, head and degree makes a list
+ * whose parts fit together. */
+static void test_all(void)
+{
+    const struct framework *frameworks[] = { &eager, &old_eager, &fused };
+    for (int i = 0; i < VARIANTS * OP_PRECISION_N * 3 * 3 * 6; i++) {
+        int n = i;
+        struct model m = variant(n % VARIANTS);
+        n /= VARIANTS;
+        struct op_settings s =
+            settings((enum op_precision)(n % OP_PRECISION_N), &eager);
+        n /= OP_PRECISION_N;
+        s.attention = (enum op_attention)(n % 3);
+        s.framework = frameworks[n / 3 % 3];
+        m.head = (enum model_head)(n / 9);
+        if (m.head == MODEL_HEAD_PRETRAIN && m.arch != MODEL_ENCODER)
+            continue;
+        s.predicted = i % 2 ? 20 : 0;
+        s.tensor = i % 3 ? 1 : 2;
+        s.sequence_parallel = i % 6 == 0;
+        struct arena a;
+        arena_init(&a);
+        struct op_list list = make(&a, &m, s);
+        for (int32_t j = 0; j < list.n_blocks; j++)
+            check_block(&list.blocks[j]);
+        CU_ASSERT_TRUE(op_list_flops(&list, true) >=
+                       1.99 * op_list_flops(&list, false));
+        arena_release(&a);
+    }
+}
+
+static double traffic(const struct op_list *list)
+{
+    double sum_B = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++) {
+        const struct op_block *block = &list->blocks[i];
+        struct sums f = sum(block->forward, block->n_forward);
+        struct sums b = sum(block->backward, block->n_backward);
+        sum_B += (double)block->repeat * (f.read_B + f.write_B + b.read_B + b.write_B);
+    }
+    return sum_B;
+}
+
+/* More tokens cost more of everything; more tensor ranks, less. */
+static void test_monotone(void)
+{
+    for (int v = 0; v < VARIANTS; v++) {
+        struct model m = variant(v);
+        double flops = 0, bytes = 0, kept = 0, flops_t = 1e30, bytes_t = 1e30;
+        for (int64_t x = 1; x <= 4; x *= 2) {
+            struct arena a;
+            arena_init(&a);
+            struct op_settings s = settings(OP_BF16, &eager), parallel;
+            s.batch = x;
+            s.sequence = 64 * x;
+            s.vocab_padding = 128;
+            parallel = settings(OP_BF16, &eager);
+            parallel.vocab_padding = 128;
+            parallel.tensor = x;
+            struct op_list one = make(&a, &m, s), two = make(&a, &m, parallel);
+            double f = op_list_flops(&one, false),
+                   k = (double)op_block_kept_B(&one.blocks[1]);
+            CU_ASSERT_TRUE(f > flops && traffic(&one) > bytes && k > kept);
+            CU_ASSERT_TRUE(op_list_flops(&two, false) < flops_t &&
+                           traffic(&two) < bytes_t);
+            flops = f;
+            bytes = traffic(&one);
+            kept = k;
+            flops_t = op_list_flops(&two, false);
+            bytes_t = traffic(&two);
+            arena_release(&a);
+        }
+    }
+}
+
+/* Masked positions alone go through the head when their number is given. */
+static void test_predicted(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct op_settings s = settings(OP_FP16, &eager);
+    struct op_list all = make(&a, &bert, s);
+    s.predicted = SEQ / 4;
+    struct op_list some = make(&a, &bert, s);
+    struct sums f = sum(all.blocks[2].forward, all.blocks[2].n_forward);
+    struct sums g = sum(some.blocks[2].forward, some.blocks[2].n_forward);
+    CU_ASSERT_EQUAL(f.flops, 4 * g.flops);
+    CU_ASSERT_EQUAL(f.flops, 2.0 * BATCH * SEQ * H * (H + 30522));
+    CU_ASSERT_EQUAL(op_list_parameters(&all), op_list_parameters(&some));
+    arena_release(&a);
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        int64_t batch, sequence, predicted, tensor, padding;
+        const char *error;
+    } cases[] = {
+        { 0, 128, 0, 1, 0, "must be at least 1" },
+        { 1, 128, 129, 1, 0, "129 predicted positions in a sequence of 128" },
+        { 1, 1024, 0, 1, 0, "exceeds the model's 512 positions" },
+        { 1, 128, 0, 3, 0, "tensor degree 3 does not divide the model's 16 attention" },
+        { 1, 128, 0, 4, 0, "30522 words of the vocabulary (set vocab_padding" },
+        { INT64_C(1) << 40, 512, 0, 1, 0, "more than 2^50 elements" },
+        { 1, 128, 0, 4, 128, "" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena a;
+        struct op_list list;
+        struct err err = { 0 };
+        struct op_settings s = settings(OP_FP16, &eager);
+        s.batch = cases[i].batch;
+        s.sequence = cases[i].sequence;
+        s.predicted = cases[i].predicted;
+        s.tensor = cases[i].tensor;
+        s.vocab_padding = cases[i].padding;
+        arena_init(&a);
+        CU_ASSERT_EQUAL(op_list_make(&list, &a, &bert, &s, &err),
+                        cases[i].error[0] ? -1 : 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i].error));
+        arena_release(&a);
+    }
+}
+
 void test_ops_register(void)
 {
     CU_pSuite suite = CU_add_suite("ops", NULL, NULL);
     CU_add_test(suite, "tables of bytes and FLOPs", test_tables);
+    CU_add_test(suite, "table of Llama", test_llama);
+    CU_add_test(suite, "kept bytes over tensor degrees", test_tensor_degrees);
+    CU_add_test(suite, "traffic over tensor degrees", test_tensor_traffic);
+    CU_add_test(suite, "every list fits together", test_all);
+    CU_add_test(suite, "more costs more", test_monotone);
+    CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "refusals", test_refusals);
 }

@@ -1,0 +1,234 @@
+/* Models and frameworks as their files describe them. */
+#include "config/datadir.h"
+#include "model/framework.h"
+#include "model/model.h"
+
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+void test_model_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static struct cfg parse(struct cfg_loader *loader, const char *text)
+{
+    return cfg_parse(loader, "f", text, strlen(text));
+}
+
+/* --- parameters ---------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int64_t parameters; /* published, or by the formulas checked against those */
+} shipped[] = {
+    { "bert-base-uncased", 109482240 },
+    { "bert-large-uncased", 335141888 },
+    { "roberta-base", 124645632 },
+    { "roberta-large", 355359744 },
+    { "gpt2", 124439808 },
+    { "gpt2-medium", 354823168 },
+    { "gpt2-large", 774030080 },
+    { "gpt2-xl", 1557611200 },
+    { "gpt3-175b", 174604259328 },
+    { "gpt3-13b", 12952938780 },
+    { "gpt3-6.7b", 6658404352 },
+    { "gpt-j-6b", 6050882784 },
+    { "gpt-neox-20b", 20554567680 },
+    { "llama-7b", 6738415616 },
+    { "llama2-7b", 6738415616 },
+    { "llama2-13b", 13015864320 },
+    { "llama2-70b", 68976648192 },
+    { "llama3-8b", 8030261248 },
+    { "llama3-70b", 70553706496 },
+    { "llama3.1-405b", 405853388800 },
+    { "mixtral-8x7b", 46702792704 },
+    { "t5-small", 60506624 },
+    { "t5-base", 222903552 },
+    { "t5-large", 737668096 },
+    { "t5-3b", 2851598336 },
+    { "t5-11b", 11307321344 },
+    { "flan-t5-xxl", 11135332352 },
+};
+
+static void test_parameters(void)
+{
+    for (size_t i = 0; i < COUNT(shipped); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        cfg_loader_init(&loader);
+        struct cfg c = cfg_from_tree(&loader, "test", json_string(shipped[i].name));
+        CU_ASSERT_EQUAL(model_read(&m, &loader, c), 0);
+        CU_ASSERT_EQUAL(loader.diags.n_errors, 0);
+        CU_ASSERT_EQUAL(model_parameters(&m), shipped[i].parameters);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* --- what files say -------------------------------------------------------------- */
+
+static int read_text(struct model *m, struct cfg_loader *loader, const char *text)
+{
+    cfg_loader_init(loader);
+    return model_read(m, loader, parse(loader, text));
+}
+
+static void test_strange_keys(void)
+{
+    struct cfg_loader loader;
+    struct model m;
+    const char *text =
+        "{'model_type': 'falcon', 'num_hidden_layers': 32, 'alibi': False,"
+        " 'hidden_size': 4544, 'num_attention_heads': 71, 'bias': False,"
+        " 'multi_query': True, 'parallel_attn': True, 'vocab_size': 65024,"
+        " 'auto_map': {'AutoConfig': 'x'}, 'apply_residual': [1, 2]}";
+    CU_ASSERT_EQUAL(read_text(&m, &loader, text), 0);
+    CU_ASSERT_EQUAL(loader.diags.n_errors + loader.diags.n_warnings, 0);
+    CU_ASSERT_EQUAL(m.kv_heads, 1);
+    CU_ASSERT_EQUAL(m.ffn, 4 * 4544);
+    CU_ASSERT_TRUE(m.one_norm && m.rotary && !m.hidden_dropout);
+    CU_ASSERT_EQUAL(model_parameters(&m), 6921720704); /* tiiuae/falcon-7b */
+    cfg_loader_release(&loader);
+}
+
+static void test_design_inline(void)
+{
+    struct cfg_loader loader;
+    struct model m;
+    const char *text = "{'model_type': 'gpt2', 'n_layer': 96, 'n_embd': 12288,"
+                       " 'n_head': 96, 'vocab_size': 50257}";
+    CU_ASSERT_EQUAL(read_text(&m, &loader, text), 0);
+    CU_ASSERT_STRING_EQUAL(m.name, "inline");
+    CU_ASSERT_TRUE(m.positions_assumed);
+    CU_ASSERT_EQUAL(model_parameters(&m), 174604259328 - 1024 * 12288);
+    cfg_loader_release(&loader);
+}
+
+#define BERT(rest)                                                      \
+    "{'model_type': 'bert', 'num_hidden_layers': 2, 'hidden_size': 64," \
+    " 'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 100" rest "}"
+
+static void test_heads(void)
+{
+    static const struct {
+        const char *text;
+        enum model_head head;
+    } cases[] = {
+        { BERT(""), MODEL_HEAD_MASKED_LM },
+        { BERT(", 'architectures': ['BertModel']"), MODEL_HEAD_MASKED_LM },
+        { BERT(", 'architectures': []"), MODEL_HEAD_MASKED_LM },
+        { BERT(", 'architectures': ['BertForPreTraining']"), MODEL_HEAD_PRETRAIN },
+        { BERT(", 'architectures': ['BertForQuestionAnswering']"), MODEL_HEAD_SPAN },
+        { BERT(", 'architectures': ['BertForSequenceClassification']"),
+          MODEL_HEAD_CLASS },
+        { BERT(", 'architectures': ['BertLMHeadModel']"), MODEL_HEAD_CAUSAL_LM },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].text), 0);
+        CU_ASSERT_EQUAL(m.head, cases[i].head);
+        cfg_loader_release(&loader);
+    }
+}
+
+static const struct {
+    const char *text, *error;
+} wrong[] = {
+    { "3", "a model is a name, a path or an object" },
+    { "{}", "/model_type: missing (give \"model_type\" one of \"bert\"" },
+    { "{'model_type': 'bart'}", "/model_type: model_type \"bart\" is not known" },
+    { "{'model_type': 'gpt2', 'n_layers': 2, 'n_embd': 64, 'n_head': 4,"
+      " 'vocab_size': 10}",
+      "\"n_layer\" is missing (is \"n_layers\" meant to be it?)" },
+    { "{'model_type': 'gpt2', 'n_layer': 2, 'n_embd': 64, 'n_head': 4}",
+      "\"vocab_size\" is missing (a model of this model_type needs it)" },
+    { BERT(", 'head_dim': 0"), "/head_dim: 0 is too small" },
+    { BERT(", 'hidden_dropout_prob': 2"), "/hidden_dropout_prob: 2 is too large" },
+    { BERT(", 'architectures': [3]"), "/architectures/0: 3 is not a string" },
+    { "{'model_type': 'bert', 'num_hidden_layers': -2, 'hidden_size': 64,"
+      " 'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 100}",
+      "/num_hidden_layers: -2 is too small" },
+    { "{'model_type': 'gpt2', 'n_layer': 2, 'n_embd': 99999999999, 'n_head': 4,"
+      " 'vocab_size': 10}",
+      "/n_embd: 99999999999 is too large" },
+    { "{'model_type': 'gpt2', 'n_layer': 2, 'n_embd': 5140, 'n_head': 40,"
+      " 'vocab_size': 10}",
+      "40 heads do not divide the hidden size 5140" },
+    { "{'model_type': 'llama', 'num_hidden_layers': 2, 'hidden_size': 64,"
+      " 'num_attention_heads': 4, 'num_key_value_heads': 3, 'intermediate_size': 256,"
+      " 'vocab_size': 100}",
+      "3 key-value heads do not divide 4 heads" },
+};
+
+static void test_wrong(void)
+{
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, wrong[i].text), -1);
+        CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
+        const char *error = loader.diags.n_errors ? loader.diags.errors[0] : "";
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrong[i].error));
+        cfg_loader_release(&loader);
+    }
+}
+
+/* --- model FLOPs ------------------------------------------------------------------- */
+
+/* Narayanan 2021: 72 B s l h^2 (1 + s/6h + V/12lh). */
+static void test_flops(void)
+{
+    struct cfg_loader loader;
+    struct model m;
+    cfg_loader_init(&loader);
+    struct cfg c = cfg_from_tree(&loader, "test", json_string("gpt3-175b"));
+    CU_ASSERT_EQUAL_FATAL(model_read(&m, &loader, c), 0);
+    double s = 2048, h = 12288, l = 96, v = 50257;
+    double flops = 72 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, false), flops,
+                           1e-9 * flops);
+    double half = 72 * s * l * h * h * s / (12 * h);
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, true), flops - half,
+                           1e-9 * flops);
+    cfg_loader_release(&loader);
+}
+
+/* --- frameworks -------------------------------------------------------------------- */
+
+static void test_frameworks(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg nowhere = parse(&loader, "{}");
+    const char **names = datadir_list(&loader.arena, "models/frameworks");
+    int n = 0;
+    for (; names[n]; n++) {
+        const struct framework *fw = framework_get(&loader, names[n], nowhere);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(fw);
+        CU_ASSERT_TRUE(fw->summary[0] && fw->provenance[0]);
+        CU_ASSERT_TRUE(fw->dispatch_forward_s >= 0 && fw->dispatch_forward_s < 1e-3);
+    }
+    CU_ASSERT_TRUE(n >= 6);
+    const struct framework *fw = framework_get(&loader, "pytorch-ddp", nowhere);
+    CU_ASSERT_EQUAL(fw->bucket_B, 25 << 20);
+    CU_ASSERT_EQUAL(fw->gradient_dtype, -1);
+    CU_ASSERT_STRING_EQUAL(fw->library, "ddp");
+    fw = framework_get(&loader, "smddp", nowhere);
+    CU_ASSERT_STRING_EQUAL(fw->backend, "smddp");
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 0);
+    CU_ASSERT_PTR_NULL(framework_get(&loader, "pytorch-dpd", nowhere));
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
+    cfg_loader_release(&loader);
+}
+
+void test_model_register(void)
+{
+    CU_pSuite suite = CU_add_suite("model", NULL, NULL);
+    CU_add_test(suite, "parameters of the shipped models", test_parameters);
+    CU_add_test(suite, "keys that are not ours are left alone", test_strange_keys);
+    CU_add_test(suite, "a model inline", test_design_inline);
+    CU_add_test(suite, "architectures choose the head", test_heads);
+    CU_add_test(suite, "what is wrong is said", test_wrong);
+    CU_add_test(suite, "model FLOPs", test_flops);
+    CU_add_test(suite, "frameworks", test_frameworks);
+}
