@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 88, BAR = 36 };
+enum { WIDTH = 88, BAR = 34 };
 
 /* Title */
 

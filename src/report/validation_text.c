@@ -24,36 +24,41 @@ static void print_metrics(FILE *out, const struct summary_metrics *m)
         print_metric(out, m->v[i].key, &m->v[i].stats);
 }
 
-/* "table, 1048576 to 33554432: time_s" */
+/* "1048576 to 33554432: time_s" */
 static void band_name(char *buf, size_t size, const struct summary_band *b,
                       const char *key)
 {
-    int n = 0;
-    if (b->table)
-        n += snprintf(buf, size, "%.24s ", b->table);
     if (isfinite(b->from) && isfinite(b->to))
-        snprintf(buf + n, size - (size_t)n, "%.9g to %.9g: %s", b->from, b->to, key);
+        snprintf(buf, size, "%.12g to %.12g: %s", b->from, b->to, key);
     else if (isfinite(b->from))
-        snprintf(buf + n, size - (size_t)n, "from %.9g: %s", b->from, key);
+        snprintf(buf, size, "from %.12g: %s", b->from, key);
     else if (isfinite(b->to))
-        snprintf(buf + n, size - (size_t)n, "below %.9g: %s", b->to, key);
+        snprintf(buf, size, "below %.12g: %s", b->to, key);
     else
-        snprintf(buf + n, size - (size_t)n, "%s", key);
+        snprintf(buf, size, "%s", key);
+}
+
+static void print_band(FILE *out, const struct summary_band *b)
+{
+    for (int32_t i = 0; i < b->metrics.n; i++) {
+        char name[128];
+        band_name(name, sizeof(name), b, b->metrics.v[i].key);
+        print_metric(out, name, &b->metrics.v[i].stats);
+    }
 }
 
 static void print_bands(FILE *out, const struct summary *s)
 {
-    if (s->n_bands == 0)
-        return;
-    fputc('\n', out);
-    print_header(out, "band");
-    for (int32_t i = 0; i < s->n_bands; i++)
-        for (int32_t k = 0; k < s->bands[i].metrics.n; k++) {
-            const struct summary_metric *m = &s->bands[i].metrics.v[k];
-            char name[128];
-            band_name(name, sizeof(name), &s->bands[i], m->key);
-            print_metric(out, name, &m->stats);
-        }
+    const char *table = NULL;
+    for (int32_t i = 0; i < s->n_bands; i++) {
+        const struct summary_band *b = &s->bands[i];
+        if (i == 0 && !b->table)
+            print_header(out, "by band");
+        if (b->table != table)
+            fprintf(out, "  -- %s\n", b->table);
+        table = b->table;
+        print_band(out, b);
+    }
 }
 
 static void print_groups(FILE *out, const struct summary *s)
