@@ -1,0 +1,42 @@
+/* All unit tests: each suite is listed once, here. Prints failures, then CUnit's
+ * summary; exits with 1 when a test failed. GSL's aborting handler is off, as in main. */
+#include <CUnit/Basic.h>
+#include <gsl/gsl_errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* clang-format off */
+#define SUITES(X) \
+    X(names) X(units) X(file) \
+    X(cfg) X(csv) \
+    X(hardware) X(net) \
+    X(model) X(ops) \
+    X(layout) X(scenario) \
+    X(kernel) \
+    X(sim) X(flow) \
+    X(expr) X(mapping) X(stats) \
+    X(report)
+/* clang-format on */
+
+#define DECLARE(name) void test_##name##_register(void);
+#define REGISTER(name) test_##name##_register();
+
+SUITES(DECLARE)
+
+int main(void)
+{
+    gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        fprintf(stderr, "CUnit: %s\n", CU_get_error_msg());
+        return EXIT_FAILURE;
+    }
+    SUITES(REGISTER)
+    CU_basic_set_mode(CU_BRM_NORMAL);
+    bool failed = CU_get_error() != CUE_SUCCESS;
+    if (failed)
+        fprintf(stderr, "CUnit: %s\n", CU_get_error_msg());
+    failed |= CU_basic_run_tests() != CUE_SUCCESS || CU_get_number_of_failures() > 0;
+    CU_cleanup_registry();
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

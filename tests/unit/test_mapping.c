@@ -1,0 +1,258 @@
+/* Mappings of tables: values, filters, what is reported of bad ones, and runs over
+ * kernels, which need no network. */
+#include "base/xmalloc.h"
+#include "report/report.h"
+#include "validation/pointer.h"
+#include "validation/value.h"
+
+#include <CUnit/CUnit.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_mapping_register(void);
+
+static const char table[] = "gpu,m,time (us),note,oom\n"
+                            "A100,1024,20,,1\n"
+                            "A100,2048,100,,OOM\n"
+                            "H100,1024,,slow,\n"
+                            "B100,4096,30,,3\n"
+                            "A100,8192,x,,4\n";
+
+/* A file in a directory of its own; remove_file takes both away. */
+static char *write_file(const char *text, const char *ending)
+{
+    char dir[] = "/tmp/smsim-test-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    char *path = xasprintf("%s/file%s", dir, ending);
+    FILE *out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(text, out);
+    fclose(out);
+    return path;
+}
+
+static void remove_file(char *path)
+{
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    free(path);
+}
+
+static int load(struct mapping *m, struct cfg_loader *loader, const char *text)
+{
+    char *data = write_file(table, ".csv"), *file = write_file(text, ".json");
+    cfg_loader_init(loader);
+    int rc = mapping_load(m, loader, arena_strdup(&loader->arena, file), data);
+    remove_file(data);
+    remove_file(file);
+    return rc;
+}
+
+/* What a value comes to for row 0 of the table, as JSON text. */
+static void check_value(const struct csv *csv, const char *text, int64_t row,
+                        const char *expected)
+{
+    struct err err = { 0 };
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_t *got = value_resolve(value, (struct value_row) { csv, row }, &err);
+    char *dumped = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    CU_ASSERT_STRING_EQUAL(dumped ? dumped : err.text, expected);
+    free(dumped);
+    json_decref(got);
+    json_decref(value);
+}
+
+static void test_values(void)
+{
+    static const struct {
+        const char *value;
+        int64_t row;
+        const char *expected;
+    } cases[] = {
+        { "3", 0, "3" },
+        { "null", 0, "null" },
+        { "\"plain\"", 0, "\"plain\"" },
+        { "\"{gpu}-{m}\"", 1, "\"A100-2048\"" },
+        { "\"{note}\"", 0, "null" },
+        { "\"<{note}>\"", 0, "\"<>\"" },
+        { "{\"expr\": \"{m} / 2\"}", 0, "512" },
+        { "{\"expr\": \"{m} / 2048\"}", 0, "0.5" },
+        { "{\"expr\": \"{m} / 2048\", \"unit\": \"GiB\"}", 0, "\"0.5GiB\"" },
+        { "{\"expr\": \"{note}\", \"default\": 7}", 0, "7" },
+        { "{\"expr\": \"{note}\", \"default\": {\"expr\": \"{m}+1\"}}", 0, "1025" },
+        { "{\"expr\": \"{gpu}/{m}\", \"map\": {\"A100/1024\": [1, \"{m}\"]}}", 0,
+          "[1,\"1024\"]" },
+        { "{\"expr\": \"{gpu}\", \"map\": {\"X\": 1}, \"default\": null}", 0, "null" },
+        { "{\"a\": {\"b\": [{\"expr\": \"{m}\"}]}}", 1, "{\"a\":{\"b\":[2048]}}" },
+        { "{\"a\": {\"b\": {\"expr\": \"{gpu}\", \"map\": {\"X\": 1}}}}", 0,
+          "/a/b: the map of \"{gpu}\" has no \"A100\"" },
+        { "{\"expr\": \"{note}\"}", 0,
+          "character 1 of \"{note}\": column {note} is empty in this row" },
+        { "{\"expr\": \"{gpu}\"}", 0,
+          "character 1 of \"{gpu}\": \"A100\" in column {gpu} is no number" },
+        { "\"{gpus}\"", 0, "the table has no column {gpus} (did you mean {gpu}?)" },
+        { "\"{gpu\"", 0, "\"{\" without \"}\" in \"{gpu\"" },
+    };
+    struct cfg_loader loader;
+    struct csv csv;
+    char *data = write_file(table, ".csv");
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(csv_load(&csv, &loader, data), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_value(&csv, cases[i].value, cases[i].row, cases[i].expected);
+    cfg_loader_release(&loader);
+    remove_file(data);
+}
+
+static void test_pointers(void)
+{
+    static const struct {
+        const char *pointer;
+        const char *expected; /* the tree afterwards, or NULL: cannot be set */
+    } cases[] = {
+        { "/a/b", "{\"a\":{\"b\":9},\"l\":[0,{\"x\":1}]}" },
+        { "/a/c/d", "{\"a\":{\"b\":1,\"c\":{\"d\":9}},\"l\":[0,{\"x\":1}]}" },
+        { "/l/1/x", "{\"a\":{\"b\":1},\"l\":[0,{\"x\":9}]}" },
+        { "/s~1~0", "{\"a\":{\"b\":1},\"l\":[0,{\"x\":1}],\"s/~\":9}" },
+        { "/l/2", NULL },
+        { "/l/x", NULL },
+        { "/a/b/c", NULL },
+        { "", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct err err = { 0 };
+        json_t *tree =
+            json_loads("{\"a\": {\"b\": 1}, \"l\": [0, {\"x\": 1}]}", 0, NULL);
+        int rc = pointer_set(tree, cases[i].pointer, json_integer(9), &err);
+        char *text = json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS);
+        CU_ASSERT_EQUAL(rc, cases[i].expected ? 0 : -1);
+        if (cases[i].expected) {
+            CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
+            CU_ASSERT_EQUAL(json_integer_value(pointer_get(tree, cases[i].pointer)), 9);
+        }
+        free(text);
+        json_decref(tree);
+    }
+}
+
+#define KERNEL                                                              \
+    "'source': 's', 'kernel': {'gpu': {'expr': '{gpu}', 'map': "            \
+    "{'A100': 'A100-SXM4-80GB', 'H100': 'H100-SXM5-80GB'}}, 'op': 'gemm', " \
+    "'dtype': 'bf16', 'm': {'expr': '{m}'}, 'n': 1024, 'k': 1024}, "
+
+static void test_bad_mappings(void)
+{
+    static const struct {
+        const char *text;
+        const char *what; /* in the first error */
+    } cases[] = {
+        { "{" KERNEL "}", "nothing is measured" },
+        { "{'source': 's', 'measured': {'time_s': 1}}", "needs one of" },
+        { "{" KERNEL "'measured': {'time_s': '{times}'}}", "/measured/time_s: " },
+        { "{" KERNEL "'measured': {'time_s': '{m} /'}}", "ends where" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'name': '{x}'}", "/name: " },
+        { "{" KERNEL "'measured': {'time_s': {'expr': '{m}', 'ratio_to': 'x'}}}",
+          "no variant" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'rank_by': ['z']}", "column" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'bands': {'of': '{m}', 'edges': "
+          "[2, 1]}}",
+          "rise" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'drop': [{'column': 'note', "
+          "'matches': '(', 'why': 'w'}]}",
+          "regular expression" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'keep': [{'column': 'm', 'why': "
+          "'w'}]}",
+          "one of" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'choose': {'/m': [1]}}",
+          "scenarios" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'sauce': 1}", "unknown key" },
+        { "[]", "object" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct mapping m;
+        CU_ASSERT_EQUAL(load(&m, &loader, cases[i].text), -1);
+        CU_ASSERT_FATAL(loader.diags.n_errors > 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.errors[0], cases[i].what));
+        mapping_release(&m);
+        cfg_loader_release(&loader);
+    }
+}
+
+static const char whole[] =
+    "{" KERNEL "'name': '{gpu} {m}', "
+    "'drop': [{'column': 'note', 'matches': '^slow$', 'why': 'slow'}], "
+    "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}, "
+    "'variants': [{'name': 'double', 'set': {'/m': {'expr': '2 * {m}'}}, "
+    "  'measured': {'time_s': {'expr': '{oom}', 'ratio_to': 'base'}}}], "
+    "'bands': {'of': '{m}', 'edges': [2048]}, 'tables': '{gpu}'}";
+
+static void test_run(void)
+{
+    struct cfg_loader loader;
+    struct mapping m;
+    struct run run;
+    CU_ASSERT_EQUAL_FATAL(load(&m, &loader, whole), 0);
+    run_mapping(&run, &loader.arena, &m, NULL, NULL);
+    CU_ASSERT_EQUAL(run.n_rows, 5);
+    CU_ASSERT_EQUAL(run.n_dropped, 1);
+    CU_ASSERT_EQUAL_FATAL(run.n_outcomes, 8);
+    const struct run_outcome *o = run.outcomes;
+    CU_ASSERT_STRING_EQUAL(o[0].name, "A100 1024");
+    CU_ASSERT_DOUBLE_EQUAL(o[0].quantities[0].measured, 20e-6, 1e-18);
+    CU_ASSERT_EQUAL(o[0].band, 0);
+    CU_ASSERT_EQUAL(o[2].band, 1);
+    CU_ASSERT_STRING_EQUAL(o[1].name, "A100 1024/double");
+    CU_ASSERT_STRING_EQUAL(o[1].quantities[0].key, "time_s/base");
+    CU_ASSERT_DOUBLE_EQUAL(o[1].quantities[0].predicted,
+                           o[2].quantities[0].predicted / o[0].quantities[0].predicted,
+                           1e-12);
+    CU_ASSERT_TRUE(o[3].has_fits && !o[3].fits_measured && o[3].n_quantities == 0);
+    CU_ASSERT_EQUAL(run.n_failed, 3); /* no B100 in the map, twice; the cell "x" */
+    CU_ASSERT_PTR_NOT_NULL(strstr(o[4].error, "has no \"B100\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(o[6].error, "no number"));
+    mapping_release(&m);
+    cfg_loader_release(&loader);
+}
+
+static char *run_to_json(int n_threads)
+{
+    struct cfg_loader loader;
+    struct mapping m;
+    struct run run;
+    struct summary s;
+    omp_set_num_threads(n_threads);
+    CU_ASSERT_EQUAL_FATAL(load(&m, &loader, whole), 0);
+    m.name = "same";
+    run_mapping(&run, &loader.arena, &m, NULL, NULL);
+    summary_make(&s, &loader.arena, &run);
+    json_t *tree = report_validation_json(&run, &s);
+    char *text = json_dumps(tree, JSON_REAL_PRECISION(12));
+    json_decref(tree);
+    mapping_release(&m);
+    cfg_loader_release(&loader);
+    return text;
+}
+
+static void test_threads_do_not_matter(void)
+{
+    int n_threads = omp_get_max_threads();
+    char *one = run_to_json(1), *four = run_to_json(4);
+    omp_set_num_threads(n_threads);
+    CU_ASSERT_STRING_EQUAL(one, four);
+    free(one);
+    free(four);
+}
+
+void test_mapping_register(void)
+{
+    CU_pSuite suite = CU_add_suite("mapping", NULL, NULL);
+    CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "pointers", test_pointers);
+    CU_add_test(suite, "bad mappings", test_bad_mappings);
+    CU_add_test(suite, "a run over kernels", test_run);
+    CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
+}

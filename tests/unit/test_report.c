@@ -1,0 +1,186 @@
+/* What is printed of a step: every name of the contract in its order, nulls where
+ * nothing is known, and text within its columns. The step is made by hand. */
+#include "report/report.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_report_register(void);
+
+struct sample {
+    struct gpu gpu;
+    struct instance instance;
+    struct framework framework;
+    struct scenario s;
+    struct stage_memory stages[2];
+    struct simulate_result r;
+    const char *warnings[1];
+};
+
+static void make_sample(struct sample *x)
+{
+    *x = (struct sample) { .gpu.name = "V100-SXM2-16GB",
+                           .instance.name = "p3.16xlarge",
+                           .framework.name = "pytorch-ddp" };
+    x->instance.gpu = &x->gpu;
+    x->s.name = "sample";
+    x->s.model.name = "bert-large-uncased";
+    x->s.cluster.n_groups = 1;
+    x->s.cluster.groups[0] = (struct cluster_group) { &x->instance, 2, 8 };
+    x->s.cluster.n_gpus = 16;
+    x->s.training.framework = &x->framework;
+    x->s.parallel.data = 16;
+    x->stages[0] = (struct stage_memory) { .peak_B = 900, .parameters_B = 400 };
+    x->stages[1] = (struct stage_memory) { .peak_B = 1200, .activations_B = 700 };
+    x->warnings[0] = "a warning that is long enough to be cut between words so that no "
+                     "line of the report is beyond the margin of eighty-eight columns";
+    x->r = (struct simulate_result) {
+        .step_time_s = 0.5,
+        .samples_per_s = 128,
+        .gpus = 16,
+        .parts_s = { [PART_COMPUTE] = 0.3,
+                     [PART_DATA_COMM_EXPOSED] = 0.2,
+                     [PART_DATA_COMM_HIDDEN] = 0.1 },
+        .memory = { 1000, 1200, 1100, 1050, false, 2, x->stages },
+        .network = FIDELITY_FLOW,
+        .folded = true,
+        .n_warnings = 1,
+        .warnings = x->warnings,
+    };
+}
+
+/* Key order, depth first, with values that matter. */
+static void test_json_keys(void)
+{
+    static const char expected[] =
+        "{\"scenario\":\"sample\",\"step_time_s\":0.5,\"samples_per_s\":128.0,"
+        "\"tokens_per_s\":0.0,\"model_flops_per_gpu_s\":0.0,\"mfu\":0.0,\"hfu\":0.0,"
+        "\"gpus\":16,\"breakdown_s\":{\"compute\":0.3,\"recompute\":0.0,"
+        "\"tensor_comm\":0.0,\"pipeline_comm\":0.0,\"pipeline_bubble\":0.0,"
+        "\"context_comm\":0.0,\"expert_comm\":0.0,\"data_comm_exposed\":0.2,"
+        "\"data_comm_hidden\":0.1,\"optimizer\":0.0,\"offload_exposed\":0.0,"
+        "\"other\":0.0},\"memory\":{\"capacity_bytes\":1000,\"peak_bytes\":1200,"
+        "\"reserved_bytes\":1100,\"allocated_bytes\":1050,\"fits\":false,\"stages\":["
+        "{\"stage\":0,\"peak_bytes\":900,\"parameters\":400,\"gradients\":0,"
+        "\"optimizer\":0,\"activations\":0,\"buffers\":0,\"workspace\":0,"
+        "\"framework\":0},{\"stage\":1,\"peak_bytes\":1200,\"parameters\":0,"
+        "\"gradients\":0,\"optimizer\":0,\"activations\":700,\"buffers\":0,"
+        "\"workspace\":0,\"framework\":0}]},\"cost\":{\"usd_per_hour\":null,"
+        "\"usd_per_step\":null,\"usd_per_job\":null,\"hours_per_job\":null,"
+        "\"price_date\":null},\"range\":";
+    struct sample x;
+    make_sample(&x);
+    json_t *tree = report_step_json(&x.s, &x.r);
+    char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    CU_ASSERT_EQUAL(strncmp(text, expected, sizeof(expected) - 1), 0);
+    static const char *const rest[] = { "range", "utilization", "warnings",
+                                        "layer", "simulation",  NULL };
+    for (int i = 0; rest[i]; i++)
+        CU_ASSERT_PTR_NOT_NULL(json_object_get(tree, rest[i]));
+    free(text);
+    json_decref(tree);
+}
+
+static void test_json_cost(void)
+{
+    struct sample x;
+    make_sample(&x);
+    x.r.cost = (struct cost_result) { .usd_per_hour = 10,
+                                      .usd_per_step = 0.5,
+                                      .has_price = true,
+                                      .has_job = true,
+                                      .usd_per_job = 7,
+                                      .hours_per_job = 0.7,
+                                      .price_date = "2023-09-18" };
+    json_t *tree = report_step_json(&x.s, &x.r);
+    json_t *cost = json_object_get(tree, "cost");
+    CU_ASSERT_EQUAL(json_real_value(json_object_get(cost, "usd_per_job")), 7);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(cost, "price_date")),
+                           "2023-09-18");
+    json_decref(tree);
+    x.r.cost.has_price = false; /* hours are known without a price */
+    tree = report_step_json(&x.s, &x.r);
+    cost = json_object_get(tree, "cost");
+    CU_ASSERT_TRUE(json_is_null(json_object_get(cost, "usd_per_job")));
+    CU_ASSERT_EQUAL(json_real_value(json_object_get(cost, "hours_per_job")), 0.7);
+    json_decref(tree);
+}
+
+static char *text_of(const struct sample *x)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    report_step_text(out, &x->s, &x->r);
+    fclose(out);
+    return text;
+}
+
+static void check_lines(const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        CU_ASSERT_TRUE(n <= 88);
+        CU_ASSERT_TRUE(n == 0 || text[n - 1] != ' ');
+        for (size_t i = 0; i < n; i++)
+            CU_ASSERT_TRUE(text[i] >= ' ' && text[i] <= '~');
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void test_text(void)
+{
+    struct sample x;
+    make_sample(&x);
+    char *text = text_of(&x);
+    check_lines(text);
+    static const char *const parts[] = { "bert-large-uncased on 2 x p3.16xlarge",
+                                         "60.0 %",
+                                         "40.0 %",
+                                         "DOES NOT FIT",
+                                         "stage 1 in all",
+                                         "no price is known",
+                                         "warning: a warning",
+                                         NULL };
+    for (int i = 0; parts[i]; i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, parts[i]));
+    free(text);
+    x.r.memory.peak_B = 900;
+    x.r.memory.fits = true;
+    text = text_of(&x);
+    CU_ASSERT_PTR_NULL(strstr(text, "DOES NOT FIT"));
+    free(text);
+}
+
+static void test_wrap(void)
+{
+    static const struct {
+        const char *text, *expected;
+        int width;
+    } cases[] = {
+        { "a bb ccc", "> a bb ccc\n", 20 },
+        { "a bb ccc", "> a bb\n  ccc\n", 8 },
+        { "  a   bb ", "> a bb\n", 20 },
+        { "a unbreakable b", "> a\n  unbreakable\n  b\n", 6 },
+        { "", "> \n", 20 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        report_wrap(out, "> ", "  ", cases[i].text, cases[i].width);
+        fclose(out);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
+        free(text);
+    }
+}
+
+void test_report_register(void)
+{
+    CU_pSuite suite = CU_add_suite("report", NULL, NULL);
+    CU_add_test(suite, "JSON has the contract's keys", test_json_keys);
+    CU_add_test(suite, "JSON of the cost", test_json_cost);
+    CU_add_test(suite, "text", test_text);
+    CU_add_test(suite, "wrapped lines", test_wrap);
+}

@@ -1,0 +1,85 @@
+/* Error statistics and rankings against figures worked out by hand. */
+#include "validation/stats.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+
+void test_stats_register(void);
+
+static void test_errors(void)
+{
+    static const struct {
+        int64_t n;
+        double errors[5];
+        struct stats s;
+    } cases[] = {
+        { 0, { 0 }, { 0, 0, 0, 0, 0 } },
+        { 1, { -0.5 }, { 1, 0.5, 0.5, 0.5, -0.5 } },
+        { 2, { 0.1, -0.3 }, { 2, 0.2, 0.2, 0.3, -0.1 } },
+        { 5, { 0, 0.1, -0.1, 0.2, -0.7 }, { 5, 0.22, 0.1, 0.7, -0.1 } },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct stats s = stats_of(cases[i].errors, cases[i].n);
+        CU_ASSERT_EQUAL(s.n, cases[i].s.n);
+        CU_ASSERT_DOUBLE_EQUAL(s.mean_abs, cases[i].s.mean_abs, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(s.median_abs, cases[i].s.median_abs, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(s.max_abs, cases[i].s.max_abs, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(s.bias, cases[i].s.bias, 1e-12);
+    }
+}
+
+static void test_rankings(void)
+{
+    static const struct {
+        int64_t n;
+        double measured[5], predicted[5];
+        double spearman, regret, regret_top3;
+    } cases[] = {
+        { 3, { 1, 2, 3 }, { 10, 20, 30 }, 1, 0, 0 },
+        { 3, { 1, 2, 3 }, { 30, 20, 10 }, -1, 2.0 / 3, 0 },
+        { 5, { 10, 1, 2, 3, 4 }, { 1, 5, 4, 3, 2 }, -1, 0.9, 0.7 },
+        { 4,
+          { 0, 5, 4, 2 },
+          { 9, 8, 0, 7 },
+          -0.4,
+          1,
+          0 }, /* the best ran out of memory */
+        { 1, { 7 }, { 3 }, NAN, 0, 0 },
+        { 3, { 1, 2, 4 }, { 5, 5, 5 }, NAN, 0.75, 0 }, /* the first of equals */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ranking r =
+            ranking_of(cases[i].measured, cases[i].predicted, cases[i].n);
+        CU_ASSERT_EQUAL(r.n, cases[i].n);
+        if (isnan(cases[i].spearman))
+            CU_ASSERT_TRUE(isnan(r.spearman))
+        else
+            CU_ASSERT_DOUBLE_EQUAL(r.spearman, cases[i].spearman, 1e-12)
+        CU_ASSERT_DOUBLE_EQUAL(r.regret, cases[i].regret, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(r.regret_top3, cases[i].regret_top3, 1e-12);
+    }
+}
+
+/* Whatever the numbers: three are no worse than one, and nothing beats the best. */
+static void test_regret_is_ordered(void)
+{
+    uint64_t state = 1;
+    for (int trial = 0; trial < 1000; trial++) {
+        double measured[9], predicted[9];
+        for (int i = 0; i < 9; i++) {
+            state = state * UINT64_C(6364136223846793005) + 1;
+            measured[i] = 1 + (double)(state >> 40);
+            predicted[i] = (double)(state >> 20 & 15);
+        }
+        struct ranking r = ranking_of(measured, predicted, 9);
+        CU_ASSERT_TRUE(r.regret_top3 >= 0 && r.regret_top3 <= r.regret && r.regret < 1);
+    }
+}
+
+void test_stats_register(void)
+{
+    CU_pSuite suite = CU_add_suite("stats", NULL, NULL);
+    CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "rankings", test_rankings);
+    CU_add_test(suite, "regret is ordered", test_regret_is_ordered);
+}
