@@ -292,7 +292,7 @@ int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
     if (!data)
         data = arena_printf(r.arena, "%s/validate/data/%s.csv", datadir_root(r.arena),
                             name);
-    struct cfg root = cfg_load(loader, datadir_file(r.arena, "validate/cases", name));
+    struct cfg root = datadir_load(loader, "validate/cases", name, (struct cfg) { 0 });
     if (!root.json || csv_load(&m->csv, loader, data))
         return -1;
     if (!cfg_is_object(root))

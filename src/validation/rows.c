@@ -1,0 +1,236 @@
+#include "validation/rows.h"
+
+#include "validation/pointer.h"
+#include "validation/value.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *keep_text(struct rows *r, struct strbuf *b)
+{
+    const char *text = arena_strdup(r->arena, strbuf_get(b));
+    strbuf_release(b);
+    return text;
+}
+
+/* Index of the job; the tree's reference is stolen. */
+static int64_t add_job(struct rows *r, json_t *tree)
+{
+    char *text = json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS);
+    json_t *known = json_object_get(r->ids, text);
+    if (!known) {
+        known = json_integer(r->jobs.n);
+        json_object_set_new(r->ids, text, known);
+        VEC_PUSH(&r->jobs, ((struct rows_job) { json_incref(tree), NULL, NULL }));
+    }
+    json_decref(tree);
+    free(text);
+    return json_integer_value(known);
+}
+
+static int set_field(json_t *tree, const char *pointer, json_t *value,
+                     struct value_row row, struct err *err)
+{
+    json_t *v = value_resolve(value, row, err);
+    return v ? pointer_set(tree, pointer, v, err) : -1;
+}
+
+static json_t *variant_tree(const struct mapping *m, const struct mapping_variant *v,
+                            struct value_row row, struct err *err)
+{
+    json_t *tree = value_resolve(m->subject, row, err);
+    int rc = tree ? 0 : -1;
+    for (void *it = cfg_first(v->set); it && rc == 0; it = cfg_next(v->set, it))
+        rc = set_field(tree, cfg_key(it), json_object_iter_value(it), row, err);
+    if (rc == 0)
+        return tree;
+    json_decref(tree);
+    return NULL;
+}
+
+/* The i-th combination of what is to be chosen, as digits of a mixed-radix number. */
+static int choose(const struct mapping *m, json_t *tree, size_t i, struct value_row row,
+                  struct err *err)
+{
+    for (int32_t c = 0; c < m->n_choices; c++) {
+        json_t *values = m->choices[c].values;
+        size_t n = json_array_size(values);
+        if (set_field(tree, m->choices[c].pointer, json_array_get(values, i % n), row,
+                      err))
+            return -1;
+        i /= n;
+    }
+    return 0;
+}
+
+static int add_candidates(struct rows *r, struct rows_candidates *c, int32_t variant,
+                          struct value_row row, struct err *err)
+{
+    const struct mapping *m = r->m;
+    size_t n = 1;
+    for (int32_t i = 0; i < m->n_choices; i++)
+        n *= json_array_size(m->choices[i].values);
+    c->first = r->candidates.n;
+    c->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        json_t *tree = variant_tree(m, &m->variants[variant], row, err);
+        if (!tree)
+            return -1;
+        if (choose(m, tree, i, row, err)) {
+            json_decref(tree);
+            return -1;
+        }
+        VEC_PUSH(&r->candidates, add_job(r, tree));
+        c->n++;
+    }
+    return 0;
+}
+
+static const char *outcome_name(struct rows *r, const struct mapping_variant *v,
+                                struct value_row row)
+{
+    struct strbuf b;
+    struct err err = { 0 };
+    strbuf_init(&b);
+    if (r->m->row_name)
+        value_text(r->m->row_name, row, &b, &err);
+    else
+        strbuf_printf(&b, "line %lld", (long long)row.csv->lines[row.row]);
+    if (v->name)
+        strbuf_printf(&b, "/%s", v->name);
+    return keep_text(r, &b);
+}
+
+/* What was measured of the row; -1 with err set when a cell is no number. */
+static int read_measured(struct rows *r, struct run_outcome *o, struct rows_plan *plan,
+                         const struct mapping_variant *v, struct value_row row,
+                         struct err *err)
+{
+    o->quantities = ARENA_ARRAY(r->arena, v->n_measured + 1, struct run_quantity);
+    plan->ratios = ARENA_ARRAY(r->arena, v->n_measured + 1, struct rows_candidates);
+    plan->of =
+        ARENA_ARRAY(r->arena, v->n_measured + 1, const struct mapping_measured *);
+    bool oom = false;
+    for (int32_t i = 0; i < v->n_measured; i++) {
+        const struct mapping_measured *q = &v->measured[i];
+        enum value_state state;
+        double measured = 0;
+        struct err inner = { 0 };
+        if (value_number(q->value, row, &state, &measured, &inner))
+            return err_set(err, "measured %s: %s", q->name, inner.text);
+        oom |= state == VALUE_OOM;
+        if (state != VALUE_GIVEN)
+            continue;
+        o->has_fits = o->fits_measured = true;
+        if (strcmp(q->name, "fits") == 0) {
+            oom |= measured == 0;
+            continue;
+        }
+        if (measured == 0)
+            return err_set(err, "measured %s: 0 has no relative error", q->name);
+        plan->of[o->n_quantities] = q;
+        o->quantities[o->n_quantities++] =
+            (struct run_quantity) { q->key, measured, (double)NAN };
+    }
+    if (oom) {
+        o->has_fits = true;
+        o->fits_measured = false;
+        o->n_quantities = 0;
+    }
+    return 0;
+}
+
+static int read_place(struct rows *r, struct run_outcome *o, struct value_row row,
+                      struct err *err)
+{
+    const struct mapping *m = r->m;
+    struct strbuf b;
+    if (m->n_edges) {
+        enum value_state state;
+        double v;
+        if (value_number(m->band_of, row, &state, &v, err))
+            return -1;
+        if (state != VALUE_GIVEN)
+            return err_set(err, "the cell that decides the band is empty");
+        while (o->band < m->n_edges && v >= m->edges[o->band])
+            o->band++;
+    }
+    if (m->table) {
+        strbuf_init(&b);
+        int rc = value_text(m->table, row, &b, err);
+        o->table = keep_text(r, &b);
+        if (rc)
+            return -1;
+    }
+    strbuf_init(&b);
+    for (int32_t i = 0; i < m->n_rank_by; i++)
+        strbuf_printf(&b, "%s%s", i ? ", " : "",
+                      csv_cell(row.csv, row.row, m->rank_by[i]));
+    if (m->n_rank_by)
+        o->rank_group = keep_text(r, &b);
+    strbuf_release(&b);
+    return 0;
+}
+
+static int read_jobs(struct rows *r, const struct run_outcome *o,
+                     struct rows_plan *plan, int32_t variant, struct value_row row,
+                     struct err *err)
+{
+    if (add_candidates(r, &plan->own, variant, row, err))
+        return -1;
+    for (int32_t i = 0; i < o->n_quantities; i++)
+        if (plan->of[i]->ratio_to >= 0 &&
+            add_candidates(r, &plan->ratios[i], plan->of[i]->ratio_to, row, err))
+            return -1;
+    return 0;
+}
+
+/* Adds the row's outcome in a variant; whether anything of it was measured. */
+static bool add_outcome(struct rows *r, int32_t variant, struct value_row row)
+{
+    const struct mapping_variant *v = &r->m->variants[variant];
+    struct run_outcome o = { .row = row.row, .name = outcome_name(r, v, row) };
+    struct rows_plan plan = { 0 };
+    struct err err = { 0 };
+    int rc = read_measured(r, &o, &plan, v, row, &err);
+    if (rc == 0 && !o.has_fits)
+        return false;
+    if (rc || read_place(r, &o, row, &err) ||
+        read_jobs(r, &o, &plan, variant, row, &err)) {
+        o.error = arena_strdup(r->arena, err.text);
+        plan.own.n = 0;
+    }
+    VEC_PUSH(&r->outcomes, o);
+    VEC_PUSH(&r->plans, plan);
+    return true;
+}
+
+void rows_resolve(struct rows *r, struct arena *arena, struct mapping *m)
+{
+    *r = (struct rows) { .arena = arena, .m = m, .ids = json_object() };
+    for (int64_t i = 0; i < m->csv.n_rows; i++) {
+        bool measured = false;
+        if (!filters_pass(&m->filters, &m->csv, i)) {
+            r->n_dropped++;
+            continue;
+        }
+        for (int32_t v = 0; v < m->n_variants; v++)
+            if (m->variants[v].n_measured)
+                measured |= add_outcome(r, v, (struct value_row) { &m->csv, i });
+        r->n_unmeasured += !measured;
+    }
+}
+
+void rows_release(struct rows *r)
+{
+    for (int64_t i = 0; i < r->jobs.n; i++) {
+        json_decref(r->jobs.v[i].tree);
+        json_decref(r->jobs.v[i].result);
+    }
+    json_decref(r->ids);
+    VEC_RELEASE(&r->jobs);
+    VEC_RELEASE(&r->candidates);
+    VEC_RELEASE(&r->outcomes);
+    VEC_RELEASE(&r->plans);
+}
