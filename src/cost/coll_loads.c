@@ -17,6 +17,18 @@ static double message_Bps(const struct planner *p, const struct net_link *l, int
     return l->payload_Bps / inst->nvlinks[gpu_a][gpu_b];
 }
 
+/* In a folded net the sender's and the receiver's host memory are one link, which a
+ * route lists once. */
+static double times_staged(const struct planner *p, const struct net_link *l,
+                           int64_t instance_a, int gpu_a, int64_t instance_b, int gpu_b)
+{
+    if (l->kind != NET_HOST || instance_a == instance_b ||
+        net_copy(p->net, instance_a) != net_copy(p->net, instance_b))
+        return 1;
+    const struct instance *inst = net_instance(p->net, l->copy);
+    return inst->gpu_numa[gpu_a] == inst->gpu_numa[gpu_b] ? 2 : 1;
+}
+
 int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation,
                      int64_t instance_a, int gpu_a, int64_t instance_b, int gpu_b)
 {
@@ -29,7 +41,8 @@ int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation
     VEC_PUSH(&b->starts, (int32_t)b->uses.n);
     for (int i = 0; i < n; i++) {
         const struct net_link *l = &net_links(p->net)[links[i]];
-        VEC_PUSH(&b->uses, ((struct flow_use) { links[i], inflation }));
+        double times = times_staged(p, l, instance_a, gpu_a, instance_b, gpu_b);
+        VEC_PUSH(&b->uses, ((struct flow_use) { links[i], inflation * times }));
         rate = fmin(rate, message_Bps(p, l, gpu_a, gpu_b) / inflation);
     }
     VEC_PUSH(&b->hop_Bps, rate);
@@ -65,7 +78,7 @@ void coll_load_hop(struct planner *p, struct coll_loads *loads,
     for (int32_t i = ring->hop_starts[hop]; i < ring->hop_starts[hop + 1]; i++) {
         struct flow_use use = ring->uses[i];
         use.weight *= use.link == core ? bytes * nodes : bytes;
-        loads->wire += bytes * nodes;
+        loads->wire += ring->uses[i].weight * bytes * nodes;
         VEC_PUSH(&loads->uses, use);
     }
 }

@@ -1,7 +1,7 @@
 #include "cost/nccl.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 enum { LL, LL128, SIMPLE, PROTOCOLS }; /* NCCL's order */
 enum { VOLTA, AMPERE, HOPPER, BLACKWELL, ARCHS };
@@ -61,17 +61,30 @@ static const struct nccl_version versions[] = {
 
 enum { N_VERSIONS = sizeof(versions) / sizeof(*versions) };
 
+/* "2.12", "2.12.12", and what packages put behind a '-' or '+'. */
+static int32_t parse_version(const char *text)
+{
+    int32_t parts[3] = { 0, 0, 99 };
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        long part = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 100;
+        if (part > 99)
+            return -1;
+        parts[i] = (int32_t)part;
+        text = end;
+        if (i > 0 && (*text == '\0' || *text == '-' || *text == '+'))
+            return parts[0] * 10000 + parts[1] * 100 + parts[2];
+        if (*text++ != '.')
+            return -1;
+    }
+    return -1;
+}
+
 const struct nccl_version *nccl_version_get(const char *version)
 {
-    int major, minor, patch = 99;
-    char more;
-    if (!version)
-        return &versions[N_VERSIONS - 1];
-    int n = sscanf(version, "%d.%d.%d%c", &major, &minor, &patch, &more);
-    if (n < 2 || (n > 3 && more != '-' && more != '+') || major < 1 || major > 9 ||
-        minor < 0 || minor > 99 || patch < 0 || patch > 99)
+    int32_t number = version ? parse_version(version) : INT32_MAX, best = 0;
+    if (number < 0)
         return NULL;
-    int32_t number = major * 10000 + minor * 100 + patch, best = 0;
     for (int32_t i = 0; i < N_VERSIONS; i++)
         if (versions[i].number <= number)
             best = i;

@@ -188,11 +188,11 @@ static void try_start(struct chunk_net *c, struct hop *h)
 {
     if (h->busy || h->n_sent >= h->n_allowed || h->n_sent >= h->run->n_messages)
         return;
-    int64_t begin = c->sim->now_ps + h->run->step_ps, end = begin + h->own_ps;
+    const int64_t begin = c->sim->now_ps + h->run->step_ps;
+    int64_t end = begin + h->own_ps;
     for (int32_t i = 0; i < h->n_passages; i++) {
         struct server *s = &c->servers[h->passages[i].link];
-        begin = s->free_ps > begin ? s->free_ps : begin;
-        s->free_ps = begin + h->passages[i].busy_ps;
+        s->free_ps = (s->free_ps > begin ? s->free_ps : begin) + h->passages[i].busy_ps;
         s->busy_ps += h->passages[i].busy_ps;
         end = s->free_ps > end ? s->free_ps : end;
     }

@@ -6,9 +6,10 @@
  *   of rank r-1, be busy      busy for bytes / payload rate
  *   step_s
  *
- * A message passes its links as one stream (cut-through): it begins on each no sooner
- * than on the one before, and has arrived when the last byte has left the slowest. Its
- * own rate is that of one wire (hop_Bps); parallel wires carry several messages.
+ * A message passes its links as one stream (cut-through): it joins the queues of all of
+ * them when it starts, and has arrived when the last of them has carried it. No link
+ * waits for another, so a queue in one place never idles the next. A message's own rate
+ * is that of one wire (hop_Bps); parallel wires carry several messages.
  *
  * Messages that end at one instant are one event of the sim: the first pass notes all
  * arrivals, the second starts what can start, in order of rank. No solver runs.

@@ -1,0 +1,241 @@
+/* The three fidelities against each other, and chunk replay against its theorems. */
+#include "base/units.h"
+#include "replay/coll_run.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_chunk_register(void);
+
+struct stage {
+    struct cfg_loader loader;
+    struct arena arena;
+    struct cluster cluster;
+    struct net *net;
+    struct coll_group world;
+    struct err err;
+};
+
+static void stage_init(struct stage *t, const char *spec, bool folded)
+{
+    memset(t, 0, sizeof(*t));
+    cfg_loader_init(&t->loader);
+    arena_init(&t->arena);
+    CU_ASSERT_FATAL(cluster_parse(&t->cluster, &t->loader, spec) == 0);
+    t->net = net_new(&t->cluster, folded, &t->err);
+    CU_ASSERT_FATAL(t->net != NULL);
+    t->world = coll_group_world(&t->cluster);
+}
+
+static void stage_release(struct stage *t)
+{
+    net_free(t->net);
+    arena_release(&t->arena);
+    cfg_loader_release(&t->loader);
+}
+
+static void note_end(struct sim *sim, void *arg)
+{
+    *(double *)arg = units_s(sim->now_ps);
+}
+
+/* Ends of n plans started together. */
+static void run_plans(struct stage *t, const struct coll_plan *const *plans, int n,
+                      enum fidelity fidelity, double *ends)
+{
+    struct sim sim;
+    struct coll_world world;
+    sim_init(&sim, NULL);
+    coll_world_init(&world, &sim, t->net, fidelity);
+    for (int i = 0; i < n; i++) {
+        ends[i] = -1;
+        coll_run_start(&world, plans[i], note_end, &ends[i]);
+    }
+    sim_run(&sim);
+    coll_world_release(&world);
+    sim_release(&sim);
+}
+
+static double run_plan(struct stage *t, const struct coll_plan *plan, enum fidelity f)
+{
+    double end;
+    run_plans(t, &plan, 1, f, &end);
+    return end;
+}
+
+/* What (C3) and (C4) of chunk.h allow between chunk and the closed form. */
+static double allowed_s(const struct coll_plan *plan)
+{
+    double s = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_steps *steps = &plan->phases[i].steps;
+        s += 3e-12 * (double)(steps->n_messages + 4096 + 1);
+    }
+    return s;
+}
+
+static void check_plan(struct stage *t, const struct coll_request *q)
+{
+    struct coll_plan plan;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &t->arena, t->net, q, &t->err) == 0);
+    double closed = coll_plan_time_s(&plan, t->net);
+    CU_ASSERT_DOUBLE_EQUAL(run_plan(t, &plan, FIDELITY_ANALYTIC), closed, 2e-12);
+    CU_ASSERT_DOUBLE_EQUAL(run_plan(t, &plan, FIDELITY_FLOW), closed, 1e-6 * closed);
+    CU_ASSERT_DOUBLE_EQUAL(run_plan(t, &plan, FIDELITY_CHUNK), closed,
+                           allowed_s(&plan));
+}
+
+/* Over clusters, operations and sizes, folded or not. */
+static void test_fidelities(void)
+{
+    static const char *const specs[] = { "p3.16xlarge",    "p4d.24xlarge",
+                                         "p5.48xlarge",    "g5.48xlarge",
+                                         "p4d.24xlarge:3", "p3dn.24xlarge:2",
+                                         "p5.48xlarge:2",  "g5.48xlarge:2" };
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
+        for (int folded = 0; folded < 2; folded++) {
+            struct stage t;
+            stage_init(&t, specs[i], folded);
+            for (int op = 0; op <= COLL_REDUCE; op++)
+                for (double size = 512; size < 1e10; size *= 61)
+                    for (int proto = -1; proto < FABRIC_PROTO_LL; proto++) {
+                        struct coll_request q = { .op = (enum coll_op)op,
+                                                  .protocol = proto,
+                                                  .size_B = size,
+                                                  .groups = &t.world,
+                                                  .n_groups = 1 };
+                        check_plan(&t, &q);
+                    }
+            stage_release(&t);
+        }
+}
+
+/* Every subset of the cube mesh: rings, chains, PCIe. */
+static void test_subsets(void)
+{
+    struct stage t;
+    stage_init(&t, "p3.16xlarge", true);
+    for (uint32_t mask = 1; mask < 256; mask++) {
+        struct coll_span *s = &t.world.spans[0];
+        struct coll_request q = { .op = COLL_ALL_REDUCE,
+                                  .protocol = FABRIC_PROTO_SIMPLE,
+                                  .size_B = 1e8,
+                                  .groups = &t.world,
+                                  .n_groups = 1 };
+        struct coll_plan plan;
+        s->n_gpus = 0;
+        for (int g = 0; g < 8; g++)
+            if (mask >> g & 1)
+                s->gpus[s->n_gpus++] = (uint8_t)g;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &t.arena, t.net, &q, &t.err) == 0);
+        double closed = coll_plan_time_s(&plan, t.net);
+        double chunk = run_plan(&t, &plan, FIDELITY_CHUNK);
+        CU_ASSERT(chunk <= closed + allowed_s(&plan));
+        double slack = plan.n_phases ? (double)plan.phases[0].steps.n_messages *
+                                           plan.phases[0].steps.step_s
+                                     : 0;
+        CU_ASSERT(chunk >= closed - slack - 0.02 * closed - allowed_s(&plan));
+    }
+    stage_release(&t);
+}
+
+/* Eight rings through one NIC get an eighth of it each, at flow and chunk; a FIFO serves
+ * the last messages one after the other, so the first ring ends a message earlier. */
+static void test_sharing(void)
+{
+    struct stage t;
+    struct coll_group groups[8];
+    struct coll_plan plans[8];
+    const struct coll_plan *list[8];
+    double ends[8];
+    stage_init(&t, "p3dn.24xlarge:16", false);
+    for (int i = 0; i < 8; i++) {
+        groups[i] = t.world;
+        groups[i].spans[0].n_gpus = 1;
+        groups[i].spans[0].gpus[0] = (uint8_t)i;
+        struct coll_request q = { .op = COLL_ALL_GATHER,
+                                  .protocol = FABRIC_PROTO_SIMPLE,
+                                  .size_B = 8e9,
+                                  .groups = &groups[i],
+                                  .n_groups = 1 };
+        CU_ASSERT_FATAL(coll_plan_make(&plans[i], &t.arena, t.net, &q, &t.err) == 0);
+        list[i] = &plans[i];
+    }
+    double alone = coll_plan_time_s(&plans[0], t.net);
+    for (int f = FIDELITY_FLOW; f <= FIDELITY_CHUNK; f++) {
+        run_plans(&t, list, 8, (enum fidelity)f, ends);
+        for (int i = 0; i < 8; i++) {
+            double early = f == FIDELITY_CHUNK ? 7.0 / 15 : 0; /* of 15 messages */
+            CU_ASSERT(ends[i] / alone > 8 - early - 0.01);
+            CU_ASSERT(ends[i] / alone < 8 + 0.01);
+        }
+    }
+    stage_release(&t);
+}
+
+/* All messages are replayed: n ranks x K steps, and each carries its bytes. */
+static void test_messages(void)
+{
+    struct stage t;
+    struct sim sim;
+    struct coll_plan plan;
+    double end = -1;
+    stage_init(&t, "p4d.24xlarge:2", false);
+    struct coll_request q = { .op = COLL_ALL_REDUCE,
+                              .protocol = FABRIC_PROTO_SIMPLE,
+                              .size_B = 1 << 28,
+                              .groups = &t.world,
+                              .n_groups = 1 };
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &t.arena, t.net, &q, &t.err) == 0);
+    sim_init(&sim, NULL);
+    struct chunk_net *c = chunk_net_new(&sim, t.net);
+    chunk_start(c, &plan.phases[0].steps, note_end, &end);
+    sim_run(&sim);
+    CU_ASSERT(end > 0);
+    CU_ASSERT_EQUAL(chunk_n_messages(c), 4 * 16 * 30);
+    for (int32_t u = 0; u < plan.phases[0].n_uses; u++) {
+        const struct flow_use *use = &plan.phases[0].uses[u];
+        double busy = use->weight * q.size_B / net_links(t.net)[use->link].payload_Bps;
+        CU_ASSERT_DOUBLE_EQUAL(chunk_link_busy_s(c, use->link), busy, 1e-6 * busy);
+    }
+    CU_ASSERT(sim.n_fired < 4 * 16 * 30 / 3); /* those of one instant are one event */
+    chunk_net_free(c);
+    sim_release(&sim);
+    stage_release(&t);
+}
+
+/* A world may be dropped while messages are under way. */
+static void test_dropped(void)
+{
+    struct stage t;
+    struct sim sim;
+    struct coll_plan plan;
+    double end = -1;
+    stage_init(&t, "p4d.24xlarge", true);
+    struct coll_request q = { .op = COLL_ALL_REDUCE,
+                              .protocol = -1,
+                              .size_B = 1e9,
+                              .groups = &t.world,
+                              .n_groups = 1 };
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &t.arena, t.net, &q, &t.err) == 0);
+    sim_init(&sim, NULL);
+    struct chunk_net *c = chunk_net_new(&sim, t.net);
+    chunk_start(c, &plan.phases[0].steps, note_end, &end);
+    sim_run_until(&sim, units_ps(1e-3));
+    chunk_net_free(c);
+    sim_run(&sim);
+    CU_ASSERT(end < 0);
+    sim_release(&sim);
+    stage_release(&t);
+}
+
+void test_chunk_register(void)
+{
+    CU_pSuite s = CU_add_suite("chunk", NULL, NULL);
+    CU_add_test(s, "the three fidelities agree", test_fidelities);
+    CU_add_test(s, "every subset of the cube mesh", test_subsets);
+    CU_add_test(s, "eight rings share one NIC", test_sharing);
+    CU_add_test(s, "every message is replayed", test_messages);
+    CU_add_test(s, "dropped midway", test_dropped);
+}

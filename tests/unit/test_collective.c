@@ -1,0 +1,411 @@
+/* Collectives: rings over real links, costs against independent formulas, and the
+ * identities that every plan keeps. */
+#include "cost/collective.h"
+#include "cost/nccl.h"
+#include "cost/rings.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_collective_register(void);
+
+struct bench { /* a cluster with its net */
+    struct cfg_loader loader;
+    struct arena arena;
+    struct cluster cluster;
+    struct net *net;
+    struct coll_group world;
+    struct err err;
+};
+
+static void bench_init(struct bench *b, const char *spec, bool folded)
+{
+    memset(b, 0, sizeof(*b));
+    cfg_loader_init(&b->loader);
+    arena_init(&b->arena);
+    CU_ASSERT_FATAL(cluster_parse(&b->cluster, &b->loader, spec) == 0);
+    b->net = net_new(&b->cluster, folded, &b->err);
+    CU_ASSERT_FATAL(b->net != NULL);
+    b->world = coll_group_world(&b->cluster);
+}
+
+static void bench_release(struct bench *b)
+{
+    net_free(b->net);
+    arena_release(&b->arena);
+    cfg_loader_release(&b->loader);
+}
+
+static struct coll_request request_of(const struct bench *b, enum coll_op op,
+                                      double size)
+{
+    return (struct coll_request) {
+        .op = op, .protocol = -1, .size_B = size, .groups = &b->world, .n_groups = 1
+    };
+}
+
+static double time_of(struct bench *b, const struct coll_request *q)
+{
+    struct coll_plan plan;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b->arena, b->net, q, &b->err) == 0);
+    return coll_plan_time_s(&plan, b->net);
+}
+
+static void use_gpus(struct bench *b, uint32_t mask)
+{
+    struct coll_span *s = &b->world.spans[0];
+    s->n_gpus = 0;
+    for (int g = 0; g < INSTANCE_GPUS_MAX; g++)
+        if (mask >> g & 1)
+            s->gpus[s->n_gpus++] = (uint8_t)g;
+}
+
+/* The study's seven rows: rings of GPUs 0..n-1 of the cube mesh, and bus bandwidth where
+ * one link carries 22.5 GB/s. */
+static void test_mesh_rows(void)
+{
+    static const struct {
+        int n, directed, path;
+        double busbw;
+    } rows[] = { { 2, 1, 1, 22.5 }, { 3, 2, 1, 45 }, { 4, 4, 1, 90 }, { 5, 0, 2, 36 },
+                 { 6, 2, 1, 45 },   { 7, 4, 2, 90 }, { 8, 6, 2, 135 } };
+    struct bench b;
+    bench_init(&b, "p3.16xlarge", true);
+    const struct instance *inst = b.cluster.groups[0].instance;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct rings rings;
+        uint8_t order[INSTANCE_GPUS_MAX];
+        use_gpus(&b, (1u << rows[i].n) - 1);
+        const struct coll_span *s = &b.world.spans[0];
+        rings_lay_inside(inst, s->gpus, s->n_gpus, &rings);
+        CU_ASSERT_EQUAL(rings.kind == RINGS_WIRE ? rings.n : 0, rows[i].directed);
+        CU_ASSERT(rings_best_path(inst, s->gpus, s->n_gpus, order) >= rows[i].path);
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 0x1p40);
+        q.protocol = FABRIC_PROTO_SIMPLE;
+        double busbw = q.size_B / time_of(&b, &q) * 2 * (rows[i].n - 1) / rows[i].n;
+        double link = net_links(b.net)[net_nvlink(b.net, 0, 0, 1)].payload_Bps;
+        CU_ASSERT_DOUBLE_EQUAL(busbw / link, rows[i].busbw / 22.5, 1e-3);
+    }
+    bench_release(&b);
+}
+
+/* How many subsets of the mesh have K rings, a path only, or neither (section 3). */
+static void test_mesh_subsets(void)
+{
+    enum { PATH = 4, NONE = 5 };
+    static const int expected[9][6] = {
+        [2] = { 0, 8, 8, 0, 0, 12 },  [3] = { 0, 8, 0, 0, 24, 24 },
+        [4] = { 0, 6, 2, 0, 48, 14 }, [5] = { 0, 24, 0, 0, 32, 0 },
+        [6] = { 0, 24, 4, 0, 0, 0 },  [7] = { 0, 0, 8, 0, 0, 0 },
+        [8] = { 0, 0, 0, 1, 0, 0 },
+    };
+    int counts[9][6] = { { 0 } };
+    struct bench b;
+    bench_init(&b, "p3dn.24xlarge", true);
+    const struct instance *inst = b.cluster.groups[0].instance;
+    for (uint32_t mask = 1; mask < 256; mask++) {
+        struct rings rings;
+        uint8_t order[INSTANCE_GPUS_MAX];
+        use_gpus(&b, mask);
+        const struct coll_span *s = &b.world.spans[0];
+        if (s->n_gpus < 2)
+            continue;
+        rings_lay_inside(inst, s->gpus, s->n_gpus, &rings);
+        int k = s->n_gpus == 2 ? rings.n : rings.n / 2;
+        if (rings.kind == RINGS_PCIE)
+            k = rings_best_path(inst, s->gpus, s->n_gpus, order) > 0 ? PATH : NONE;
+        counts[s->n_gpus][k]++;
+    }
+    for (int n = 2; n <= 8; n++)
+        for (int k = 1; k < 6; k++)
+            CU_ASSERT_EQUAL(counts[n][k], expected[n][k]);
+    bench_release(&b);
+}
+
+/* Bytes on all links of a kind, summed from a plan. */
+static double bytes_on(const struct bench *b, const struct coll_plan *plan,
+                       enum net_kind kind)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++)
+        for (int32_t u = 0; u < plan->phases[i].n_uses; u++) {
+            const struct flow_use *use = &plan->phases[i].uses[u];
+            if (net_links(b->net)[use->link].kind == kind)
+                sum += use->weight * plan->phases[i].size_B;
+        }
+    return sum;
+}
+
+/* A ring of n ranks sends f S over each of its n hops, f S = 2 S (n-1)/n for all-reduce;
+ * a chain sends S over n - 1 hops. Through a switch a hop is two links; between N nodes
+ * there are N hops of two NIC links. */
+static void test_bytes_conserved(void)
+{
+    static const double S = 1 << 26;
+    static const struct {
+        enum coll_op op;
+        double factor; /* of S on each hop */
+        bool chain;
+    } ops[] = { { COLL_ALL_REDUCE, 2, false },
+                { COLL_ALL_GATHER, 1, false },
+                { COLL_REDUCE_SCATTER, 1, false },
+                { COLL_BROADCAST, 1, true },
+                { COLL_REDUCE, 1, true } };
+    for (int nodes = 1; nodes <= 4; nodes++) {
+        char spec[32];
+        struct bench b;
+        double n = 8 * nodes, hops_out = nodes > 1 ? nodes : 0;
+        snprintf(spec, sizeof(spec), "p4d.24xlarge:%d", nodes);
+        bench_init(&b, spec, false);
+        for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+            struct coll_request q = request_of(&b, ops[i].op, S);
+            struct coll_plan plan;
+            double on_hop = S * ops[i].factor * (ops[i].chain ? 1 : (n - 1) / n);
+            q.protocol = FABRIC_PROTO_SIMPLE;
+            CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+            double total =
+                bytes_on(&b, &plan, NET_NVLINK) + bytes_on(&b, &plan, NET_NIC);
+            double hops = ops[i].chain ? n - 1 : n;
+            CU_ASSERT_DOUBLE_EQUAL(total, 2 * hops * on_hop, 1e-9 * total);
+            double nics = bytes_on(&b, &plan, NET_NIC);
+            if (!ops[i].chain)
+                CU_ASSERT_DOUBLE_EQUAL(nics, 2 * hops_out * on_hop, 1e-9 * total);
+        }
+        bench_release(&b);
+    }
+}
+
+/* Every NIC of a p4d carries a quarter, in and out. */
+static void test_nics_even(void)
+{
+    struct bench b;
+    bench_init(&b, "p4d.24xlarge:3", true);
+    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 1 << 28);
+    struct coll_plan plan;
+    q.protocol = FABRIC_PROTO_SIMPLE;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    int seen = 0;
+    for (int32_t u = 0; u < plan.phases[0].n_uses; u++) {
+        const struct flow_use *use = &plan.phases[0].uses[u];
+        if (net_links(b.net)[use->link].kind != NET_NIC)
+            continue;
+        CU_ASSERT_DOUBLE_EQUAL(use->weight, 2.0 * 23 / 24 / 4, 1e-12);
+        seen++;
+    }
+    CU_ASSERT_EQUAL(seen, 8);
+    bench_release(&b);
+}
+
+/* Folded and unfolded nets give one time; bytes over all links agree too. */
+static void test_folding(void)
+{
+    static const char *const specs[] = { "p4d.24xlarge:3", "p3dn.24xlarge:4",
+                                         "p5.48xlarge:2", "g5.48xlarge:3",
+                                         "p3.16xlarge:2" };
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+        struct bench folded, whole;
+        bench_init(&folded, specs[i], true);
+        bench_init(&whole, specs[i], false);
+        for (int op = 0; op <= COLL_REDUCE; op++)
+            for (int a = COLL_RING; a <= COLL_HIERARCHICAL; a++)
+                for (double size = 8; size < 1e10; size *= 37) {
+                    struct coll_request q = request_of(&whole, (enum coll_op)op, size);
+                    struct coll_plan x, y;
+                    q.algorithm = (enum coll_algorithm)a;
+                    CU_ASSERT_FATAL(coll_plan_make(&x, &whole.arena, whole.net, &q,
+                                                   &whole.err) == 0);
+                    CU_ASSERT_FATAL(coll_plan_make(&y, &folded.arena, folded.net, &q,
+                                                   &folded.err) == 0);
+                    double s = coll_plan_time_s(&x, whole.net);
+                    CU_ASSERT_DOUBLE_EQUAL(coll_plan_time_s(&y, folded.net), s,
+                                           1e-9 * s);
+                    if (op <= COLL_REDUCE_SCATTER && a == COLL_RING)
+                        CU_ASSERT_DOUBLE_EQUAL(x.wire_B, y.wire_B, 1e-9 * x.wire_B);
+                }
+        bench_release(&folded);
+        bench_release(&whole);
+    }
+}
+
+/* With one protocol, more bytes never take less; as chosen, the jumps are down to NCCL. */
+static void test_monotone(void)
+{
+    static const char *const specs[] = { "p4d.24xlarge", "p3.16xlarge",
+                                         "p4d.24xlarge:4" };
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+        struct bench b;
+        bench_init(&b, specs[i], true);
+        for (int op = 0; op <= COLL_REDUCE_SCATTER; op++) {
+            double before = 0;
+            for (double size = 8; size < 1e11; size *= 1.3) {
+                struct coll_request q = request_of(&b, (enum coll_op)op, size);
+                q.protocol = FABRIC_PROTO_SIMPLE;
+                double s = time_of(&b, &q);
+                CU_ASSERT(s >= before);
+                before = s;
+            }
+        }
+        bench_release(&b);
+    }
+}
+
+/* Eq (5) of the study written out for 8 A100s, and eq (9) for 2 nodes of p4d. */
+static void test_formulas(void)
+{
+    struct bench b;
+    bench_init(&b, "p4d.24xlarge", true);
+    const struct fabric *f = b.cluster.groups[0].instance->inside;
+    const struct fabric_protocol *p = &f->proto[FABRIC_PROTO_SIMPLE];
+    double port = net_links(b.net)[net_port_out(b.net, 0, 0)].payload_Bps;
+    for (double S = 1 << 20; S < 1e10; S *= 3) {
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+        q.protocol = FABRIC_PROTO_SIMPLE;
+        double c = S / (8 * (double)f->channels);
+        double t =
+            p->base_s +
+            14 * (p->step_s + S / 8 / port + p->quantum_s * ceil(c / p->quantum_B)) +
+            S / 8 / p->copy_Bps;
+        CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), t, 1e-9 * t);
+    }
+    bench_release(&b);
+    bench_init(&b, "p4d.24xlarge:2", true);
+    f = b.cluster.fabric;
+    double nic = net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
+    for (double S = 1 << 23; S < 1e10; S *= 3) {
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+        q.protocol = FABRIC_PROTO_SIMPLE;
+        double x = S / 16 / (4 * nic);
+        double t = f->proto[FABRIC_PROTO_SIMPLE].base_s +
+                   30 * (f->proto[FABRIC_PROTO_SIMPLE].step_s + x +
+                         fmin(f->fill_frac * x, f->fill_max_s));
+        CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), t, 1e-9 * t);
+    }
+    bench_release(&b);
+}
+
+/* Groups at once on one NIC share it; groups elsewhere do not count. */
+static void test_groups(void)
+{
+    struct bench b;
+    struct coll_group groups[8];
+    bench_init(&b, "p3dn.24xlarge:4", true);
+    for (int i = 0; i < 8; i++) {
+        groups[i] = b.world;
+        groups[i].spans[0].n_gpus = 1;
+        groups[i].spans[0].gpus[0] = (uint8_t)i;
+    }
+    struct coll_request q = request_of(&b, COLL_ALL_GATHER, 1e9);
+    struct coll_plan one, eight;
+    q.groups = groups;
+    q.protocol = FABRIC_PROTO_SIMPLE;
+    CU_ASSERT_FATAL(coll_plan_make(&one, &b.arena, b.net, &q, &b.err) == 0);
+    q.n_groups = 8;
+    CU_ASSERT_FATAL(coll_plan_make(&eight, &b.arena, b.net, &q, &b.err) == 0);
+    double ratio = (coll_plan_time_s(&eight, b.net) - eight.phases[0].latency_s) /
+                   (coll_plan_time_s(&one, b.net) - one.phases[0].latency_s);
+    CU_ASSERT_DOUBLE_EQUAL(ratio, 8, 1e-9);
+    for (int i = 0; i < 4; i++) {
+        groups[i] = b.world;
+        groups[i].spans[0].first = i;
+        groups[i].spans[0].n_instances = 1;
+    }
+    q.n_groups = 1;
+    double alone = time_of(&b, &q);
+    q.n_groups = 4;
+    CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), alone, 1e-12);
+    bench_release(&b);
+}
+
+/* NCCL's crossovers that the study read from measured kinks. */
+static void test_choice(void)
+{
+    static const struct {
+        const char *spec;
+        int n;
+        double below, above; /* protocol changes to Simple between these sizes */
+    } rows[] = { { "p3.16xlarge", 4, 4 << 20, 5 << 20 },
+                 { "p3.16xlarge", 8, 13 << 20, 15 << 20 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, rows[i].spec, true);
+        use_gpus(&b, (1u << rows[i].n) - 1);
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, rows[i].below);
+        q.nccl = "2.12.12";
+        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL128);
+        q.size_B = rows[i].above;
+        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+        bench_release(&b);
+    }
+}
+
+static void test_versions(void)
+{
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.7");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.11")), "2.10");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.12.12-1")), "2.12");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
+    CU_ASSERT_PTR_NULL(nccl_version_get("newest"));
+    CU_ASSERT_PTR_NULL(nccl_version_get("2"));
+    CU_ASSERT_PTR_NULL(nccl_version_get("2.12x"));
+}
+
+static void expect_error(struct bench *b, const struct coll_request *q,
+                         const char *part)
+{
+    struct coll_plan plan;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL(coll_plan_make(&plan, &b->arena, b->net, q, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, part));
+}
+
+static void test_edges(void)
+{
+    struct bench b;
+    bench_init(&b, "p4d.24xlarge:2", true);
+    struct coll_request q = request_of(&b, COLL_ALLTOALL, 1e6);
+    expect_error(&b, &q, "all-to-all is not simulated yet");
+    q.op = COLL_ALL_REDUCE;
+    q.algorithm = COLL_NVLS;
+    expect_error(&b, &q, "not simulated yet");
+    q.algorithm = COLL_TREE;
+    expect_error(&b, &q, "trees between nodes");
+    q.algorithm = COLL_AUTO;
+    q.nccl = "two";
+    expect_error(&b, &q, "no version of NCCL");
+    q.nccl = NULL;
+    b.world.spans[0].gpus[3] = 12;
+    expect_error(&b, &q, "no GPU 12");
+    b.world.spans[0].gpus[3] = 2;
+    expect_error(&b, &q, "twice");
+    b.world.spans[0].gpus[3] = 3;
+    b.world.spans[0].n_instances = 3;
+    expect_error(&b, &q, "not all in the cluster");
+    b.world.spans[0].n_instances = 1;
+    use_gpus(&b, 1);
+    struct coll_plan plan;
+    CU_ASSERT_EQUAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err), 0);
+    CU_ASSERT_EQUAL(plan.n_phases, 0);
+    CU_ASSERT_EQUAL(coll_plan_time_s(&plan, b.net), 0);
+    bench_release(&b);
+}
+
+void test_collective_register(void)
+{
+    CU_pSuite s = CU_add_suite("collective", NULL, NULL);
+    CU_add_test(s, "rings of GPUs 0..n-1 of the cube mesh", test_mesh_rows);
+    CU_add_test(s, "rings of every subset of the cube mesh", test_mesh_subsets);
+    CU_add_test(s, "bytes are conserved", test_bytes_conserved);
+    CU_add_test(s, "NICs carry equal shares", test_nics_even);
+    CU_add_test(s, "folded equals unfolded", test_folding);
+    CU_add_test(s, "time grows with size", test_monotone);
+    CU_add_test(s, "closed forms written out", test_formulas);
+    CU_add_test(s, "groups share, or are elsewhere", test_groups);
+    CU_add_test(s, "NCCL's choice of protocol", test_choice);
+    CU_add_test(s, "versions of NCCL", test_versions);
+    CU_add_test(s, "one rank, and what is refused", test_edges);
+}
