@@ -15,6 +15,7 @@
     X(layout) X(scenario) \
     X(kernel) \
     X(sim) X(flow) \
+    X(collective) X(chunk) \
     X(expr) X(mapping) X(stats) \
     X(report)
 /* clang-format on */
