@@ -8,6 +8,7 @@
 struct step {
     const char *name;
     double worth;
+    double from; /* used from that magnitude on; 0: from its worth */
 };
 
 /* clang-format off */
@@ -18,8 +19,9 @@ static const struct step bytes[]   = { { "B", 1 }, { "KiB", 1024.0 }, { "MiB", 1
                                        { "GiB", 1073741824.0 }, { "TiB", 1099511627776.0 },
                                        { NULL, 0 } };
 static const struct step seconds[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
-                                       { "s", 1 }, { "min", 60 }, { "h", 3600 },
-                                       { "d", 86400 }, { NULL, 0 } };
+                                       { "s", 1 }, { "min", 60, 600 },
+                                       { "h", 3600, 14400 }, { "d", 86400, 345600 },
+                                       { NULL, 0 } };
 static const struct step rate[]    = { { "B/s", 1 }, { "KB/s", 1e3 }, { "MB/s", 1e6 },
                                        { "GB/s", 1e9 }, { "TB/s", 1e12 }, { NULL, 0 } };
 static const struct step flops[]   = { { "FLOP/s", 1 }, { "KFLOP/s", 1e3 }, { "MFLOP/s", 1e6 },
@@ -33,11 +35,14 @@ static const struct step *const units[] = {
 };
 /* clang-format on */
 
-static const struct step *unit_of(enum axis_unit unit, double magnitude)
+/* Log scales have round values in powers of a unit's worth alone: no minutes there. */
+static const struct step *unit_of(const struct axis *axis, double magnitude)
 {
-    const struct step *s = units[unit];
+    const struct step *s = units[axis->unit];
+    bool log = axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
 
-    while (s[1].name && magnitude >= s[1].worth * (1 - 1e-9))
+    while (s[1].name && !(log && s[1].from > 0) &&
+           magnitude >= fmax(s[1].worth, s[1].from) * (1 - 1e-9))
         s++;
     return s;
 }
@@ -101,7 +106,7 @@ static void fix_linear(struct axis_view *view)
     }
     if (axis->tight)
         return;
-    worth = unit_of(axis->unit, fmax(fabs(view->lo), fabs(view->hi)))->worth;
+    worth = unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)))->worth;
     step = axis_nice_step((view->hi - view->lo) / worth / 6) * worth;
     view->lo = floor(view->lo / step + 1e-9) * step;
     view->hi = ceil(view->hi / step - 1e-9) * step;
@@ -145,7 +150,7 @@ void axis_view_fix(struct axis_view *view)
     } else {
         fix_linear(view);
     }
-    unit = unit_of(axis->unit, fmax(fabs(view->lo), fabs(view->hi)));
+    unit = unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)));
     view->worth = unit->worth;
     view->unit =
         is_log(axis) && view->hi / view->lo > 1024.5 && units[axis->unit][1].name
@@ -178,12 +183,12 @@ char *axis_title(const struct axis_view *view)
     return xasprintf("%s (%s)", axis->label, unit);
 }
 
-/* Thousands apart by commas, from 10,000 on. */
+/* Thousands apart by commas. */
 static void group_digits(char *s, size_t size)
 {
     size_t start = *s == '-', n = strspn(s + start, "0123456789"), len = strlen(s);
 
-    if (n < 5 || len + n / 3 + 1 > size)
+    if (n < 4 || len + n / 3 + 1 > size)
         return;
     for (size_t i = start + n - 3; i > start; i = i > start + 3 ? i - 3 : start) {
         memmove(s + i + 1, s + i, strlen(s + i) + 1);
@@ -217,7 +222,7 @@ static void plain_text(char buf[AXIS_TEXT_MAX], double v, int decimals)
 
 char *axis_value_text(char buf[AXIS_TEXT_MAX], const struct axis *axis, double value)
 {
-    const struct step *unit = unit_of(axis->unit, fabs(value) * 1.0005);
+    const struct step *unit = unit_of(axis, fabs(value) * 1.0005);
     double v = value / unit->worth;
 
     if (axis->unit == AXIS_PLAIN) {
@@ -236,7 +241,7 @@ char *axis_value_text(char buf[AXIS_TEXT_MAX], const struct axis *axis, double v
 /* The label of a tick; `decimals` < 0: as many as it takes. */
 static char *tick_text(const struct axis_view *view, double value, int decimals)
 {
-    const struct step *own = unit_of(view->axis->unit, fabs(value));
+    const struct step *own = unit_of(view->axis, fabs(value));
     double v = value / (view->unit ? view->worth : own->worth);
     char buf[AXIS_TEXT_MAX];
 

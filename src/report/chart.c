@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IDENTITY_COLOUR 0xffe0e0e0u
+
 static void include_stack(struct stack *stack, struct axis_view *y,
                           const struct series *s)
 {
@@ -39,9 +41,6 @@ static void include_series(const struct chart *chart, struct frame *f)
                 axis_view_include(&f->y, s->y[i]);
         for (size_t i = 0; s->y2 && i < s->n; i++)
             axis_view_include(&f->y, s->y2[i]);
-        if (s->kind == SERIES_BARS || s->kind == SERIES_STACKED_BARS ||
-            s->kind == SERIES_STACKED_AREA)
-            axis_view_include(&f->y, 0);
     }
     free(areas.base);
     free(bars.base);
@@ -58,7 +57,7 @@ static struct legend_item legend_item_of(const struct chart *chart, size_t k)
     enum legend_key key = LEGEND_LINE;
     uint32_t colour = series_colour(s, k);
 
-    if (series_is_bar(s) || s->kind == SERIES_STACKED_AREA || s->kind == SERIES_BAND)
+    if (series_is_filled(s))
         key = LEGEND_BOX;
     else if (s->kind == SERIES_POINTS)
         key = LEGEND_MARKER;
@@ -70,7 +69,8 @@ static struct legend_item legend_item_of(const struct chart *chart, size_t k)
         .colour =
             s->kind == SERIES_BAND ? palette_mix(PALETTE_WHITE, colour, 0.3) : colour,
         .shape = palette_shape(k),
-        .dash = s->kind == SERIES_LIMIT ? DRAW_LONG_DASH : palette_dash(k),
+        .dash = s->kind == SERIES_LIMIT ? DRAW_LONG_DASH
+                                        : palette_dash(series_line_order(chart, k)),
     };
 }
 
@@ -84,6 +84,9 @@ static void fill_legend(const struct chart *chart, struct legend *legend)
         for (size_t i = end; i > k; i--)
             legend_add(legend, legend_item_of(chart, i - 1));
     }
+    if (chart->identity > 0)
+        legend_add(legend, (struct legend_item) { chart->identity_name, LEGEND_BOX,
+                                                  IDENTITY_COLOUR, DRAW_SQUARE, 0 });
 }
 
 /* Both axes show the same range. */
@@ -105,7 +108,7 @@ static void draw_identity(const struct frame *f, struct draw *d, double frac)
 
     draw_group(d, "identity", "identity", &f->plot);
     draw_polygon(d, band, 4,
-                 &(struct draw_style) { .cls = "band", .fill = 0xffececec });
+                 &(struct draw_style) { .cls = "band", .fill = IDENTITY_COLOUR });
     draw_line(
         d, p.x, p.y, q.x, q.y,
         &(struct draw_style) { .cls = "line", .stroke = PALETTE_SOFT, .width = 1.2 });
@@ -141,21 +144,45 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
     struct marks m = { .chart = chart, .frame = f, .d = d };
 
     count_slots(&m);
+    m.labelled = chart->n_annotations > 0;
+    for (size_t k = 0; k < chart->n_series; k++)
+        m.labelled |= chart->series[k].labels != NULL;
     for (size_t k = 0; k < chart->n_series; k++)
         marks_fill(&m, k);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_line(&m, k);
+    draw_annotations(chart, f, d);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_labels(&m, k);
     free(m.areas.base);
     free(m.bars.base);
 }
 
+static bool has_values(const struct chart *chart)
+{
+    for (size_t k = 0; k < chart->n_series; k++)
+        if (chart->series[k].n > 0)
+            return true;
+    return false;
+}
+
+/* What is filled from zero stands on the axis. */
+static struct axis y_axis_of(const struct chart *chart)
+{
+    struct axis y = chart->y;
+
+    for (size_t k = 0; k < chart->n_series; k++)
+        if (series_is_filled(&chart->series[k]) && chart->series[k].kind != SERIES_BAND)
+            y.from_zero = true;
+    return y;
+}
+
 void chart_draw(const struct chart *chart, struct draw *d)
 {
+    struct axis y = y_axis_of(chart);
     struct frame f;
 
-    frame_init(&f, chart->title, chart->subtitle, &chart->x, &chart->y);
+    frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
     include_series(chart, &f);
     if (chart->identity > 0) {
         axis_view_include(&f.x, f.y.lo);
@@ -171,7 +198,13 @@ void chart_draw(const struct chart *chart, struct draw *d)
     if (chart->identity > 0)
         draw_identity(&f, d, chart->identity);
     draw_series(chart, &f, d);
-    draw_annotations(chart, &f, d);
+    if (!has_values(chart))
+        draw_text(d, f.plot.x + f.plot.w / 2, f.plot.y + f.plot.h / 2, "no data",
+                  &(struct draw_text) { .id = "no-data",
+                                        .size = 13,
+                                        .anchor = DRAW_MIDDLE,
+                                        .level = DRAW_CENTRE,
+                                        .colour = PALETTE_SOFT });
     frame_release(&f);
 }
 

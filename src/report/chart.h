@@ -56,7 +56,8 @@ struct chart {
     const struct annotation *annotations;
     size_t n_annotations;
     double identity; /* > 0: the line y = x with a band of that fraction; axes alike */
-    double width, height; /* 0: the defaults */
+    const char *identity_name; /* of the band in the legend; NULL: not there */
+    double width, height;      /* 0: the defaults */
 };
 
 int chart_write(const struct chart *chart, const char *path, struct err *err);

@@ -7,7 +7,7 @@
 
 typedef VEC(struct draw_point) points_vec;
 
-enum { MARKER_PITCH = 9, LABELS_MAX = 200 };
+enum { MARKER_PITCH = 9, LABELS_MAX = 200, TAKEN_MAX = 8000 };
 
 double series_x(const struct series *s, size_t i)
 {
@@ -24,6 +24,21 @@ uint32_t series_colour(const struct series *s, size_t index)
 bool series_is_bar(const struct series *s)
 {
     return s->kind == SERIES_BARS || s->kind == SERIES_STACKED_BARS;
+}
+
+bool series_is_filled(const struct series *s)
+{
+    return series_is_bar(s) || s->kind == SERIES_STACKED_AREA || s->kind == SERIES_BAND;
+}
+
+size_t series_line_order(const struct chart *chart, size_t index)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < index; k++)
+        n += chart->series[k].kind == SERIES_LINE ||
+             chart->series[k].kind == SERIES_STEP;
+    return n;
 }
 
 bool series_marked(const struct series *s, double pixels)
@@ -66,12 +81,27 @@ static void add_point(points_vec *p, struct draw_point at, bool stepped)
     VEC_PUSH(p, at);
 }
 
-static void flush_line(struct draw *d, points_vec *p, const struct draw_style *style)
+/* Keeps labels off a line. */
+static void take_line(struct frame *f, const points_vec *p)
+{
+    for (int64_t i = 1; i < p->n && f->taken.n < TAKEN_MAX; i++) {
+        double dx = p->v[i].x - p->v[i - 1].x, dy = p->v[i].y - p->v[i - 1].y;
+        int steps = (int)fmin(fmax(fabs(dx), fabs(dy)) / 6, 200) + 1;
+        for (int k = 0; k <= steps; k++)
+            frame_take_anyway(
+                f, (struct draw_box) { p->v[i - 1].x + dx * k / steps - 1.5,
+                                       p->v[i - 1].y + dy * k / steps - 1.5, 3, 3 });
+    }
+}
+
+static void flush_line(struct marks *m, points_vec *p, const struct draw_style *style)
 {
     if (p->n > 4000)
         reduce(p);
     if (p->n > 1)
-        draw_polyline(d, p->v, (size_t)p->n, style);
+        draw_polyline(m->d, p->v, (size_t)p->n, style);
+    if (m->labelled)
+        take_line(m->frame, p);
     p->n = 0;
 }
 
@@ -88,19 +118,19 @@ static void draw_line_series(struct marks *m, const struct series *s,
         if (isfinite(at.x) && isfinite(at.y))
             add_point(&p, at, s->kind == SERIES_STEP || s->stepped);
         else
-            flush_line(m->d, &p, &style);
+            flush_line(m, &p, &style);
     }
-    flush_line(m->d, &p, &style);
+    flush_line(m, &p, &style);
     VEC_RELEASE(&p);
 }
 
 static void draw_markers(struct marks *m, const struct series *s, size_t index,
                          uint32_t colour)
 {
-    bool many = s->n > 400;
-    double radius = many ? 2.4 : 4;
+    bool many = s->n > 80;
+    double radius = s->n > 400 ? 2.2 : many ? 3 : 4;
     struct draw_style style = { .cls = "marker",
-                                .fill = many ? palette_alpha(colour, 0.55) : colour,
+                                .fill = many ? palette_alpha(colour, 0.6) : colour,
                                 .stroke = many ? 0 : PALETTE_WHITE,
                                 .width = 0.8 };
 
@@ -109,7 +139,7 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
         if (!isfinite(at.x) || !isfinite(at.y) || !frame_inside(m->frame, at))
             continue;
         draw_marker(m->d, palette_shape(index), at.x, at.y, radius, &style);
-        if (m->frame->taken.n < 4000)
+        if (m->frame->taken.n < TAKEN_MAX)
             frame_take_anyway(m->frame, (struct draw_box) { at.x - 4, at.y - 4, 8, 8 });
     }
 }
@@ -131,12 +161,14 @@ void marks_line(struct marks *m, size_t index)
 {
     const struct series *s = &m->chart->series[index];
     uint32_t colour = series_colour(s, index);
-    struct draw_style style = {
-        .cls = "line", .fill = colour, .width = 2, .dash = palette_dash(index)
-    };
+    struct draw_style style = { .cls = "line",
+                                .fill = colour,
+                                .width = 2,
+                                .dash =
+                                    palette_dash(series_line_order(m->chart, index)) };
     char id[32];
 
-    if (series_is_bar(s) || s->kind == SERIES_STACKED_AREA || s->kind == SERIES_BAND)
+    if (series_is_filled(s))
         return;
     snprintf(id, sizeof(id), "series-%zu", index);
     draw_group(m->d, id, "series", NULL);
@@ -244,7 +276,7 @@ void marks_fill(struct marks *m, size_t index)
     struct draw_style style = { .fill = series_colour(s, index) };
     char id[32];
 
-    if (!series_is_bar(s) && s->kind != SERIES_STACKED_AREA && s->kind != SERIES_BAND)
+    if (!series_is_filled(s))
         return;
     snprintf(id, sizeof(id), "series-%zu", index);
     draw_group(m->d, id, "series", &m->frame->plot);

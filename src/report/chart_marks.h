@@ -17,11 +17,16 @@ struct marks {
     struct stack areas, bars;
     size_t n_slots, slot; /* bars beside each other at one category; the next one */
     size_t bar_slot;      /* of the stacked bars */
+    bool labelled;        /* labels follow, and keep off the lines */
 };
 
 double series_x(const struct series *s, size_t i);
 uint32_t series_colour(const struct series *s, size_t index);
 bool series_is_bar(const struct series *s);
+/* Bars, areas, bands: what has no line. */
+bool series_is_filled(const struct series *s);
+/* How many lines come before it: dashes go by that. */
+size_t series_line_order(const struct chart *chart, size_t index);
 /* Whether it has markers: lines only where they stay apart. */
 bool series_marked(const struct series *s, double pixels);
 

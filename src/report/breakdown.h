@@ -1,0 +1,25 @@
+/* What totals are made of: horizontal bars of stacked parts, with the larger parts'
+ * values in them and the total at the end. Bars beyond what a page holds are left out,
+ * and the subtitle says how many. Ids: bar-0, bar-1, ... */
+#ifndef REPORT_BREAKDOWN_H
+#define REPORT_BREAKDOWN_H
+
+#include "report/axis.h"
+
+struct breakdown {
+    const char *title, *subtitle;
+    const char *const *bars; /* names, from the top */
+    size_t n_bars;
+    const char *const *parts; /* names in the legend; colours go by their order */
+    size_t n_parts;
+    const double *values; /* (n_bars, n_parts); NaN and what is not positive: absent */
+    struct axis value;    /* label and unit */
+    double width, height; /* 0: the default width, and a height that suits the bars */
+};
+
+enum { BREAKDOWN_BARS_MAX = 60 };
+
+int breakdown_write(const struct breakdown *b, const char *path, struct err *err);
+void breakdown_draw(const struct breakdown *b, struct draw *d);
+
+#endif
