@@ -29,10 +29,14 @@
  *      links and  fill = sum_r d_r - max_r d_r  as latency.
  * (C3) Rounding: each message's end is rounded up to 1 ps, so chunk exceeds the closed
  *      form by at most 3 (K + H + 1) ps, and is never below it by more than that.
- * (C4) With q messages of one step on one link (several rings, or hops of one ring, on
- *      one wire), flow charges K (step_s + q x / b); messages overlap each other's
- *      step_s, so chunk lies between K q x / b and that: the difference is at most
- *          K step_s + q x / b    (the last round trip of the queue).
+ * (C4) Where q messages of each step pass one link (several rings, or hops of one, on
+ *      one wire) and it is the slowest, flow charges K (step_s + q x / b). Messages wait
+ *      in the queue while others' step_s pass, so chunk needs at least K q x / b: it is
+ *      below flow by at most K step_s. FIFO serves the last round one by one, so rings
+ *      end within q x / b of each other.
+ * (C5) R chains that meet on links which are not the slowest: a chunk may wait for one of
+ *      each other chain at every hop, so chunk exceeds the closed form by at most
+ *          sum_r (q_r - 1) x / b_r,   q_r chunks of a round on the links of hop r.
  *
  * Cost: O(1) per message and link, about 30 ns; memory O(hops). */
 #ifndef REPLAY_CHUNK_H
