@@ -8,7 +8,6 @@
 struct step {
     const char *name;
     double worth;
-    double from; /* used from that magnitude on; 0: from its worth */
 };
 
 /* clang-format off */
@@ -19,8 +18,8 @@ static const struct step bytes[]   = { { "B", 1 }, { "KiB", 1024.0 }, { "MiB", 1
                                        { "GiB", 1073741824.0 }, { "TiB", 1099511627776.0 },
                                        { NULL, 0 } };
 static const struct step seconds[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
-                                       { "s", 1 }, { "min", 60, 600 },
-                                       { "h", 3600, 14400 }, { "d", 86400, 345600 },
+                                       { "s", 1 }, { "min", 60 },
+                                       { "h", 3600 }, { "d", 86400 },
                                        { NULL, 0 } };
 static const struct step rate[]    = { { "B/s", 1 }, { "KB/s", 1e3 }, { "MB/s", 1e6 },
                                        { "GB/s", 1e9 }, { "TB/s", 1e12 }, { NULL, 0 } };
@@ -35,15 +34,18 @@ static const struct step *const units[] = {
 };
 /* clang-format on */
 
-/* Log scales have round values in powers of a unit's worth alone: no minutes there. */
+/* Minutes and more begin at five of them; log scales have none, being round in powers. */
 static const struct step *unit_of(const struct axis *axis, double magnitude)
 {
     const struct step *s = units[axis->unit];
     bool log = axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
 
-    while (s[1].name && !(log && s[1].from > 0) &&
-           magnitude >= fmax(s[1].worth, s[1].from) * (1 - 1e-9))
-        s++;
+    for (; s[1].name; s++) {
+        bool clock = axis->unit == AXIS_SECONDS && s[1].worth >= 60;
+        double from = s[1].worth * (clock ? 5 : 1);
+        if ((clock && log) || magnitude < from * (1 - 1e-9))
+            break;
+    }
     return s;
 }
 
