@@ -1,9 +1,11 @@
 /* smsim list: what there is to name in a scenario, a line each. */
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,31 +60,41 @@ static int fabric_summary(struct strbuf *out, struct cfg_loader *loader,
     return 0;
 }
 
-/* A text of the file itself, e.g. its model_type. */
-static int text_summary(struct strbuf *out, struct cfg_loader *loader, const char *dir,
-                        const char *name, const char *key)
-{
-    struct cfg file = datadir_load(loader, dir, name, NOWHERE);
-    const char *text;
-
-    if (!cfg_is_object(file))
-        return -1;
-    if (cfg_is_string(cfg_get(file, key)) && cfg_string(cfg_get(file, key), &text) == 0)
-        strbuf_addstr(out, text);
-    return 0;
-}
-
-/* The parameter count belongs here, from the model layer's own reader. */
 static int model_summary(struct strbuf *out, struct cfg_loader *loader,
                          const char *name)
 {
-    return text_summary(out, loader, "models", name, "model_type");
+    static const struct name_value stacks[] = {
+        { "encoder", MODEL_ENCODER },
+        { "decoder", MODEL_DECODER },
+        { "encoder-decoder", MODEL_ENCODER_DECODER },
+        { NULL, 0 },
+    };
+    struct model m;
+    struct cfg file = datadir_load(loader, "models", name, NOWHERE);
+
+    if (!cfg_present(file) || model_read(&m, loader, file))
+        return -1;
+
+    const double n = (double)model_parameters(&m);
+
+    strbuf_printf(out, "%s %s, %.4g%c parameters", m.family,
+                  names_of(stacks, (int)m.arch), n < 1e9 ? n / 1e6 : n / 1e9,
+                  n < 1e9 ? 'M' : 'B');
+    return 0;
 }
 
 static int scenario_summary(struct strbuf *out, struct cfg_loader *loader,
                             const char *name)
 {
-    return text_summary(out, loader, "scenarios", name, "comment");
+    struct cfg file = datadir_load(loader, "scenarios", name, NOWHERE);
+    struct cfg comment = cfg_get(file, "comment");
+    const char *text;
+
+    if (!cfg_is_object(file))
+        return -1;
+    if (cfg_is_string(comment) && cfg_string(comment, &text) == 0)
+        strbuf_addstr(out, text);
+    return 0;
 }
 
 static const struct kind {
@@ -122,26 +134,49 @@ static int list(const struct kind *kind, struct cfg_loader *loader, struct strbu
     return rc;
 }
 
+/* clang-format off */
+static const struct option no_options[] = { { .name = NULL } };
+
+static const struct usage usage = {
+    .command = "list",
+    .arguments = "models|gpus|instances|scenarios|fabrics",
+    .summary = "What there is to name in a scenario, a line each. Users add to it by adding "
+               "files.",
+    .details = "  smsim list instances\n",
+    .options = no_options,
+    .min_positional = 1,
+    .max_positional = 1,
+};
+/* clang-format on */
+
 int cmd_list(int argc, char **argv)
 {
-    const struct kind *kind = argc == 2 ? find_kind(argv[1]) : NULL;
+    struct option_list words = { 0 };
     struct cfg_loader loader;
     struct strbuf out;
-    int rc = EXIT_DONE;
+    char none;
+    int done = options_parse(&usage, argc, argv, &none, &words);
+
+    if (done != OPTIONS_GO_ON)
+        return done;
+
+    const struct kind *kind = find_kind(words.values[0]);
 
     if (!kind) {
-        fputs("usage: smsim list models|gpus|instances|scenarios|fabrics\n", stderr);
+        fprintf(stderr, "smsim list: \"%.40s\" is none of %s\n", words.values[0],
+                "models, gpus, instances, scenarios and fabrics");
         return EXIT_USAGE;
     }
     cfg_loader_init(&loader);
     strbuf_init(&out);
-    if (list(kind, &loader, &out)) {
-        diags_print_errors(&loader.diags, stderr);
-        rc = EXIT_BAD_INPUT;
-    } else {
+
+    const int rc = list(kind, &loader, &out);
+
+    if (rc == 0)
         fputs(strbuf_get(&out), stdout);
-    }
     strbuf_release(&out);
+    if (rc)
+        return cmd_fail(&loader, NULL);
     cfg_loader_release(&loader);
-    return rc;
+    return EXIT_DONE;
 }

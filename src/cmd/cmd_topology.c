@@ -1,10 +1,45 @@
 /* smsim topology: a cluster as text: GPUs, how they are joined, NICs, rates, prices. */
 #include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/topology.h"
 
 #include "hardware/net.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+/* clang-format off */
+#define WORD(n, m, v, h) \
+    { .name = (n), .type = OPTION_STRING, .at = offsetof(struct topology_args, m), \
+      .value = (v), .help = (h) }
+
+static const struct option options[] = {
+    WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
+    WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
+    WORD("--out", out, "FILE", "write the instance there; standard output by default"),
+    WORD("--name", words.name, "NAME", "what `smsim list` shows of it"),
+    WORD("--like", words.like, "INSTANCE", "take what the file leaves open from there"),
+    WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not tell"),
+    WORD("--inside", words.inside, "FABRIC", "what joins the GPUs"),
+    WORD("--fabric", words.fabric, "FABRIC", "what joins its NICs to other machines"),
+    WORD("--nic-rate", nic_rate, "RATE", "of each NIC port, e.g. 100Gb/s"),
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "topology",
+    .arguments = "INSTANCE[:COUNT] | --import-... FILE [OPTION]...",
+    .summary = "How the GPUs, NICs and hosts of a cluster are wired, and at which rates; "
+               "or an\ninstance file from what NCCL or nvidia-smi shows of a machine.",
+    .details = "  smsim topology p4d.24xlarge:2\n"
+               "  smsim topology --import-nccl-xml topo.xml --gpu H100-SXM5-80GB --out "
+               "mine.json\n"
+               "  smsim topology ./mine.json:4\n",
+    .options = options,
+    .min_positional = 0,
+    .max_positional = 1,
+};
+/* clang-format on */
 
 static void print_gpu(const struct instance *inst)
 {
@@ -205,27 +240,55 @@ static void print_cluster(const struct net *net)
         print_group(net, i, &c->groups[i]);
 }
 
-int cmd_topology(int argc, char **argv)
+static int show(const char *spec)
 {
     struct cfg_loader loader;
     struct cluster cluster;
     struct err err = { 0 };
-    int rc = EXIT_DONE;
 
-    if (argc != 2) {
-        fputs("usage: smsim topology INSTANCE[:COUNT]\n", stderr);
+    cfg_loader_init(&loader);
+    if (cluster_parse(&cluster, &loader, spec))
+        return cmd_fail(&loader, NULL);
+
+    struct net *net = net_new(&cluster, true, &err);
+
+    if (!net)
+        return cmd_fail(&loader, &err);
+    print_cluster(net);
+    net_free(net);
+    cfg_loader_release(&loader);
+    return EXIT_DONE;
+}
+
+static bool has_import_words(const struct topology_args *a)
+{
+    const struct import_words *w = &a->words;
+
+    return a->out || a->nic_rate || w->name || w->like || w->gpu || w->inside ||
+           w->fabric;
+}
+
+int cmd_topology(int argc, char **argv)
+{
+    struct topology_args args = { 0 };
+    struct option_list words = { 0 };
+    const char *what = NULL;
+    int done = options_parse(&usage, argc, argv, &args, &words);
+
+    if (done != OPTIONS_GO_ON)
+        return done;
+
+    const int sources = words.n + (args.nccl_xml != NULL) + (args.nvidia_smi != NULL);
+
+    if (sources != 1)
+        what = "give one of INSTANCE[:COUNT], --import-nccl-xml and "
+               "--import-nvidia-smi";
+    else if (words.n == 1 && has_import_words(&args))
+        what = "--out, --name, --like, --gpu, --inside, --fabric and --nic-rate belong "
+               "to an import";
+    if (what) {
+        fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
         return EXIT_USAGE;
     }
-    cfg_loader_init(&loader);
-    if (cluster_parse(&cluster, &loader, argv[1])) {
-        diags_print_errors(&loader.diags, stderr);
-        rc = EXIT_BAD_INPUT;
-    } else {
-        struct net *net = net_new(&cluster, true, &err); /* folded: cannot be too big */
-
-        print_cluster(net);
-        net_free(net);
-    }
-    cfg_loader_release(&loader);
-    return rc;
+    return words.n == 1 ? show(words.values[0]) : topology_import(&args);
 }

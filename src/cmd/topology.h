@@ -1,0 +1,17 @@
+/* What the two files of `smsim topology` share. */
+#ifndef CMD_TOPOLOGY_H
+#define CMD_TOPOLOGY_H
+
+#include "hardware/import.h"
+
+struct topology_args {
+    const char *nccl_xml, *nvidia_smi; /* files to import; NULL: none */
+    const char *out;                   /* NULL: standard output */
+    const char *nic_rate;
+    struct import_words words;
+};
+
+/* Reads another program's description and writes an instance file: the exit code. */
+int topology_import(struct topology_args *args);
+
+#endif

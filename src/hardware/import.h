@@ -1,0 +1,54 @@
+/* A machine as another program's file describes it, and how it becomes an instance.
+ *
+ * No such file tells everything: `struct import` says what it told, and what it left
+ * open is filled by import_complete from a known instance that is like it, with a note
+ * of what was taken. import_nccl.h and import_smi.h read the files. */
+#ifndef HARDWARE_IMPORT_H
+#define HARDWARE_IMPORT_H
+
+#include "hardware/instance.h"
+
+/* How the GPUs are joined, as far as the file tells. */
+enum import_joint { IMPORT_UNTOLD, IMPORT_NVLINK, IMPORT_NVSWITCH, IMPORT_PCIE };
+
+enum import_network { IMPORT_ANY_NETWORK, IMPORT_ETHERNET, IMPORT_INFINIBAND };
+
+struct import {
+    const char *file, *format; /* where it comes from; "NCCL topology XML" */
+    int32_t n_gpus;
+    const char *gpu; /* the name of its file, by PCI device; NULL: not told */
+    int64_t sm_arch; /* 0: not told */
+    int64_t vcpus;   /* 0: not told */
+    int32_t n_numa;  /* 0: not told */
+    bool pcie_told;  /* which switch each GPU is under (gpu_pcie, n_pcie) */
+    enum import_joint joint;
+    enum import_network network;
+    uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX];
+    int32_t port_links; /* NVLinks of a GPU: to switches, or the most of any */
+    int32_t n_pcie;
+    int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
+    int32_t gpu_pcie[INSTANCE_GPUS_MAX], gpu_numa[INSTANCE_GPUS_MAX];
+    double pcie_Bps, pcie_uplink_Bps;            /* 0: not told */
+    int32_t n_nics;                              /* physical, one a port */
+    struct instance_nic nics[INSTANCE_NICS_MAX]; /* line_Bps 0: not told */
+};
+
+/* What the user says of it; NULL or 0: nothing. */
+struct import_words {
+    const char *name; /* what `smsim list` shows first */
+    const char *like; /* the known instance that fills what the file leaves open */
+    const char *gpu;  /* names of a GPU and two fabrics */
+    const char *inside, *fabric;
+    double nic_Bps;
+};
+
+/* Makes a whole instance of it; borrows strings of `im`, the rest is the loader's.
+ * What was assumed is warned of through the loader's diags. -1 when nothing known is
+ * like it, or when the words do not fit the file. */
+int import_complete(struct instance *inst, const struct import *im,
+                    const struct import_words *words, struct cfg_loader *loader);
+
+/* Whether two machines have their GPUs under switches in the same manner. */
+bool import_same_pcie(const struct import *im, const struct instance *inst);
+
+#endif
