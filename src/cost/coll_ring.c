@@ -156,10 +156,10 @@ static int build_rings(struct work *w)
     return rc;
 }
 
-/* Store-and-forward of one quantum by the NICs at each step. */
+/* Store-and-forward of one quantum by the NICs at each step; LL has no such buffers. */
 static double fill_between(const struct work *w, double step_bytes_s)
 {
-    if (w->n_nodes == 1)
+    if (w->n_nodes == 1 || w->phase->protocol != FABRIC_PROTO_SIMPLE)
         return 0;
     return fmin(w->terms.fabric->fill_frac * step_bytes_s, w->terms.fabric->fill_max_s);
 }

@@ -30,15 +30,18 @@ const struct fabric *coll_fabric(const struct planner *p, const struct coll_grou
                            : coll_instance(p, g->spans[0].first)->inside;
 }
 
-/* Between nodes a fabric's step is the mean over a ring with many GPUs a node, where the
- * path's latency hides behind the other hops' steps; with few it shows: a turn through
- * one node takes a network hop (its latency and step) and n_gpus - 1 steps inside. */
+/* Between nodes a fabric's step is the mean over a ring through all GPUs of a node, where
+ * the path's latency hides behind the other hops' steps. With fewer it shows: a turn
+ * through one node takes a network hop (its latency and step) and n_gpus - 1 steps
+ * inside. */
 static double step_between(const struct planner *p, const struct coll_group *g,
                            const struct fabric *f, int protocol)
 {
     const struct coll_span *s = &g->spans[0];
     const struct fabric *inside = coll_instance(p, s->first)->inside;
     double step = f->proto[protocol].step_s;
+    if (s->n_gpus == coll_instance(p, s->first)->n_gpus)
+        return step;
     double turn = f->latency_s + step;
     turn += (s->n_gpus - 1) * inside->proto[protocol].step_s;
     return fmax(step, turn / s->n_gpus);
@@ -177,6 +180,12 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
         return forced;
     }
     case_of(p, job, rings, &c);
+    forced = nccl_fixed_protocol(p->nccl, &c);
+    if (forced >= 0 && is_enabled(p, g, forced)) {
+        *why = arena_printf(p->arena, "NCCL %s chooses by the bytes of a rank",
+                            nccl_version_name(p->nccl));
+        return forced;
+    }
     for (int i = 0; i < FABRIC_PROTO_N; i++) {
         seconds[i] =
             is_enabled(p, g, i) ? nccl_ring_s(p->nccl, &c, i) : (double)INFINITY;

@@ -17,6 +17,7 @@ struct nccl_version {
     double ll128_per_channel[ARCHS];
     double ampere_bus_max;
     double simple_plateau[2]; /* latency factor between nodes: before sm80, from it */
+    double ll_below_B;        /* no estimate: LL while a rank has less; 0: estimates */
 };
 
 #define LL_MAX_2_12                                               \
@@ -44,18 +45,20 @@ struct nccl_version {
 /* clang-format off */
 static const struct nccl_version versions[] = {
     /*                base LL/LL128/Simple   NVLink             PCIe             NET */
+    { 20400, "2.4",  { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
+      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 65536 },
     { 20708, "2.7",  { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 } },
+      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 0 },
     { 21003, "2.10", { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 } },
+      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
     { 21212, "2.12", { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 28 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 } },
+      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
     { 21805, "2.18", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 } },
+      LL_MAX_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
     { 22105, "2.21", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 } },
+      LL_MAX_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
     { 23007, "2.30", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY, { 1.9, 1.4 } },
+      LL_MAX_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY, { 1.9, 1.4 }, 0 },
 };
 /* clang-format on */
 
@@ -152,6 +155,14 @@ static double latency_us(const struct nccl_version *v, const struct nccl_case *c
     if (c->n_nodes > 1)
         inter = (double)steps_of(c->op, c->n_nodes);
     return v->ring_base[p] + (steps - inter) * inside + inter * net;
+}
+
+int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c)
+{
+    if (v->ll_below_B <= 0)
+        return -1;
+    return c->size_B / (double)c->n_ranks < v->ll_below_B ? FABRIC_PROTO_LL
+                                                          : FABRIC_PROTO_SIMPLE;
 }
 
 double nccl_ring_s(const struct nccl_version *v, const struct nccl_case *c,

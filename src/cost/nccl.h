@@ -28,6 +28,10 @@ struct nccl_case {
     bool is_pcie; /* some hop inside the node is no NVLink */
 };
 
+/* Versions before 2.5 do not estimate: the protocol by size alone (2.4: LL below 64 KiB a
+ * rank, as its p3dn times show); -1 of those that do. */
+int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c);
+
 /* Seconds that NCCL expects of a ring with that protocol (FABRIC_PROTO_*). */
 double nccl_ring_s(const struct nccl_version *v, const struct nccl_case *c,
                    int protocol);

@@ -343,9 +343,25 @@ static void test_choice(void)
     }
 }
 
+/* NCCL 2.4 goes by bytes a rank: 64 KiB of each of 128. */
+static void test_choice_of_2_4(void)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, "p3dn.24xlarge:16", true);
+    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, (8 << 20) - 4);
+    q.nccl = "2.4";
+    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL);
+    q.size_B = 8 << 20;
+    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+    bench_release(&b);
+}
+
 static void test_versions(void)
 {
-    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.7");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.11")), "2.10");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.12.12-1")), "2.12");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
@@ -406,6 +422,7 @@ void test_collective_register(void)
     CU_add_test(s, "closed forms written out", test_formulas);
     CU_add_test(s, "groups share, or are elsewhere", test_groups);
     CU_add_test(s, "NCCL's choice of protocol", test_choice);
+    CU_add_test(s, "NCCL 2.4's choice of protocol", test_choice_of_2_4);
     CU_add_test(s, "versions of NCCL", test_versions);
     CU_add_test(s, "one rank, and what is refused", test_edges);
 }
