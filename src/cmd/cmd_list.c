@@ -40,10 +40,17 @@ static int instance_summary(struct strbuf *out, struct cfg_loader *loader,
         return -1;
 
     const struct instance_price *p = instance_price_newest(inst, "ec2");
+    const double network = instance_network_Bps(inst);
 
-    strbuf_addstr(out, inst->summary);
+    strbuf_printf(out, "%2d x %-18s", inst->n_gpus, inst->gpu->name);
+    if (network > 0)
+        strbuf_printf(out, "%5g Gb/s ", network * 8 / 1e9);
+    else
+        strbuf_printf(out, "%10s ", "alone");
     if (p)
-        strbuf_printf(out, "; %.2f USD/h (EC2, %s)", p->usd_per_hour, p->date);
+        strbuf_printf(out, " %9.4f USD/h (EC2, %s)", p->usd_per_hour, p->date);
+    else
+        strbuf_addstr(out, " no price");
     return 0;
 }
 

@@ -17,7 +17,7 @@ static const struct option options[] = {
     WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
     WORD("--out", out, "FILE", "write the instance there; standard output by default"),
-    WORD("--name", words.name, "NAME", "what `smsim list` shows of it"),
+    WORD("--name", words.name, "NAME", "its title in what `smsim topology` shows"),
     WORD("--like", words.like, "INSTANCE", "take what the file leaves open from there"),
     WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not tell"),
     WORD("--inside", words.inside, "FABRIC", "what joins the GPUs"),

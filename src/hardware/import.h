@@ -35,7 +35,7 @@ struct import {
 
 /* What the user says of it; NULL or 0: nothing. */
 struct import_words {
-    const char *name; /* what `smsim list` shows first */
+    const char *name; /* its title */
     const char *like; /* the known instance that fills what the file leaves open */
     const char *gpu;  /* names of a GPU and two fabrics */
     const char *inside, *fabric;

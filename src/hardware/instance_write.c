@@ -127,8 +127,8 @@ static void add_prices(struct strbuf *out, const struct instance *inst)
         add_text(out, in, "region", p->region, ",\n");
         if (p->source)
             add_text(out, in, "source", p->source, ",\n");
-        add_text(out, in, "price", units_text(text, UNIT_USD_PER_HOUR, p->usd_per_hour),
-                 "\n        }");
+        add_quantity(out, in, "price", UNIT_USD_PER_HOUR, p->usd_per_hour,
+                     "\n        }");
     }
     if (inst->n_prices)
         strbuf_addstr(out, "\n    ],\n");
