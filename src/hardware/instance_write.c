@@ -16,11 +16,21 @@ static void add_text(struct strbuf *out, const char *indent, const char *key,
     json_decref(s);
 }
 
+/* A quantity as people write it in files: without a blank before the unit. */
+static void add_quantity(struct strbuf *out, const char *indent, const char *key,
+                         enum unit_kind kind, double value, const char *end)
+{
+    char text[UNITS_TEXT_MAX];
+    char *blank = strchr(units_text(text, kind, value), ' ');
+    if (blank)
+        memmove(blank, blank + 1, strlen(blank));
+    add_text(out, indent, key, text, end);
+}
+
 static void add_rate(struct strbuf *out, const char *indent, const char *key,
                      double Bps, const char *end)
 {
-    char text[UNITS_TEXT_MAX];
-    add_text(out, indent, key, units_text(text, UNIT_BYTES_PER_S, Bps), end);
+    add_quantity(out, indent, key, UNIT_BYTES_PER_S, Bps, end);
 }
 
 static void add_memory(struct strbuf *out, int64_t size_B)
