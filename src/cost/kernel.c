@@ -169,8 +169,8 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
 }
 
 /* A product's bias sums and the like: bytes beyond its operands, launches beyond one. */
-static double gemm_extra_s(const struct gpu *gpu, const struct op *op,
-                           double stream_factor, struct kernel_share share)
+static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double factor,
+                           struct kernel_share share)
 {
     double m = (double)op->m, n = (double)op->n, k = (double)op->k;
     double operands_B =
@@ -178,24 +178,24 @@ static double gemm_extra_s(const struct gpu *gpu, const struct op *op,
     double extra_B = fmax(0, op->read_B + op->write_B - operands_B);
     double rate = gpu->stream_frac * gpu->hbm_Bps * share.memory;
     return (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s +
-           stream_factor * extra_B / rate;
+           factor * extra_B / rate;
 }
 
-double kernel_op_s(const struct gpu *gpu, const struct op *op, double stream_factor,
+double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share)
 {
     switch (op->kind) {
     case OP_GEMM:
         return kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch, true,
                              share) +
-               gemm_extra_s(gpu, op, stream_factor, share);
+               gemm_extra_s(gpu, op, factor, share);
     case OP_FLASH:
         return kernel_flash_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
                               op->causal, op->backward, true, share);
     case OP_STREAM:
         break;
     }
-    double bytes = stream_factor * (op->read_B + op->write_B);
+    double bytes = factor * (op->read_B + op->write_B);
     return kernel_stream_s(gpu, bytes, share) +
            (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s;
 }

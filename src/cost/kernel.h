@@ -10,8 +10,8 @@
 /* Share of the GPU left to compute kernels while communication kernels run beside them:
  * 1 when alone. */
 struct kernel_share {
-    double sms;      /* 0..1 */
-    double memory;   /* 0..1 */
+    double sms;    /* 0..1 */
+    double memory; /* 0..1 */
 };
 
 extern const struct kernel_share kernel_alone;
@@ -19,7 +19,8 @@ extern const struct kernel_share kernel_alone;
 /* C[m,n] = A[m,k] B[k,n], `batch` of them. `sustained`: clocks of long training (false:
  * the short bursts of kernel benchmarks). Seconds. */
 double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
-                     int64_t k, int64_t batch, bool sustained, struct kernel_share share);
+                     int64_t k, int64_t batch, bool sustained,
+                     struct kernel_share share);
 
 /* A memory-bound kernel that moves `bytes`. */
 double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share);
@@ -29,8 +30,9 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
                       int64_t head_dim, int64_t heads, bool causal, bool backward,
                       bool sustained, struct kernel_share share);
 
-/* One operator of the list, all its launches; stream_factor scales memory-bound bytes. */
-double kernel_op_s(const struct gpu *gpu, const struct op *op, double stream_factor,
+/* One operator of the list, all its launches. `factor` scales memory-bound bytes: what
+ * the framework moves over what the list counts. */
+double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share);
 
 #endif

@@ -206,6 +206,7 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
     op->dtype = op_parameter_dtype(b->s->precision);
     op->launches = row->launches ? row->launches : 1;
     op->dispatches = row->same_node ? 0 : backward ? 1 : op->launches;
+    op->scores = row->write[0].sym == SYM_S && row->write[0].n > 0;
     set_traffic(b, op, row);
     if (row->kind == ROW_OWNER)
         own(b, row->part);
@@ -243,6 +244,21 @@ static struct op *emit_weight_cast(struct build *b, enum part part,
     return op;
 }
 
+/* A bias that the product does not add itself: a kernel of its own, in place, unless the
+ * activation behind it adds it. */
+static struct op *emit_bias_add(struct build *b, const struct row *row,
+                                const struct linear *l, struct op *product)
+{
+    const struct framework *fw = b->s->framework;
+    bool by_activation = row->part == PART_UP && fw->fused_bias_gelu;
+    if (!l->bias || fw->fused_bias || by_activation)
+        return product;
+    struct op *op =
+        emit(b, spell(b, part_names[row->part], "_bias_add"), OP_STREAM, false);
+    op->read_B = op->write_B = b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n;
+    return op;
+}
+
 static int64_t rows_each(const struct linear *l)
 {
     return (l->rows + l->batch - 1) / l->batch;
@@ -259,7 +275,7 @@ static void emit_linear(struct build *b, const struct row *row)
     op->read_B = e * ((double)l->rows * (double)l->k + weights(l));
     op->write_B = e * (double)l->rows * (double)l->n;
     own_linear(b, row->part, l);
-    add_outs(b, op, row);
+    add_outs(b, emit_bias_add(b, row, l, op), row);
 }
 
 static void emit_dgrad(struct build *b, const struct row *row)

@@ -3,9 +3,27 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 
+#include <string.h>
+
+const struct name_value optimizer_names[] = {
+    { "adam", OPTIMIZER_ADAM },         { "lamb", OPTIMIZER_LAMB },
+    { "adam8bit", OPTIMIZER_ADAM8BIT }, { "adafactor", OPTIMIZER_ADAFACTOR },
+    { "sgd", OPTIMIZER_SGD },           { NULL, 0 },
+};
+
+/* Of optimizers that a profile does not describe: fused, fp32, each state and the
+ * parameter read and written once, the gradient read once; LAMB reads the update and
+ * the parameter again for its norms. */
+static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
+    [OPTIMIZER_ADAM] = { .bytes = 28 },     [OPTIMIZER_LAMB] = { .bytes = 44 },
+    [OPTIMIZER_ADAM8BIT] = { .bytes = 16 }, [OPTIMIZER_ADAFACTOR] = { .bytes = 24 },
+    [OPTIMIZER_SGD] = { .bytes = 20 },
+};
+
 struct framework_raw {
     struct framework fw;
-    struct cfg provenance;
+    bool has_factor_16bit, has_accumulate_16bit, has_dtype_16bit;
+    struct cfg optimizers, provenance;
 };
 
 #define T struct framework_raw
@@ -17,34 +35,85 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_qkv", T, fw.fused_qkv),
     CFG_BOOL("fused_softmax", T, fw.fused_softmax),
     CFG_BOOL("fused_softmax_dropout", T, fw.fused_softmax_dropout),
+    CFG_BOOL("fused_bias", T, fw.fused_bias),
     CFG_BOOL("fused_bias_gelu", T, fw.fused_bias_gelu),
     CFG_BOOL("fused_dropout_add", T, fw.fused_dropout_add),
     CFG_BOOL("fused_norm", T, fw.fused_norm),
     CFG_BOOL("keeps_softmax_input", T, fw.keeps_softmax_input),
     CFG_REAL("stream_factor", T, fw.stream_factor, 0.01, 100),
+    CFG_ROW("stream_factor_16bit", CFG_T_REAL, T, fw.stream_factor_16bit, .min = 0.01,
+            .max = 100, .has = offsetof(T, has_factor_16bit)),
+    CFG_REAL("score_factor", T, fw.score_factor, 0.01, 100),
     BYTES_EACH("logit", logit_bytes),
     TIME("dispatch_forward", dispatch_forward_s),
     TIME("dispatch_backward", dispatch_backward_s),
     TIME("dispatch_optimizer", dispatch_optimizer_s),
-    TIME("step", step_s),
     TIME("microbatch", microbatch_s),
     CFG_REAL("host_spread", T, fw.host_spread, 0, 10),
     BYTES_EACH("accumulate", accumulate_B),
+    CFG_ROW("accumulate_16bit", CFG_T_QUANTITY, T, fw.accumulate_16bit_B,
+            .unit = UNIT_BYTES, .max = 1e6, .has = offsetof(T, has_accumulate_16bit)),
+    CFG_BOOL("keeps_gradients", T, fw.keeps_gradients),
     CFG_BOOL("reduce_every_microbatch", T, fw.reduce_every_microbatch),
-    BYTES_EACH("optimizer", optimizer_B),
-    CFG_INT("optimizer_kernels_per_tensor", T, fw.optimizer_kernels_per_tensor, 0,
-            1000),
     CFG_ENUM("gradient_dtype", T, fw.gradient_dtype, dtype_names),
+    CFG_ROW("gradient_dtype_16bit", CFG_T_ENUM, T, fw.gradient_dtype_16bit,
+            .names = dtype_names, .has = offsetof(T, has_dtype_16bit)),
     CFG_BOOL("overlap", T, fw.overlap),
     CFG_BYTES("first_bucket", T, fw.first_bucket_B, 0, 1e15),
     CFG_BYTES("bucket", T, fw.bucket_B, 0, 1e15),
     CFG_REAL("bucket_copy", T, fw.bucket_copy_B, 0, 100),
+    TIME("reduce", reduce_s),
+    CFG_REAL("network_frac", T, fw.network_frac, 0.001, 1),
     TIME("cycle", cycle_s),
     CFG_STRING("library", T, fw.library),
     CFG_STRING("backend", T, fw.backend),
+    CFG_CHILD("optimizers", T, optimizers),
     CFG_CHILD("provenance", T, provenance),
     CFG_END,
 };
+
+#undef T
+#define T struct framework_optimizer
+
+static const struct cfg_field optimizer_fields[] = {
+    CFG_ROW("bytes", CFG_T_QUANTITY, T, bytes, .unit = UNIT_BYTES, .max = 1e6,
+            .required = true),
+    CFG_INT("kernels_per_tensor", T, kernels_per_tensor, 0, 1000),
+    CFG_QUANTITY("fixed", T, fixed_s, UNIT_SECONDS, 0, 3600),
+    CFG_END,
+};
+
+#undef T
+
+/* "optimizers": { "adam": { ... }, ... } */
+static int read_optimizers(struct framework *fw, struct cfg c)
+{
+    int rc = 0;
+    for (void *it = cfg_first(c); it; it = cfg_next(c, it)) {
+        struct cfg member = cfg_member(c, it);
+        int which;
+        if (names_find(optimizer_names, cfg_key(it), &which) < 0)
+            rc = cfg_error_key(member,
+                               "unknown optimizer \"%s\" (write adam, lamb, "
+                               "adam8bit, adafactor or sgd)",
+                               cfg_key(it));
+        else if (cfg_read(member, optimizer_fields, &fw->optimizers[which]) < 0)
+            rc = -1;
+    }
+    return rc;
+}
+
+/* What a profile leaves out of pairs takes the other's value. */
+static void fill_pairs(struct framework_raw *raw)
+{
+    struct framework *fw = &raw->fw;
+    if (!raw->has_factor_16bit)
+        fw->stream_factor_16bit = fw->stream_factor;
+    if (!raw->has_accumulate_16bit)
+        fw->accumulate_16bit_B = fw->accumulate_B;
+    if (!raw->has_dtype_16bit)
+        fw->gradient_dtype_16bit = fw->gradient_dtype;
+}
 
 /* Where the numbers are from: a text, or one a group of numbers. */
 static int read_provenance(struct framework *fw, struct arena *arena, struct cfg c)
@@ -75,18 +144,22 @@ const struct framework *framework_get(struct cfg_loader *loader, const char *nam
     raw->fw = (struct framework) {
         .name = arena_strdup(&loader->arena, name),
         .summary = "",
+        .fused_bias = true,
         .fused_norm = true,
         .stream_factor = 1,
         .logit_bytes = 24,
         .accumulate_B = 12,
-        .optimizer_B = 32,
         .gradient_dtype = -1,
+        .network_frac = 1,
         .library = "ddp",
         .backend = "nccl",
         .provenance = "",
     };
+    memcpy(raw->fw.optimizers, plain_optimizers, sizeof(plain_optimizers));
     int rc = cfg_read(root, fields, raw);
+    rc |= read_optimizers(&raw->fw, raw->optimizers);
     if (rc < 0 || read_provenance(&raw->fw, &loader->arena, raw->provenance) < 0)
         return NULL;
+    fill_pairs(raw);
     return &raw->fw;
 }

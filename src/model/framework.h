@@ -9,6 +9,26 @@
 #include "config/cfg.h"
 #include "hardware/dtype.h"
 
+enum optimizer {
+    OPTIMIZER_ADAM,
+    OPTIMIZER_LAMB,
+    OPTIMIZER_ADAM8BIT,
+    OPTIMIZER_ADAFACTOR,
+    OPTIMIZER_SGD,
+    OPTIMIZER_N,
+};
+
+extern const struct name_value optimizer_names[];
+
+/* One update: memory traffic, kernels, and what the host does alone. */
+struct framework_optimizer {
+    double bytes; /* moved per parameter */
+    int64_t
+        kernels_per_tensor; /* one kernel after the other on each parameter tensor; 0:
+                                   a few kernels over all tensors */
+    double fixed_s;         /* the host's, with the GPU idle */
+};
+
 struct framework {
     const char *name;
     const char *summary;
@@ -16,32 +36,39 @@ struct framework {
     bool fused_qkv;             /* one product makes q, k and v */
     bool fused_softmax;         /* scale, mask and softmax in one kernel */
     bool fused_softmax_dropout; /* and the dropout behind it */
-    bool fused_bias_gelu;       /* bias and activation in one kernel */
-    bool fused_dropout_add;     /* bias, dropout and residual sum in one kernel */
-    bool fused_norm;            /* one kernel a norm, forward and backward */
-    bool keeps_softmax_input;   /* PyTorch <= 1.10 keeps it for backward */
+    bool fused_bias;            /* products add their bias themselves */
+    bool fused_bias_gelu;   /* else: the activation's kernel adds the bias before it */
+    bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
+    bool fused_norm;        /* one kernel a norm, forward and backward */
+    bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
-    double logit_bytes;   /* loss: bytes moved per logit, forward and backward */
+    double stream_factor_16bit; /* the same where products read 16-bit numbers */
+    double score_factor;        /* of operators on attention scores, in its place */
+    double logit_bytes;         /* loss: bytes moved per logit, forward and backward */
     /* host */
     double dispatch_forward_s, dispatch_backward_s; /* of one operator */
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
-    double step_s;       /* once a step: data loader, scheduler, logging */
-    double microbatch_s; /* once a microbatch */
-    double host_spread;  /* softness of the switch between host- and GPU-bound: the
-                                spread of dispatch times over their mean */
-    /* gradients and optimizer */
+    double
+        microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
+    double host_spread; /* softness of the switch between host- and GPU-bound: the
+                            spread of dispatch times over their mean */
+    /* gradients */
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
-    bool reduce_every_microbatch; /* gradients are reduced in every accumulation step */
-    double optimizer_B;           /* bytes moved per parameter by one update */
-    int64_t optimizer_kernels_per_tensor; /* unfused: kernels per parameter tensor; 0:
-                                fused over all tensors */
-    int gradient_dtype; /* enum dtype on the wire; -1: that of the parameters */
-    bool overlap;       /* reduce buckets during backward */
+    double accumulate_16bit_B;    /* the same where products read 16-bit numbers */
+    bool keeps_gradients;         /* they are zeroed, not freed, between steps */
+    bool reduce_every_microbatch; /* in every accumulation step, not only the last */
+    int gradient_dtype;           /* on the wire; -1: that of the parameters */
+    int gradient_dtype_16bit;
+    bool overlap;                     /* reduce buckets during backward */
     int64_t first_bucket_B, bucket_B; /* 0: one bucket */
-    double bucket_copy_B; /* bytes moved per gradient byte into and out of buckets */
-    double cycle_s;       /* Horovod: fusion cycle; 0: none */
-    const char *library;  /* default "library" of parallelism: "ddp", "horovod", ... */
-    const char *backend;  /* default "backend": "nccl", "smddp" */
+    double bucket_copy_B;             /* bytes moved per gradient byte, in and out */
+    double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
+    double network_frac; /* share of the nodes' NICs that its communicators use */
+    double cycle_s;      /* Horovod: fusion cycle; 0: none */
+    /* update */
+    struct framework_optimizer optimizers[OPTIMIZER_N];
+    const char *library; /* default "library" of parallelism: "ddp", "horovod", ... */
+    const char *backend; /* default "backend": "nccl", "smddp" */
     const char *provenance; /* "group: where its numbers are from", a line a group */
 };
 

@@ -41,6 +41,7 @@ struct op {
     enum dtype dtype; /* of the arithmetic (GEMM, FLASH) */
     int64_t m, n, k,
         batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
+    bool scores;           /* STREAM over attention scores */
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */

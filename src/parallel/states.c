@@ -46,8 +46,8 @@ struct states states_of(const struct scenario *s)
     int64_t d = s->parallel.shard_degree;
     double moments_B = optimizers[s->training.optimizer].moments_B;
     double optimizer_B = precisions[p].master_B + moments_B;
-    bool fused = s->training.framework &&
-                 s->training.framework->optimizer_kernels_per_tensor == 0;
+    const struct framework *fw = s->training.framework;
+    bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
     double update_B = fused ? 0 : precisions[p].update_B;
     return (struct states) {
         .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
@@ -61,8 +61,10 @@ struct states states_of(const struct scenario *s)
 double states_wire_B(const struct scenario *s)
 {
     int dtype = s->training.gradient_dtype;
-    if (dtype < 0 && s->training.framework)
-        dtype = s->training.framework->gradient_dtype;
+    const struct framework *fw = s->training.framework;
+    bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
+    if (dtype < 0 && fw)
+        dtype = half ? fw->gradient_dtype_16bit : fw->gradient_dtype;
     double bytes = precisions[s->training.precision].gradient_B;
     if (dtype >= 0)
         bytes = dtype_bytes((enum dtype)dtype);

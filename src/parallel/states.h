@@ -7,11 +7,12 @@
 #include "parallel/scenario.h"
 
 struct states {
-    double parameter_B;   /* per parameter held by the GPU */
+    double parameter_B; /* per parameter held by the GPU */
     double gradient_B;
-    double optimizer_B;   /* master weights and moments; shards divided already */
-    double autocast_B;    /* 16-bit copies, per element of a product's weight, while used */
-    double step_B;        /* temporary during the update, per parameter */
+    double optimizer_B; /* master weights and moments; shards divided already */
+    double
+        autocast_B; /* 16-bit copies, per element of a product's weight, while used */
+    double step_B;  /* temporary during the update, per parameter */
 };
 
 struct states states_of(const struct scenario *s);

@@ -6,11 +6,6 @@
 #include <string.h>
 
 /* clang-format off */
-const struct name_value optimizer_names[] = {
-    { "adam", OPTIMIZER_ADAM }, { "lamb", OPTIMIZER_LAMB },
-    { "adam8bit", OPTIMIZER_ADAM8BIT }, { "adafactor", OPTIMIZER_ADAFACTOR },
-    { "sgd", OPTIMIZER_SGD }, { NULL, 0 },
-};
 const struct name_value checkpointing_names[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
     { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP }, { NULL, 0 },

@@ -25,6 +25,7 @@ struct builder {
     struct kernel_share shared; /* what collectives leave of the GPU */
     int64_t transient_B;        /* workspace that dies when the next operator has run */
     /* of the microbatch at hand */
+    bool half; /* products read 16-bit numbers */
     bool first, reduces;
     /* the bucket being filled */
     double bucket_B, bucket_limit_B;
@@ -61,6 +62,17 @@ static void host_pause(struct builder *b, double seconds)
 
 /* Buckets */
 
+/* A communicator that uses only some of a node's NICs: what it sends loads each of them
+ * the more. */
+static void share_nics(const struct builder *b, struct coll_plan *plan)
+{
+    const struct net_link *links = net_links(b->net);
+    for (int32_t i = 0; i < plan->n_phases; i++)
+        for (int32_t j = 0; j < plan->phases[i].n_uses; j++)
+            if (links[plan->phases[i].uses[j].link].kind == NET_NIC)
+                plan->phases[i].uses[j].weight /= b->fw->network_frac;
+}
+
 static int plan_bucket(struct builder *b, double size_B, struct err *err)
 {
     if (size_B == b->plan_B)
@@ -71,14 +83,16 @@ static int plan_bucket(struct builder *b, double size_B, struct err *err)
     struct coll_request request = {
         .op = COLL_ALL_REDUCE,
         .algorithm = COLL_AUTO,
-        .protocol = -1,
+        .protocol = b->s->software.protocol,
         .size_B = size_B,
         .groups = world,
         .n_groups = 1,
+        .nccl = b->s->software.nccl,
         .graph_launch = true,
     };
     if (coll_plan_make(plan, b->arena, b->net, &request, err) < 0)
         return -1;
+    share_nics(b, plan);
     b->plan_B = size_B;
     b->plan = program_comm(&b->step->program, plan);
     b->shared.sms = fmin(b->shared.sms, 1 - plan->sm_frac);
@@ -158,10 +172,21 @@ static void soften(struct builder *b, double host_s, double gpu_s)
     program_kernel(&b->step->program, STREAM_COMPUTE, PART_OTHER, 0, lost, lost);
 }
 
+/* Autocast's 16-bit copies of a block's weights: made in forward, dropped in backward. */
+static int64_t autocast_B(const struct builder *b, const struct op_block *block)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < block->n_params; i++)
+        if (block->params[i].matrix)
+            bytes += b->states.autocast_B * (double)block->params[i].elements;
+    return (int64_t)bytes;
+}
+
 static void forward_block(struct builder *b, const struct op_block *block,
                           const struct block_times *t)
 {
     double host_s = 0, gpu_s = 0;
+    ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
     for (int32_t i = 0; i < block->n_forward; i++) {
         emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
         host_s += dispatch_s(b, &block->forward[i]);
@@ -178,7 +203,7 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
         double bytes = (double)p->elements * b->states.gradient_B;
-        if (b->first)
+        if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)bytes);
         if (b->reduces && b->s->parallel.overlap &&
             add_to_bucket(b, p->elements, err) < 0)
@@ -200,6 +225,7 @@ static int backward_block(struct builder *b, const struct op_block *block,
         host_s += dispatch_s(b, op);
         gpu_s += t->backward_s[0][i];
     }
+    ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
     soften(b, host_s, gpu_s);
     return 0;
 }
@@ -211,7 +237,8 @@ static void accumulate(struct builder *b, const struct op_block *block)
     double elements = 0;
     for (int32_t i = 0; i < block->n_params; i++)
         elements += (double)block->params[i].elements;
-    double bytes = b->fw->accumulate_B * elements * (b->first ? 0.5 : 1);
+    double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
+    double bytes = each_B * elements * (b->first ? 0.5 : 1);
     if (bytes > 0)
         stream_kernel(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
 }
@@ -239,6 +266,18 @@ static int reduce_at_end(struct builder *b, struct err *err)
                 if (add_to_bucket(b, block->params[j].elements, err) < 0)
                     return -1;
     }
+    return 0;
+}
+
+/* The last bucket, and what it costs that ranks wait for each other. */
+static int finish_reduction(struct builder *b, struct err *err)
+{
+    if (send_bucket(b, err) < 0)
+        return -1;
+    double wait_s = b->fw->reduce_s;
+    if (wait_s > 0)
+        b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
+                                      PART_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
     return 0;
 }
 
@@ -270,7 +309,7 @@ static int microbatch(struct builder *b, struct err *err)
         return -1;
     if (b->reduces && !b->s->parallel.overlap && reduce_at_end(b, err) < 0)
         return -1;
-    if (b->reduces && send_bucket(b, err) < 0)
+    if (b->reduces && finish_reduction(b, err) < 0)
         return -1;
     int32_t end = program_kernel(p, STREAM_COMPUTE, PART_COMPUTE,
                                  b->fw->dispatch_forward_s, 0, 0);
@@ -287,34 +326,48 @@ static bool scales_loss(enum op_precision p)
     return p == OP_FP16 || p == OP_AMP_FP16;
 }
 
+/* One kernel after the other on each parameter tensor. */
+static void update_tensors(struct builder *b, const struct framework_optimizer *o)
+{
+    double kernels = (double)o->kernels_per_tensor;
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
+            double elements = (double)block->params[k % block->n_params].elements;
+            double time_s =
+                kernels *
+                kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
+            program_kernel(&b->step->program, STREAM_COMPUTE, PART_OPTIMIZER,
+                           b->fw->dispatch_optimizer_s * kernels, time_s, time_s);
+        }
+    }
+}
+
 static void update(struct builder *b)
 {
+    const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;
     double elements = (double)op_list_parameters(&b->list);
-    int64_t kernels = b->fw->optimizer_kernels_per_tensor;
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
     ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE,
                  (int64_t)(b->states.step_B * elements));
-    if (kernels == 0)
+    if (o->kernels_per_tensor > 0)
+        update_tensors(b, o);
+    else
         stream_kernel(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
-                      b->fw->optimizer_B * elements);
-    for (int32_t i = 0; kernels > 0 && i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
-        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            double each = (double)block->params[k % block->n_params].elements *
-                          b->fw->optimizer_B / (double)kernels;
-            double time_s =
-                (double)kernels * kernel_stream_s(b->gpu, each, kernel_alone);
-            program_kernel(p, STREAM_COMPUTE, PART_OPTIMIZER,
-                           b->fw->dispatch_optimizer_s * (double)kernels, time_s,
-                           time_s);
-        }
-    }
-    host_pause(b, b->fw->step_s);
+                      o->bytes * elements);
+    host_pause(b, o->fixed_s);
 }
 
 /* Set-up */
+
+static double traffic_factor(const struct builder *b, const struct op *op)
+{
+    if (op->scores && b->fw->score_factor > 0)
+        return b->fw->score_factor;
+    return b->half ? b->fw->stream_factor_16bit : b->fw->stream_factor;
+}
 
 static void time_ops(struct builder *b, const struct op *ops, int32_t n,
                      double *times[2])
@@ -323,7 +376,8 @@ static void time_ops(struct builder *b, const struct op *ops, int32_t n,
         times[side] = ARENA_ARRAY(b->arena, n, double);
         struct kernel_share share = side ? b->shared : kernel_alone;
         for (int32_t i = 0; i < n; i++)
-            times[side][i] = kernel_op_s(b->gpu, &ops[i], b->fw->stream_factor, share);
+            times[side][i] =
+                kernel_op_s(b->gpu, &ops[i], traffic_factor(b, &ops[i]), share);
     }
 }
 
@@ -363,7 +417,8 @@ static void measure_layer(struct builder *b)
     }
 }
 
-/* What is there before the step begins: parameters, optimizer states, buckets. */
+/* What is there before the step begins: parameters, optimizer states, buckets, and
+ * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
@@ -374,6 +429,8 @@ static void allocate_states(struct builder *b)
             double n = (double)block->params[k % block->n_params].elements;
             ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * b->states.parameter_B));
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * b->states.optimizer_B));
+            if (b->fw->keeps_gradients)
+                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * b->states.gradient_B));
             if (replicas) /* DDP's buckets hold the gradients a second time */
                 ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * states_wire_B(b->s)));
         }
@@ -386,6 +443,7 @@ static int builder_init(struct builder *b, struct err *err)
     if (op_list_make(&b->list, b->arena, &b->s->model, &settings, err) < 0)
         return -1;
     b->states = states_of(b->s);
+    b->half = dtype_bytes(op_compute_dtype(b->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
     b->last_comm = -1;

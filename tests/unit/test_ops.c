@@ -19,7 +19,7 @@ static const struct framework fused = { .name = "fused",
                                         .fused_norm = true,
                                         .fused_qkv = true,
                                         .fused_softmax = true,
-                                        .fused_bias_gelu = true,
+                                        .fused_bias = true,
                                         .fused_dropout_add = true,
                                         .logit_bytes = 24 };
 
