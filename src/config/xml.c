@@ -127,7 +127,10 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *sysid,
     snprintf(what, sizeof(what),
              "a DOCTYPE (\"%.40s\") is not taken: NCCL writes none%s", name,
              strcmp(name, "topology") == 0 ? ", and hwloc's XML is not read" : "");
-    stop(r, what);
+    const char *at = strstr(r->doc->text, "<!DOCTYPE");
+    error_at(r->doc, at ? (size_t)(at - r->doc->text) : byte_index(r), what);
+    r->failed = true;
+    XML_StopParser(r->parser, XML_FALSE);
 }
 
 /* What expat found, with the element left open where the file just ends. */

@@ -1,183 +1,28 @@
 #include "hardware/import.h"
 
-#include "base/strbuf.h"
 #include "config/datadir.h"
+#include "hardware/import_like.h"
 
-#include <math.h>
 #include <string.h>
 
 static const struct cfg NOWHERE = { NULL, NULL, "" };
 
-/* No GPU known has more NVLinks. */
-enum { NVLINKS_MAX = 18 };
-
-/* What is at hand while a description is being completed. */
-struct filling {
-    const struct import *im;
-    const struct import_words *words;
-    struct cfg_loader *loader;
-    struct instance *inst;
-    enum import_joint joint;
-    const struct gpu *gpu;       /* named by the user or told by the file; NULL */
-    const struct instance *like; /* fills the gaps */
-    struct strbuf taken;         /* "host memory, fabric ..." */
-    struct strbuf others;        /* "; as like are p4de.24xlarge ..." */
-};
-
-static int fail(const struct filling *f, const char *what, const char *mend)
-{
-    diags_error(&f->loader->diags, "%s: %s (%s)", f->im->file, what, mend);
-    return -1;
-}
-
-static void take(struct filling *f, const char *what, const char *name)
+static void take(struct import_filling *f, const char *what, const char *name)
 {
     strbuf_printf(&f->taken, "%s%s%s%s", f->taken.len ? ", " : "", what,
                   name ? " " : "", name ? name : "");
 }
 
-/* --- what the file tells --------------------------------------------------------- */
-
-static int links_of(const struct import *im, int32_t gpu)
-{
-    int sum = 0;
-    for (int32_t j = 0; j < im->n_gpus; j++)
-        sum += im->nvlinks[gpu][j];
-    return sum;
-}
-
-/* More links in sum than a GPU has: every one of them shows its whole port, through
- * switches. */
-static enum import_joint joint_of(const struct import *im, const struct gpu *gpu)
-{
-    const int64_t most = gpu && gpu->nvlink_links > 0 ? gpu->nvlink_links : NVLINKS_MAX;
-    bool all = true;
-    for (int32_t i = 0; i < im->n_gpus; i++)
-        for (int32_t j = 0; j < im->n_gpus; j++)
-            all &= i == j || im->nvlinks[i][j] == im->port_links;
-    if (im->joint == IMPORT_NVLINK && all && links_of(im, 0) > most)
-        return IMPORT_NVSWITCH;
-    return im->joint;
-}
-
-static bool joint_is(enum import_joint joint, enum fabric_kind kind)
-{
-    static const enum fabric_kind kinds[] = {
-        [IMPORT_NVLINK] = FABRIC_NVLINK,
-        [IMPORT_NVSWITCH] = FABRIC_NVSWITCH,
-        [IMPORT_PCIE] = FABRIC_PCIE,
-    };
-    return joint == IMPORT_UNTOLD || kinds[joint] == kind;
-}
-
-bool import_same_pcie(const struct import *im, const struct instance *inst)
-{
-    if (!im->pcie_told || im->n_pcie != inst->n_pcie || im->n_gpus != inst->n_gpus)
-        return false;
-    for (int32_t i = 0; i < im->n_gpus; i++)
-        if (im->gpu_pcie[i] != inst->gpu_pcie[i])
-            return false;
-    return true;
-}
-
-static bool same_nvlinks(const struct import *im, const struct instance *inst)
-{
-    return memcmp(im->nvlinks, inst->nvlinks, sizeof(im->nvlinks)) == 0;
-}
-
-static bool same_numa(const struct import *im, const struct instance *inst)
-{
-    if (im->n_numa != inst->n_numa || im->n_gpus != inst->n_gpus)
-        return false;
-    return memcmp(im->gpu_numa, inst->gpu_numa,
-                  (size_t)im->n_gpus * sizeof(im->gpu_numa[0])) == 0;
-}
-
-/* --- the known instance that is most like it -------------------------------------- */
-
-/* Whether nothing that the file or the user tells speaks against it. */
-static bool fits(const struct filling *f, const struct instance *inst)
-{
-    const struct import *im = f->im;
-    if (f->gpu ? inst->gpu != f->gpu : im->sm_arch && inst->gpu->sm_arch != im->sm_arch)
-        return false;
-    if (!joint_is(f->joint, inst->inside->kind) || inst->n_gpus < im->n_gpus)
-        return false;
-    if (f->gpu || f->joint == IMPORT_UNTOLD || f->joint == IMPORT_PCIE)
-        return true;
-    return f->joint == IMPORT_NVSWITCH ? inst->gpu->nvlink_links == im->port_links
-                                       : inst->gpu->nvlink_links >= links_of(im, 0);
-}
-
-static int likeness(const struct filling *f, const struct instance *inst)
-{
-    const struct import *im = f->im;
-    const bool infiniband = inst->outside && inst->outside->kind == FABRIC_INFINIBAND;
-    int32_t ports = 0;
-    for (int32_t i = 0; i < inst->n_nics; i++)
-        ports += inst->nics[i].rails;
-    return 1 + 8 * (im->n_gpus == inst->n_gpus) + 4 * import_same_pcie(im, inst) +
-           4 * (f->joint == IMPORT_NVLINK && same_nvlinks(im, inst)) +
-           2 * (im->n_nics > 0 && im->n_nics == ports) +
-           2 * (im->network != IMPORT_ANY_NETWORK &&
-                infiniband == (im->network == IMPORT_INFINIBAND)) +
-           same_numa(im, inst) +
-           (im->pcie_Bps > 0 && fabs(im->pcie_Bps / inst->pcie_Bps - 1) < 0.01);
-}
-
-/* Finds f->like among the shipped; of equals, the first by name. */
-static int find_like(struct filling *f)
-{
-    const char **names = datadir_list(&f->loader->arena, "topologies/instances");
-    int best = 0;
-    for (int i = 0; names[i]; i++) {
-        const struct instance *inst = instance_get(f->loader, names[i], NOWHERE);
-        if (!inst)
-            return -1;
-        const int score = fits(f, inst) ? likeness(f, inst) : 0;
-        if (score > best) {
-            f->like = inst;
-            best = score;
-            f->others.len = 0;
-        } else if (score == best && score > 0) {
-            strbuf_printf(&f->others, "%s%s", f->others.len ? ", " : "; as like are ",
-                          inst->name);
-        }
-    }
-    if (f->like)
-        return 0;
-    return fail(f,
-                "no known instance is like this machine, so its GPUs and host stay "
-                "unknown",
-                "name one by --like INSTANCE, and the GPU by --gpu NAME");
-}
-
-static int choose_like(struct filling *f)
-{
-    const struct import_words *w = f->words;
-    const char *gpu = w->gpu ? w->gpu : f->im->gpu;
-    if (gpu && !(f->gpu = gpu_get(f->loader, gpu, NOWHERE)))
-        return -1;
-    if (f->gpu && f->im->sm_arch && f->gpu->sm_arch != f->im->sm_arch)
-        return fail(f, "its GPUs are of another architecture (sm) than the named one",
-                    "check --gpu");
-    f->joint = joint_of(f->im, f->gpu);
-    if (!w->like)
-        return find_like(f);
-    f->like = instance_get(f->loader, w->like, NOWHERE);
-    return f->like ? 0 : -1;
-}
-
 /* --- GPUs and what joins them ----------------------------------------------------- */
 
 /* A fabric of the right kind: of an instance with the same GPU, else of any. */
-static const struct fabric *known_inside(const struct filling *f)
+static const struct fabric *known_inside(const struct import_filling *f)
 {
     const struct fabric *any = NULL;
     const char **names = datadir_list(&f->loader->arena, "topologies/instances");
     for (int i = 0; names[i]; i++) {
         const struct instance *inst = instance_get(f->loader, names[i], NOWHERE);
-        if (!inst || !joint_is(f->joint, inst->inside->kind))
+        if (!inst || !import_joint_is(f->joint, inst->inside->kind))
             continue;
         if (inst->gpu == f->inst->gpu)
             return inst->inside;
@@ -186,29 +31,30 @@ static const struct fabric *known_inside(const struct filling *f)
     return any;
 }
 
-static int choose_inside(struct filling *f)
+static int choose_inside(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     if (f->words->inside) {
         inst->inside = fabric_get(f->loader, f->words->inside, NOWHERE);
         if (!inst->inside)
             return -1;
-        if (!fabric_is_inside(inst->inside) || !joint_is(f->joint, inst->inside->kind))
-            return fail(f, "the named fabric is not how its GPUs are joined",
-                        "check --inside");
+        if (!fabric_is_inside(inst->inside) ||
+            !import_joint_is(f->joint, inst->inside->kind))
+            return import_fail(f, "the named fabric is not how its GPUs are joined",
+                               "check --inside");
         return 0;
     }
-    inst->inside = joint_is(f->joint, f->like->inside->kind) &&
+    inst->inside = import_joint_is(f->joint, f->like->inside->kind) &&
                            (inst->gpu == f->like->gpu || f->joint != IMPORT_UNTOLD)
                        ? f->like->inside
                        : known_inside(f);
     if (!inst->inside)
-        return fail(f, "no known fabric joins GPUs so", "name one by --inside");
+        return import_fail(f, "no known fabric joins GPUs so", "name one by --inside");
     take(f, "fabric", inst->inside->name);
     return 0;
 }
 
-static int fill_gpus(struct filling *f)
+static int fill_gpus(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     inst->n_gpus = f->im->n_gpus;
@@ -216,12 +62,13 @@ static int fill_gpus(struct filling *f)
     if (!f->gpu)
         take(f, "GPU", inst->gpu->name);
     if (f->im->sm_arch && inst->gpu->sm_arch != f->im->sm_arch)
-        return fail(f, "its GPUs are of another architecture (sm) than those of --like",
-                    "name the GPU by --gpu");
+        return import_fail(
+            f, "its GPUs are of another architecture (sm) than those of --like",
+            "name the GPU by --gpu");
     if (choose_inside(f))
         return -1;
     if (inst->inside->kind != FABRIC_PCIE && inst->gpu->nvlink_links == 0)
-        return fail(f, "the GPU has no NVLink, the machine has", "check --gpu");
+        return import_fail(f, "the GPU has no NVLink, the machine has", "check --gpu");
     if (inst->inside->kind != FABRIC_NVLINK)
         return 0;
     if (f->joint == IMPORT_NVLINK) {
@@ -231,21 +78,22 @@ static int fill_gpus(struct filling *f)
         take(f, "NVLinks", NULL);
     }
     for (int32_t i = 0; i < inst->n_gpus; i++)
-        if (links_of(f->im, i) > inst->gpu->nvlink_links)
-            return fail(f, "it shows more NVLinks than the GPU has", "check --gpu");
+        if (import_links_of(f->im, i) > inst->gpu->nvlink_links)
+            return import_fail(f, "it shows more NVLinks than the GPU has",
+                               "check --gpu");
     return 0;
 }
 
 /* --- PCIe, host ------------------------------------------------------------------- */
 
-static void fill_places(struct filling *f)
+static void fill_places(struct import_filling *f)
 {
     const struct import *im = f->im;
     const struct instance *like = f->like;
     struct instance *inst = f->inst;
     const bool like_numa = im->n_numa == 0 && im->n_gpus == like->n_gpus;
     const bool like_pcie = !im->pcie_told && im->n_gpus == like->n_gpus &&
-                           (like_numa || same_numa(im, like));
+                           (like_numa || import_same_numa(im, like));
     inst->n_numa = like_numa ? like->n_numa : im->n_numa > 0 ? im->n_numa : 1;
     memcpy(inst->gpu_numa, like_numa ? like->gpu_numa : im->gpu_numa,
            sizeof(inst->gpu_numa));
@@ -269,7 +117,7 @@ static void fill_places(struct filling *f)
         take(f, "PCIe rate", NULL);
 }
 
-static void fill_host(struct filling *f)
+static void fill_host(struct import_filling *f)
 {
     const struct instance *like = f->like;
     struct instance *inst = f->inst;
@@ -289,7 +137,7 @@ static void fill_host(struct filling *f)
 /* --- NICs ------------------------------------------------------------------------- */
 
 /* The NICs of the known instance, under the same switches where those are the same. */
-static void take_nics(struct filling *f)
+static void take_nics(struct import_filling *f)
 {
     const struct instance *like = f->like;
     struct instance *inst = f->inst;
@@ -308,7 +156,7 @@ static void take_nics(struct filling *f)
     take(f, "NICs", NULL);
 }
 
-static int fill_nic_rates(struct filling *f)
+static int fill_nic_rates(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     double known = f->words->nic_Bps;
@@ -317,8 +165,8 @@ static int fill_nic_rates(struct filling *f)
         gaps |= inst->nics[i].line_Bps <= 0;
     if (gaps && known <= 0) {
         if (f->like->n_nics == 0)
-            return fail(f, "how fast its NICs are is told nowhere",
-                        "give --nic-rate, e.g. 100Gb/s");
+            return import_fail(f, "how fast its NICs are is told nowhere",
+                               "give --nic-rate, e.g. 100Gb/s");
         known = f->like->nics[0].line_Bps / f->like->nics[0].rails;
         take(f, "NIC rate", NULL);
     }
@@ -356,7 +204,7 @@ static void group_rails(struct instance *inst)
     memcpy(inst->nics, nics, (size_t)n * sizeof(nics[0]));
 }
 
-static int fill_network(struct filling *f)
+static int fill_network(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     inst->n_nics = f->im->n_nics;
@@ -365,8 +213,8 @@ static int fill_network(struct filling *f)
         take_nics(f);
     if (inst->n_nics == 0) {
         if (f->words->fabric)
-            return fail(f, "it shows no NICs, which --fabric could join",
-                        "take those of an instance by --like INSTANCE");
+            return import_fail(f, "it shows no NICs, which --fabric could join",
+                               "take those of an instance by --like INSTANCE");
         diags_warn(&f->loader->diags,
                    "%s shows no NICs: a machine without network (--like INSTANCE takes "
                    "that of an instance)",
@@ -378,7 +226,8 @@ static int fill_network(struct filling *f)
         !(inst->outside = fabric_get(f->loader, f->words->fabric, NOWHERE)))
         return -1;
     if (!inst->outside || fabric_is_inside(inst->outside))
-        return fail(f, "no fabric joins its NICs to others", "name one by --fabric");
+        return import_fail(f, "no fabric joins its NICs to others",
+                           "name one by --fabric");
     if (!f->words->fabric)
         take(f, "fabric", inst->outside->name);
     if (fill_nic_rates(f))
@@ -390,7 +239,7 @@ static int fill_network(struct filling *f)
 
 /* --- words ------------------------------------------------------------------------ */
 
-static void describe(struct filling *f)
+static void describe(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     struct arena *arena = &f->loader->arena;
@@ -415,11 +264,13 @@ static void describe(struct filling *f)
 int import_complete(struct instance *inst, const struct import *im,
                     const struct import_words *words, struct cfg_loader *loader)
 {
-    struct filling f = { .im = im, .words = words, .loader = loader, .inst = inst };
+    struct import_filling f = {
+        .im = im, .words = words, .loader = loader, .inst = inst
+    };
     *inst = (struct instance) { .name = "imported" };
     strbuf_init(&f.taken);
     strbuf_init(&f.others);
-    int rc = choose_like(&f) || fill_gpus(&f) ? -1 : 0;
+    int rc = import_choose_like(&f) || fill_gpus(&f) ? -1 : 0;
     if (rc == 0) {
         fill_places(&f);
         fill_host(&f);

@@ -10,7 +10,7 @@
 #define SUITES(X) \
     X(names) X(units) X(file) \
     X(cfg) X(csv) \
-    X(hardware) X(net) \
+    X(hardware) X(net) X(import) \
     X(model) X(ops) \
     X(layout) X(scenario) \
     X(kernel) \
