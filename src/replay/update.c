@@ -1,0 +1,41 @@
+/* One update of the optimizer. */
+#include "replay/builder.h"
+
+static bool scales_loss(enum op_precision p)
+{
+    return p == OP_FP16 || p == OP_AMP_FP16;
+}
+
+/* One kernel after the other on each parameter tensor. */
+static void update_tensors(struct builder *b, const struct framework_optimizer *o)
+{
+    double kernels = (double)o->kernels_per_tensor;
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
+            double elements = (double)block->params[k % block->n_params].elements;
+            double time_s =
+                kernels *
+                kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
+            program_kernel(&b->step->program, STREAM_COMPUTE, PART_OPTIMIZER,
+                           b->fw->dispatch_optimizer_s * kernels, time_s, time_s);
+        }
+    }
+}
+
+void update_parameters(struct builder *b)
+{
+    const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
+    struct program *p = &b->step->program;
+    double elements = (double)op_list_parameters(&b->list);
+    if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
+        p->tasks.v[p->tasks.n - 1].sync = true;
+    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE,
+                 (int64_t)(b->states.step_B * elements));
+    if (o->kernels_per_tensor > 0)
+        update_tensors(b, o);
+    else
+        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
+                     o->bytes * elements);
+    build_host_pause(b, o->fixed_s);
+}
