@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BAR_PITCH = 34, AROUND = 130, HEIGHT_MIN = 200, PART_FONT = 11, TOTAL_W = 84 };
+enum { BAR_PITCH = 34, AROUND = 130, HEIGHT_MIN = 200, PART_FONT = 11, TOTAL_W = 62 };
 
 static double part_value(const struct breakdown *b, size_t bar, size_t part)
 {
@@ -96,10 +96,11 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
     for (size_t i = 0; i < shown; i++)
         axis_view_include(&f.x, total_of(b, i));
     if (isfinite(f.x.hi)) /* room for the totals at the ends of the bars */
-        axis_view_include(&f.x, f.x.hi * d->width / (d->width - 2.4 * TOTAL_W));
+        axis_view_include(&f.x, f.x.hi * d->width / (d->width - 2 * TOTAL_W));
     for (size_t k = 0; k < b->n_parts; k++)
-        legend_add(&f.legend, (struct legend_item) { b->parts[k], LEGEND_BOX,
-                                                     palette_at(k), DRAW_SQUARE, 0 });
+        legend_add(&f.legend, (struct legend_item) { .name = b->parts[k],
+                                                     .key = LEGEND_BOX,
+                                                     .colour = palette_at(k) });
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);
     for (size_t i = 0; i < shown; i++)
@@ -111,11 +112,12 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
 int breakdown_write(const struct breakdown *b, const char *path, struct err *err)
 {
     size_t shown = b->n_bars < BREAKDOWN_BARS_MAX ? b->n_bars : BREAKDOWN_BARS_MAX;
+    double width = b->width > 0 ? b->width : CHART_WIDTH;
     double height = fmax((double)shown * BAR_PITCH + AROUND, HEIGHT_MIN);
     struct draw d;
 
-    if (draw_open(&d, path, b->width > 0 ? b->width : CHART_WIDTH,
-                  b->height > 0 ? b->height : height, err))
+    height += legend_height_below(b->parts, b->n_parts, width, height);
+    if (draw_open(&d, path, width, b->height > 0 ? b->height : height, err))
         return -1;
     breakdown_draw(b, &d);
     return draw_close(&d, err);

@@ -85,8 +85,9 @@ static void fill_legend(const struct chart *chart, struct legend *legend)
             legend_add(legend, legend_item_of(chart, i - 1));
     }
     if (chart->identity > 0)
-        legend_add(legend, (struct legend_item) { chart->identity_name, LEGEND_BOX,
-                                                  IDENTITY_COLOUR, DRAW_SQUARE, 0 });
+        legend_add(legend, (struct legend_item) { .name = chart->identity_name,
+                                                  .key = LEGEND_BOX,
+                                                  .colour = IDENTITY_COLOUR });
 }
 
 /* Both axes show the same range. */
@@ -145,8 +146,11 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
 
     count_slots(&m);
     m.labelled = chart->n_annotations > 0;
-    for (size_t k = 0; k < chart->n_series; k++)
+    for (size_t k = 0; k < chart->n_series; k++) {
         m.labelled |= chart->series[k].labels != NULL;
+        m.n_marked +=
+            series_marked(&chart->series[k], f->plot.w) ? chart->series[k].n : 0;
+    }
     for (size_t k = 0; k < chart->n_series; k++)
         marks_fill(&m, k);
     for (size_t k = 0; k < chart->n_series; k++)

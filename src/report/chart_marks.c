@@ -127,8 +127,8 @@ static void draw_line_series(struct marks *m, const struct series *s,
 static void draw_markers(struct marks *m, const struct series *s, size_t index,
                          uint32_t colour)
 {
-    bool many = s->n > 80;
-    double radius = s->n > 400 ? 2.2 : many ? 3 : 4;
+    bool many = m->n_marked > 200;
+    double radius = m->n_marked > 1000 ? 2.2 : many ? 3 : 4;
     struct draw_style style = { .cls = "marker",
                                 .fill = many ? palette_alpha(colour, 0.6) : colour,
                                 .stroke = many ? 0 : PALETTE_WHITE,

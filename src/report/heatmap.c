@@ -123,7 +123,7 @@ static void draw_cells(const struct heatmap *map, const struct frame *f,
 {
     size_t nx = map->x.n_categories, ny = map->y.n_categories;
     double w = f->plot.w / (double)nx, h = f->plot.h / (double)ny;
-    double gap = w > 8 && h > 8 ? 1 : 0;
+    double gap = w > 16 && h > 12 ? 1 : 0;
     bool print = texts_fit(map, scale, w, h);
 
     draw_group(d, "cells", "cells", &f->plot);
@@ -151,8 +151,9 @@ void heatmap_draw(const struct heatmap *map, struct draw *d)
     f.right_room = BAR_GAP + BAR_W + scale.depth + 30;
     f.y_down = f.no_grid = true;
     if (map->nothing && has_nothing(map))
-        legend_add(&f.legend, (struct legend_item) { map->nothing, LEGEND_BOX,
-                                                     NOTHING_COLOUR, DRAW_SQUARE, 0 });
+        legend_add(&f.legend, (struct legend_item) { .name = map->nothing,
+                                                     .key = LEGEND_BOX,
+                                                     .colour = NOTHING_COLOUR });
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);
     draw_colour_bar(&f, &scale, d);

@@ -14,6 +14,7 @@ struct legend_item {
     uint32_t colour;
     enum draw_shape shape;
     enum draw_dash dash;
+    double width; /* of the line; 0: that of charts */
 };
 
 struct legend {
@@ -32,6 +33,11 @@ void legend_add(struct legend *legend, struct legend_item item);
 /* Chooses its place in a figure: to the right where it fits in a single column of at
  * most 30 % of the width, else below. Sets the size of box, not its place. */
 void legend_measure(struct legend *legend, double width, double height);
+
+/* What a legend of these names needs below a figure of that size; 0 where it stands at
+ * the right. */
+double legend_height_below(const char *const *names, size_t n, double width,
+                           double height);
 
 void legend_draw(const struct legend *legend, struct draw *d);
 

@@ -70,7 +70,7 @@ uint32_t palette_ink_on(uint32_t colour)
     double luma = 0.299 * channel(colour, 16) + 0.587 * channel(colour, 8) +
                   0.114 * channel(colour, 0);
 
-    return luma > 140 ? 0xff000000 : PALETTE_WHITE;
+    return luma > 125 ? 0xff000000 : PALETTE_WHITE;
 }
 
 uint32_t palette_alpha(uint32_t colour, double alpha)

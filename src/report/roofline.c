@@ -4,22 +4,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The slanted part and the flat part of each roof, over the range of the operators. */
+/* The slanted part and the flat part of a roof. */
 static void make_roof(const struct roofline *r, size_t i, double lo, double hi,
                       double x[3], double y[3])
 {
     double ridge = r->roofs[i].peak_flops / r->memory_Bps;
 
-    x[0] = fmin(lo, ridge / 10);
+    x[0] = lo;
     x[1] = ridge;
-    x[2] = fmax(hi, ridge * 10);
+    x[2] = hi;
     y[0] = x[0] * r->memory_Bps;
     y[1] = y[2] = r->roofs[i].peak_flops;
 }
 
+/* Intensities from the leftmost operator to the rightmost, all ridges included. */
+static void range_of(const struct roofline *r, double *lo, double *hi)
+{
+    *lo = INFINITY;
+    *hi = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        *lo = r->flop_per_B[i] > 0 ? fmin(*lo, r->flop_per_B[i]) : *lo;
+        *hi = fmax(*hi, r->flop_per_B[i]);
+    }
+    for (size_t i = 0; i < r->n_roofs; i++) {
+        *lo = fmin(*lo, r->roofs[i].peak_flops / r->memory_Bps / 10);
+        *hi = fmax(*hi, r->roofs[i].peak_flops / r->memory_Bps * 10);
+    }
+}
+
 void roofline_draw(const struct roofline *r, struct draw *d)
 {
-    double x[ROOFLINE_ROOFS_MAX][3], y[ROOFLINE_ROOFS_MAX][3], lo = INFINITY, hi = 0;
+    double x[ROOFLINE_ROOFS_MAX][3], y[ROOFLINE_ROOFS_MAX][3], lo, hi;
     struct series series[ROOFLINE_ROOFS_MAX + 1];
     char memory[AXIS_TEXT_MAX], *names[ROOFLINE_ROOFS_MAX] = { 0 };
     const struct axis rate = { .unit = AXIS_BYTES_PER_S };
@@ -32,20 +47,30 @@ void roofline_draw(const struct roofline *r, struct draw *d)
                            .n_series = r->n_roofs + 1 };
 
     assert(r->n_roofs <= ROOFLINE_ROOFS_MAX);
-    for (size_t i = 0; i < r->n; i++) {
-        lo = r->flop_per_B[i] > 0 ? fmin(lo, r->flop_per_B[i]) : lo;
-        hi = fmax(hi, r->flop_per_B[i]);
-    }
+    range_of(r, &lo, &hi);
     axis_value_text(memory, &rate, r->memory_Bps);
     for (size_t i = 0; i < r->n_roofs; i++) {
         make_roof(r, i, lo, hi, x[i], y[i]);
         names[i] = xasprintf("%s, %s %s", r->roofs[i].name, r->memory_name, memory);
-        series[i] = (struct series) { names[i],           SERIES_LINE,    3, x[i], y[i],
-                                      .no_markers = true, .colour = i + 2 };
+        series[i + 1] = (struct series) {
+            .name = names[i],
+            .kind = SERIES_LINE,
+            .n = 3,
+            .x = x[i],
+            .y = y[i],
+            .no_markers = true,
+            .colour = i + 2,
+        };
     }
-    series[r->n_roofs] =
-        (struct series) { "operators", SERIES_POINTS,      r->n,       r->flop_per_B,
-                          r->flops,    .labels = r->names, .colour = 1 };
+    series[0] = (struct series) {
+        .name = "operators",
+        .kind = SERIES_POINTS,
+        .n = r->n,
+        .x = r->flop_per_B,
+        .y = r->flops,
+        .labels = r->names,
+        .colour = 1,
+    };
     chart_draw(&chart, d);
     for (size_t i = 0; i < r->n_roofs; i++)
         free(names[i]);

@@ -34,7 +34,7 @@ static void lane_box(const struct lanes *l, size_t row, double x, double w,
         style.width = 0.6;
     }
     draw_rect(l->d, box, &style);
-    if (text && l->row_h >= 14 && draw_text_width(text, 10, false) + 3 <= w)
+    if (text && l->row_h >= 14 && draw_text_width(text, 10, false) + 2 <= w)
         draw_text(l->d, x + w / 2, box.y + box.h / 2, text,
                   &(struct draw_text) { .cls = "box-label",
                                         .size = 10,
@@ -166,8 +166,9 @@ static void prepare(const struct timeline *t, struct frame *f)
         axis_view_include(&f->x, t->boxes[i].end_s);
     }
     for (size_t k = 0; k < t->n_kinds; k++)
-        legend_add(&f->legend, (struct legend_item) { t->kinds[k], LEGEND_BOX,
-                                                      palette_at(k), DRAW_SQUARE, 0 });
+        legend_add(&f->legend, (struct legend_item) { .name = t->kinds[k],
+                                                      .key = LEGEND_BOX,
+                                                      .colour = palette_at(k) });
     f->y_down = true;
 }
 
@@ -199,12 +200,13 @@ void timeline_draw(const struct timeline *t, struct draw *d)
 
 int timeline_write(const struct timeline *t, const char *path, struct err *err)
 {
-    double height = (double)t->n_lanes * LANE_H + AROUND;
+    double width = t->width > 0 ? t->width : CHART_WIDTH;
+    double height = (double)t->n_lanes * LANE_H + AROUND - 20;
     struct draw d;
 
+    height += legend_height_below(t->kinds, t->n_kinds, width, height);
     height = fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
-    if (draw_open(&d, path, t->width > 0 ? t->width : CHART_WIDTH,
-                  t->height > 0 ? t->height : height, err))
+    if (draw_open(&d, path, width, t->height > 0 ? t->height : height, err))
         return -1;
     timeline_draw(t, &d);
     return draw_close(&d, err);

@@ -1,0 +1,16 @@
+/* The links among the parts of one instance. Private to the figure of a cluster. */
+#ifndef REPORT_TOPOLOGY_LINKS_H
+#define REPORT_TOPOLOGY_LINKS_H
+
+#include "report/topology_layout.h"
+
+#define TOPOLOGY_NVLINK 0xff0072b2u
+#define TOPOLOGY_PCIE 0xff8a8a8au
+#define TOPOLOGY_NETWORK 0xffd55e00u
+
+double topology_nvlink_width(int64_t links);
+
+/* `name` begins every id: "i0". Each link has the id NAME-link-FROM-TO. */
+void topology_links(const struct topology_layout *l, struct draw *d, const char *name);
+
+#endif
