@@ -198,10 +198,6 @@ static void draw_numa(const struct shown *s, struct draw *d, const char *name)
     for (int32_t n = 0; n < inst->n_numa; n++) {
         struct draw_box box = l->numa[n];
         snprintf(id, sizeof(id), "%s-numa%d", name, n);
-        snprintf(
-            text, sizeof(text), "NUMA %d: %lld vCPUs, %s", n,
-            (long long)(inst->vcpus / inst->n_numa),
-            units_bytes_text(memory, (double)(inst->host_memory_B / inst->n_numa)));
         draw_rect(d, box,
                   &(struct draw_style) { .id = id,
                                          .cls = "numa",
