@@ -9,12 +9,14 @@ void test_ops_register(void);
 
 enum { H = 1024, HEADS = 16, BATCH = 4, SEQ = 128 };
 
-static const struct framework eager = { .name = "eager",
-                                        .fused_norm = true,
-                                        .logit_bytes = 24 };
-static const struct framework old_eager = {
-    .name = "old", .fused_norm = true, .keeps_softmax_input = true, .logit_bytes = 24
+static const struct framework eager = {
+    .name = "eager", .fused_bias = true, .fused_norm = true, .logit_bytes = 24
 };
+static const struct framework old_eager = { .name = "old",
+                                            .fused_bias = true,
+                                            .fused_norm = true,
+                                            .keeps_softmax_input = true,
+                                            .logit_bytes = 24 };
 static const struct framework fused = { .name = "fused",
                                         .fused_norm = true,
                                         .fused_qkv = true,
@@ -216,6 +218,34 @@ static void test_tables(void)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         check_table(&tables[i]);
+}
+
+/* Biases that products do not add themselves: 9A elements of a layer's outputs read and
+ * written again (QKV 3, out 1, up 4, down 1), 5A where the activation adds the 4. */
+static void check_biases(bool by_activation, double elements)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework fw = eager;
+    struct op_list with = make(&a, &bert, settings(OP_FP16, &fw));
+    struct framework apart = eager;
+    apart.fused_bias = false;
+    apart.fused_bias_gelu = by_activation;
+    struct op_list without = make(&a, &bert, settings(OP_FP16, &apart));
+    const struct op_block *l = &with.blocks[1], *m = &without.blocks[1];
+    struct sums f = sum(l->forward, l->n_forward), g = sum(m->forward, m->n_forward);
+    double bytes = 2.0 * elements * BATCH * SEQ * H;
+    CU_ASSERT_EQUAL(g.read_B - f.read_B, bytes);
+    CU_ASSERT_EQUAL(g.write_B - f.write_B, bytes);
+    CU_ASSERT_EQUAL(g.flops, f.flops);
+    CU_ASSERT_EQUAL(op_block_kept_B(m), op_block_kept_B(l));
+    arena_release(&a);
+}
+
+static void test_biases(void)
+{
+    check_biases(false, 9);
+    check_biases(true, 5);
 }
 
 /* Llama: coefficients of A over g = kv heads / heads and c = ffn / hidden. */
@@ -494,6 +524,7 @@ void test_ops_register(void)
 {
     CU_pSuite suite = CU_add_suite("ops", NULL, NULL);
     CU_add_test(suite, "tables of bytes and FLOPs", test_tables);
+    CU_add_test(suite, "biases apart from products", test_biases);
     CU_add_test(suite, "table of Llama", test_llama);
     CU_add_test(suite, "kept bytes over tensor degrees", test_tensor_degrees);
     CU_add_test(suite, "traffic over tensor degrees", test_tensor_traffic);
