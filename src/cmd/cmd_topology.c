@@ -4,6 +4,7 @@
 #include "cmd/topology.h"
 
 #include "hardware/net.h"
+#include "report/figure_topology.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
       .value = (v), .help = (h) }
 
 static const struct option options[] = {
+    WORD("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
     WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
     WORD("--out", out, "FILE", "write the instance there; standard output by default"),
@@ -32,6 +34,7 @@ static const struct usage usage = {
     .summary = "How the GPUs, NICs and hosts of a cluster are wired, and at which rates; "
                "or an\ninstance file from what NCCL or nvidia-smi shows of a machine.",
     .details = "  smsim topology p4d.24xlarge:2\n"
+               "  smsim topology p3.16xlarge --plot p3.svg\n"
                "  smsim topology --import-nccl-xml topo.xml --gpu H100-SXM5-80GB --out "
                "mine.json\n"
                "  smsim topology ./mine.json:4\n",
@@ -240,7 +243,7 @@ static void print_cluster(const struct net *net)
         print_group(net, i, &c->groups[i]);
 }
 
-static int show(const char *spec)
+static int show(const char *spec, const char *plot)
 {
     struct cfg_loader loader;
     struct cluster cluster;
@@ -252,8 +255,10 @@ static int show(const char *spec)
 
     struct net *net = net_new(&cluster, true, &err);
 
-    if (!net)
+    if (!net || (plot && figure_topology_write(&cluster, plot, &err))) {
+        net_free(net);
         return cmd_fail(&loader, &err);
+    }
     print_cluster(net);
     net_free(net);
     cfg_loader_release(&loader);
@@ -286,9 +291,11 @@ int cmd_topology(int argc, char **argv)
     else if (words.n == 1 && has_import_words(&args))
         what = "--out, --name, --like, --gpu, --inside, --fabric and --nic-rate belong "
                "to an import";
+    else if (words.n == 0 && args.plot)
+        what = "--plot draws an instance: import it first, then draw its file";
     if (what) {
         fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
         return EXIT_USAGE;
     }
-    return words.n == 1 ? show(words.values[0]) : topology_import(&args);
+    return words.n == 1 ? show(words.values[0], args.plot) : topology_import(&args);
 }

@@ -8,6 +8,7 @@ struct topology_args {
     const char *nccl_xml, *nvidia_smi; /* files to import; NULL: none */
     const char *out;                   /* NULL: standard output */
     const char *nic_rate;
+    const char *plot; /* a figure of an instance; NULL: none */
     struct import_words words;
 };
 

@@ -102,9 +102,12 @@ static void fill_places(struct import_filling *f)
            sizeof(inst->gpu_pcie));
     memcpy(inst->pcie_numa, like_pcie ? like->pcie_numa : im->pcie_numa,
            sizeof(inst->pcie_numa));
-    for (int32_t i = 0; like_numa && i < inst->n_gpus; i++)
-        if (inst->gpu_pcie[i] >= 0)
+    for (int32_t i = inst->n_gpus - 1; like_numa && i >= 0; i--)
+        if (inst->gpu_pcie[i] >= 0) /* where its first GPU is */
             inst->pcie_numa[inst->gpu_pcie[i]] = inst->gpu_numa[i];
+    for (int32_t i = 0; i < inst->n_gpus; i++)
+        if (inst->gpu_pcie[i] >= 0)
+            inst->gpu_numa[i] = inst->pcie_numa[inst->gpu_pcie[i]];
     if (like_numa)
         take(f, "NUMA nodes", NULL);
     if (like_pcie)

@@ -86,6 +86,18 @@ static bool shows_pcie(const struct smi_matrix *m)
     return true;
 }
 
+/* A virtual machine may show a GPU near other CPUs than its neighbours on the switch. */
+static void follow_switch(const struct smi_matrix *m, struct import *im, int32_t gpu)
+{
+    const int32_t pcie = im->gpu_pcie[gpu];
+    if (pcie < 0 || im->pcie_numa[pcie] == im->gpu_numa[gpu])
+        return;
+    diags_warn(&m->loader->diags,
+               "%s: GPU%d is put on NUMA node %d, that of the GPUs on its switch",
+               m->file, gpu, im->pcie_numa[pcie]);
+    im->gpu_numa[gpu] = im->pcie_numa[pcie];
+}
+
 /* Gives each switch that has a GPU below it a number, by its first GPU. */
 static void place_under_switches(const struct smi_matrix *m, struct import *im)
 {
@@ -108,6 +120,7 @@ static void place_under_switches(const struct smi_matrix *m, struct import *im)
             im->pcie_numa[im->n_pcie++] = im->gpu_numa[i];
         }
         im->gpu_pcie[i] = number[group[i]];
+        follow_switch(m, im, i);
     }
     for (int32_t k = m->n_gpus; k < m->n; k++)
         im->nics[k - m->n_gpus] =

@@ -194,14 +194,17 @@ static int check_symmetry(const struct smi_matrix *m)
 static int read_matrix(struct smi_matrix *m)
 {
     size_t at = 0;
+    const char *rocm = strstr(m->text, "ROCm"),
+               *amd = rocm ? rocm : strstr(m->text, "XGMI");
+    if (amd)
+        return smi_error(
+            m, (size_t)(amd - m->text),
+            "AMD's GPUs, of which nothing is known here (only NVIDIA's are)");
     while (at < m->len && !is_header(m, at))
         at = next_line(m, at);
-    if (at >= m->len) {
-        const bool amd = strstr(m->text, "ROCm") || strstr(m->text, "XGMI");
-        return smi_error(
-            m, 0, "no matrix of \"nvidia-smi topo -m\", which begins with GPU0%s",
-            amd ? " (AMD's tools show GPUs that are not known here)" : "");
-    }
+    if (at >= m->len)
+        return smi_error(m, 0,
+                         "no matrix of \"nvidia-smi topo -m\", which begins with GPU0");
     if (read_header(m, at))
         return -1;
     for (int32_t i = 0; i < m->n; i++) {
