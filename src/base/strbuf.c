@@ -9,7 +9,7 @@
 
 void strbuf_init(struct strbuf *b)
 {
-    *b = (struct strbuf){ 0 };
+    *b = (struct strbuf) { 0 };
 }
 
 void strbuf_release(struct strbuf *b)

@@ -8,19 +8,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define VEC(type)                                                                      \
-    struct {                                                                           \
-        type *v;        /* the elements */                                             \
-        int64_t n, cap; /* in use, allocated */                                        \
+#define VEC(type)                               \
+    struct {                                    \
+        type *v;        /* the elements */      \
+        int64_t n, cap; /* in use, allocated */ \
     }
 
 /* Makes room for one more element and yields a pointer to it. */
 #define VEC_ADD(vec)                                                                   \
-    ((vec)->n == (vec)->cap                                                            \
-         ? (void)((vec)->cap = (vec)->cap ? 2 * (vec)->cap : 8,                        \
-                  (vec)->v =                                                           \
-                      xrealloc((vec)->v, (size_t)(vec)->cap, sizeof(*(vec)->v)))       \
-         : (void)0,                                                                    \
+    ((vec)->n == (vec)->cap ? (void)((vec)->cap = (vec)->cap ? 2 * (vec)->cap : 8,     \
+                                     (vec)->v = xrealloc((vec)->v, (size_t)(vec)->cap, \
+                                                         sizeof(*(vec)->v)))           \
+                            : (void)0,                                                 \
      &(vec)->v[(vec)->n++])
 
 #define VEC_PUSH(vec, value) (*VEC_ADD(vec) = (value))

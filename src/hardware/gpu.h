@@ -11,36 +11,39 @@
 
 /* How matrix products run, per number format. */
 struct gpu_gemm {
-    double eta;        /* share of the dense peak that the main loop reaches when cool */
-    double sustained;  /* clock under the power limit of long training, over the cool one */
-    double port_Bps;   /* what one SM can load from L2 */
-    double hbm_frac;   /* share of the memory bandwidth */
-    double launch_s;   /* launch, fill and drain of a kernel */
-    double epilogue;   /* share of the output's write that nothing hides, 0..1 */
-    bool fractional;   /* persistent kernels: waves need not be whole (Hopper and later) */
+    double eta; /* share of the dense peak that the main loop reaches when cool */
+    double
+        sustained; /* clock under the power limit of long training, over the cool one */
+    double port_Bps; /* what one SM can load from L2 */
+    double hbm_frac; /* share of the memory bandwidth */
+    double launch_s; /* launch, fill and drain of a kernel */
+    double epilogue; /* share of the output's write that nothing hides, 0..1 */
+    bool
+        fractional; /* persistent kernels: waves need not be whole (Hopper and later) */
 };
 
 struct gpu {
     const char *name;
-    int64_t sm_arch;           /* 70, 75, 80, 86, 89, 90, 100 */
+    int64_t sm_arch; /* 70, 75, 80, 86, 89, 90, 100 */
     int64_t n_sms;
-    int64_t memory_B;          /* total that nvidia-smi shows */
-    int64_t context_B;         /* CUDA context and loaded kernels, as nvidia-smi shows */
+    int64_t memory_B;  /* total that nvidia-smi shows */
+    int64_t context_B; /* CUDA context and loaded kernels, as nvidia-smi shows */
     double hbm_Bps;
     int64_t l2_B;
     double tdp_w;
-    double peak_flops[DTYPE_N];  /* dense; 0: the GPU has no such arithmetic */
+    double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
     struct gpu_gemm gemm[DTYPE_N];
-    double stream_frac;        /* share of hbm_Bps that memory-bound kernels reach */
-    double kernel_s;           /* shortest memory-bound kernel, launch gap included */
+    double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
+    double kernel_s;    /* shortest memory-bound kernel, launch gap included */
     double flash_forward_frac, flash_backward_frac; /* of peak, fused attention */
-    int64_t nvlink_links;      /* 0: no NVLink */
-    double nvlink_Bps;         /* of one link, one direction */
-    const char *provenance;    /* of the efficiencies, one sentence */
+    int64_t nvlink_links;                           /* 0: no NVLink */
+    double nvlink_Bps;                              /* of one link, one direction */
+    const char *provenance; /* of the efficiencies, one sentence */
 };
 
 /* The GPU of that name; read once per loader and shared. NULL after reporting at
  * `where` (or in the file). */
-const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where);
+const struct gpu *gpu_get(struct cfg_loader *loader, const char *name,
+                          struct cfg where);
 
 #endif

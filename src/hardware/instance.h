@@ -16,23 +16,23 @@ enum {
 };
 
 struct instance_price {
-    const char *service;  /* "ec2" or "sagemaker" */
-    const char *date;     /* "2023-09-18", or a period */
+    const char *service; /* "ec2" or "sagemaker" */
+    const char *date;    /* "2023-09-18", or a period */
     const char *region;
     double usd_per_hour;
     const char *source;
 };
 
 struct instance_nic {
-    double line_Bps;   /* one direction, all rails together */
-    int32_t rails;     /* physical ports that carry each message together */
-    int32_t pcie;      /* index of its PCIe switch; -1: on the root of NUMA node `numa` */
+    double line_Bps; /* one direction, all rails together */
+    int32_t rails;   /* physical ports that carry each message together */
+    int32_t pcie;    /* index of its PCIe switch; -1: on the root of NUMA node `numa` */
     int32_t numa;
 };
 
 struct instance {
-    const char *name;             /* "p4d.24xlarge", without "ml." */
-    const char *summary;          /* one line for `smsim list` */
+    const char *name;    /* "p4d.24xlarge", without "ml." */
+    const char *summary; /* one line for `smsim list` */
     const struct gpu *gpu;
     int32_t n_gpus;
     int64_t vcpus;
@@ -42,18 +42,18 @@ struct instance {
     const struct fabric *outside; /* node to node; NULL: a lone machine */
     uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* links between two GPUs;
                                      all 0 with a switch or PCIe */
-    int32_t n_pcie;               /* PCIe switches */
+    int32_t n_pcie;                                        /* PCIe switches */
     int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
-    double pcie_Bps;              /* one direction of an x16 (or as wide as it is) port */
-    double pcie_uplink_Bps;       /* switch to root; equals pcie_Bps unless given */
+    double pcie_Bps;        /* one direction of an x16 (or as wide as it is) port */
+    double pcie_uplink_Bps; /* switch to root; equals pcie_Bps unless given */
     int32_t gpu_pcie[INSTANCE_GPUS_MAX]; /* switch of a GPU; -1: on the root */
     int32_t gpu_numa[INSTANCE_GPUS_MAX];
     int32_t n_nics;
     struct instance_nic nics[INSTANCE_NICS_MAX];
     double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
-    double host_memory_Bps;       /* of the whole host, for CPU reductions */
-    double socket_Bps;            /* between two NUMA nodes, one direction */
-    double storage_Bps;           /* local or network disk; 0: unknown */
+    double host_memory_Bps; /* of the whole host, for CPU reductions */
+    double socket_Bps;      /* between two NUMA nodes, one direction */
+    double storage_Bps;     /* local or network disk; 0: unknown */
     int32_t n_prices;
     struct instance_price prices[INSTANCE_PRICES_MAX];
     const char *provenance;
