@@ -59,6 +59,13 @@ double axis_nice_step(double v)
                                        : 10);
 }
 
+/* Bytes are round in powers of two, whatever was asked. */
+static enum axis_scale scale_of(const struct axis *axis)
+{
+    return axis->scale == AXIS_LOG10 && axis->unit == AXIS_BYTES ? AXIS_LOG2
+                                                                 : axis->scale;
+}
+
 static bool is_log(const struct axis *axis)
 {
     return axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
@@ -116,7 +123,7 @@ static void fix_linear(struct axis_view *view)
 
 static void fix_log(struct axis_view *view)
 {
-    double base = view->axis->scale == AXIS_LOG2 ? 2 : 10;
+    double base = scale_of(view->axis) == AXIS_LOG2 ? 2 : 10;
 
     if (view->hi / view->lo < base) { /* at least one octave or decade */
         double middle = sqrt(view->hi) * sqrt(view->lo);
@@ -285,7 +292,7 @@ static void log2_ticks(struct axis_view *view, int stride)
 
     for (int k = first; k <= last; k++) {
         bool labelled = ((k % stride) + stride) % stride == 0;
-        if (labelled || stride <= 4)
+        if (labelled || stride <= 5)
             add_tick(view, ldexp(1, k),
                      labelled ? tick_text(view, ldexp(1, k), -1) : NULL);
     }
@@ -339,16 +346,26 @@ static int64_t n_labels(const struct axis_view *view)
     return n;
 }
 
+/* The next wider spacing of labels on a log scale; in bytes such that 1 KiB, 1 MiB and
+ * so on are among them. */
+static int after(const struct axis_view *view, int stride)
+{
+    if (view->axis->unit != AXIS_BYTES)
+        return stride + 1;
+    return stride == 1 ? 2 : stride == 2 ? 5 : 2 * stride;
+}
+
 static void number_ticks(struct axis_view *view)
 {
     double pixels = fabs(view->to - view->from);
     int most = (int)fmax(2, pixels / (view->upright ? 38 : 62));
 
-    for (int stride = 1; is_log(view->axis) && stride <= 64; stride++)
-        for (int fine = view->axis->scale == AXIS_LOG10 && stride == 1; fine >= 0;
+    for (int stride = 1; is_log(view->axis) && stride <= 80;
+         stride = after(view, stride))
+        for (int fine = scale_of(view->axis) == AXIS_LOG10 && stride == 1; fine >= 0;
              fine--) {
             drop_ticks(view);
-            if (view->axis->scale == AXIS_LOG2)
+            if (scale_of(view->axis) == AXIS_LOG2)
                 log2_ticks(view, stride);
             else
                 log10_ticks(view, stride, fine);

@@ -10,7 +10,12 @@
 #include "base/vec.h"
 #include "report/draw.h"
 
-enum axis_scale { AXIS_LINEAR, AXIS_LOG2, AXIS_LOG10, AXIS_CATEGORY };
+enum axis_scale {
+    AXIS_LINEAR,
+    AXIS_LOG2,
+    AXIS_LOG10,
+    AXIS_CATEGORY
+}; /* bytes: never LOG10 */
 
 enum axis_unit {
     AXIS_PLAIN,       /* numbers of what unit_text says */

@@ -356,13 +356,13 @@ static void draw_title(const struct cluster *c, struct draw *d)
 void figure_topology_size(const struct cluster *c, double *width, double *height)
 {
     shown_vec shown = { 0 };
-    struct legend legend = { 0 };
+    struct legend legend = { .below = true };
     char names[LEGEND_MAX][64];
 
     lay_out(c, &shown);
     fill_legend(&shown, &legend, names);
     *width = fmax(right_of(&shown) + EDGE, 420);
-    legend_measure(&legend, *width - 2 * EDGE, 0);
+    legend_measure(&legend, *width - 2 * EDGE, *width);
     *height = bottom_of(&shown) + (has_network(c) ? NETWORK_GAP + NETWORK_H : 0) + 14 +
               legend.box.h + EDGE;
     legend_release(&legend);
@@ -372,7 +372,7 @@ void figure_topology_size(const struct cluster *c, double *width, double *height
 void figure_topology_draw(const struct cluster *c, struct draw *d)
 {
     shown_vec shown = { 0 };
-    struct legend legend = { 0 };
+    struct legend legend = { .below = true };
     char names[LEGEND_MAX][64];
     double network_y = 0;
 
@@ -389,7 +389,7 @@ void figure_topology_draw(const struct cluster *c, struct draw *d)
     }
     for (int64_t i = 0; i < shown.n; i++)
         draw_instance(&shown.v[i], d, network_y);
-    legend_measure(&legend, d->width - 2 * EDGE, 0);
+    legend_measure(&legend, d->width - 2 * EDGE, d->width);
     legend.box.x = EDGE;
     legend.box.y = d->height - EDGE - legend.box.h + 4;
     legend_draw(&legend, d);

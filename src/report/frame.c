@@ -123,7 +123,7 @@ void frame_layout(struct frame *f, double width, double height)
     axis_view_fix(&f->x);
     axis_view_fix(&f->y);
     legend_measure(&f->legend, width - 2 * EDGE, height - top);
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass < 4; pass++) {
         double legend_w = f->legend.right ? f->legend.box.w + 16 : 0;
         double legend_h =
             f->legend.right ? 0 : f->legend.box.h + (f->legend.box.h > 0 ? 6 : 0);
@@ -133,9 +133,12 @@ void frame_layout(struct frame *f, double width, double height)
         f->plot.w = fmax(40, width - left - right - legend_w - f->right_room);
         f->plot.h = fmax(40, height - top - bottom - legend_h);
         layout_axes(f);
-        left = EDGE + (axis_has_title(&f->y) ? LABEL_H : 0) + f->y.depth + TICK + GAP;
+        /* growing from the second pass on, so that it settles */
+        left = pass ? left : 0;
+        left = fmax(left, EDGE + (axis_has_title(&f->y) ? LABEL_H : 0) + f->y.depth +
+                              TICK + GAP);
         left = fmax(left, EDGE + overhang(f, true));
-        right = fmax(EDGE + 4, EDGE + overhang(f, false));
+        right = fmax(pass ? right : EDGE + 4, EDGE + overhang(f, false));
         bottom = EDGE + TICK + GAP + f->x.depth + (axis_has_title(&f->x) ? LABEL_H : 0);
     }
     place_legend(f, width, height);
@@ -250,7 +253,7 @@ static void draw_y_axis(const struct frame *f, struct draw *d)
                   &(struct draw_style) { .cls = "tick", .stroke = PALETTE_FRAME });
         draw_text(d, x - TICK - GAP, tick->at, tick->text, &style);
     }
-    fitted(d, EDGE, f->plot.y + f->plot.h / 2, title, f->plot.h + 30,
+    fitted(d, EDGE, f->plot.y + f->plot.h / 2, title, f->plot.h + 8,
            &(struct draw_text) { .id = "y-title",
                                  .cls = "axis-title",
                                  .size = LABEL_FONT,

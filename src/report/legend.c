@@ -8,6 +8,8 @@
 
 enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, ROWS_BELOW_MAX = 6 };
 
+#define SHARE_BELOW_MAX 0.27 /* of the figure's height */
+
 void legend_release(struct legend *legend)
 {
     VEC_RELEASE(&legend->items);
@@ -31,13 +33,13 @@ static double widest_name(const struct legend *legend)
 void legend_measure(struct legend *legend, double width, double height)
 {
     size_t n = (size_t)legend->items.n, places;
-    double name_w = ceil(widest_name(legend)) + 1, right_max = width * 0.3;
+    double name_w = ceil(widest_name(legend)) + 1, right_max = width * 0.3, most;
 
     legend->box = (struct draw_box) { 0 };
     if (n == 0)
         return;
     legend->column_w = KEY_W + KEY_GAP + fmin(name_w, width * 0.45);
-    legend->right = legend->column_w <= right_max && n >= 2 &&
+    legend->right = !legend->below && legend->column_w <= right_max && n >= 2 &&
                     (double)n * LEGEND_ROW <= height * 0.72;
     if (legend->right) {
         legend->columns = 1;
@@ -46,8 +48,10 @@ void legend_measure(struct legend *legend, double width, double height)
         double columns = floor((width + COLUMN_GAP) / (legend->column_w + COLUMN_GAP));
         legend->columns = columns > 1 ? (size_t)columns : 1;
         legend->rows = (n + legend->columns - 1) / legend->columns;
-        if (legend->rows > ROWS_BELOW_MAX)
-            legend->rows = ROWS_BELOW_MAX;
+        most = fmin(ROWS_BELOW_MAX, floor(height * SHARE_BELOW_MAX / LEGEND_ROW));
+        most = fmax(most, 1);
+        if ((double)legend->rows > most)
+            legend->rows = (size_t)most;
         places = legend->rows * legend->columns;
         legend->shown = n <= places ? n : places - 1;
         legend->columns =

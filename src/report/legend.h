@@ -20,6 +20,7 @@ struct legend_item {
 struct legend {
     VEC(struct legend_item) items;
     struct draw_box box;         /* where it is; w 0: nowhere */
+    bool below;                  /* set before measuring: never at the right */
     bool right;                  /* of the data; else below */
     size_t columns, rows, shown; /* the rest is "and N more", in a place of its own */
     double column_w;
