@@ -1,53 +1,9 @@
-#include "report/axis.h"
+#include "report/axis_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct step {
-    const char *name;
-    double worth;
-};
-
-/* clang-format off */
-static const struct step plain[]   = { { "", 1 }, { NULL, 0 } };
-static const struct step percent[] = { { "%", 0.01 }, { NULL, 0 } };
-static const struct step usd[]     = { { "USD", 1 }, { NULL, 0 } };
-static const struct step bytes[]   = { { "B", 1 }, { "KiB", 1024.0 }, { "MiB", 1048576.0 },
-                                       { "GiB", 1073741824.0 }, { "TiB", 1099511627776.0 },
-                                       { NULL, 0 } };
-static const struct step seconds[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
-                                       { "s", 1 }, { "min", 60 },
-                                       { "h", 3600 }, { "d", 86400 },
-                                       { NULL, 0 } };
-static const struct step rate[]    = { { "B/s", 1 }, { "KB/s", 1e3 }, { "MB/s", 1e6 },
-                                       { "GB/s", 1e9 }, { "TB/s", 1e12 }, { NULL, 0 } };
-static const struct step flops[]   = { { "FLOP/s", 1 }, { "KFLOP/s", 1e3 }, { "MFLOP/s", 1e6 },
-                                       { "GFLOP/s", 1e9 }, { "TFLOP/s", 1e12 },
-                                       { "PFLOP/s", 1e15 }, { "EFLOP/s", 1e18 }, { NULL, 0 } };
-
-static const struct step *const units[] = {
-    [AXIS_PLAIN] = plain,        [AXIS_BYTES] = bytes,          [AXIS_SECONDS] = seconds,
-    [AXIS_BYTES_PER_S] = rate,   [AXIS_FLOP_PER_S] = flops,     [AXIS_FRACTION] = percent,
-    [AXIS_USD] = usd,
-};
-/* clang-format on */
-
-/* Minutes and more begin at five of them; log scales have none, being round in powers. */
-static const struct step *unit_of(const struct axis *axis, double magnitude)
-{
-    const struct step *s = units[axis->unit];
-    bool log = axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
-
-    for (; s[1].name; s++) {
-        bool clock = axis->unit == AXIS_SECONDS && s[1].worth >= 60;
-        double from = s[1].worth * (clock ? 5 : 1);
-        if ((clock && log) || magnitude < from * (1 - 1e-9))
-            break;
-    }
-    return s;
-}
 
 double axis_nice_step(double v)
 {
@@ -115,7 +71,7 @@ static void fix_linear(struct axis_view *view)
     }
     if (axis->tight)
         return;
-    worth = unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)))->worth;
+    worth = axis_unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)))->worth;
     step = axis_nice_step((view->hi - view->lo) / worth / 6) * worth;
     view->lo = floor(view->lo / step + 1e-9) * step;
     view->hi = ceil(view->hi / step - 1e-9) * step;
@@ -140,7 +96,7 @@ static void fix_log(struct axis_view *view)
 void axis_view_fix(struct axis_view *view)
 {
     const struct axis *axis = view->axis;
-    const struct step *unit;
+    const struct axis_step *unit;
 
     if (axis->scale == AXIS_CATEGORY) {
         view->lo = -0.5;
@@ -159,12 +115,11 @@ void axis_view_fix(struct axis_view *view)
     } else {
         fix_linear(view);
     }
-    unit = unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)));
+    unit = axis_unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)));
     view->worth = unit->worth;
-    view->unit =
-        is_log(axis) && view->hi / view->lo > 1024.5 && units[axis->unit][1].name
-            ? NULL
-            : unit->name;
+    view->unit = is_log(axis) && view->hi / view->lo > 1024.5 && axis_has_steps(axis)
+                     ? NULL
+                     : unit->name;
 }
 
 double axis_at(const struct axis_view *view, double value)
@@ -192,72 +147,6 @@ char *axis_title(const struct axis_view *view)
     return xasprintf("%s (%s)", axis->label, unit);
 }
 
-/* Thousands apart by commas. */
-static void group_digits(char *s, size_t size)
-{
-    size_t start = *s == '-', n = strspn(s + start, "0123456789"), len = strlen(s);
-
-    if (n < 4 || len + n / 3 + 1 > size)
-        return;
-    for (size_t i = start + n - 3; i > start; i = i > start + 3 ? i - 3 : start) {
-        memmove(s + i + 1, s + i, strlen(s + i) + 1);
-        s[i] = ',';
-    }
-}
-
-static void plain_text(char buf[AXIS_TEXT_MAX], double v, int decimals)
-{
-    static const struct step big[] = { { "", 1 },     { "M", 1e6 },  { "G", 1e9 },
-                                       { "T", 1e12 }, { "P", 1e15 }, { NULL, 0 } };
-    const struct step *s = big;
-
-    while (s[1].name && fabs(v) >= s[1].worth)
-        s++;
-    if (fabs(v) >= 1e18 || (fabs(v) < 1e-4 && fabs(v) > 0)) {
-        snprintf(buf, AXIS_TEXT_MAX, "%.3g", v);
-        return;
-    }
-    if (s == big && decimals >= 0)
-        snprintf(buf, AXIS_TEXT_MAX - 8, "%.*f", decimals, v);
-    else if (fabs(v / s->worth) >= 1000)
-        snprintf(buf, AXIS_TEXT_MAX - 8, "%.0f", v / s->worth);
-    else
-        snprintf(buf, AXIS_TEXT_MAX - 8, "%.4g", v / s->worth);
-    if (strtod(buf, NULL) >= 0 && *buf == '-')
-        memmove(buf, buf + 1, strlen(buf)); /* no -0 */
-    group_digits(buf, AXIS_TEXT_MAX);
-    strcat(buf, s->name);
-}
-
-char *axis_value_text(char buf[AXIS_TEXT_MAX], const struct axis *axis, double value)
-{
-    const struct step *unit = unit_of(axis, fabs(value) * 1.0005);
-    double v = value / unit->worth;
-
-    if (axis->unit == AXIS_PLAIN) {
-        if (fabs(v) >= 1000 && fabs(v) < 1e6)
-            plain_text(buf, v, 0);
-        else
-            plain_text(
-                buf, strtod((snprintf(buf, AXIS_TEXT_MAX, "%.3g", v), buf), NULL), -1);
-        return buf;
-    }
-    snprintf(buf, AXIS_TEXT_MAX, fabs(v) >= 999.5 ? "%.0f %s" : "%.3g %s", v,
-             unit->name);
-    return buf;
-}
-
-/* The label of a tick; `decimals` < 0: as many as it takes. */
-static char *tick_text(const struct axis_view *view, double value, int decimals)
-{
-    const struct step *own = unit_of(view->axis, fabs(value));
-    double v = value / (view->unit ? view->worth : own->worth);
-    char buf[AXIS_TEXT_MAX];
-
-    plain_text(buf, v, decimals);
-    return view->unit ? xstrdup(buf) : xasprintf("%s %s", buf, own->name);
-}
-
 static void add_tick(struct axis_view *view, double value, char *text)
 {
     struct axis_tick *tick = VEC_ADD(&view->ticks);
@@ -275,12 +164,12 @@ static void linear_ticks(struct axis_view *view, int target)
         step = axis_nice_step((view->hi - view->lo) / target);
         first = ceil(view->lo / step - 1e-6);
         for (double k = first; k * step <= view->hi * (1 + 1e-9); k++)
-            add_tick(view, k * step, tick_text(view, k * step, -1));
+            add_tick(view, k * step, axis_tick_text(view, k * step, -1));
         return;
     }
     for (double k = first; k * step <= hi + 1e-6 * step; k++) {
         double v = k * step * view->worth;
-        add_tick(view, v, tick_text(view, v, decimals));
+        add_tick(view, v, axis_tick_text(view, v, decimals));
     }
 }
 
@@ -294,7 +183,7 @@ static void log2_ticks(struct axis_view *view, int stride)
         bool labelled = ((k % stride) + stride) % stride == 0;
         if (labelled || stride <= 5)
             add_tick(view, ldexp(1, k),
-                     labelled ? tick_text(view, ldexp(1, k), -1) : NULL);
+                     labelled ? axis_tick_text(view, ldexp(1, k), -1) : NULL);
     }
 }
 
@@ -311,7 +200,7 @@ static void log10_ticks(struct axis_view *view, int stride, bool fine)
             if (v < view->lo * (1 - 1e-9) || v > view->hi * (1 + 1e-9))
                 continue;
             add_tick(view, v,
-                     whole || (fine && (m == 2 || m == 5)) ? tick_text(view, v, -1)
+                     whole || (fine && (m == 2 || m == 5)) ? axis_tick_text(view, v, -1)
                                                            : NULL);
         }
 }

@@ -127,10 +127,10 @@ static void draw_line_series(struct marks *m, const struct series *s,
 static void draw_markers(struct marks *m, const struct series *s, size_t index,
                          uint32_t colour)
 {
-    bool many = m->n_marked > 200;
+    bool many = m->n_marked > 200, pale = many && s->kind == SERIES_POINTS;
     double radius = m->n_marked > 1000 ? 2.2 : many ? 3 : 4;
     struct draw_style style = { .cls = "marker",
-                                .fill = many ? palette_alpha(colour, 0.6) : colour,
+                                .fill = pale ? palette_alpha(colour, 0.6) : colour,
                                 .stroke = many ? 0 : PALETTE_WHITE,
                                 .width = 0.8 };
 

@@ -17,7 +17,6 @@ enum {
     NETWORK_H = 34,
     NETWORK_GAP = 34,
     FOLD = 5,
-    LEGEND_MAX = 6,
     WIDE = 500
 };
 
@@ -84,50 +83,6 @@ static double right_of(const shown_vec *shown)
 static bool has_network(const struct cluster *c)
 {
     return c->fabric && c->n_instances > 1;
-}
-
-static bool has_pairs(const struct instance *inst, int links)
-{
-    for (int32_t a = 0; a < inst->n_gpus; a++)
-        for (int32_t b = 0; b < a; b++)
-            if (inst->nvlinks[a][b] == links)
-                return true;
-    return false;
-}
-
-/* Keys of the links; their names are kept in `names`. */
-static void fill_legend(const shown_vec *shown, struct legend *legend,
-                        char names[LEGEND_MAX][64])
-{
-    const struct instance *inst = shown->v[0].layout.instance;
-    char rate[UNITS_TEXT_MAX];
-    int used = 0;
-
-    for (int n = 1; n <= UINT8_MAX && used < LEGEND_MAX - 2; n++) {
-        if (!has_pairs(inst, n))
-            continue;
-        units_rate_text(rate, n * inst->gpu->nvlink_Bps);
-        snprintf(names[used], sizeof(names[used]), "%d NVLink%s, %s each way", n,
-                 n > 1 ? "s" : "", rate);
-        legend_add(legend, (struct legend_item) { .name = names[used++],
-                                                  .key = LEGEND_LINE,
-                                                  .colour = TOPOLOGY_NVLINK,
-                                                  .width = topology_nvlink_width(n) });
-    }
-    units_rate_text(rate, inst->pcie_Bps);
-    snprintf(names[used], sizeof(names[used]), "PCIe, %s each way", rate);
-    legend_add(legend, (struct legend_item) { .name = names[used++],
-                                              .key = LEGEND_LINE,
-                                              .colour = TOPOLOGY_PCIE,
-                                              .width = 2 });
-    if (inst->n_numa < 2 || inst->socket_Bps <= 0)
-        return;
-    units_rate_text(rate, inst->socket_Bps);
-    snprintf(names[used], sizeof(names[used]), "socket to socket, %s each way", rate);
-    legend_add(legend, (struct legend_item) { .name = names[used],
-                                              .key = LEGEND_LINE,
-                                              .colour = TOPOLOGY_PCIE,
-                                              .width = 4 });
 }
 
 static void label(struct draw *d, struct draw_box box, double y, const char *text,
@@ -357,10 +312,10 @@ void figure_topology_size(const struct cluster *c, double *width, double *height
 {
     shown_vec shown = { 0 };
     struct legend legend = { .below = true };
-    char names[LEGEND_MAX][64];
+    char names[TOPOLOGY_LEGEND_MAX][64];
 
     lay_out(c, &shown);
-    fill_legend(&shown, &legend, names);
+    topology_legend(shown.v[0].layout.instance, &legend, names);
     *width = fmax(right_of(&shown) + EDGE, 420);
     legend_measure(&legend, *width - 2 * EDGE, *width);
     *height = bottom_of(&shown) + (has_network(c) ? NETWORK_GAP + NETWORK_H : 0) + 14 +
@@ -373,11 +328,11 @@ void figure_topology_draw(const struct cluster *c, struct draw *d)
 {
     shown_vec shown = { 0 };
     struct legend legend = { .below = true };
-    char names[LEGEND_MAX][64];
+    char names[TOPOLOGY_LEGEND_MAX][64];
     double network_y = 0;
 
     lay_out(c, &shown);
-    fill_legend(&shown, &legend, names);
+    topology_legend(shown.v[0].layout.instance, &legend, names);
     draw_rect(d, (struct draw_box) { 0, 0, d->width, d->height },
               &(struct draw_style) { .id = "background", .fill = PALETTE_WHITE });
     draw_title(c, d);

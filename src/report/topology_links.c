@@ -144,3 +144,45 @@ void topology_links(const struct topology_layout *l, struct draw *d, const char 
                  (struct draw_point) { b.x, b.y + b.h - 12 }, TOPOLOGY_PCIE, 4);
     }
 }
+
+static bool has_pairs(const struct instance *inst, int links)
+{
+    for (int32_t a = 0; a < inst->n_gpus; a++)
+        for (int32_t b = 0; b < a; b++)
+            if (inst->nvlinks[a][b] == links)
+                return true;
+    return false;
+}
+
+void topology_legend(const struct instance *inst, struct legend *legend,
+                     char names[TOPOLOGY_LEGEND_MAX][64])
+{
+    char rate[UNITS_TEXT_MAX];
+    int used = 0;
+
+    for (int n = 1; n <= UINT8_MAX && used < TOPOLOGY_LEGEND_MAX - 2; n++) {
+        if (!has_pairs(inst, n))
+            continue;
+        units_rate_text(rate, n * inst->gpu->nvlink_Bps);
+        snprintf(names[used], sizeof(names[used]), "%d NVLink%s, %s each way", n,
+                 n > 1 ? "s" : "", rate);
+        legend_add(legend, (struct legend_item) { .name = names[used++],
+                                                  .key = LEGEND_LINE,
+                                                  .colour = TOPOLOGY_NVLINK,
+                                                  .width = topology_nvlink_width(n) });
+    }
+    units_rate_text(rate, inst->pcie_Bps);
+    snprintf(names[used], sizeof(names[used]), "PCIe, %s each way", rate);
+    legend_add(legend, (struct legend_item) { .name = names[used++],
+                                              .key = LEGEND_LINE,
+                                              .colour = TOPOLOGY_PCIE,
+                                              .width = 2 });
+    if (inst->n_numa < 2 || inst->socket_Bps <= 0)
+        return;
+    units_rate_text(rate, inst->socket_Bps);
+    snprintf(names[used], sizeof(names[used]), "socket to socket, %s each way", rate);
+    legend_add(legend, (struct legend_item) { .name = names[used],
+                                              .key = LEGEND_LINE,
+                                              .colour = TOPOLOGY_PCIE,
+                                              .width = 4 });
+}

@@ -2,6 +2,7 @@
 #ifndef REPORT_TOPOLOGY_LINKS_H
 #define REPORT_TOPOLOGY_LINKS_H
 
+#include "report/legend.h"
 #include "report/topology_layout.h"
 
 #define TOPOLOGY_NVLINK 0xff0072b2u
@@ -12,5 +13,10 @@ double topology_nvlink_width(int64_t links);
 
 /* `name` begins every id: "i0". Each link has the id NAME-link-FROM-TO. */
 void topology_links(const struct topology_layout *l, struct draw *d, const char *name);
+
+/* Keys of the kinds of links, with their rates; the names are kept in `names`. */
+enum { TOPOLOGY_LEGEND_MAX = 6 };
+void topology_legend(const struct instance *inst, struct legend *legend,
+                     char names[TOPOLOGY_LEGEND_MAX][64]);
 
 #endif
