@@ -1,6 +1,6 @@
 #include "validation/rows.h"
 
-#include "validation/pointer.h"
+#include "config/pointer.h"
 #include "validation/value.h"
 
 #include <math.h>

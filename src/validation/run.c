@@ -1,8 +1,8 @@
 #include "validation/run.h"
 
 #include "base/xmalloc.h"
+#include "config/pointer.h"
 #include "validation/job.h"
-#include "validation/pointer.h"
 #include "validation/rows.h"
 
 #include <stdlib.h>

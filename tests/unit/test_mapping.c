@@ -1,8 +1,8 @@
 /* Mappings of tables: values, filters, what is reported of bad ones, and runs over
  * kernels, which need no network. */
 #include "base/xmalloc.h"
+#include "config/pointer.h"
 #include "report/report.h"
-#include "validation/pointer.h"
 #include "validation/value.h"
 
 #include <CUnit/CUnit.h>

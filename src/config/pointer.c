@@ -1,4 +1,4 @@
-#include "validation/pointer.h"
+#include "config/pointer.h"
 
 #include "base/xmalloc.h"
 

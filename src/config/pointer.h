@@ -1,7 +1,7 @@
-/* JSON pointers into trees: what a mapping reads of a result, and what it sets in a
+/* JSON pointers into trees: what is read of a result, and what is set in a
  * scenario. A name without a leading '/' is a member of the root. */
-#ifndef VALIDATION_POINTER_H
-#define VALIDATION_POINTER_H
+#ifndef CONFIG_POINTER_H
+#define CONFIG_POINTER_H
 
 #include "base/err.h"
 
