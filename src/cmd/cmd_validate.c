@@ -3,6 +3,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "report/draw.h"
+#include "report/figure_validation.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -10,8 +12,8 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json;
-    bool rows;
+    const char *data, *json, *plot;
+    bool rows, brief;
 };
 
 /* clang-format off */
@@ -20,8 +22,12 @@ static const struct option options[] = {
       .value = "FILE.csv", .help = "another table of the same columns, for one NAME" },
     { .name = "--rows", .type = OPTION_FLAG, .at = offsetof(struct arguments, rows),
       .help = "list every row" },
+    { .name = "--brief", .type = OPTION_FLAG, .at = offsetof(struct arguments, brief),
+      .help = "one line a source and quantity" },
     { .name = "--json", .type = OPTION_STRING, .at = offsetof(struct arguments, json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--plot", .type = OPTION_STRING, .at = offsetof(struct arguments, plot),
+      .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
     { .name = NULL },
 };
 
@@ -66,9 +72,11 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     char *label = arena_strdup(&loader.arena, name);
     run_mapping(&run, &loader.arena, &mapping, progress, label);
     summary_make(&summary, &loader.arena, &run);
-    if (text && json_array_size(sources))
+    if (text && json_array_size(sources) && !args->brief)
         fputc('\n', stdout);
-    if (text)
+    if (text && args->brief)
+        report_validation_brief(stdout, &run, &summary);
+    else if (text)
         report_validation_text(stdout, &run, &summary, args->rows);
     json_array_append_new(sources, report_validation_json(&run, &summary));
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
@@ -81,6 +89,8 @@ static int validate_all(const struct option_list *names, const struct arguments 
                         json_t *sources)
 {
     bool text = !args->json || strcmp(args->json, "-") != 0;
+    if (text && args->brief)
+        report_validation_brief_header(stdout);
     int worst = EXIT_DONE;
     for (int32_t i = 0; i < names->n; i++) {
         int rc = validate_one(names->values[i], args, text, sources);
@@ -101,12 +111,14 @@ static void default_names(struct option_list *names, struct arena *arena)
     }
 }
 
-static int write_json(json_t *sources, const char *path)
+static int write_files(json_t *sources, const struct arguments *args)
 {
     struct err err = { 0 };
     json_t *tree = json_pack("{s:O}", "sources", sources);
-    int rc = report_json_write(tree, path, &err);
+    int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
+    if (!rc && args->plot)
+        rc = figure_validation_write(sources, args->plot, &err);
     if (rc)
         fprintf(stderr, "smsim: %s\n", err.text);
     return rc;
@@ -124,13 +136,18 @@ int cmd_validate(int argc, char **argv)
                 "smsim validate: --data: is a table for one mapping (name it)\n");
         return EXIT_USAGE;
     }
+    struct err err = { 0 };
+    if (args.plot && draw_check_name(args.plot, &err)) {
+        fprintf(stderr, "smsim validate: --plot: %s\n", err.text);
+        return EXIT_USAGE;
+    }
     struct arena arena;
     arena_init(&arena);
     if (names.n == 0)
         default_names(&names, &arena);
     json_t *sources = json_array();
     status = validate_all(&names, &args, sources);
-    if (status != EXIT_BAD_INPUT && args.json && write_json(sources, args.json))
+    if (status != EXIT_BAD_INPUT && write_files(sources, &args))
         status = EXIT_BAD_INPUT;
     json_decref(sources);
     arena_release(&arena);

@@ -19,6 +19,11 @@ json_t *report_step_json(const struct scenario *s, const struct simulate_result 
  * why; with `rows`, every row. */
 void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
                             bool rows);
+
+/* The same in one line a quantity, below a header. */
+void report_validation_brief_header(FILE *out);
+void report_validation_brief(FILE *out, const struct run *run, const struct summary *s);
+
 json_t *report_validation_json(const struct run *run, const struct summary *s);
 
 /* Writes a tree to a file, whole or not at all; "-" is standard output. */

@@ -160,3 +160,21 @@ void report_validation_text(FILE *out, const struct run *run, const struct summa
     else
         print_failures(out, run);
 }
+
+void report_validation_brief_header(FILE *out)
+{
+    fprintf(out, "%-38s %-14s %5s %7s %8s %8s %7s\n", "source", "quantity", "n", "mean",
+            "median", "largest", "bias");
+}
+
+void report_validation_brief(FILE *out, const struct run *run, const struct summary *s)
+{
+    for (int32_t i = 0; i < s->metrics.n; i++) {
+        const struct stats *x = &s->metrics.v[i].stats;
+        fprintf(out,
+                "%-38.38s %-14.14s %5" PRId64 " %5.1f %% %6.1f %% %6.0f %% %+5.1f %%\n",
+                i == 0 ? run->mapping->name : "", s->metrics.v[i].key, x->n,
+                100 * x->mean_abs, 100 * x->median_abs, 100 * x->max_abs,
+                100 * x->bias);
+    }
+}

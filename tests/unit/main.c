@@ -17,7 +17,7 @@
     X(sim) X(flow) \
     X(collective) X(chunk) \
     X(expr) X(mapping) X(stats) \
-    X(report)
+    X(report) X(draw)
 /* clang-format on */
 
 #define DECLARE(name) void test_##name##_register(void);

@@ -1,0 +1,169 @@
+#include "report/figure_validation.h"
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "report/chart.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows of one source in one quantity. */
+struct points {
+    const char *source, *quantity;
+    VEC(double) measured;
+    VEC(double) predicted;
+};
+
+struct all_points {
+    VEC(struct points) list;
+};
+
+static struct points *points_get(struct all_points *all, const char *source,
+                                 const char *quantity)
+{
+    for (int64_t i = 0; i < all->list.n; i++) {
+        struct points *p = &all->list.v[i];
+        if (p->source == source && strcmp(p->quantity, quantity) == 0)
+            return p;
+    }
+    VEC_PUSH(&all->list, ((struct points) { .source = source, .quantity = quantity }));
+    return &all->list.v[all->list.n - 1];
+}
+
+static void collect_row(struct all_points *all, const char *source, const json_t *row)
+{
+    const char *key;
+    json_t *value;
+    const json_t *predicted = json_object_get(row, "predicted");
+    json_object_foreach(json_object_get(row, "measured"), key, value)
+    {
+        double m = json_number_value(value);
+        double p = json_number_value(json_object_get(predicted, key));
+        if (!(m > 0 && p > 0))
+            continue;
+        struct points *points = points_get(all, source, key);
+        VEC_PUSH(&points->measured, m);
+        VEC_PUSH(&points->predicted, p);
+    }
+}
+
+static void collect(struct all_points *all, const json_t *sources)
+{
+    size_t i, j;
+    const json_t *source, *row;
+    json_array_foreach(sources, i, source)
+    {
+        const char *name = json_string_value(json_object_get(source, "name"));
+        json_array_foreach(json_object_get(source, "rows"), j, row)
+            collect_row(all, name, row);
+    }
+}
+
+static void release(struct all_points *all)
+{
+    for (int64_t i = 0; i < all->list.n; i++) {
+        VEC_RELEASE(&all->list.v[i].measured);
+        VEC_RELEASE(&all->list.v[i].predicted);
+    }
+    VEC_RELEASE(&all->list);
+}
+
+/* What axes call a quantity of simulate's JSON. */
+static struct axis quantity_axis(const char *label, const char *quantity)
+{
+    struct axis a = { .label = label, .scale = AXIS_LOG10, .unit_text = quantity };
+    size_t n = strlen(quantity);
+    if (n >= 6 && strcmp(quantity + n - 6, "time_s") == 0)
+        a.unit = AXIS_SECONDS;
+    else if (n >= 4 && strcmp(quantity + n - 4, "_Bps") == 0)
+        a.unit = AXIS_BYTES_PER_S;
+    return a;
+}
+
+static int write_scatter(const struct points *p, const char *path, struct err *err)
+{
+    struct series s = {
+        .kind = SERIES_POINTS,
+        .n = (size_t)p->measured.n,
+        .x = p->measured.v,
+        .y = p->predicted.v,
+    };
+    struct chart c = {
+        .title = p->source,
+        .subtitle = "How near is each prediction to its measurement?",
+        .x = quantity_axis("measured", p->quantity),
+        .y = quantity_axis("predicted", p->quantity),
+        .series = &s,
+        .n_series = 1,
+        .identity = 0.1,
+        .identity_name = "within 10 %",
+        .height = 560,
+    };
+    return chart_write(&c, path, err);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted sizes of the errors, and the share of rows up to each. */
+static struct series error_curve(struct arena *arena, const struct points *p,
+                                 const char *name)
+{
+    int64_t n = p->measured.n;
+    double *x = ARENA_ARRAY(arena, n, double), *y = ARENA_ARRAY(arena, n, double);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = fabs(p->predicted.v[i] / p->measured.v[i] - 1);
+    qsort(x, (size_t)n, sizeof(*x), by_value);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (double)(i + 1) / (double)n;
+    return (struct series) { .name = name,
+                             .kind = SERIES_LINE,
+                             .n = (size_t)n,
+                             .x = x,
+                             .y = y,
+                             .no_markers = true };
+}
+
+static int write_curves(const struct all_points *all, const char *path, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int64_t n = all->list.n;
+    struct series *series = ARENA_ARRAY(&arena, n, struct series);
+    for (int64_t i = 0; i < n; i++) {
+        const struct points *p = &all->list.v[i];
+        const char *name = arena_printf(&arena, "%s: %s", p->source, p->quantity);
+        series[i] = error_curve(&arena, p, name);
+    }
+    struct chart c = {
+        .title = "Errors of prediction",
+        .subtitle = "What share of the measured rows is predicted within what error?",
+        .x = { .label = "error at most", .unit = AXIS_FRACTION, .max = 0.4 },
+        .y = { .label = "share of rows", .unit = AXIS_FRACTION, .max = 1 },
+        .series = series,
+        .n_series = (size_t)n,
+        .width = 960,
+    };
+    int rc = chart_write(&c, path, err);
+    arena_release(&arena);
+    return rc;
+}
+
+int figure_validation_write(const json_t *sources, const char *path, struct err *err)
+{
+    struct all_points all = { 0 };
+    collect(&all, sources);
+    int rc;
+    if (all.list.n == 0)
+        rc = err_set(err, "%s: there is no row to draw", path);
+    else if (all.list.n == 1)
+        rc = write_scatter(&all.list.v[0], path, err);
+    else
+        rc = write_curves(&all, path, err);
+    release(&all);
+    return rc;
+}
