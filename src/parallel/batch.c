@@ -1,5 +1,5 @@
 /* global_batch_size = micro_batch_size x microbatches x gradient_accumulation_steps x
- * data: the one that is left out is computed, and a disagreement is an error. */
+ * data (the batches side by side): the one that is left out is computed, and a disagreement is an error. */
 #include "base/strbuf.h"
 #include "parallel/reading.h"
 
@@ -107,7 +107,7 @@ int training_batch(struct reading *r)
         return -1; /* reported */
     struct cfg at = cfg_get(r->training, "global_batch_size");
     struct batch x = { t->micro_batch_size, t->microbatches, t->accumulation,
-                       r->s->parallel.data, t->global_batch_size };
+                       r->s->parallel.replicas, t->global_batch_size };
     if (!w->has_micro && !w->has_global && r->has_typos)
         return -1; /* one of the unknown keys may be it */
     if (!w->has_micro && !w->has_global)
@@ -133,9 +133,5 @@ int training_batch(struct reading *r)
     t->microbatches = x.microbatches;
     t->accumulation = x.accumulation;
     t->global_batch_size = x.global;
-    if (t->microbatches > 1)
-        return cfg_error(cfg_get(r->training, "microbatches"),
-                         "microbatches share one pipeline fill, and pipelines are not "
-                         "simulated yet (use \"gradient_accumulation_steps\")");
     return 0;
 }

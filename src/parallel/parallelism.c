@@ -1,5 +1,5 @@
-/* The "parallelism" section: what the script itself does, in smsim's own words. What this
- * version does not simulate is known, and refused by name. */
+/* The "parallelism" section: what the script itself does, in smsim's own words. */
+#include "config/datadir.h"
 #include "parallel/layout.h"
 #include "parallel/reading.h"
 
@@ -30,16 +30,32 @@ const struct name_value compression_names[] = {
     { "none", COMPRESSION_NONE }, { "fp16", COMPRESSION_FP16 },
     { "int8", COMPRESSION_INT8 }, { NULL, 0 },
 };
-static const struct name_value offload_names[] = {
-    { "none", 0 }, { "optimizer", 1 }, { "parameters", 2 }, { NULL, 0 },
+const struct name_value tensor_policy_names[] = {
+    { "megatron", TENSOR_MEGATRON }, { "smp-speed", TENSOR_SMP_SPEED },
+    { "smp-scatter", TENSOR_SMP_SCATTER }, { "smp-gather", TENSOR_SMP_GATHER },
+    { NULL, 0 },
+};
+const struct name_value forward_policy_names[] = {
+    { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
+};
+const struct name_value context_comm_names[] = {
+    { "ring", CONTEXT_RING }, { "all-gather", CONTEXT_ALL_GATHER }, { NULL, 0 },
+};
+const struct name_value outputs_names[] = {
+    { "none", OUTPUTS_NONE }, { "loss", OUTPUTS_LOSS }, { "logits", OUTPUTS_LOGITS },
+    { NULL, 0 },
 };
 
-/* The default framework of each library; NULL: the library is not simulated yet. */
-static const char *const library_frameworks[] = {
-    [LIBRARY_DDP] = "pytorch-ddp",     [LIBRARY_FSDP] = NULL,
-    [LIBRARY_DEEPSPEED] = NULL,        [LIBRARY_MEGATRON] = NULL,
-    [LIBRARY_SMP] = NULL,              [LIBRARY_HOROVOD] = "horovod-pytorch",
-    [LIBRARY_PARAMETER_SERVER] = NULL,
+/* The default frameworks of each library: the first that models/frameworks/ has. NULL:
+ * the library is not simulated yet. */
+static const char *const library_frameworks[][2] = {
+    [LIBRARY_DDP]              = { "pytorch-ddp" },
+    [LIBRARY_FSDP]             = { "pytorch-fsdp", "pytorch-ddp" },
+    [LIBRARY_DEEPSPEED]        = { "deepspeed", "pytorch-ddp" },
+    [LIBRARY_MEGATRON]         = { "megatron", "pytorch-ddp" },
+    [LIBRARY_SMP]              = { "smp", "pytorch-ddp" },
+    [LIBRARY_HOROVOD]          = { "horovod-pytorch" },
+    [LIBRARY_PARAMETER_SERVER] = { NULL },
 };
 
 #define DEGREE_MAX 1048576.0
@@ -48,12 +64,13 @@ static const char *const library_frameworks[] = {
 /* The section as written. Sizes and times that are not given are negative. */
 struct words {
     struct parallelism p;
-    struct cfg sharding;
+    struct cfg sharding, partition, script;
     const char *placement;
-    int64_t active_microbatches, loading_horizon, servers;
-    bool asynchronous, offload_activations;
-    bool has_library, has_backend, has_overlap, has_schedule, has_active, has_horizon,
-        has_servers, has_asynchronous, has_fusion;
+    int64_t servers;
+    bool asynchronous;
+    bool has_library, has_backend, has_overlap, has_active, has_horizon, has_servers,
+        has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
+        has_outputs;
 };
 
 #define W struct words
@@ -62,28 +79,40 @@ struct words {
 static const struct cfg_field parallelism_fields[] = {
     CFG_INT("tensor", W, p.tensor, 1, DEGREE_MAX),
     CFG_BOOL("sequence_parallel", W, p.sequence_parallel),
+    CFG_ENUM("tensor_policy", W, p.tensor_policy, tensor_policy_names),
     CFG_INT("pipeline", W, p.pipeline, 1, DEGREE_MAX),
     CFG_INT("virtual_stages", W, p.virtual_stages, 1, DEGREE_MAX),
-    { HAS("schedule", CFG_T_ENUM, p.schedule, has_schedule), .names = schedule_names },
+    CFG_ENUM("schedule", W, p.schedule, schedule_names),
+    CFG_CHILD("partition", W, partition),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
+    { HAS("context_comm", CFG_T_ENUM, p.context_comm, has_context_comm),
+      .names = context_comm_names },
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
+    { HAS("expert_imbalance", CFG_T_REAL, p.expert_imbalance, has_imbalance), .min = 1,
+      .max = 1e6 },
     CFG_REFUSED("data", "data is what remains of the GPUs; leave it out"),
-    { HAS("active_microbatches", CFG_T_INT, active_microbatches, has_active), .min = 1,
+    { HAS("active_microbatches", CFG_T_INT, p.active_microbatches, has_active), .min = 1,
       .max = DEGREE_MAX },
+    { HAS("forward_policy", CFG_T_ENUM, p.forward_policy, has_forward),
+      .names = forward_policy_names },
+    { HAS("broadcast_outputs", CFG_T_ENUM, p.broadcast_outputs, has_outputs),
+      .names = outputs_names },
     CFG_CHILD("sharding", W, sharding),
     { HAS("library", CFG_T_ENUM, p.library, has_library), .names = library_names },
     { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
     CFG_BYTES("bucket_size", W, p.bucket_B, 1, BUCKET_MAX),
     { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
+    CFG_BOOL("gradient_as_bucket_view", W, p.gradient_as_bucket_view),
     CFG_ENUM("gradient_compression", W, p.compression, compression_names),
     { HAS("fusion_cycle", CFG_T_QUANTITY, p.fusion_cycle_s, has_fusion),
       .unit = UNIT_SECONDS, .min = 0, .max = 10 },
     { HAS("servers", CFG_T_INT, servers, has_servers), .min = 1, .max = DEGREE_MAX },
     { HAS("asynchronous", CFG_T_BOOL, asynchronous, has_asynchronous) },
     CFG_STRING("placement", W, placement),
-    CFG_BOOL("offload_activations", W, offload_activations),
-    { HAS("activation_loading_horizon", CFG_T_INT, loading_horizon, has_horizon),
-      .min = 1, .max = DEGREE_MAX },
+    CFG_BOOL("offload_activations", W, p.offload_activations),
+    { HAS("activation_loading_horizon", CFG_T_INT, p.activation_loading_horizon,
+          has_horizon), .min = 1, .max = DEGREE_MAX },
+    CFG_CHILD("smp_script", W, script),
     CFG_END,
 };
 #undef W
@@ -91,41 +120,17 @@ static const struct cfg_field parallelism_fields[] = {
 
 /* --- what is not simulated yet ----------------------------------------------- */
 
-static int check_degrees(const struct reading *r, const struct words *w)
-{
-    const struct {
-        const char *key, *what;
-        int64_t value;
-    } degrees[] = {
-        { "tensor", "tensor parallelism is", w->p.tensor },
-        { "pipeline", "pipeline parallelism is", w->p.pipeline },
-        { "virtual_stages", "virtual stages are", w->p.virtual_stages },
-        { "context", "context parallelism is", w->p.context },
-        { "expert", "expert parallelism is", w->p.expert },
-    };
-    int rc = 0;
-    for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++)
-        if (degrees[i].value > 1)
-            rc = cfg_error(cfg_get(r->parallelism, degrees[i].key),
-                           "%s not simulated yet (leave it at 1)", degrees[i].what);
-    return rc;
-}
-
 static int check_choices(const struct reading *r, const struct words *w)
 {
     const struct {
         const char *key, *what, *instead;
         bool refused;
     } choices[] = {
-        { "sequence_parallel", "sequence parallelism is", "false",
-          w->p.sequence_parallel },
         { "backend", "SMDDP's own collectives are", "\"nccl\"",
           w->p.backend == BACKEND_SMDDP },
         { "gradient_compression", "gradient compression is", "\"none\"",
           w->p.compression != COMPRESSION_NONE },
         { "asynchronous", "asynchronous training is", "false", w->asynchronous },
-        { "offload_activations", "offloading of activations is", "false",
-          w->offload_activations },
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
@@ -133,49 +138,11 @@ static int check_choices(const struct reading *r, const struct words *w)
             rc = cfg_error(cfg_get(r->parallelism, choices[i].key),
                            "%s not simulated yet (leave it at %s)", choices[i].what,
                            choices[i].instead);
-    if (w->has_library && !library_frameworks[w->p.library])
+    if (w->has_library && !library_frameworks[w->p.library][0])
         rc = cfg_error(cfg_get(r->parallelism, "library"),
                        "\"%s\" is not simulated yet (write \"ddp\" or \"horovod\")",
                        names_of(library_names, (int)w->p.library));
     return rc;
-}
-
-/* The rules of sharding, all of which wait for a strategy other than none. */
-static int check_sharding(struct reading *r, struct cfg c)
-{
-    struct sharding_words {
-        int64_t degree, prefetch, reduce, persistence, live;
-        int strategy, offload;
-        const char *unit;
-        bool hierarchical, reshard;
-    } w = { .strategy = SHARDING_NONE };
-    /* clang-format off */
-    static const struct cfg_field fields[] = {
-        CFG_ENUM("strategy", struct sharding_words, strategy, sharding_names),
-        CFG_INT("degree", struct sharding_words, degree, 1, DEGREE_MAX),
-        CFG_STRING("unit", struct sharding_words, unit),
-        CFG_BOOL("hierarchical_allgather", struct sharding_words, hierarchical),
-        CFG_INT("prefetch", struct sharding_words, prefetch, 0, DEGREE_MAX),
-        CFG_BOOL("reshard_after_forward", struct sharding_words, reshard),
-        CFG_ENUM("offload", struct sharding_words, offload, offload_names),
-        CFG_INT("reduce_bucket_elements", struct sharding_words, reduce, 1, 1e13),
-        CFG_INT("param_persistence_elements", struct sharding_words, persistence, 0, 1e13),
-        CFG_INT("max_live_elements", struct sharding_words, live, 1, 1e13),
-        CFG_END,
-    };
-    /* clang-format on */
-    if (cfg_read(c, fields, &w))
-        return -1;
-    if (w.strategy != SHARDING_NONE)
-        return cfg_error(cfg_get(c, "strategy"),
-                         "sharding is not simulated yet (leave it at \"none\")");
-    if (w.offload != 0)
-        return cfg_error(cfg_get(c, "offload"),
-                         "offloading is not simulated yet (leave it at \"none\")");
-    for (void *it = cfg_first(c); it; it = cfg_next(c, it))
-        if (strcmp(cfg_key(it), "strategy") != 0 && strcmp(cfg_key(it), "comment") != 0)
-            reading_note(r, cfg_member(c, it), "nothing is sharded");
-    return 0;
 }
 
 /* "cluster", "spread", or a permutation of D, P and T. */
@@ -198,34 +165,74 @@ static int read_placement(const struct reading *r, const char *word, char placem
     return 0;
 }
 
-/* What has no effect while no stage, server or cycle is there to use it. */
+/* What has no effect while no stage, group, server or cycle is there to use it. */
 static void note_idle(struct reading *r, const struct words *w)
 {
+    const struct parallelism *p = &r->s->parallel;
+    bool dynamic = p->schedule == SCHEDULE_SMP_INTERLEAVED;
     const struct {
         const char *key, *why;
         bool given;
     } idle[] = {
-        { "schedule", "there is one pipeline stage", w->has_schedule },
-        { "active_microbatches", "there is one pipeline stage", w->has_active },
+        { "active_microbatches", "only SMP's interleaved schedule heeds it",
+          w->has_active && p->pipeline > 1 && !dynamic },
+        { "active_microbatches", "there is one pipeline stage",
+          w->has_active && p->pipeline == 1 },
+        { "forward_policy", "only SMP's interleaved schedule heeds it",
+          w->has_forward && !dynamic },
         { "activation_loading_horizon", "activations are not offloaded",
-          w->has_horizon },
+          w->has_horizon && !p->offload_activations },
+        { "context_comm", "there is no context parallelism",
+          w->has_context_comm && p->context == 1 },
+        { "expert_imbalance", "there is no expert parallelism",
+          w->has_imbalance && p->expert == 1 },
+        { "broadcast_outputs", "forward returns to its own rank without SMP",
+          w->has_outputs && p->library != LIBRARY_SMP },
         { "servers", "there is no parameter server", w->has_servers },
         { "asynchronous", "there is no parameter server", w->has_asynchronous },
         { "fusion_cycle", "only Horovod has one",
-          w->has_fusion && r->s->parallel.library != LIBRARY_HOROVOD },
+          w->has_fusion && p->library != LIBRARY_HOROVOD },
     };
     for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
         if (idle[i].given)
             reading_note(r, cfg_get(r->parallelism, idle[i].key), idle[i].why);
 }
 
-/* The dictionary, read before, may have set the backend. */
+/* The dictionary, read before, may have set these. */
 static int check_set_twice(const struct reading *r, const struct words *w)
 {
+    /* clang-format off */
+    static const char *const smp[] = {
+        "tensor", "pipeline", "virtual_stages", "schedule", "context", "expert",
+        "active_microbatches", "placement", "library", "offload_activations",
+        "activation_loading_horizon", "sequence_parallel", NULL,
+    };
+    /* clang-format on */
+    int rc = 0;
     if (r->has_backend && w->has_backend)
-        return cfg_error(cfg_get(r->parallelism, "backend"),
-                         "the backend is set by /distribution (leave it out here)");
-    return 0;
+        rc = cfg_error(cfg_get(r->parallelism, "backend"),
+                       "the backend is set by /distribution (leave it out here)");
+    for (int i = 0; r->s->parallel.smp && smp[i]; i++)
+        if (cfg_present(cfg_get(r->parallelism, smp[i])))
+            rc = cfg_error(cfg_get(r->parallelism, smp[i]),
+                           "this is for SMP's dictionary in /distribution to say "
+                           "(leave it out here)");
+    return rc;
+}
+
+/* What the strategy and the degrees need, where no library is named. */
+static void infer_library(struct reading *r, const struct words *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    if (w->has_library || r->launched || p->smp)
+        return;
+    if (p->sharding == SHARDING_FULL)
+        p->library = LIBRARY_FSDP;
+    else if (p->tensor > 1 || p->pipeline > 1 || p->context > 1 || p->expert > 1)
+        p->library = LIBRARY_MEGATRON;
+    else if (p->sharding != SHARDING_NONE)
+        p->library = LIBRARY_DEEPSPEED;
+    r->has_library |= p->library != LIBRARY_DDP;
 }
 
 int parallelism_read(struct reading *r)
@@ -235,21 +242,34 @@ int parallelism_read(struct reading *r)
     w.p.bucket_B = -1;
     w.p.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
-    if (check_degrees(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
-        check_sharding(r, w.sharding) | read_placement(r, w.placement, w.p.placement))
+    if (check_choices(r, &w) | check_set_twice(r, &w) |
+        read_placement(r, w.placement, w.p.placement))
         rc = -1;
     r->has_library |= w.has_library;
     r->has_overlap = w.has_overlap;
     *p = w.p;
-    p->tensor = p->pipeline = p->context = p->expert = p->virtual_stages = 1;
-    p->shard_degree = 1;
-    p->data = r->s->cluster.n_gpus;
+    if (partition_words(r, w.partition) | sharding_read(r, w.sharding))
+        rc = -1;
+    infer_library(r, &w);
+    if (r->has_cluster && degrees_read(r))
+        rc = -1;
     if (rc == 0)
         note_idle(r, &w);
     return rc;
 }
 
 /* --- the framework, and what it decides where nothing is written -------------- */
+
+/* The first framework of the library that is there. */
+static const char *default_framework(struct reading *r, enum library library)
+{
+    const char *const *names = library_frameworks[library];
+    const char **all = datadir_list(&r->loader->arena, "models/frameworks");
+    for (int i = 0; all[i] && names[1]; i++)
+        if (strcmp(all[i], names[0]) == 0)
+            return names[0];
+    return names[1] ? names[1] : names[0];
+}
 
 static int read_framework(struct reading *r)
 {
@@ -258,7 +278,7 @@ static int read_framework(struct reading *r)
     struct cfg at = cfg_get(r->training, "framework");
     const char *name = r->words.framework;
     if (!name)
-        name = library_frameworks[p->library];
+        name = default_framework(r, p->library);
     t->framework = name ? framework_get(r->loader, name, at) : NULL;
     if (!t->framework)
         return -1;
@@ -273,7 +293,7 @@ static int read_framework(struct reading *r)
         cfg_warn(at,
                  "SMDDP's own AllReduce is not simulated yet: gradients are reduced as "
                  "NCCL would");
-    if (!library_frameworks[p->library])
+    if (!library_frameworks[p->library][0])
         return cfg_error(at,
                          "\"%s\" trains with %s, which is not simulated yet (write "
                          "\"pytorch-ddp\" or \"horovod-pytorch\")",

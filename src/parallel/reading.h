@@ -1,5 +1,5 @@
 /* What the readers of a scenario's sections share while they read; private to
- * scenario.c, training.c, batch.c, parallelism.c, distribution.c and software.c. */
+ * the files of parallel/ that read. */
 #ifndef PARALLEL_READING_H
 #define PARALLEL_READING_H
 
@@ -24,12 +24,15 @@ struct reading {
     const char *name;
     struct cfg root, cluster, model, training, software, distribution, parallelism;
     struct training_words words;
-    bool has_library;   /* written in parallelism */
-    bool has_backend;   /* set by the dictionary */
-    bool has_overlap;   /* written in parallelism */
-    bool launched;      /* by SageMaker, through the dictionary */
-    bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
-    bool has_cluster;   /* the cluster was read: counts and GPUs are known */
+    bool has_library;     /* written in parallelism */
+    bool has_backend;     /* set by the dictionary */
+    bool has_overlap;     /* written in parallelism */
+    bool has_degree;      /* sharding/degree is written, or set by the dictionary */
+    int64_t microbatches; /* set by the dictionary; 0: not */
+    struct cfg smp;       /* parameters of SMP's dictionary; absent without */
+    bool launched;        /* by SageMaker, through the dictionary */
+    bool launch_simple;   /* its launcher holds NCCL to Simple whatever the network */
+    bool has_cluster;     /* the cluster was read: counts and GPUs are known */
     bool has_model;
     bool has_typos; /* keys or values of training were not understood */
 };
@@ -46,5 +49,14 @@ int distribution_read(struct reading *r);
 int parallelism_read(struct reading *r);
 int parallelism_framework(struct reading *r);
 int software_read(struct reading *r);
+
+/* Parts of parallelism_read: sharding, partition, and the arithmetic of degrees, which
+ * needs the cluster. */
+int sharding_read(struct reading *r, struct cfg c);
+int partition_words(struct reading *r, struct cfg c);
+int degrees_read(struct reading *r);
+
+/* Rules that join sections; after training_batch, when all was read. */
+int rules_check(struct reading *r);
 
 #endif

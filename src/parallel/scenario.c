@@ -85,6 +85,8 @@ static int read_sections(struct reading *r)
             rc = -1;
         if (is_object && r->has_cluster && training_batch(r))
             rc = -1;
+        if (rc == 0 && rules_check(r))
+            rc = -1;
     }
     return software_read(r) ? -1 : rc;
 }
@@ -105,8 +107,16 @@ static int check_operators(const struct reading *r)
 int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
 {
     *s = (struct scenario) {
-        .parallel = { .library = LIBRARY_DDP,
+        .parallel = { .tensor = 1,
+                      .pipeline = 1,
+                      .context = 1,
+                      .expert = 1,
+                      .virtual_stages = 1,
+                      .library = LIBRARY_DDP,
                       .schedule = SCHEDULE_1F1B,
+                      .memory_weight = 0.8,
+                      .expert_imbalance = 1,
+                      .activation_loading_horizon = 4,
                       .placement = "DPT" },
     };
     struct reading r = { .s = s, .loader = loader, .root = root };
@@ -142,8 +152,9 @@ int64_t scenario_job_steps(const struct scenario *s)
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
+    const struct parallelism *p = &s->parallel;
     return (struct op_settings) {
-        .batch = t->micro_batch_size,
+        .batch = t->micro_batch_size * (p->replicas / p->data), /* merged by SMP */
         .sequence = t->sequence_length,
         .predicted = t->predicted_positions,
         .precision = t->precision,

@@ -4,7 +4,8 @@
  *
  * The job's parallelism comes from the SageMaker dictionary ("distribution"), from
  * smsim's own words ("parallelism"), or both, translated into one `struct parallelism`.
- * Numbers of ranks: world = data x context x pipeline x tensor. */
+ * Numbers of ranks: world = data x context x pipeline x tensor. Everything described is
+ * read and checked here; what the replay does not simulate yet, it refuses. */
 #ifndef PARALLEL_SCENARIO_H
 #define PARALLEL_SCENARIO_H
 
@@ -36,8 +37,42 @@ enum schedule {
     SCHEDULE_SMP_INTERLEAVED
 };
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_GRADIENTS, SHARDING_FULL };
+enum offload { OFFLOAD_NONE, OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS }; /* to the host */
 enum compression { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_INT8 };
 
+/* How a tensor group exchanges activations (MODEL.md, "Tensor parallelism"). T is the
+ * activation of the group's sequences: SMP's group works on `tensor` times the sequences
+ * of a rank unless prescaled_batch is set. */
+enum tensor_policy {
+    TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
+    TENSOR_SMP_SPEED,   /* as Megatron, behind an all-to-all at both ends */
+    TENSOR_SMP_SCATTER, /* optimize "memory": products split by input columns, each
+                           reduce-scattered: 9 T a layer and pass (default reading) */
+    TENSOR_SMP_GATHER   /* optimize "memory", the other reading: inputs are gathered and
+                           outputs scattered: 4 T a layer and pass */
+};
+
+/* How far SMP's forwards run ahead of the first backward. */
+enum forward_policy {
+    FORWARD_EAGER, /* as many microbatches as active_microbatches lets in (default) */
+    FORWARD_PACED  /* pipeline - i on stage i, as 1F1B */
+};
+
+/* Who cuts the model into stages; see parallel/partition.h. */
+enum partition_method {
+    PARTITION_UNIFORM,    /* equal counts of layers (Megatron, DeepSpeed "uniform") */
+    PARTITION_PARAMETERS, /* least largest sum of parameters (DeepSpeed) */
+    PARTITION_TYPE,       /* "type:transformer": least largest count of layers */
+    PARTITION_SMP,        /* SMP's costs over embedding, layers and head in a row */
+    PARTITION_SMP_TREE,   /* SMP's algorithm over the module tree, D'Hondt included */
+    PARTITION_MANUAL      /* stage_layers */
+};
+
+enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER };
+enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
+
+extern const struct name_value offload_names[], tensor_policy_names[],
+    forward_policy_names[], partition_names[], context_comm_names[], outputs_names[];
 extern const struct name_value library_names[], backend_names[], schedule_names[],
     sharding_names[], compression_names[], checkpointing_names[];
 
@@ -52,7 +87,9 @@ struct training {
     int gradient_dtype; /* enum dtype on the wire; -1: the framework's */
     enum optimizer optimizer;
     enum checkpointing checkpointing;
-    int64_t checkpoint_group; /* layers per checkpoint of CHECKPOINT_GROUP */
+    int64_t checkpoint_group; /* layers per checkpoint: 1 of FULL, N of GROUP, INT64_MAX
+                                 of "contiguous" (all layers of a stage) */
+    double gradient_clipping; /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
     int64_t vocab_padding;       /* 0: as it is */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
@@ -62,20 +99,60 @@ struct training {
 };
 
 struct parallelism {
-    int64_t tensor, pipeline, context, expert,
-        data; /* data: what remains of the world */
-    int64_t virtual_stages;
+    /* degrees */
+    int64_t tensor, pipeline;
+    int64_t context;  /* groups of neighbours inside D */
+    int64_t expert;   /* groups of neighbours inside D; divides data x context */
+    int64_t data;     /* what remains of the world: world / (tensor pipeline context) */
+    int64_t replicas; /* batches side by side: data, but data x tensor under SMP without
+                         prescaled_batch, whose tensor ranks bring their own */
+    char placement[4]; /* a permutation of D, P, T; the right-most varies fastest. D has
+                          data x context ranks */
+    int smp;           /* SageMaker's model parallel library: 0 none, 1 v1, 2 v2 */
+    /* tensor */
     bool sequence_parallel;
+    enum tensor_policy tensor_policy;
+    bool prescaled_batch; /* the ranks of a tensor group are fed the same batch */
+    /* pipeline */
+    int64_t virtual_stages; /* chunks of layers a stage has; 1: one */
     enum schedule schedule;
+    int64_t active_microbatches; /* SMP: in flight at most (MODEL.md); 0: no limit */
+    enum forward_policy forward_policy; /* of SMP's schedules */
+    enum outputs broadcast_outputs; /* what forward returns to all ranks of the group */
+    enum partition_method partition;
+    double memory_weight;        /* of SMP's partitioner, 0 (compute only) to 1 */
+    const int64_t *stage_layers; /* [pipeline x virtual_stages] of PARTITION_MANUAL: by
+                                    chunk, then stage: the order of execution */
+    int64_t nccl_throttle;       /* SMP: NCCL operations at once; 0: no limit */
+    /* experts and long sequences */
+    enum context_comm context_comm;
+    double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
+    /* sharding */
     enum sharding sharding;
-    int64_t shard_degree;             /* ranks over which states are sharded */
+    int64_t shard_degree;      /* ranks over which states are sharded; divides data */
+    int64_t shard_unit_layers; /* layers gathered at once; INT64_MAX: the whole model */
+    bool shard_hierarchical;   /* gather between nodes first, then inside (MiCS) */
+    int64_t shard_prefetch;    /* units gathered ahead of the one in use */
+    int64_t shard_in_flight; /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
+    bool shard_reshard;      /* parameters are dropped after forward, gathered again */
+    bool shard_whole_tensors; /* SMP's shard_optimizer_state: each tensor has one owner;
+                                 reduce to it, gather after the update, no overlap */
+    enum offload offload;     /* states kept in host memory */
+    int64_t shard_bucket_elements;      /* of a reduce-scatter; 0: one a unit */
+    int64_t shard_persistence_elements; /* smaller tensors stay whole on each rank */
+    int64_t shard_live_elements; /* prefetch stops at so many gathered; 0: no limit */
+    /* who reduces and moves */
     enum library library;             /* who buckets and reduces */
     enum backend backend;             /* who moves the bytes */
     int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
     bool overlap;
+    bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;
     double fusion_cycle_s; /* Horovod; 0: none */
-    char placement[4];     /* a permutation of D, P, T; the right-most varies fastest */
+    /* activations in host memory */
+    bool offload_activations;           /* those at checkpoints */
+    int64_t activation_loading_horizon; /* loaded back so many ahead: pipeline tasks
+                                           (SMP v1, own words) or layers (SMP v2) */
 };
 
 struct software { /* versions; NULL: not given */

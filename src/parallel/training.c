@@ -10,9 +10,10 @@ const struct name_value checkpointing_names[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
     { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP }, { NULL, 0 },
 };
+enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_GROUP + 1 };
 static const struct name_value checkpointing_words[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { NULL, 0 },
+    { "full", CHECKPOINT_FULL }, { "contiguous", CHECKPOINT_CONTIGUOUS }, { NULL, 0 },
 };
 static const struct name_value wire_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
@@ -56,6 +57,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("activation_checkpointing", W, checkpointing),
+    CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
     CFG_ENUM("attention", W, t.attention, op_attention_names),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
@@ -70,32 +72,37 @@ static const struct cfg_field training_fields[] = {
 
 /* --- rules of single values -------------------------------------------------- */
 
-static int check_checkpointing(struct cfg c)
+static int read_group(struct training *t, struct cfg c)
 {
+    const struct cfg_field fields[] = {
+        { .key = "group",
+          .type = CFG_T_INT,
+          .at = offsetof(struct training, checkpoint_group),
+          .required = true,
+          .min = 1,
+          .max = 100000 },
+        CFG_END,
+    };
+    t->checkpointing = CHECKPOINT_GROUP;
+    return cfg_read(c, fields, t);
+}
+
+static int read_checkpointing(struct training *t, struct cfg c)
+{
+    int v;
+    t->checkpoint_group = 1;
     if (!cfg_present(c))
         return 0;
-    int v = CHECKPOINT_GROUP;
-    if (cfg_is_object(c)) {
-        struct {
-            int64_t layers;
-        } group = { 0 };
-        const struct cfg_field fields[] = {
-            { .key = "group",
-              .type = CFG_T_INT,
-              .has = CFG_NO_HAS,
-              .required = true,
-              .min = 1,
-              .max = 100000 },
-            CFG_END,
-        };
-        if (cfg_read(c, fields, &group))
-            return -1;
-    } else if (cfg_enum(c, checkpointing_words, &v)) {
+    if (cfg_is_object(c))
+        return read_group(t, c);
+    if (cfg_enum(c, checkpointing_words, &v))
         return -1;
+    if (v == CHECKPOINT_CONTIGUOUS) {
+        v = CHECKPOINT_GROUP;
+        t->checkpoint_group = INT64_MAX;
     }
-    return v == CHECKPOINT_NONE ? 0
-                                : cfg_error(c, "activation checkpointing is not "
-                                               "simulated yet (write \"none\")");
+    t->checkpointing = (enum checkpointing)v;
+    return 0;
 }
 
 /* "fp32 and fp16": what the GPU computes in. */
@@ -215,7 +222,7 @@ int training_read(struct reading *r)
     int rc = cfg_read(r->training, training_fields, w);
     r->has_typos = rc != 0;
     r->s->training = w->t;
-    if (check_checkpointing(w->checkpointing))
+    if (read_checkpointing(&r->s->training, w->checkpointing))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;

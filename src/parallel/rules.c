@@ -1,0 +1,138 @@
+/* Rules that join sections: what each library can shard and schedule, and what needs
+ * what. Rules of SMP's dictionary are in smp.c. */
+#include "parallel/reading.h"
+
+#include <inttypes.h>
+
+/* Strategies a library has. */
+static const struct {
+    bool optimizer, gradients, full;
+    const char *mend;
+} can_shard[] = {
+    [LIBRARY_DDP] = { true, false, false, /* ZeroRedundancyOptimizer */
+                      "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_FSDP] = { false, true, true, "\"deepspeed\" does" },
+    [LIBRARY_DEEPSPEED] = { true, true, true, "" },
+    [LIBRARY_MEGATRON] = { true, false, false, "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_SMP] = { true, false, true, "write \"optimizer\" or \"full\"" },
+    [LIBRARY_HOROVOD] = { false, false, false, "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_PARAMETER_SERVER] = { false, false, false,
+                                   "\"fsdp\" and \"deepspeed\" do" },
+};
+
+static int check_sharding(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg c = cfg_get(r->parallelism, "sharding");
+    struct cfg at = cfg_get(c, "strategy");
+    const bool has[] = { true, can_shard[p->library].optimizer,
+                         can_shard[p->library].gradients, can_shard[p->library].full };
+    if (p->smp)
+        return 0;
+    if (!has[p->sharding])
+        return cfg_error(at, "library \"%s\" does not shard %s (%s)",
+                         names_of(library_names, (int)p->library),
+                         p->sharding == SHARDING_FULL        ? "parameters"
+                         : p->sharding == SHARDING_GRADIENTS ? "gradients"
+                                                             : "the optimizer alone",
+                         can_shard[p->library].mend);
+    if (p->library == LIBRARY_DEEPSPEED && p->pipeline > 1 &&
+        p->sharding > SHARDING_OPTIMIZER)
+        return cfg_error(at,
+                         "DeepSpeed's pipelines keep gradients and parameters whole "
+                         "(write \"optimizer\" or \"none\")");
+    if (p->offload == OFFLOAD_PARAMETERS && p->sharding != SHARDING_FULL)
+        return cfg_error(cfg_get(c, "offload"),
+                         "parameters leave the GPU only where they are sharded "
+                         "(write strategy \"full\", or \"optimizer\")");
+    return 0;
+}
+
+static int check_chunks(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "virtual_stages");
+    int64_t n = r->s->training.microbatches;
+    bool many = p->virtual_stages > 1;
+    if (many && p->pipeline == 1)
+        return cfg_error(at,
+                         "one pipeline stage has no virtual stages (leave it at 1)");
+    if (many && p->schedule != SCHEDULE_INTERLEAVED)
+        return cfg_error(at,
+                         "schedule \"%s\" has one chunk a stage (write 1, or "
+                         "schedule \"interleaved\")",
+                         names_of(schedule_names, (int)p->schedule));
+    if (p->schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
+        return 0;
+    if (!many)
+        return cfg_error(cfg_get(r->parallelism, "schedule"),
+                         "\"interleaved\" needs virtual stages (write "
+                         "\"virtual_stages\": 2 or more, or \"1f1b\")");
+    if (n % p->pipeline != 0)
+        return cfg_error(cfg_get(r->training, "microbatches"),
+                         "%" PRId64 " microbatches are no multiple of the %" PRId64
+                         " stages, which schedule \"interleaved\" needs (write %" PRId64
+                         ")",
+                         n, p->pipeline, (n / p->pipeline + 1) * p->pipeline);
+    return 0;
+}
+
+static int check_stages(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct model *m = &r->s->model;
+    int64_t layers = m->layers + m->decoder_layers, most = layers;
+    bool smp_only = p->schedule >= SCHEDULE_SMP_SIMPLE && p->library != LIBRARY_SMP;
+    struct cfg at = cfg_get(r->parallelism, "pipeline");
+    if (p->smp)
+        at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
+                                 ? "pipeline_parallel_degree"
+                                 : "partitions");
+    if (r->has_model && p->pipeline * p->virtual_stages > most)
+        return cfg_error(at,
+                         "%" PRId64 " stages%s are more than the %" PRId64
+                         " layers of %s (write %" PRId64 " or less)",
+                         p->pipeline * p->virtual_stages,
+                         p->virtual_stages > 1 ? ", virtual ones counted," : "", layers,
+                         m->name, most / p->virtual_stages);
+    if (smp_only && p->pipeline > 1)
+        return cfg_error(cfg_get(r->parallelism, "schedule"),
+                         "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "
+                         "\"gpipe\" or \"1f1b\")",
+                         names_of(schedule_names, (int)p->schedule));
+    return 0;
+}
+
+/* What needs something else to be set. */
+static int check_needs(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct training *t = &r->s->training;
+    if (p->sequence_parallel && p->tensor == 1)
+        return cfg_error(cfg_get(r->parallelism, "sequence_parallel"),
+                         "sequence parallelism is over the tensor group, which has one "
+                         "rank (write \"tensor\": 2 or more, or false)");
+    if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP)
+        return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
+                         "\"%s\" is SMP's own (write \"library\": \"smp\", or "
+                         "\"megatron\")",
+                         names_of(tensor_policy_names, (int)p->tensor_policy));
+    if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE && !p->smp)
+        return cfg_error(cfg_get(r->parallelism, "offload_activations"),
+                         "activations are offloaded at checkpoints (give "
+                         "/training/activation_checkpointing too)");
+    if (p->context > 1 && t->sequence_length % p->context != 0)
+        return cfg_error(cfg_get(r->training, "sequence_length"),
+                         "%" PRId64 " tokens are no multiple of context %" PRId64,
+                         t->sequence_length, p->context);
+    return 0;
+}
+
+int rules_check(struct reading *r)
+{
+    if (r->s->parallel.pipeline == 1 &&
+        cfg_present(cfg_get(r->parallelism, "schedule")))
+        reading_note(r, cfg_get(r->parallelism, "schedule"),
+                     "there is one pipeline stage");
+    return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r);
+}

@@ -1,0 +1,123 @@
+/* The "sharding" part of the parallelism section: what is sharded, over how many ranks,
+ * and how parameters are gathered. */
+#include "parallel/reading.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct name_value offload_names[] = {
+    { "none", OFFLOAD_NONE }, { "optimizer", OFFLOAD_OPTIMIZER },
+    { "parameters", OFFLOAD_PARAMETERS }, { NULL, 0 },
+};
+enum { UNIT_OF_LAYER, UNIT_OF_MODEL };
+static const struct name_value unit_names[] = {
+    { "layer", UNIT_OF_LAYER }, { "model", UNIT_OF_MODEL }, { NULL, 0 },
+};
+
+/* Each library's own defaults, in elements (C.5, C.6 of its documents): FSDP gathers at
+ * most two units at once and reduces unit by unit; DeepSpeed's reduce_bucket_size,
+ * stage3_param_persistence_threshold and stage3_max_live_parameters. */
+static const struct {
+    int64_t in_flight, bucket, persistence, live;
+} libraries[] = {
+    [LIBRARY_DDP]              = { 0, 0, 0, 0 },
+    [LIBRARY_FSDP]             = { 2, 0, 0, 0 },
+    [LIBRARY_DEEPSPEED]        = { 0, 500000000, 100000, 1000000000 },
+    [LIBRARY_MEGATRON]         = { 0, 0, 0, 0 },
+    [LIBRARY_SMP]              = { 0, 500000000, 1000000, 1000000000 },
+    [LIBRARY_HOROVOD]          = { 0, 0, 0, 0 },
+    [LIBRARY_PARAMETER_SERVER] = { 0, 0, 0, 0 },
+};
+
+#define DEGREE_MAX   1048576.0
+#define ELEMENTS_MAX 1e13
+
+struct sharding_words {
+    struct parallelism p;
+    int unit;
+    bool limit, has_strategy, has_degree, has_limit, has_bucket, has_persistence, has_live;
+};
+
+#define W struct sharding_words
+#define HAS(k, t, m, h) \
+    .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
+static const struct cfg_field sharding_fields[] = {
+    { HAS("strategy", CFG_T_ENUM, p.sharding, has_strategy), .names = sharding_names },
+    { HAS("degree", CFG_T_INT, p.shard_degree, has_degree), .min = 1, .max = DEGREE_MAX },
+    CFG_ENUM("unit", W, unit, unit_names),
+    CFG_BOOL("hierarchical_allgather", W, p.shard_hierarchical),
+    CFG_INT("prefetch", W, p.shard_prefetch, 0, DEGREE_MAX),
+    { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
+    CFG_BOOL("reshard_after_forward", W, p.shard_reshard),
+    CFG_ENUM("offload", W, p.offload, offload_names),
+    { HAS("reduce_bucket_elements", CFG_T_INT, p.shard_bucket_elements, has_bucket),
+      .min = 1, .max = ELEMENTS_MAX },
+    { HAS("param_persistence_elements", CFG_T_INT, p.shard_persistence_elements,
+          has_persistence), .max = ELEMENTS_MAX },
+    { HAS("max_live_elements", CFG_T_INT, p.shard_live_elements, has_live), .min = 1,
+      .max = ELEMENTS_MAX },
+    CFG_END,
+};
+#undef W
+/* clang-format on */
+
+/* What SMP's dictionary may have set goes before the library's defaults. */
+static void fill_defaults(struct reading *r, const struct sharding_words *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    enum library of = p->library;
+    if (!r->has_library && p->sharding == SHARDING_FULL)
+        of = LIBRARY_FSDP;
+    if (w->has_limit)
+        p->shard_in_flight = w->limit ? 2 : 0;
+    else
+        p->shard_in_flight = libraries[of].in_flight;
+    if (!w->has_bucket && !p->shard_bucket_elements)
+        p->shard_bucket_elements = libraries[of].bucket;
+    if (!w->has_persistence && !p->shard_persistence_elements)
+        p->shard_persistence_elements = libraries[of].persistence;
+    if (!w->has_live && !p->shard_live_elements)
+        p->shard_live_elements = libraries[of].live;
+}
+
+/* Keys that say how what is not sharded should be. */
+static void note_unused(struct reading *r, struct cfg c)
+{
+    for (void *it = cfg_first(c); it; it = cfg_next(c, it))
+        if (strcmp(cfg_key(it), "strategy") != 0 && strcmp(cfg_key(it), "comment") != 0)
+            reading_note(r, cfg_member(c, it), "nothing is sharded");
+}
+
+static int check_twice(const struct reading *r, struct cfg c,
+                       const struct sharding_words *w)
+{
+    int smp = r->s->parallel.smp;
+    if (smp == 1 && cfg_present(c))
+        return cfg_error(c, "this is for SMP's dictionary in /distribution to say "
+                            "(leave it out here)");
+    if (smp == 2 && r->has_degree && (w->has_degree || w->has_strategy))
+        return cfg_error(c, "hybrid_shard_degree of SMP's dictionary sets degree and "
+                            "strategy (leave them out here)");
+    return 0;
+}
+
+/* The library was read before: its rules are in rules.c. */
+int sharding_read(struct reading *r, struct cfg c)
+{
+    struct parallelism *p = &r->s->parallel;
+    struct sharding_words w = { .p = *p, .unit = UNIT_OF_LAYER };
+    if (p->smp != 1) {
+        w.p.shard_prefetch = 1;
+        w.p.shard_reshard = true;
+    }
+    if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
+        return -1;
+    *p = w.p;
+    p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
+    r->has_degree |= w.has_degree;
+    if (p->sharding == SHARDING_NONE)
+        note_unused(r, c);
+    else
+        fill_defaults(r, &w);
+    return 0;
+}
