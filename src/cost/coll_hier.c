@@ -46,7 +46,7 @@ static bool has_root(enum coll_op op)
 }
 
 /* Every node of every group by itself; folded, one of each span. */
-static void list_inside(struct planner *p, struct ring_job *job)
+void coll_list_inside(struct planner *p, struct ring_job *job)
 {
     const struct coll_request *q = p->request;
     VEC(struct coll_group) list = { 0 };
@@ -72,7 +72,7 @@ static void list_inside(struct planner *p, struct ring_job *job)
 }
 
 /* For each place in a node the GPUs that have it; of operations with a root its alone. */
-static void list_across(struct planner *p, struct ring_job *job)
+void coll_list_across(struct planner *p, struct ring_job *job)
 {
     const struct coll_request *q = p->request;
     int32_t n_local = has_root(job->op) ? 1 : q->groups[0].spans[0].n_gpus;
@@ -108,7 +108,7 @@ int coll_plan_hierarchical(struct planner *p)
                                 .share = 1 };
         if (inside && p->request->groups[0].spans[0].n_gpus == 1)
             continue;
-        (inside ? list_inside : list_across)(p, &job);
+        (inside ? coll_list_inside : coll_list_across)(p, &job);
         if (coll_ring_phase(p, &job, &plan->phases[plan->n_phases++]))
             return -1;
     }

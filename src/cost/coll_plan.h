@@ -52,7 +52,21 @@ int coll_ring_phase(struct planner *p, const struct ring_job *job,
 int coll_plan_ring(struct planner *p);
 int coll_plan_hierarchical(struct planner *p);
 int coll_plan_chain(struct planner *p);
+int coll_plan_smddp(struct planner *p);
+int coll_plan_mics(struct planner *p);
+int coll_plan_servers(struct planner *p);
+const char *coll_smddp_refuses(struct planner *p);
+const char *coll_mics_refuses(struct planner *p);
+const char *coll_servers_refuses(struct planner *p);
 const char *coll_chain_refuses(struct planner *p);
+
+/* The groups of a job inside every node of the request's groups (folded, of one node of
+ * each span), and across nodes: of each place in a node the GPUs that have it. */
+void coll_list_inside(struct planner *p, struct ring_job *job);
+void coll_list_across(struct planner *p, struct ring_job *job);
+
+/* What the request says to libraries other than NCCL. */
+const struct coll_library *coll_library_of(const struct planner *p);
 
 /* The request's protocol, or the one NCCL would choose among those enabled; -1 after
  * reporting. *why says so in words. */

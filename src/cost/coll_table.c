@@ -42,7 +42,7 @@ static const char *not_yet(struct planner *p)
     return "it is not simulated yet";
 }
 
-/* Next: double binary trees, NVLS and NVLS trees, all-to-all, SMDDP. */
+/* Next: double binary trees, NVLS and NVLS trees, all-to-all. */
 const struct coll_algo coll_algos[] = {
     { COLL_CHAIN, chain_refuses_auto, true, coll_plan_chain },
     { COLL_RING, ring_refuses, true, coll_plan_ring },
@@ -51,5 +51,8 @@ const struct coll_algo coll_algos[] = {
     { COLL_TREE, coll_chain_refuses, false, coll_plan_chain },
     { COLL_NVLS, not_yet, false, NULL },
     { COLL_NVLS_TREE, not_yet, false, NULL },
+    { COLL_SMDDP, coll_smddp_refuses, false, coll_plan_smddp },
+    { COLL_MICS, coll_mics_refuses, false, coll_plan_mics },
+    { COLL_SERVERS, coll_servers_refuses, false, coll_plan_servers },
     { COLL_AUTO, NULL, false, NULL },
 };

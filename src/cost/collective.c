@@ -24,6 +24,9 @@ const struct name_value coll_algorithm_names[] = {
     { "tree", COLL_TREE },
     { "nvls", COLL_NVLS },
     { "nvls_tree", COLL_NVLS_TREE },
+    { "smddp", COLL_SMDDP },
+    { "mics", COLL_MICS },
+    { "servers", COLL_SERVERS },
     { NULL, 0 },
 };
 

@@ -35,7 +35,10 @@ enum coll_algorithm {
     COLL_CHAIN, /* NCCL's tree inside one node */
     COLL_TREE,
     COLL_NVLS,
-    COLL_NVLS_TREE
+    COLL_NVLS_TREE,
+    COLL_SMDDP,  /* SageMaker's data parallel library */
+    COLL_MICS,   /* inter-node first; two hops over shard and replication groups */
+    COLL_SERVERS /* parameter servers on the nodes themselves */
 };
 
 extern const struct name_value coll_op_names[], coll_algorithm_names[];
@@ -54,6 +57,19 @@ struct coll_group {
     struct coll_span spans[CLUSTER_GROUPS_MAX];
 };
 
+/* What libraries other than NCCL are told. */
+struct coll_library {
+    double buffer_B;        /* SMDDP: a balanced fusion buffer is at most so large */
+    double incast_frac;     /* what every sender beyond two takes of a receiver's rate:
+                               MODEL.md's one free parameter of SMDDP and servers */
+    int64_t shard;          /* MiCS: ranks of a sharding group */
+    const double *shares;   /* [nodes] part of all bytes that each node's server holds;
+                               NULL: equal parts */
+    const double *replicas; /* [nodes] parts it holds copies of; NULL: none */
+};
+
+extern const struct coll_library coll_library_defaults;
+
 struct coll_request {
     enum coll_op op;
     enum coll_algorithm algorithm;
@@ -67,6 +83,7 @@ struct coll_request {
     int32_t n_groups;
     const char *nccl;  /* version whose choices are followed; NULL: the fabric's */
     bool graph_launch; /* launch cost not charged (within a running step) */
+    const struct coll_library *library; /* NULL: coll_library_defaults */
 };
 
 /* A directed ring (or, for broadcast and reduce, a chain), for chunk replay: the links

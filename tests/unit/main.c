@@ -15,7 +15,7 @@
     X(layout) X(scenario) \
     X(kernel) \
     X(sim) X(flow) \
-    X(collective) X(chunk) \
+    X(collective) X(chunk) X(smddp) X(servers) \
     X(expr) X(mapping) X(stats) \
     X(report) X(draw)
 /* clang-format on */

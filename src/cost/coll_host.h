@@ -1,0 +1,54 @@
+/* Stages of a collective that pass through host memory: copies between GPUs and their
+ * host, NICs fed from host memory, sums made by CPUs. Private to src/cost/coll*.c.
+ *
+ * A stage is one phase: every node of the groups lays its load on its links, per byte of
+ * progress, and the phase ends when the most loaded link has carried its part. What is
+ * laid on host memory is counted in accesses: a byte written, or read, once. */
+#ifndef COST_COLL_HOST_H
+#define COST_COLL_HOST_H
+
+#include "cost/coll_plan.h"
+
+struct host_stage;
+
+/* One node at work: instance `instance` of span `span` of a group. */
+struct host_node {
+    struct planner *p;
+    const struct host_stage *stage;
+    const struct coll_span *span;
+    int64_t instance, index; /* index: its place among the group's nodes */
+    struct coll_loads *loads;
+    double nodes; /* that it stands for: 1 unless folded */
+};
+
+struct host_stage {
+    const char *name;
+    double size_B;    /* progress */
+    double latency_s; /* before the first byte */
+    double cap_Bps;   /* of progress; INFINITY: none */
+    /* Lays the load of one node; -1 after setting the planner's err. */
+    int (*load)(const struct host_node *n);
+    const void *arg; /* for load */
+};
+
+/* Makes the phase of a stage over all nodes of the request's groups; -1 on error. */
+int host_phase(struct planner *p, const struct host_stage *stage,
+               struct coll_phase *phase);
+
+/* Fills in how chunk replay sees a phase with uses, latency and cap: one stream over all
+ * its links, in messages of 4 MiB. */
+void host_phase_steps(struct planner *p, struct coll_phase *phase);
+
+/* Loads of one node, per byte of progress. Copies are shared evenly by its GPUs, bytes
+ * on the network by its NICs' line rates. */
+void host_load_copies(const struct host_node *n, bool to_host, double bytes);
+void host_load_nics(const struct host_node *n, double out, double in);
+void host_load_memory(const struct host_node *n, double accesses);
+
+/* Nodes of the request's first group. */
+int64_t host_nodes(const struct planner *p);
+
+/* A copy's start: cudaMemcpyAsync, and the event that the server process waits for. */
+#define HOST_COPY_START_S 10e-6
+
+#endif

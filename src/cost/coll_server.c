@@ -1,0 +1,146 @@
+/* Parameter servers on the nodes of the workers, one for each: gradients are reduced
+ * inside the node, pushed to the servers that own their keys, added up there, copied to
+ * the neighbours that replicate them, and pulled back.
+ *
+ * Of S bytes, node i's server owns the part w_i and holds copies of r_i (both from
+ * consistent hashing; 1/N and 0 when nothing is said). With N workers node i moves
+ *
+ *   push       out S (1 - w_i)          in S w_i (N - 1)
+ *   replicate  out S w_i k              in S r_i              k = sum of r
+ *   pull       out S w_i (N - 1)        in S (1 - w_i)
+ *
+ * and adds N - 1 times S w_i. The busiest server sets the pace. */
+#include "cost/coll_host.h"
+
+#include <math.h>
+
+/* As in coll_smddp.c: what one core adds. */
+static const double server_sum_Bps = 1.25e9;
+
+const char *coll_servers_refuses(struct planner *p)
+{
+    const struct coll_group *g = &p->request->groups[0];
+    if (p->request->op != COLL_ALL_REDUCE)
+        return "parameter servers push and pull sums: all_reduce";
+    if (host_nodes(p) < 2)
+        return "it needs several nodes";
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        if (coll_instance(p, g->spans[s].first)->n_nics == 0)
+            return "an instance has no NIC that reaches the others";
+        if (g->spans[s].n_gpus != g->spans[0].n_gpus)
+            return "it needs as many GPUs in every node";
+    }
+    return NULL;
+}
+
+/* One server. A folded node stands for all of its span: for the busiest of them. */
+struct server {
+    double own, copies;
+};
+
+static struct server server_at(const struct planner *p, int64_t node)
+{
+    const struct coll_library *l = coll_library_of(p);
+    return (struct server) { l->shares ? l->shares[node] : 1 / (double)host_nodes(p),
+                             l->replicas ? l->replicas[node] : 0 };
+}
+
+static struct server server_of(const struct host_node *n)
+{
+    struct server busiest = server_at(n->p, n->index);
+    for (int64_t i = 1; i < (int64_t)n->nodes; i++) {
+        struct server s = server_at(n->p, n->index + i);
+        busiest.own = fmax(busiest.own, s.own);
+        busiest.copies = fmax(busiest.copies, s.copies);
+    }
+    return busiest;
+}
+
+static double incast(const struct host_node *n)
+{
+    double nodes = (double)host_nodes(n->p);
+    return 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
+}
+
+/* Sums pass memory as read, read, written. */
+static int load_push(const struct host_node *n)
+{
+    struct server s = server_of(n);
+    double others = (double)host_nodes(n->p) - 1;
+    host_load_nics(n, 1 - s.own, s.own * others * incast(n));
+    host_load_memory(n, 3 * s.own * others);
+    return 0;
+}
+
+static int load_replicate(const struct host_node *n)
+{
+    struct server s = server_of(n);
+    const double *copies = n->stage->arg;
+    host_load_nics(n, s.own * *copies, s.copies);
+    return 0;
+}
+
+static int load_pull(const struct host_node *n)
+{
+    struct server s = server_of(n);
+    double others = (double)host_nodes(n->p) - 1;
+    host_load_nics(n, s.own * others, (1 - s.own) * incast(n));
+    return 0;
+}
+
+static int load_to_host(const struct host_node *n)
+{
+    host_load_copies(n, true, 1);
+    return 0;
+}
+
+static int load_to_gpu(const struct host_node *n)
+{
+    host_load_copies(n, false, 1);
+    return 0;
+}
+
+static int inside_phase(struct planner *p, enum coll_op op, const char *name)
+{
+    struct ring_job job = { name, op, p->request->size_B, 1, NULL, 0 };
+    if (p->request->groups[0].spans[0].n_gpus == 1)
+        return 0;
+    coll_list_inside(p, &job);
+    return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
+}
+
+/* The busiest server's adding, as progress. */
+static double sum_cap_Bps(const struct planner *p, double busiest)
+{
+    double rate = p->request->groups[0].spans[0].n_gpus * server_sum_Bps;
+    return rate / (busiest * ((double)host_nodes(p) - 1));
+}
+
+int coll_plan_servers(struct planner *p)
+{
+    enum { PHASES_MAX = 7 };
+    double size = p->request->size_B, hop_s = p->cluster->fabric->latency_s;
+    double busiest = 0, *copies = ARENA_NEW(p->arena, double);
+    for (int64_t i = 0; i < host_nodes(p); i++) {
+        busiest = fmax(busiest, server_at(p, i).own);
+        *copies += server_at(p, i).copies;
+    }
+    const struct host_stage stages[] = {
+        { "to host", size, HOST_COPY_START_S, INFINITY, load_to_host, NULL },
+        { "push and sums", size, hop_s, sum_cap_Bps(p, busiest), load_push, NULL },
+        { "replicate", size, hop_s, INFINITY, load_replicate, copies },
+        { "pull", size, hop_s, INFINITY, load_pull, NULL },
+        { "to GPU", size, HOST_COPY_START_S, INFINITY, load_to_gpu, NULL },
+    };
+    p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
+    if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside"))
+        return -1;
+    for (int i = 0; i < 5; i++)
+        if ((i != 2 || *copies > 0) &&
+            host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
+            return -1;
+    p->plan->why =
+        arena_printf(p->arena, "the busiest of %lld servers owns %.1f %% of the keys",
+                     (long long)host_nodes(p), 100 * busiest);
+    return inside_phase(p, COLL_ALL_GATHER, "all-gather inside");
+}

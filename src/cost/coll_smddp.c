@@ -1,0 +1,235 @@
+/* SageMaker's data parallel library (Herring; facts C.1 and C.2).
+ *
+ * AllReduce: gradients are packed into balanced fusion buffers. Each is reduce-scattered
+ * inside the node, copied to the host, cut into one part a node; the server processes of
+ * node i sum part i of all nodes and send the sum back; then to the GPUs and gathered
+ * inside. Stages of different buffers overlap.
+ *
+ *   buffer 1 |scatter|to host|network + sums|to GPU|gather|
+ *   buffer 2         |scatter|to host|      |network + sums|to GPU|gather|
+ *
+ * AllGather: every GPU sends its part to those of its place in all other nodes at once
+ * (a mesh over EFA), while NVLink spreads inside the node what has come. */
+#include "cost/coll_host.h"
+
+#include <math.h>
+
+const struct coll_library coll_library_defaults = {
+    .buffer_B = 32 << 20, /* undocumented; the Herring paper tunes tens of MB */
+    .incast_frac =
+        0.15, /* identified by nothing else than the figure it is fitted to */
+    .shard = 8,
+};
+
+const struct coll_library *coll_library_of(const struct planner *p)
+{
+    return p->request->library ? p->request->library : &coll_library_defaults;
+}
+
+/* One server process beside each worker (SageMaker's launcher: 16 processes a host, 8 of
+ * them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
+static const double server_sum_Bps = 1.25e9;
+
+/* SMDDP's gather kernels take fewer than 9 of 108 SMs. */
+enum { GATHER_SMS = 8 };
+
+const char *coll_smddp_refuses(struct planner *p)
+{
+    const struct coll_group *g = &p->request->groups[0];
+    enum coll_op op = p->request->op;
+    if (op != COLL_ALL_REDUCE && op != COLL_ALL_GATHER)
+        return "SMDDP has all_reduce and all_gather of its own";
+    if (host_nodes(p) < 2)
+        return "inside one node it leaves all to NCCL";
+    if (!p->cluster->fabric)
+        return "no network joins the instances";
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        const struct instance *inst = coll_instance(p, g->spans[s].first);
+        if (inst->n_nics == 0)
+            return "an instance has no NIC that reaches the others";
+        if (g->spans[s].n_gpus != g->spans[0].n_gpus)
+            return "it needs as many GPUs in every node";
+        if (op == COLL_ALL_GATHER && inst->inside->kind != FABRIC_NVSWITCH)
+            return "its all_gather needs NVSwitch inside the nodes";
+    }
+    return NULL;
+}
+
+/* Stages of AllReduce ---------------------------------------------------------------- */
+
+static int load_to_host(const struct host_node *n)
+{
+    host_load_copies(n, true, 1);
+    return 0;
+}
+
+static int load_to_gpu(const struct host_node *n)
+{
+    host_load_copies(n, false, 1);
+    return 0;
+}
+
+/* Out as worker and out as server, and the same in; N - 1 parts are added to the own:
+ * read, read, written. Receivers suffer from incast. */
+static int load_network(const struct host_node *n)
+{
+    double nodes = (double)host_nodes(n->p), part = (nodes - 1) / nodes;
+    double incast = 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
+    host_load_nics(n, 2 * part, 2 * part * incast);
+    host_load_memory(n, 3 * part);
+    return 0;
+}
+
+/* What the servers of the weakest node can sum, as progress. */
+static double sum_cap_Bps(const struct planner *p)
+{
+    const struct coll_group *g = &p->request->groups[0];
+    double nodes = (double)host_nodes(p);
+    return g->spans[0].n_gpus * server_sum_Bps * nodes / (nodes - 1);
+}
+
+/* Pinned copies of one GPU have a rate of their own. */
+static double copy_cap_Bps(const struct planner *p)
+{
+    const struct coll_group *g = &p->request->groups[0];
+    double cap = INFINITY;
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        double rate = coll_instance(p, g->spans[s].first)->host_pinned_Bps;
+        cap = fmin(cap, rate * g->spans[s].n_gpus);
+    }
+    return cap;
+}
+
+static int inside_phase(struct planner *p, enum coll_op op, const char *name,
+                        double size_B)
+{
+    struct ring_job job = { .name = name, .op = op, .size_B = size_B, .share = 1 };
+    if (p->request->groups[0].spans[0].n_gpus == 1)
+        return 0;
+    coll_list_inside(p, &job);
+    return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
+}
+
+/* The stages of one buffer, one after the other. */
+static int plan_buffer(struct planner *p, double size_B)
+{
+    double cap = copy_cap_Bps(p), hop_s = p->cluster->fabric->latency_s;
+    const struct host_stage stages[] = {
+        { "to host", size_B, HOST_COPY_START_S, cap, load_to_host, NULL },
+        { "network and sums", size_B, 2 * hop_s, sum_cap_Bps(p), load_network, NULL },
+        { "to GPU", size_B, HOST_COPY_START_S, cap, load_to_gpu, NULL },
+    };
+    if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size_B))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
+            return -1;
+    return inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size_B);
+}
+
+/* The buffers behind the first: all stages at once, at the pace of the slowest, whose
+ * latency each buffer pays. */
+static void plan_rest(struct planner *p, double buffers)
+{
+    struct coll_plan *plan = p->plan;
+    struct coll_phase *rest = &plan->phases[plan->n_phases];
+    struct coll_loads loads = { .wire = plan->wire_B / plan->phases[0].size_B };
+    double slowest = 0;
+    *rest = (struct coll_phase) { .name = "the other buffers",
+                                  .size_B = buffers * plan->phases[0].size_B,
+                                  .cap_Bps = INFINITY,
+                                  .protocol = plan->phases[0].protocol };
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_phase *stage = &plan->phases[i];
+        double time_s = coll_phase_time_s(stage, p->net);
+        if (time_s > slowest)
+            rest->latency_s = buffers * stage->latency_s;
+        slowest = fmax(slowest, time_s);
+        rest->cap_Bps = fmin(rest->cap_Bps, stage->cap_Bps);
+        for (int32_t u = 0; u < stage->n_uses; u++)
+            VEC_PUSH(&loads.uses, stage->uses[u]);
+    }
+    coll_loads_finish(p, &loads, rest);
+    host_phase_steps(p, rest);
+    plan->n_phases++;
+}
+
+static int plan_reduce(struct planner *p)
+{
+    enum { PHASES_MAX = 6 };
+    double most_B = fmax(coll_library_of(p)->buffer_B, 1);
+    double buffers = fmax(1, ceil(p->request->size_B / most_B));
+    p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
+    if (plan_buffer(p, p->request->size_B / buffers))
+        return -1;
+    if (buffers > 1)
+        plan_rest(p, buffers - 1);
+    p->plan->why =
+        arena_printf(p->arena, "%.0f balanced fusion buffer%s of %.1f MiB", buffers,
+                     buffers > 1 ? "s" : "", p->request->size_B / buffers / (1 << 20));
+    return 0;
+}
+
+/* AllGather -------------------------------------------------------------------------- */
+
+/* Another node of the group, each the next of one only: what leaves a node enters others
+ * evenly, so one hop stands for all of them. */
+static int64_t next_instance(const struct host_node *n)
+{
+    const struct coll_span *s = n->span;
+    const struct coll_group *g = &n->p->request->groups[0];
+    int64_t at = (n->instance - s->first) / s->stride;
+    for (int32_t i = 0; s->n_instances == 1 && i < g->n_spans; i++)
+        if (g->spans[i].first != s->first)
+            return g->spans[i].first;
+    return s->first + (at + 1) % s->n_instances * s->stride;
+}
+
+/* Of S gathered, a node takes in (N-1)/N, spread over its GPUs; each GPU then has from
+ * its port what came to the others: S (g-1)/g. */
+static int load_gather(const struct host_node *n)
+{
+    const struct coll_span *s = n->span;
+    double nodes = (double)host_nodes(n->p), g = s->n_gpus;
+    double across = (nodes - 1) / nodes / g;
+    int64_t copy = net_copy(n->p->net, n->instance);
+    int64_t next = next_instance(n);
+    for (int32_t i = 0; i < s->n_gpus; i++) {
+        struct ring_builder b = { 0 };
+        struct coll_ring ring = { 0 };
+        int rc =
+            ring_builder_hop(n->p, &b, 1, n->instance, s->gpus[i], next, s->gpus[i]);
+        ring_builder_finish(n->p, &b, &ring);
+        if (rc)
+            return -1;
+        coll_load_hop(n->p, n->loads, &ring, 0, across, n->nodes);
+        const int32_t ports[] = { net_port_out(n->p->net, copy, s->gpus[i]),
+                                  net_port_in(n->p->net, copy, s->gpus[i]) };
+        for (int k = 0; k < 2 && s->n_gpus > 1; k++) {
+            VEC_PUSH(&n->loads->uses, ((struct flow_use) { ports[k], (g - 1) / g }));
+            n->loads->wire += (g - 1) / g * n->nodes;
+        }
+    }
+    return 0;
+}
+
+static int plan_gather(struct planner *p)
+{
+    const struct fabric *f = p->cluster->fabric;
+    const struct host_stage stage = { "mesh over nodes, NVLink inside",
+                                      p->request->size_B,
+                                      2 * f->latency_s,
+                                      INFINITY,
+                                      load_gather,
+                                      NULL };
+    p->plan->phases = ARENA_NEW(p->arena, struct coll_phase);
+    p->plan->n_phases = 1;
+    p->plan->n_channels = GATHER_SMS;
+    p->plan->why = "one hop to every other node, coordinated through GDRCopy";
+    return host_phase(p, &stage, p->plan->phases);
+}
+
+int coll_plan_smddp(struct planner *p)
+{
+    return p->request->op == COLL_ALL_REDUCE ? plan_reduce(p) : plan_gather(p);
+}
