@@ -14,6 +14,7 @@ static const struct command {
     { "collective", cmd_collective, "time of a collective operation, as nccl-tests" },
     { "topology", cmd_topology, "how the GPUs of an instance are wired" },
     { "ranks", cmd_ranks, "which rank is where and in which groups" },
+    { "partition", cmd_partition, "which layers each pipeline stage holds" },
     { "validate", cmd_validate, "predictions against published measurements" },
     { "check", cmd_check, "what is wrong with files, without running them" },
     { "list", cmd_list, "models, GPUs, instances, fabrics and scenarios at hand" },

@@ -7,7 +7,9 @@
  * Modules stand in order of execution, each with its computation and its memory in any
  * unit; only shares count, so this layer needs to know nothing of time. Parts are listed
  * in order of execution: part = chunk x n_stages + stage. Every part holds at least one
- * layer, except as PARTITION_SMP_TREE and PARTITION_PARAMETERS cut. */
+ * layer: what is no layer stays with the layer behind it, the head with the last one.
+ * Only PARTITION_SMP_TREE may put the head elsewhere: on the first stage, where SMP's
+ * algorithm leaves small modules behind a large container. */
 #ifndef PARALLEL_PARTITION_H
 #define PARALLEL_PARTITION_H
 
@@ -17,8 +19,8 @@
 
 /* One module: the embedding, a layer, or the head. */
 struct partition_module {
-    double compute, memory; /* costs, each in a unit of its own */
-    bool layer;             /* else an end: embedding or head */
+    double compute, memory, parameters; /* costs, each in a unit of its own */
+    bool layer;                         /* else embedding, head or what is between */
 };
 
 struct partition_part {
@@ -31,12 +33,11 @@ struct partition {
     int64_t n_stages, n_chunks;   /* stages; chunks of each (virtual stages) */
     struct partition_part *parts; /* [n_chunks x n_stages], in order of execution */
     double compute, memory;       /* of the whole model */
+    bool chain; /* the head is on the last part; else microbatches return for it */
 };
 
-/* Cuts `n` modules: the ends stand first and last. memory_weight and layers (of
- * PARTITION_MANUAL, [stages x chunks]) are used by the methods that have them. Fails
- * when there are fewer layers than parts, or the manual counts do not add up. Costs of
- * the search: O(n x parts x log n). */
+/* What to cut, and how. memory_weight and layers (of PARTITION_MANUAL, [stages x chunks])
+ * are used by the methods that have them. */
 struct partition_request {
     enum partition_method method;
     int64_t n_stages, n_chunks;
@@ -44,20 +45,24 @@ struct partition_request {
     const int64_t *layers;
     const struct partition_module *modules;
     int64_t n_modules;
+    bool tied; /* head and embedding share their matrix: one module to SMP's tree */
 };
+
+/* Fails when there are fewer layers than parts, the manual counts do not add up, or the
+ * tree's cut leaves a stage without layers. O(parts^2 x log n). */
 int partition_make(struct partition *p, struct arena *arena,
                    const struct partition_request *request, struct err *err);
 
-/* The same for a scenario, with FLOPs as computation, and parameters' states and kept
- * activations as memory. The modules are those of the list: the blocks that are not
- * named "layer" (or end in "layer") are ends, and go with the layer next to them. */
+/* The same for a scenario and its operator list, with FLOPs as computation, and states of
+ * parameters and kept activations as memory. */
 int partition_of(struct partition *p, struct arena *arena, const struct scenario *s,
                  const struct op_list *list, struct err *err);
 
 /* Parts of partition_make, for tests ----------------------------------------- */
 
-/* Cuts costs[n] into k contiguous segments with the least largest sum; ends[i] is one
- * behind segment i's last. Of equals, the one whose last segments are longest. */
+/* Cuts costs[n] (not negative) into k <= n contiguous segments with the least largest
+ * sum; ends[i] is one behind segment i's last. Of equal cuts the one whose last segment
+ * is longest, then the same for what is in front of it: 2 2 3 3 of ten in four. */
 void partition_min_max(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
 /* Gives `devices` to n segments by D'Hondt's quotients cost / (given + 1). */
