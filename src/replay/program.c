@@ -27,6 +27,11 @@ void program_release(struct program *p)
 {
     VEC_RELEASE(&p->tasks);
     VEC_RELEASE(&p->comms);
+    for (int64_t i = 0; i < p->fusions.n; i++) {
+        VEC_RELEASE(&p->fusions.v[i]->tensors);
+        free(p->fusions.v[i]);
+    }
+    VEC_RELEASE(&p->fusions);
 }
 
 int32_t program_kernel(struct program *p, enum stream stream, enum part part,
@@ -37,6 +42,7 @@ int32_t program_kernel(struct program *p, enum stream stream, enum part part,
                             .part = part,
                             .after = -1,
                             .comm = -1,
+                            .fusion = -1,
                             .host_ps = units_ps(host_s),
                             .alone_ps = units_ps(alone_s),
                             .shared_ps = units_ps(shared_s),
@@ -52,9 +58,18 @@ int32_t program_collective(struct program *p, enum part part, double host_s,
                             .part = part,
                             .after = after,
                             .comm = comm,
+                            .fusion = -1,
                             .host_ps = units_ps(host_s),
                         }));
     return (int32_t)(p->tasks.n - 1);
+}
+
+int32_t program_fusion(struct program *p, enum part part, struct fusion *fusion)
+{
+    VEC_PUSH(&p->fusions, fusion);
+    fusion->task = program_kernel(p, STREAM_COMM, part, 0, 0, 0);
+    p->tasks.v[fusion->task].fusion = (int32_t)(p->fusions.n - 1);
+    return fusion->task;
 }
 
 int32_t program_comm(struct program *p, const struct coll_plan *plan)

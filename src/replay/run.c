@@ -40,17 +40,27 @@ struct rank {
     int64_t *issue_ps; /* [tasks] when the host had issued each */
     int64_t *done_ps;  /* [tasks] NEVER until it has ended */
     struct lane lanes[STREAM_N];
-    int32_t n_comm;   /* collectives it takes part in at the moment */
-    int32_t n_joined; /* collectives joined so far */
-    int64_t idle_ps;  /* since when the compute stream has been idle */
+    int32_t n_comm;    /* collectives that take part of its GPU at the moment */
+    int32_t n_moving;  /* collectives that run at the moment ... */
+    int64_t moving_ps; /* ... and since when there are any */
+    int64_t idle_ps;   /* since when the compute stream has been idle */
     struct account account, from, to;
 };
 
 /* A collective that all ranks come to; it starts when the last has come. */
 struct meeting {
     struct run *run;
+    enum stream stream;
+    bool takes_sms;
     int64_t n_come;
-    int64_t start_ps;
+};
+
+/* A fusion at work. */
+struct fusing {
+    struct run *run;
+    struct fuser *fuser;
+    int32_t task;
+    bool takes_sms; /* the plan under way */
 };
 
 struct run {
@@ -58,7 +68,8 @@ struct run {
     struct coll_world world;
     int64_t n_ranks;
     struct rank *ranks;
-    VEC(struct meeting *) meetings;
+    VEC(struct meeting *) meetings; /* by task */
+    VEC(struct fusing *) fusings;   /* of the programs, which have them alike */
 };
 
 static void try_lanes(struct rank *r);
@@ -133,6 +144,8 @@ static void finish(struct rank *r, struct lane *l)
         r->account.gpu_busy_ps += took;
         r->idle_ps = now;
         r->account.now_ps = now;
+        for (int64_t i = 0; i < r->run->fusings.n; i++)
+            fuser_task_ended(r->run->fusings.v[i]->fuser, r - r->run->ranks, l->head);
         if (l->head == r->program->repeat.from)
             r->from = r->account;
         if (l->head == r->program->repeat.to)
@@ -145,15 +158,28 @@ static void finish(struct rank *r, struct lane *l)
     next_task(l);
 }
 
+/* A collective moves bytes from now on (by 1), or no more (by -1). */
+static void change_moving(struct rank *r, int32_t by, bool takes_sms)
+{
+    int64_t now = r->run->sim.now_ps;
+    if (r->n_moving == 0)
+        r->moving_ps = now;
+    r->n_moving += by;
+    if (r->n_moving == 0)
+        r->account.comm_ps += now - r->moving_ps;
+    if (by < 0 && takes_sms)
+        change_pace(r, r->n_comm - 1);
+}
+
 static void collective_done(struct sim *sim, void *arg)
 {
     struct meeting *m = arg;
     struct run *run = m->run;
+    (void)sim;
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct rank *r = &run->ranks[i];
-        r->account.comm_ps += sim->now_ps - m->start_ps;
-        change_pace(r, r->n_comm - 1);
-        finish(r, &r->lanes[STREAM_COMM]);
+        change_moving(r, -1, m->takes_sms);
+        finish(r, &r->lanes[m->stream]);
     }
     for (int64_t i = 0; i < run->n_ranks; i++)
         try_lanes(&run->ranks[i]);
@@ -169,14 +195,70 @@ static struct meeting *meeting_get(struct run *run, int32_t index)
     return run->meetings.v[index];
 }
 
-static void join(struct rank *r, const struct task *t)
+static void join(struct rank *r, struct lane *l)
 {
-    struct meeting *m = meeting_get(r->run, r->n_joined++);
-    change_pace(r, r->n_comm + 1);
+    const struct task *t = &r->program->tasks.v[l->head];
+    const struct coll_plan *plan = r->program->comms.v[t->comm];
+    struct meeting *m = meeting_get(r->run, l->head);
+    m->stream = l->stream;
+    m->takes_sms = plan->sm_frac > 0;
+    if (m->takes_sms)
+        change_pace(r, r->n_comm + 1);
     if (++m->n_come < r->run->n_ranks)
         return;
-    m->start_ps = r->run->sim.now_ps;
-    coll_run_start(&r->run->world, r->program->comms.v[t->comm], collective_done, m);
+    for (int64_t i = 0; i < r->run->n_ranks; i++)
+        change_moving(&r->run->ranks[i], 1, false);
+    coll_run_start(&r->run->world, plan, collective_done, m);
+}
+
+/* Fusions */
+
+static void buffer_done(struct sim *sim, void *arg)
+{
+    struct fusing *f = arg;
+    (void)sim;
+    for (int64_t i = 0; i < f->run->n_ranks; i++)
+        change_moving(&f->run->ranks[i], -1, f->takes_sms);
+    fuser_sent(f->fuser);
+}
+
+static void send_buffer(void *arg, const struct coll_plan *plan)
+{
+    struct fusing *f = arg;
+    f->takes_sms = plan->sm_frac > 0;
+    for (int64_t i = 0; i < f->run->n_ranks; i++) {
+        struct rank *r = &f->run->ranks[i];
+        change_moving(r, 1, false);
+        if (f->takes_sms)
+            change_pace(r, r->n_comm + 1);
+    }
+    coll_run_start(&f->run->world, plan, buffer_done, f);
+}
+
+/* Ranks that have come to the task leave it; the others will not wait for it. */
+static void fusion_done(void *arg)
+{
+    struct fusing *f = arg;
+    struct run *run = f->run;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        struct lane *l = &run->ranks[i].lanes[STREAM_COMM];
+        if (l->head == f->task && l->state == LANE_RUNNING)
+            finish(&run->ranks[i], l);
+    }
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        try_lanes(&run->ranks[i]);
+}
+
+static void add_fusings(struct run *run, const struct program *p)
+{
+    for (int64_t i = 0; i < p->fusions.n; i++) {
+        struct fusing *f = xcalloc(1, sizeof(*f));
+        f->run = run;
+        f->task = p->fusions.v[i]->task;
+        f->fuser = fuser_new(p->fusions.v[i], &run->sim, run->n_ranks, send_buffer,
+                             fusion_done, f);
+        VEC_PUSH(&run->fusings, f);
+    }
 }
 
 static void start(struct rank *r, struct lane *l)
@@ -187,9 +269,11 @@ static void start(struct rank *r, struct lane *l)
     l->begun_ps = l->paced_ps = now;
     l->left = 1;
     if (t->comm >= 0) {
-        join(r, t);
+        join(r, l);
         return;
     }
+    if (t->fusion >= 0 && !fuser_is_done(r->run->fusings.v[t->fusion]->fuser))
+        return;
     if (l->stream == STREAM_COMPUTE)
         account_idle(r, t, l->head);
     sim_at(&r->run->sim, &l->event, now + duration_ps(r, t));
@@ -335,6 +419,11 @@ static void run_release(struct run *run)
     for (int64_t i = 0; i < run->meetings.n; i++)
         free(run->meetings.v[i]);
     VEC_RELEASE(&run->meetings);
+    for (int64_t i = 0; i < run->fusings.n; i++) {
+        fuser_free(run->fusings.v[i]->fuser);
+        free(run->fusings.v[i]);
+    }
+    VEC_RELEASE(&run->fusings);
     free(run->ranks);
     coll_world_release(&run->world);
     sim_release(&run->sim);
@@ -347,6 +436,7 @@ void run_programs(const struct program *const *programs, int64_t n_ranks,
     sim_init(&run.sim, &run);
     coll_world_init(&run.world, &run.sim, net, network);
     run.ranks = xcalloc((size_t)n_ranks, sizeof(*run.ranks));
+    add_fusings(&run, programs[0]);
     for (int64_t i = 0; i < n_ranks; i++)
         rank_init(&run.ranks[i], &run, programs[i]);
     for (int64_t i = 0; i < n_ranks; i++)
