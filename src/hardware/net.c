@@ -25,12 +25,34 @@ struct net {
     struct block blocks[CLUSTER_GROUPS_MAX];
     int64_t n_copies;
     int32_t n_links;
-    int32_t core; /* -1: none */
+    int32_t core;     /* -1: none */
+    int32_t *copy_of; /* [instances] of a net with classes; NULL: one a group */
     struct net_link *links;
 };
 
+/* Numbers the classes that the block's instances have, in order of first use. */
+static int64_t number_copies(struct net *net, const struct block *b, int32_t n_classes,
+                             const int32_t *class_of)
+{
+    int32_t *number = xmalloc((size_t)n_classes * sizeof(*number));
+    int32_t n = 0;
+
+    for (int32_t k = 0; k < n_classes; k++)
+        number[k] = -1;
+    for (int64_t i = b->first_instance; i < b->first_instance + b->n_instances; i++) {
+        int32_t k = class_of[i];
+
+        assert(k >= 0 && k < n_classes);
+        if (number[k] < 0)
+            number[k] = n++;
+        net->copy_of[i] = (int32_t)b->first_copy + number[k];
+    }
+    free(number);
+    return n;
+}
+
 /* Lays out the blocks and counts the links, before any is made. */
-static int64_t plan_blocks(struct net *net)
+static int64_t plan_blocks(struct net *net, int32_t n_classes, const int32_t *class_of)
 {
     const struct cluster *c = &net->cluster;
     int64_t n_links = 0, instance = 0;
@@ -43,7 +65,9 @@ static int64_t plan_blocks(struct net *net)
         b->first_instance = instance;
         b->n_instances = c->groups[i].count;
         b->first_copy = net->n_copies;
-        b->n_copies = net->folded ? 1 : b->n_instances;
+        b->n_copies = net->copy_of  ? number_copies(net, b, n_classes, class_of)
+                      : net->folded ? 1
+                                    : b->n_instances;
         b->first_link = (int32_t)(n_links < NET_LINKS_MAX ? n_links : NET_LINKS_MAX);
         instance += b->n_instances;
         net->n_copies += b->n_copies;
@@ -83,7 +107,8 @@ static struct net_link core_link(const struct cluster *c)
     };
 }
 
-struct net *net_new(const struct cluster *c, bool folded, struct err *err)
+static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
+                        const int32_t *class_of, struct err *err)
 {
     const bool has_core =
         c->fabric && c->fabric->oversubscription > 1 && c->n_instances > 1;
@@ -92,8 +117,10 @@ struct net *net_new(const struct cluster *c, bool folded, struct err *err)
     net->cluster = *c;
     net->folded = folded;
     net->core = -1;
+    if (n_classes > 1)
+        net->copy_of = xmalloc((size_t)c->n_instances * sizeof(*net->copy_of));
 
-    int64_t n_links = plan_blocks(net) + has_core;
+    int64_t n_links = plan_blocks(net, n_classes, class_of) + has_core;
 
     if (n_links > NET_LINKS_MAX) {
         err_set(err,
@@ -114,12 +141,24 @@ struct net *net_new(const struct cluster *c, bool folded, struct err *err)
     return net;
 }
 
+struct net *net_new(const struct cluster *c, bool folded, struct err *err)
+{
+    return make(c, folded, 1, NULL, err);
+}
+
+struct net *net_new_classes(const struct cluster *c, int32_t n_classes,
+                            const int32_t *class_of, struct err *err)
+{
+    return make(c, true, n_classes, class_of, err);
+}
+
 void net_free(struct net *net)
 {
     if (!net)
         return;
     for (int32_t i = 0; i < net->cluster.n_groups; i++)
         free(net->blocks[i].shape);
+    free(net->copy_of);
     free(net->links);
     free(net);
 }
@@ -168,6 +207,8 @@ int64_t net_copy(const struct net *net, int64_t instance)
 {
     const struct block *b = block_of_instance(net, instance);
 
+    if (net->copy_of)
+        return net->copy_of[instance];
     return net->folded ? b->first_copy : b->first_copy + instance - b->first_instance;
 }
 

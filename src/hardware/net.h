@@ -20,23 +20,23 @@
 #include "hardware/cluster.h"
 
 enum net_kind {
-    NET_NVLINK,   /* GPU to GPU by wire, or GPU to NVSwitch and back */
-    NET_PCIE,     /* GPU or NIC to its switch or host, and back */
-    NET_UPLINK,   /* PCIe switch to host bridge, and back */
-    NET_SOCKET,   /* between NUMA nodes */
-    NET_HOST,     /* host memory traffic, one per NUMA node */
-    NET_NIC,      /* NIC to core, core to NIC */
-    NET_CORE,     /* the fabric's core, shared by all; only when oversubscribed */
+    NET_NVLINK, /* GPU to GPU by wire, or GPU to NVSwitch and back */
+    NET_PCIE,   /* GPU or NIC to its switch or host, and back */
+    NET_UPLINK, /* PCIe switch to host bridge, and back */
+    NET_SOCKET, /* between NUMA nodes */
+    NET_HOST,   /* host memory traffic, one per NUMA node */
+    NET_NIC,    /* NIC to core, core to NIC */
+    NET_CORE,   /* the fabric's core, shared by all; only when oversubscribed */
 };
 
 extern const struct name_value net_kind_names[];
 
 struct net_link {
     enum net_kind kind;
-    int64_t copy;        /* instance copy it belongs to; -1: the core */
-    int16_t from, to;    /* vertices of that copy, see net_vertex_text; -1: the core */
+    int64_t copy;     /* instance copy it belongs to; -1: the core */
+    int16_t from, to; /* vertices of that copy, see net_vertex_text; -1: the core */
     double line_Bps;
-    double payload_Bps;  /* what collectives and copies can use of it */
+    double payload_Bps; /* what collectives and copies can use of it */
     double latency_s;
 };
 
@@ -46,6 +46,12 @@ struct net; /* private; borrows the cluster's instances and fabric */
 enum { NET_LINKS_MAX = 1 << 24 };
 
 struct net *net_new(const struct cluster *c, bool folded, struct err *err);
+
+/* Folded, with a copy of a group for each class of its instances (those whose GPUs do
+ * different work carry different traffic): class_of[instance], from 0; borrowed for the
+ * call. O(instances). Classes that no instance of a group has cost nothing. */
+struct net *net_new_classes(const struct cluster *c, int32_t n_classes,
+                            const int32_t *class_of, struct err *err);
 void net_free(struct net *net);
 
 const struct cluster *net_cluster(const struct net *net);

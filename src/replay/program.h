@@ -7,8 +7,10 @@
  *   copy      |batch|
  *
  * A task starts when the host has issued it, its stream has finished the one before,
- * and the tasks it comes after are done. Ranks that are equal share one program. All
- * memory is in the arena given. */
+ * and the tasks it comes after are done. Between the stages of a pipeline go messages: a
+ * task that sends posts its message at its end, one that receives waits for its message,
+ * and the host with it. A whole pass that was replayed in isolation may stand as one
+ * task (`pass`). Ranks that are equal share one program. */
 #ifndef REPLAY_PROGRAM_H
 #define REPLAY_PROGRAM_H
 
@@ -19,8 +21,14 @@
 
 enum stream {
     STREAM_COMPUTE,
-    STREAM_COMM,
-    STREAM_COPY,
+    STREAM_COMM,    /* gradients */
+    STREAM_TENSOR,  /* activations within the tensor group */
+    STREAM_SHARD,   /* parameters of sharded units */
+    STREAM_GROUP,   /* context and expert groups */
+    STREAM_NEXT,    /* messages to the next stage */
+    STREAM_BACK,    /* messages to the stage before */
+    STREAM_COPY,    /* from the host */
+    STREAM_STORE,   /* to the host */
     STREAM_TO_HOST, /* stages of collectives that pass through the host */
     STREAM_NETWORK,
     STREAM_TO_GPU,
@@ -28,16 +36,50 @@ enum stream {
     STREAM_N
 };
 
+/* Who takes part in a collective: see replay/groups.h. */
+enum channel {
+    CHANNEL_WORLD,
+    CHANNEL_DATA, /* replicas of a parameter: their gradients are summed */
+    CHANNEL_TENSOR,
+    CHANNEL_SHARD,     /* ranks that share one copy of the states */
+    CHANNEL_REPLICA,   /* ranks that hold the same shard */
+    CHANNEL_CONTEXT,   /* ranks that share a sequence */
+    CHANNEL_EXPERT,    /* ranks that share the experts of a layer */
+    CHANNEL_MODEL,     /* ranks that share one copy of the model */
+    CHANNEL_EMBEDDING, /* first and last stage */
+    CHANNEL_NEXT,      /* a message to the next stage: the sender alone takes part */
+    CHANNEL_BACK,      /* a message to the stage before */
+    CHANNEL_N
+};
+
 struct task {
     enum stream stream;
     enum part part;
-    bool sync;      /* the host goes on only when it has ended */
-    int32_t after;  /* task of another stream that it follows; -1: none */
+    bool sync;        /* the host goes on only when it has ended */
+    int32_t after[2]; /* tasks of other streams that it follows; -1: none */
     int32_t comm;   /* the collective it takes part in (index of comms); -1: a kernel */
     int32_t fusion; /* the fusion that it waits for (index of fusions); -1: none */
+    int32_t pass;   /* the measured pass it stands for (index of passes); -1: none */
+    int32_t receives;  /* message that it and the host wait for; -1: none */
+    int32_t sends;     /* message that it delivers; -1: none */
     int64_t host_ps;   /* the host's time to issue it */
     int64_t alone_ps;  /* with the GPU to itself; of kernels and copies */
     int64_t shared_ps; /* while a collective of this rank takes its share of the GPU */
+};
+
+/* A collective as the program knows it. Ranks of other groups than the one it was planned
+ * for run plans of the same request over their own links. */
+struct comm {
+    enum channel channel;
+    const struct coll_plan *plan;
+    bool has_request;            /* else all groups run `plan` */
+    struct coll_request request; /* without groups */
+    double network_frac;         /* share of a node's NICs that it uses */
+};
+
+/* A pass that was replayed in isolation; durations in whole picoseconds. */
+struct pass_cost {
+    int64_t time_ps, parts_ps[PART_N], gpu_busy_ps, host_busy_ps;
 };
 
 /* A stretch of tasks that the job runs more often than the program holds: when the
@@ -49,8 +91,10 @@ struct repeat {
 
 struct program {
     VEC(struct task) tasks;
-    VEC(const struct coll_plan *) comms; /* plans; a task names one by index */
-    VEC(struct fusion *) fusions;        /* owned */
+    VEC(struct comm) comms;       /* a task names one by index */
+    VEC(struct pass_cost) passes; /* likewise */
+    VEC(struct fusion *) fusions; /* owned; of programs that all ranks have alike */
+    int32_t n_messages;           /* numbers that a pipeline's messages have */
     struct repeat repeat;
 };
 
@@ -62,11 +106,21 @@ int32_t program_kernel(struct program *p, enum stream stream, enum part part,
                        double host_s, double alone_s, double shared_s);
 int32_t program_collective(struct program *p, enum part part, double host_s,
                            int32_t comm, int32_t after);
+int32_t program_collective_on(struct program *p, enum stream stream, enum part part,
+                              double host_s, int32_t comm, int32_t after);
+
+/* Adds a measured pass; the host waits for its end. */
+int32_t program_pass(struct program *p, int32_t pass);
+
+/* The task follows one more, in a free place of `after` (there must be one); nothing for
+ * a task below 0. */
+void program_follow(struct program *p, int32_t task, int32_t after);
 
 /* Adds a task of the comm stream that ends when all tensors of a fusion are reduced. */
 int32_t program_fusion(struct program *p, enum part part, struct fusion *fusion);
 
-/* Index of a plan for tasks to name. */
+/* Index of a plan for tasks to name: a collective of CHANNEL_DATA that all groups run
+ * alike. */
 int32_t program_comm(struct program *p, const struct coll_plan *plan);
 
 #endif

@@ -1,25 +1,37 @@
 /* Runs the programs of ranks on the event engine: hosts issue tasks, streams execute
  * them in order, collectives begin when all their ranks have come and share the links
- * of one fluid network. */
+ * of one fluid network, messages go from stage to stage. */
 #ifndef REPLAY_RUN_H
 #define REPLAY_RUN_H
 
 #include "base/err.h"
-#include "hardware/net.h"
 #include "replay/coll_run.h"
-#include "replay/program.h"
+#include "replay/plans.h"
+
+/* What is run: ranks[i] of the job runs programs[i] (entries may be the same program; in
+ * a folded run a rank stands for all equal to it). */
+struct run_request {
+    struct plans
+        plans; /* unfolded, groups other than a program's own get their plans */
+    enum fidelity network;
+    int64_t n_ranks;
+    const struct program *const *programs;
+    const int64_t *ranks;
+};
 
 struct run_result {
     double time_s;          /* until the last rank's last task, repeats included */
     double parts_s[PART_N]; /* of the critical rank: the last to end, the lowest such */
+    int64_t critical;       /* index of it */
     double gpu_busy_s, host_busy_s;   /* of the critical rank */
     double nic_busy_s, nvlink_busy_s; /* of the busiest link of the kind */
+    double wire_B; /* over all links of the net together, repeats not counted */
     uint64_t events;
 };
 
-/* Runs programs[0..n_ranks) (entries may be the same program; a folded run has one rank
- * that stands for all). All ranks take part in every collective. */
-void run_programs(const struct program *const *programs, int64_t n_ranks,
-                  const struct net *net, enum fidelity network, struct run_result *r);
+/* Fails when a group's collective cannot be planned, or when tasks wait for each other
+ * for ever (a broken program). */
+int run_programs(const struct run_request *request, struct run_result *r,
+                 struct err *err);
 
 #endif

@@ -20,6 +20,8 @@ struct cast {
     struct step steps[CLUSTER_GROUPS_MAX];
     int64_t n_ranks;
     const struct program **programs; /* [n_ranks] */
+    int64_t *ranks;                  /* [n_ranks] their numbers */
+    struct groups groups;
 };
 
 static int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
@@ -30,15 +32,20 @@ static int cast_build(struct cast *cast, struct arena *arena, const struct scena
     bool folded = net_is_folded(net);
     cast->n_ranks = folded ? c->n_groups : c->n_gpus;
     cast->programs = ARENA_ARRAY(arena, cast->n_ranks, const struct program *);
-    int64_t rank = 0;
+    cast->ranks = ARENA_ARRAY(arena, cast->n_ranks, int64_t);
+    groups_init(&cast->groups, arena, s);
+    int64_t rank = 0, first = 0;
     for (int32_t g = 0; g < c->n_groups; g++) {
         const struct cluster_group *group = &c->groups[g];
         struct step *step = &cast->steps[cast->n_steps++];
         if (step_build(step, arena, s, group->instance->gpu, net, err) < 0)
             return -1;
         int64_t n = folded ? 1 : group->count * group->gpus_per_instance;
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++) {
+            cast->ranks[rank] = first + i;
             cast->programs[rank++] = &step->program;
+        }
+        first += group->count * group->gpus_per_instance;
     }
     return 0;
 }
@@ -168,7 +175,16 @@ static int replay(struct simulate_result *r, struct arena *arena,
     int status = cast_build(&cast, arena, s, net, err);
     if (status == 0) {
         struct run_result run;
-        run_programs(cast.programs, cast.n_ranks, net, r->network, &run);
+        struct run_request request = { .plans = { arena, net, &cast.groups },
+                                       .network = r->network,
+                                       .n_ranks = cast.n_ranks,
+                                       .programs = cast.programs,
+                                       .ranks = cast.ranks };
+        status = run_programs(&request, &run, err);
+        if (status < 0) {
+            cast_release(&cast);
+            return -1;
+        }
         read_run(r, &run);
         read_memory(&r->memory, arena, s, &cast);
         read_rates(r, s, &cast);

@@ -105,7 +105,7 @@ static int microbatch(struct builder *b, struct err *err)
     int32_t batch = load_batch(b);
     int64_t begin = p->tasks.n;
     pass_forward(b);
-    p->tasks.v[begin].after = batch;
+    p->tasks.v[begin].after[0] = batch;
     buckets_begin(b);
     if (pass_backward(b, err) < 0)
         return -1;
@@ -114,7 +114,7 @@ static int microbatch(struct builder *b, struct err *err)
     int32_t end = program_kernel(p, STREAM_COMPUTE, PART_COMPUTE,
                                  b->fw->dispatch_forward_s, 0, 0);
     if (b->reduces)
-        p->tasks.v[end].after = b->last_comm;
+        p->tasks.v[end].after[0] = b->last_comm;
     build_host_pause(b, b->fw->microbatch_s);
     return 0;
 }

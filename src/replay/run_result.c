@@ -1,0 +1,161 @@
+#include "replay/run_state.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Ranks of other stages take part: waiting for them is the pipeline's. */
+static bool spans_stages(enum channel c)
+{
+    return c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
+}
+
+/* Idle time until a message: until it was sent nothing was there to do, then it was on
+ * its way; the rest is the host's. */
+static void account_message(struct account *a, const struct message *m, int64_t from,
+                            int64_t now)
+{
+    int64_t sent = at_least(from, at_most(m->sent_ps, now));
+    int64_t come = at_least(sent, at_most(m->arrived_ps, now));
+    a->parts_ps[PART_PIPELINE_BUBBLE] += sent - from;
+    a->parts_ps[PART_PIPELINE_COMM] += come - sent;
+    a->parts_ps[PART_OTHER] += now - come;
+}
+
+/* The later of the tasks that it follows, or -1 when none was later than its issue. */
+static int32_t late_for(const struct rank *r, const struct task *t, int32_t index)
+{
+    int32_t late = -1;
+    int64_t until = r->issue_ps[index];
+    for (int i = 0; i < 2; i++) {
+        int32_t after = t->after[i];
+        if (after >= 0 && r->done_ps[after] > until) {
+            late = after;
+            until = r->done_ps[after];
+        }
+    }
+    return late;
+}
+
+/* Idle time of the compute stream goes to what the task at hand was late for. */
+void run_account_idle(struct rank *r, const struct task *t, int32_t index)
+{
+    struct account *a = &r->account;
+    int64_t now = r->run->sim.now_ps, from = r->idle_ps;
+    int32_t late = late_for(r, t, index);
+    if (late < 0 && t->receives >= 0) {
+        account_message(a, run_message(r, t->receives), from, now);
+        return;
+    }
+    const struct task *by = late >= 0 ? &r->program->tasks.v[late] : NULL;
+    if (by && by->comm >= 0 && spans_stages(r->program->comms.v[by->comm].channel)) {
+        int64_t met = at_least(from, at_most(r->lanes[by->stream].met_ps, now));
+        a->parts_ps[PART_PIPELINE_BUBBLE] += met - from;
+        from = met;
+    }
+    a->parts_ps[by ? by->part : PART_OTHER] += now - from;
+}
+
+/* When the rank's last task and its host have ended; RUN_NEVER when some never did. The
+ * time after its last kernel is the collective's that ended last, or the host's. */
+static int64_t close_rank(struct rank *r)
+{
+    int64_t end = r->idle_ps;
+    enum part part = PART_OTHER;
+    for (int64_t i = 0; i < r->program->tasks.n; i++) {
+        if (r->done_ps[i] == RUN_NEVER)
+            return RUN_NEVER;
+        if (r->done_ps[i] > end) {
+            end = r->done_ps[i];
+            part = r->program->tasks.v[i].part;
+        }
+    }
+    if (r->host_ps > end) {
+        end = r->host_ps;
+        part = PART_OTHER;
+    }
+    r->account.parts_ps[part] += end - r->idle_ps;
+    r->account.now_ps = end;
+    return end;
+}
+
+/* Adds the periods that were not replayed. */
+static void unroll(const struct rank *r, struct account *a)
+{
+    const struct repeat *rep = &r->program->repeat;
+    *a = r->account;
+    if (rep->from < 0)
+        return;
+    a->now_ps += rep->extra * (r->to.now_ps - r->from.now_ps);
+    a->gpu_busy_ps += rep->extra * (r->to.gpu_busy_ps - r->from.gpu_busy_ps);
+    a->comm_ps += rep->extra * (r->to.comm_ps - r->from.comm_ps);
+    for (int i = 0; i < PART_N; i++)
+        a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
+}
+
+static void read_links(struct run *run, struct run_result *out)
+{
+    const struct net *net = run->request->plans.net;
+    out->nic_busy_s = out->nvlink_busy_s = 0;
+    for (int32_t i = 0; i < net_n_links(net); i++) {
+        enum net_kind kind = net_links(net)[i].kind;
+        double *busy = kind == NET_NIC      ? &out->nic_busy_s
+                       : kind == NET_NVLINK ? &out->nvlink_busy_s
+                                            : NULL;
+        if (busy)
+            *busy = fmax(*busy, coll_world_link_busy_s(&run->world, i));
+    }
+}
+
+static void read_critical(const struct rank *critical, struct run_result *out)
+{
+    struct account a;
+    unroll(critical, &a);
+    out->time_s = units_s(a.now_ps);
+    for (int i = 0; i < PART_N; i++)
+        out->parts_s[i] = units_s(a.parts_ps[i]);
+    int64_t hidden = a.comm_ps - a.parts_ps[PART_DATA_COMM_EXPOSED];
+    out->parts_s[PART_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
+    out->gpu_busy_s = units_s(a.gpu_busy_ps);
+    const struct repeat *rep = &critical->program->repeat;
+    double repeats = 1;
+    if (rep->from >= 0 && critical->account.now_ps > 0)
+        repeats = (double)a.now_ps / (double)critical->account.now_ps;
+    out->host_busy_s = units_s(critical->host_busy_ps) * repeats;
+}
+
+int run_read_result(struct run *run, struct run_result *out)
+{
+    int64_t last = -1, critical = 0;
+    *out = (struct run_result) { 0 };
+    if (run->failed)
+        return -1;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        int64_t end = close_rank(&run->ranks[i]);
+        if (end == RUN_NEVER)
+            return err_set(run->err,
+                           "rank %lld waits for what never comes (a fault of the "
+                           "program that was replayed)",
+                           (long long)run->ranks[i].number);
+        if (end > last) {
+            last = end;
+            critical = i;
+        }
+    }
+    read_critical(&run->ranks[critical], out);
+    out->critical = critical;
+    out->wire_B = run->wire_B;
+    out->events = run->sim.n_fired;
+    read_links(run, out);
+    return 0;
+}

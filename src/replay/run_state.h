@@ -1,0 +1,135 @@
+/* The state of a run. Private to run*.c:
+ *
+ *   run.c         hosts and streams
+ *   run_comm.c    communicators, the meetings of their ranks, messages
+ *   run_fusion.c  fusions of gradients
+ *   run_result.c  accounts of ranks, and what is read from them
+ */
+#ifndef REPLAY_RUN_STATE_H
+#define REPLAY_RUN_STATE_H
+
+#include "engine/flow.h"
+#include "engine/sim.h"
+#include "replay/run.h"
+
+#define RUN_NEVER INT64_MAX
+
+enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
+
+/* One stream of one rank: executes its tasks in program order. */
+struct lane {
+    struct sim_event event; /* start of a task that waits for its issue, or its end */
+    struct rank *rank;
+    enum stream stream;
+    enum lane_state state;
+    int32_t head;     /* task at hand */
+    int64_t begun_ps; /* when it started */
+    int64_t met_ps;   /* when the last collective began: all its ranks had come */
+    int64_t paced_ps; /* since when it has run at the present pace */
+    double left;      /* share of it that was left then */
+};
+
+/* Accounts of a rank; snapshots of them delimit the repeated stretch. */
+struct account {
+    int64_t now_ps;
+    int64_t parts_ps[PART_N];
+    int64_t gpu_busy_ps, comm_ps;
+};
+
+struct rank {
+    struct run *run;
+    const struct program *program;
+    const int32_t *next; /* [tasks] the next task of the same stream; tasks.n: none */
+    int64_t number;      /* of the job */
+    int64_t host_ps;     /* when the host is free again */
+    int64_t host_busy_ps;
+    int32_t n_issued;
+    int32_t awaits;    /* task whose end the host waits for; -1: none */
+    int64_t *issue_ps; /* [tasks] when the host had issued each */
+    int64_t *done_ps;  /* [tasks] RUN_NEVER until it has ended */
+    struct lane lanes[STREAM_N];
+    int32_t n_comm;    /* collectives that take part of its GPU at the moment */
+    int32_t n_moving;  /* collectives of gradients and parameters that run ... */
+    int64_t moving_ps; /* ... and since when there are any */
+    int64_t idle_ps;   /* since when the compute stream has been idle */
+    struct account account, from, to;
+    struct communicator *comms[CHANNEL_N];
+    int32_t n_joined[CHANNEL_N]; /* collectives joined so far */
+    struct board *board;
+};
+
+/* A collective that its ranks come to; it starts when the last has come. */
+struct meeting {
+    struct run *run;
+    VEC(struct lane *) lanes;
+    int64_t start_ps;
+    bool takes_sms; /* of the ranks' GPUs, while it runs */
+};
+
+/* A fusion at work. */
+struct fusing {
+    struct run *run;
+    struct fuser *fuser;
+    int32_t task;
+    bool takes_sms; /* the plan under way */
+};
+
+/* The simulated ranks of one group. */
+struct communicator {
+    uint64_t key; /* channel and first rank */
+    int64_t n_members;
+    VEC(struct meeting *) meetings; /* by sequence number */
+    struct meeting solo;            /* of a group with one simulated rank */
+    VEC(struct comm) plans;         /* made for it, unfolded */
+};
+
+struct message {
+    int64_t sent_ps, arrived_ps; /* RUN_NEVER: not yet */
+    struct rank *waiter;
+};
+
+/* The messages of one pipeline. */
+struct board {
+    struct message *messages;
+};
+
+struct run {
+    const struct run_request *request;
+    struct sim sim;
+    struct coll_world world;
+    int64_t n_ranks;
+    struct rank *ranks;
+    struct communicator **table; /* [cap] by hash of the key */
+    int64_t cap;
+    VEC(struct board *) owned;
+    VEC(struct fusing *) fusings; /* of the programs, which have them alike */
+    double wire_B;
+    struct err *err;
+    bool failed;
+};
+
+/* run.c */
+void run_issue(struct rank *r);
+void run_try_lanes(struct rank *r);
+void run_finish(struct rank *r, struct lane *l);
+void run_change_pace(struct rank *r, int32_t n_comm);
+void run_change_moving(struct rank *r,
+                       int32_t by); /* a collective begins (1), ends (-1) */
+
+/* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
+void run_comms_init(struct run *run);
+void run_comms_release(struct run *run);
+void run_join(struct rank *r, struct lane *l);
+struct message *run_message(struct rank *r, int32_t number);
+
+/* run_fusion.c */
+void run_fusions_init(struct run *run);
+void run_fusions_release(struct run *run);
+void run_fusions_heed(struct rank *r, int32_t ended); /* a task of the compute stream */
+bool run_fusion_is_done(const struct run *run, int32_t fusion);
+
+/* run_result.c */
+void run_account_idle(struct rank *r, const struct task *t, int32_t index);
+int run_read_result(struct run *run, struct run_result *out);
+
+#endif
