@@ -26,7 +26,7 @@ static const struct usage usage = {
 static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)
 {
     struct scenario s;
-    if (scenario_read(&s, loader, root))
+    if (scenario_check(&s, loader, root))
         return -1;
     printf("%s: ok (%s", file, s.model.name);
     for (int i = 0; i < s.cluster.n_groups; i++)
@@ -35,9 +35,15 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, const char
     printf(", %" PRId64 " GPU%s; batch %" PRId64 " = micro %" PRId64, s.cluster.n_gpus,
            s.cluster.n_gpus == 1 ? "" : "s", s.training.global_batch_size,
            s.training.micro_batch_size);
+    if (s.training.microbatches > 1)
+        printf(" x microbatches %" PRId64, s.training.microbatches);
     if (s.training.accumulation > 1)
         printf(" x accumulation %" PRId64, s.training.accumulation);
-    printf(" x data %" PRId64 ")\n", s.parallel.data);
+    printf(" x data %" PRId64, s.parallel.data);
+    if (s.parallel.replicas != s.parallel.data)
+        printf(" x tensor %" PRId64 ", whose ranks bring batches of their own",
+               s.parallel.tensor);
+    printf(")\n");
     for (int i = 0; i < s.n_notes; i++)
         printf("  note: %s\n", s.notes[i]);
     return 0;

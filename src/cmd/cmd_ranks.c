@@ -126,6 +126,37 @@ static void print_groups(const struct layout *l, int64_t world, bool all)
     }
 }
 
+static void print_head(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    printf("%s: %" PRId64 " ranks, placement %s, data %" PRId64, s->name,
+           scenario_world(s), p->placement, p->data);
+    if (p->context > 1)
+        printf(" x context %" PRId64 " (neighbours in D)", p->context);
+    printf(" x pipeline %" PRId64 " x tensor %" PRId64 "\n\n", p->pipeline, p->tensor);
+}
+
+/* Context and expert groups: runs of neighbours among the ranks of D. */
+static void print_runs(const struct layout *l, const char *name, int64_t size, bool all)
+{
+    int64_t world = l->data * l->pipeline * l->tensor, n = world / size, shown = 0;
+    if (size == 1)
+        return;
+    printf("\n%s: %" PRId64 " group%s of %" PRId64 "\n", name, n, n == 1 ? "" : "s",
+           size);
+    for (int64_t rank = 0; rank < world && (all || shown < GROUPS_SHOWN); rank++) {
+        if (layout_index(l, rank).d % size != 0)
+            continue;
+        printf(" ");
+        for (int64_t i = 0; i < size; i++)
+            printf(" %" PRId64, rank + i * l->stride_d);
+        printf("\n");
+        shown++;
+    }
+    if (shown < n)
+        printf("  ... (%" PRId64 " more; --all shows them)\n", n - shown);
+}
+
 int cmd_ranks(int argc, char **argv)
 {
     struct args args = { 0 };
@@ -143,12 +174,12 @@ int cmd_ranks(int argc, char **argv)
         return cmd_fail(&loader, NULL);
     const struct parallelism *p = &s.parallel;
     struct layout l;
-    layout_init(&l, p->placement, p->data, p->pipeline, p->tensor);
-    printf("%s: %" PRId64 " ranks, placement %s, data %" PRId64 " x pipeline %" PRId64
-           " x tensor %" PRId64 "\n\n",
-           s.name, scenario_world(&s), p->placement, p->data, p->pipeline, p->tensor);
+    layout_init(&l, p->placement, p->data * p->context, p->pipeline, p->tensor);
+    print_head(&s);
     print_ranks(&s, &l, args.all);
     print_groups(&l, scenario_world(&s), args.all);
+    print_runs(&l, "context", p->context, args.all);
+    print_runs(&l, "expert", p->expert, args.all);
     cfg_loader_release(&loader);
     return EXIT_DONE;
 }

@@ -45,6 +45,12 @@ static const struct cfg_field distribution_fields[] = {
     CFG_CHILD("parameter_server", struct words, parameter_server),
     CFG_CHILD("pytorchxla", struct words, pytorchxla),
     CFG_CHILD("multi_worker_mirrored_strategy", struct words, mirrored),
+    CFG_REFUSED("distribution", "the dictionary stands inside itself; take the inner one"),
+    CFG_REFUSED("modelparallel", "it belongs in \"smdistributed\""),
+    CFG_REFUSED("dataparallel", "it belongs in \"smdistributed\""),
+    CFG_REFUSED("parameters", "they belong in \"smdistributed\", \"modelparallel\""),
+    CFG_REFUSED("processes_per_host", "it belongs in \"mpi\""),
+    CFG_REFUSED("custom_mpi_options", "it belongs in \"mpi\""),
     CFG_REFUSED("instance_groups",
                 "groups named by the estimator are not simulated yet; leave it out"),
     CFG_END,
@@ -56,6 +62,10 @@ struct smdistributed {
 static const struct cfg_field smdistributed_fields[] = {
     CFG_CHILD("dataparallel", struct smdistributed, dataparallel),
     CFG_CHILD("modelparallel", struct smdistributed, modelparallel),
+    CFG_REFUSED("enabled", "it belongs in \"dataparallel\" or \"modelparallel\""),
+    CFG_REFUSED("parameters", "they belong in \"modelparallel\""),
+    CFG_REFUSED("mpi", "it belongs beside \"smdistributed\""),
+    CFG_REFUSED("torch_distributed", "it belongs beside \"smdistributed\""),
     CFG_END,
 };
 
@@ -103,11 +113,8 @@ static int read_launcher(struct reading *r, struct cfg c,
         return -1;
     if (cfg_present(c) && !l->has_enabled)
         return cfg_error(cfg_get(c, "enabled"), "missing (give \"enabled\": true)");
-    if (l->mpi_options)
-        reading_note(
-            r, cfg_get(c, "custom_mpi_options"),
-            "options of mpirun are not looked into; give NCCL_PROTO and NCCL_ALGO "
-            "in /software/environment");
+    if (l->enabled && l->mpi_options)
+        return mpi_options_read(r, cfg_get(c, "custom_mpi_options"), l->mpi_options);
     return 0;
 }
 
@@ -129,18 +136,33 @@ static int read_dataparallel(struct reading *r, struct cfg c)
     return 0;
 }
 
-static int read_smdistributed(struct reading *r, struct cfg c)
+/* P5 instances take smdistributed under torchrun only. */
+static int check_p5(const struct reading *r, struct cfg c, bool torch)
+{
+    const struct cluster *cl = &r->s->cluster;
+    for (int i = 0; r->has_cluster && i < cl->n_groups; i++)
+        if (strcmp(cl->groups[i].instance->name, "p5.48xlarge") == 0 && !torch)
+            return cfg_error(c,
+                             "sdk rule: p5.48xlarge needs \"torch_distributed\": { "
+                             "\"enabled\": True } beside \"smdistributed\" (give it)");
+    return 0;
+}
+
+static int read_smdistributed(struct reading *r, struct cfg c, bool mpi, bool torch)
 {
     struct smdistributed d = { 0 };
     if (cfg_read(c, smdistributed_fields, &d))
         return -1;
     if (cfg_present(d.dataparallel) && cfg_present(d.modelparallel))
-        return cfg_error(c, "SageMaker takes one strategy of smdistributed at a time "
-                            "(leave out \"dataparallel\" or \"modelparallel\")");
-    if (cfg_present(d.modelparallel))
-        return cfg_error(d.modelparallel,
-                         "SageMaker's model parallel library is not simulated yet (use "
-                         "\"dataparallel\", or leave \"smdistributed\" out)");
+        return cfg_error(
+            c, "sdk rule: SageMaker takes one strategy of smdistributed at a time "
+               "(leave out \"dataparallel\" or \"modelparallel\")");
+    bool on = json_is_true(cfg_get(d.modelparallel, "enabled").json) ||
+              json_is_true(cfg_get(d.dataparallel, "enabled").json);
+    if (on && check_p5(r, c, torch))
+        return -1;
+    if (smp_read(r, d.modelparallel, mpi, torch))
+        return -1;
     return read_dataparallel(r, d.dataparallel);
 }
 
@@ -209,7 +231,12 @@ static int read_unsimulated(struct reading *r, struct cfg c)
                : 0;
 }
 
-/* How many of the launchers are switched on. */
+static bool is_enabled(struct cfg launcher)
+{
+    return json_is_true(cfg_get(launcher, "enabled").json);
+}
+
+/* How many of the launchers are switched on; SMDDP may stand on torchrun. */
 static int count_enabled(const struct words *w)
 {
     const struct cfg all[] = { cfg_get(w->smdistributed, "dataparallel"),
@@ -221,8 +248,8 @@ static int count_enabled(const struct words *w)
                                w->mirrored };
     int n = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        n += json_is_true(cfg_get(all[i], "enabled").json);
-    return n;
+        n += is_enabled(all[i]);
+    return is_enabled(all[0]) && is_enabled(w->torch_distributed) ? n - 1 : n;
 }
 
 int distribution_read(struct reading *r)
@@ -236,10 +263,13 @@ int distribution_read(struct reading *r)
     if (count_enabled(&w) > 1)
         return cfg_error(r->distribution,
                          "more than one launcher is enabled (keep one)");
-    if (read_smdistributed(r, w.smdistributed) | read_mpi(r, w.mpi) |
-        read_torch(r, w.torch_distributed, true) | read_torch(r, w.pytorchddp, false) |
-        read_unsimulated(r, w.parameter_server) | read_unsimulated(r, w.pytorchxla) |
-        read_unsimulated(r, w.mirrored))
+    if (read_mpi(r, w.mpi) | read_torch(r, w.torch_distributed, true) |
+        read_torch(r, w.pytorchddp, false) | read_unsimulated(r, w.parameter_server) |
+        read_unsimulated(r, w.pytorchxla) | read_unsimulated(r, w.mirrored))
+        rc = -1;
+    /* after the launchers, which say how many processes there are */
+    if (read_smdistributed(r, w.smdistributed, is_enabled(w.mpi),
+                           is_enabled(w.torch_distributed)))
         rc = -1;
     if (rc == 0 && !r->launched)
         cfg_warn(r->distribution, "nothing in it is enabled: a process for every GPU, "

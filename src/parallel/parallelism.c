@@ -224,7 +224,7 @@ static int check_set_twice(const struct reading *r, const struct words *w)
 static void infer_library(struct reading *r, const struct words *w)
 {
     struct parallelism *p = &r->s->parallel;
-    if (w->has_library || r->launched || p->smp)
+    if (w->has_library || p->smp || p->library != LIBRARY_DDP)
         return;
     if (p->sharding == SHARDING_FULL)
         p->library = LIBRARY_FSDP;
@@ -251,6 +251,7 @@ int parallelism_read(struct reading *r)
     if (partition_words(r, w.partition) | sharding_read(r, w.sharding))
         rc = -1;
     infer_library(r, &w);
+    sharding_defaults(r);
     if (r->has_cluster && degrees_read(r))
         rc = -1;
     if (rc == 0)

@@ -17,6 +17,14 @@ struct training_words {
     bool has_epochs, has_sequence;
 };
 
+enum { READING_EXPORTS_MAX = 32 };
+
+/* A variable that mpirun exports. */
+struct reading_export {
+    struct cfg at;
+    const char *name, *value;
+};
+
 /* What a section set, so that no other sets it again. */
 struct reading {
     struct scenario *s;
@@ -24,25 +32,43 @@ struct reading {
     const char *name;
     struct cfg root, cluster, model, training, software, distribution, parallelism;
     struct training_words words;
-    bool has_library;     /* written in parallelism */
-    bool has_backend;     /* set by the dictionary */
-    bool has_overlap;     /* written in parallelism */
-    bool has_degree;      /* sharding/degree is written, or set by the dictionary */
-    int64_t microbatches; /* set by the dictionary; 0: not */
-    struct cfg smp;       /* parameters of SMP's dictionary; absent without */
-    bool launched;        /* by SageMaker, through the dictionary */
-    bool launch_simple;   /* its launcher holds NCCL to Simple whatever the network */
-    bool has_cluster;     /* the cluster was read: counts and GPUs are known */
+    bool has_library;   /* written in parallelism */
+    bool has_backend;   /* set by the dictionary */
+    bool has_overlap;   /* written in parallelism */
+    bool has_degree;    /* sharding/degree is written, or set by the dictionary */
+    bool launched;      /* by SageMaker, through the dictionary */
+    bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
+    bool has_cluster;   /* the cluster was read: counts and GPUs are known */
     bool has_model;
     bool has_typos; /* keys or values of training were not understood */
+    bool strict;    /* what only earns a warning is an error */
+    struct reading_export exports[READING_EXPORTS_MAX]; /* by custom_mpi_options */
+    int32_t n_exports;
+    /* by SMP's dictionary */
+    struct cfg smp;              /* its parameters; absent without */
+    const char *smp_version;     /* as far as known; NULL: not */
+    int64_t microbatches;        /* 0: not set */
+    enum op_precision precision; /* where has_precision */
+    bool has_precision, has_clipping;
+    struct cfg precision_at;
+    double clipping;
+    bool auto_partition;
+    bool smp_replicates; /* ddp or horovod is on */
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: why". */
 void reading_note(struct reading *r, struct cfg c, const char *why);
 
-/* Each returns -1 after reporting. The order: distribution_read, parallelism_read,
- * training_read, parallelism_framework, training_batch, software_read. What needs the
- * model or the cluster is left out where those could not be read. */
+/* Reports what a job would run with, but hardly as meant: a warning, and an error when
+ * checking. The result is what reading should go on with: 0 or -1. */
+int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Each returns -1 after reporting. The order: software_versions, distribution_read,
+ * parallelism_read, training_read, parallelism_framework, training_batch, rules_check,
+ * software_read. What needs the model or the cluster is left out where those could not be
+ * read. */
+int software_versions(struct reading *r);
 int training_read(struct reading *r);
 int training_batch(struct reading *r);
 int distribution_read(struct reading *r);
@@ -53,10 +79,18 @@ int software_read(struct reading *r);
 /* Parts of parallelism_read: sharding, partition, and the arithmetic of degrees, which
  * needs the cluster. */
 int sharding_read(struct reading *r, struct cfg c);
+void sharding_defaults(struct reading *r); /* the library's, when that is known */
 int partition_words(struct reading *r, struct cfg c);
 int degrees_read(struct reading *r);
 
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct reading *r);
+
+/* Parts of distribution_read. */
+int mpi_options_read(struct reading *r, struct cfg at, const char *text);
+int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);
+int smp_v1_read(struct reading *r, struct cfg parameters);
+int smp_v2_read(struct reading *r, struct cfg parameters);
+int smp_check(struct reading *r); /* what needs degrees and training; after both */
 
 #endif

@@ -112,7 +112,7 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->parallelism, "sequence_parallel"),
                          "sequence parallelism is over the tensor group, which has one "
                          "rank (write \"tensor\": 2 or more, or false)");
-    if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP)
+    if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP && !p->smp)
         return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"megatron\")",
@@ -134,5 +134,6 @@ int rules_check(struct reading *r)
         cfg_present(cfg_get(r->parallelism, "schedule")))
         reading_note(r, cfg_get(r->parallelism, "schedule"),
                      "there is one pipeline stage");
-    return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r);
+    return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
+           smp_check(r);
 }

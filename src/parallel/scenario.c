@@ -4,6 +4,8 @@
 #include "parallel/reading.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -75,7 +77,7 @@ static int read_sections(struct reading *r)
         r->has_model = model_read(&s->model, r->loader, r->model) == 0;
         rc = r->has_model ? rc : -1;
     }
-    if (distribution_read(r) | parallelism_read(r))
+    if (software_versions(r) | distribution_read(r) | parallelism_read(r))
         rc = -1;
     if (cfg_present(r->training)) {
         bool is_object = cfg_is_object(r->training);
@@ -104,7 +106,21 @@ static int check_operators(const struct reading *r)
     return rc ? cfg_error(r->training, "%s", err.text) : 0;
 }
 
-int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (r->strict)
+        return cfg_error(c, "%s", text);
+    cfg_warn(c, "%s", text);
+    return 0;
+}
+
+static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct cfg root,
+                         bool strict)
 {
     *s = (struct scenario) {
         .parallel = { .tensor = 1,
@@ -119,7 +135,7 @@ int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root
                       .activation_loading_horizon = 4,
                       .placement = "DPT" },
     };
-    struct reading r = { .s = s, .loader = loader, .root = root };
+    struct reading r = { .s = s, .loader = loader, .root = root, .strict = strict };
     if (!root.json)
         return -1; /* reported when it was loaded */
     if (!cfg_is_object(root))
@@ -131,6 +147,16 @@ int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root
         rc = check_operators(&r);
     s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";
     return rc;
+}
+
+int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+{
+    return read_scenario(s, loader, root, false);
+}
+
+int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+{
+    return read_scenario(s, loader, root, true);
 }
 
 int64_t scenario_world(const struct scenario *s)
@@ -149,6 +175,18 @@ int64_t scenario_job_steps(const struct scenario *s)
     return __builtin_mul_overflow(per_epoch, t->epochs, &steps) ? INT64_MAX : steps;
 }
 
+/* Vocabularies are split over the tensor group. Megatron pads them to a multiple of 128 a
+ * rank (--make-vocab-size-divisible-by); SMP splits the other dimension, for which the few
+ * words that make them divisible stand here. */
+static int64_t vocab_padding(const struct scenario *s)
+{
+    enum { MEGATRON_MULTIPLE = 128 };
+    int64_t t = s->parallel.tensor;
+    if (s->training.vocab_padding || t == 1)
+        return s->training.vocab_padding;
+    return s->parallel.library == LIBRARY_MEGATRON ? MEGATRON_MULTIPLE * t : t;
+}
+
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
@@ -162,6 +200,6 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.sequence_parallel,
-        .vocab_padding = t->vocab_padding,
+        .vocab_padding = vocab_padding(s),
     };
 }

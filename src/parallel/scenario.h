@@ -129,7 +129,8 @@ struct parallelism {
     double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
     /* sharding */
     enum sharding sharding;
-    int64_t shard_degree;      /* ranks over which states are sharded; divides data */
+    int64_t shard_degree;      /* ranks over which states are sharded; divides data x
+ context */
     int64_t shard_unit_layers; /* layers gathered at once; INT64_MAX: the whole model */
     bool shard_hierarchical;   /* gather between nodes first, then inside (MiCS) */
     int64_t shard_prefetch;    /* units gathered ahead of the one in use */
@@ -177,9 +178,12 @@ struct scenario {
 };
 
 /* Reads a scenario from the root of a document. All memory lives in the loader. Every
- * error of the file is reported; -1 when there was any. Keys that this version does not
- * simulate are refused by name. */
+ * error of the file is reported; -1 when there was any. */
 int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root);
+
+/* The same, where what a job would run with, but hardly as meant, is an error, too: two
+ * names of one parameter that disagree, parameters beside "parameters". */
+int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root);
 
 int64_t scenario_world(const struct scenario *s); /* ranks */
 

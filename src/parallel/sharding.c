@@ -35,7 +35,7 @@ static const struct {
 struct sharding_words {
     struct parallelism p;
     int unit;
-    bool limit, has_strategy, has_degree, has_limit, has_bucket, has_persistence, has_live;
+    bool limit, has_strategy, has_degree, has_limit;
 };
 
 #define W struct sharding_words
@@ -50,34 +50,31 @@ static const struct cfg_field sharding_fields[] = {
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
     CFG_BOOL("reshard_after_forward", W, p.shard_reshard),
     CFG_ENUM("offload", W, p.offload, offload_names),
-    { HAS("reduce_bucket_elements", CFG_T_INT, p.shard_bucket_elements, has_bucket),
-      .min = 1, .max = ELEMENTS_MAX },
-    { HAS("param_persistence_elements", CFG_T_INT, p.shard_persistence_elements,
-          has_persistence), .max = ELEMENTS_MAX },
-    { HAS("max_live_elements", CFG_T_INT, p.shard_live_elements, has_live), .min = 1,
-      .max = ELEMENTS_MAX },
+    CFG_INT("reduce_bucket_elements", W, p.shard_bucket_elements, 1, ELEMENTS_MAX),
+    CFG_INT("param_persistence_elements", W, p.shard_persistence_elements, 0,
+            ELEMENTS_MAX),
+    CFG_INT("max_live_elements", W, p.shard_live_elements, 1, ELEMENTS_MAX),
     CFG_END,
 };
 #undef W
 /* clang-format on */
 
-/* What SMP's dictionary may have set goes before the library's defaults. */
-static void fill_defaults(struct reading *r, const struct sharding_words *w)
+/* What is not written: -1 until the library is known. */
+static int64_t or_default(int64_t written, int64_t usual)
+{
+    return written < 0 ? usual : written;
+}
+
+void sharding_defaults(struct reading *r)
 {
     struct parallelism *p = &r->s->parallel;
     enum library of = p->library;
-    if (!r->has_library && p->sharding == SHARDING_FULL)
-        of = LIBRARY_FSDP;
-    if (w->has_limit)
-        p->shard_in_flight = w->limit ? 2 : 0;
-    else
-        p->shard_in_flight = libraries[of].in_flight;
-    if (!w->has_bucket && !p->shard_bucket_elements)
-        p->shard_bucket_elements = libraries[of].bucket;
-    if (!w->has_persistence && !p->shard_persistence_elements)
-        p->shard_persistence_elements = libraries[of].persistence;
-    if (!w->has_live && !p->shard_live_elements)
-        p->shard_live_elements = libraries[of].live;
+    p->shard_in_flight = or_default(p->shard_in_flight, libraries[of].in_flight);
+    p->shard_bucket_elements =
+        or_default(p->shard_bucket_elements, libraries[of].bucket);
+    p->shard_persistence_elements =
+        or_default(p->shard_persistence_elements, libraries[of].persistence);
+    p->shard_live_elements = or_default(p->shard_live_elements, libraries[of].live);
 }
 
 /* Keys that say how what is not sharded should be. */
@@ -106,9 +103,11 @@ int sharding_read(struct reading *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     struct sharding_words w = { .p = *p, .unit = UNIT_OF_LAYER };
-    if (p->smp != 1) {
+    if (p->smp != 1) { /* SMP v1 has said it all */
         w.p.shard_prefetch = 1;
         w.p.shard_reshard = true;
+        w.p.shard_in_flight = w.p.shard_bucket_elements =
+            w.p.shard_persistence_elements = w.p.shard_live_elements = -1;
     }
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;
@@ -117,7 +116,7 @@ int sharding_read(struct reading *r, struct cfg c)
     r->has_degree |= w.has_degree;
     if (p->sharding == SHARDING_NONE)
         note_unused(r, c);
-    else
-        fill_defaults(r, &w);
+    if (w.has_limit)
+        p->shard_in_flight = w.limit ? 2 : 0;
     return 0;
 }

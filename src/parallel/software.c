@@ -1,7 +1,9 @@
 /* The "software" section: versions, and the environment that steers NCCL. */
 #include "parallel/reading.h"
+#include "parallel/versions.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -72,6 +74,43 @@ static int read_algorithm(struct reading *r, struct cfg c, const char *value)
                      value);
 }
 
+/* SMP holds its NCCL operations to so many at once; -1: no limit. */
+static int read_throttle(struct reading *r, struct cfg c, const char *value)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < -1 || n == 0 || n > 1000000)
+        return cfg_error(c,
+                         "\"%.40s\" is no limit of operations (write \"8\", or "
+                         "\"-1\" for none)",
+                         value);
+    r->s->parallel.nccl_throttle = n < 0 ? 0 : n;
+    if (!r->s->parallel.smp)
+        reading_note(r, c, "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*read)(struct reading *r, struct cfg c, const char *value);
+} variables[] = {
+    { "NCCL_PROTO", read_protocol },
+    { "NCCL_ALGO", read_algorithm },
+    { "SMP_NCCL_THROTTLE_LIMIT", read_throttle },
+};
+
+static int apply_variable(struct reading *r, struct cfg c, const char *name,
+                          const char *value)
+{
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (strcmp(variables[i].name, name) == 0)
+            return variables[i].read(r, c, value);
+    reading_note(
+        r, c,
+        arena_printf(&r->loader->arena, "%s does not change the simulation", name));
+    return 0;
+}
+
 static int read_variable(struct reading *r, struct cfg c, const char *name)
 {
     const char *value;
@@ -81,38 +120,99 @@ static int read_variable(struct reading *r, struct cfg c, const char *name)
         return cfg_error(c, "the environment holds strings (write it in quotes)");
     if (cfg_string(c, &value))
         return -1;
-    if (strcmp(name, "NCCL_PROTO") == 0)
-        return read_protocol(r, c, value);
-    if (strcmp(name, "NCCL_ALGO") == 0)
-        return read_algorithm(r, c, value);
-    if (strcmp(name, "comment") != 0)
-        reading_note(r, c, "this variable does not change the simulation");
-    return 0;
+    return strcmp(name, "comment") == 0 ? 0 : apply_variable(r, c, name, value);
 }
 
-/* SageMaker's launchers hold NCCL to Simple on EFA, and under torchrun everywhere. */
+/* mpirun's -x goes before the estimator's environment. */
+static int read_exports(struct reading *r)
+{
+    int rc = 0;
+    for (int32_t i = 0; i < r->n_exports; i++) {
+        const struct reading_export *e = &r->exports[i];
+        struct cfg other = cfg_get(r->s->software.environment, e->name);
+        const char *value = json_string_value(other.json);
+        if (value && strcmp(value, e->value) != 0)
+            cfg_warn(e->at, "%s=%s goes before the \"%s\" of /software/environment",
+                     e->name, e->value, value);
+        if (apply_variable(r, e->at, e->name, e->value))
+            rc = -1;
+    }
+    return rc;
+}
+
+/* SageMaker's launchers hold NCCL to Simple on EFA, and under torchrun and SMP
+ * everywhere; SMP v1 on PyTorch 2 to rings, too. */
 static void apply_launcher(struct reading *r)
 {
     struct software *w = &r->s->software;
     const struct fabric *fabric = r->s->fabric;
     bool efa = fabric && fabric->kind == FABRIC_EFA;
+    bool torch2 = w->pytorch && version_compare(w->pytorch, "2") >= 0;
+    if (r->s->parallel.smp == 1 && torch2 && !w->algorithm)
+        w->algorithm = "ring";
     if (w->protocol >= 0 || !r->launched || !(efa || r->launch_simple))
         return;
     w->protocol = FABRIC_PROTO_SIMPLE;
     w->protocol_why = "SageMaker's launcher sets NCCL_PROTO=simple";
 }
 
-int software_read(struct reading *r)
+/* --- versions ---------------------------------------------------------------- */
+
+static int check_version(const struct reading *r, const char *key, const char *value)
+{
+    if (!value || version_valid(value))
+        return 0;
+    return cfg_error(cfg_get(r->software, key),
+                     "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")",
+                     value);
+}
+
+/* A release of SMP that data does not name takes the nearest below. */
+static int check_smp(struct reading *r)
+{
+    const char *v = r->s->software.smp;
+    struct cfg at = cfg_get(r->software, "smp");
+    if (!v)
+        return 0;
+    bool second = version_compare(v, "2") >= 0;
+    const char *near = version_nearest(second ? smp_v2_versions : smp_v1_versions, v);
+    if (!near)
+        return cfg_error(at, "there was no SMP %s (write \"1.0\" or newer)", v);
+    if (version_compare(near, v) != 0)
+        cfg_warn(at, "SMP %s is not known: taken for %s", v, near);
+    r->smp_version = near;
+    return 0;
+}
+
+int software_versions(struct reading *r)
 {
     struct software *w = &r->s->software;
     *w = (struct software) { .protocol = -1 };
     int rc = cfg_read(r->software, software_fields, w);
-    struct cfg env = w->environment;
+    const struct {
+        const char *key, *value;
+    } all[] = { { "pytorch", w->pytorch },
+                { "nccl", w->nccl },
+                { "smddp", w->smddp },
+                { "smp", w->smp },
+                { "sagemaker_sdk", w->sagemaker_sdk } };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (check_version(r, all[i].key, all[i].value))
+            return -1;
+    return check_smp(r) ? -1 : rc;
+}
+
+int software_read(struct reading *r)
+{
+    struct cfg env = r->s->software.environment;
+    int rc = 0;
     if (cfg_present(env) && !cfg_is_object(env))
         return cfg_error(env, "not an object (write { \"NCCL_PROTO\": \"simple\" })");
     for (void *it = cfg_first(env); it; it = cfg_next(env, it))
         if (read_variable(r, cfg_member(env, it), cfg_key(it)))
             rc = -1;
+    if (read_exports(r))
+        rc = -1;
     apply_launcher(r);
     return rc;
 }

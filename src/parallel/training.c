@@ -206,6 +206,39 @@ static int apply_task(struct reading *r)
     return 0;
 }
 
+/* What SMP's dictionary sets goes into the training; it may not be set again. */
+static int apply_dictionary(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    struct training_words *w = &r->words;
+    struct cfg precision = cfg_get(r->training, "precision");
+    struct cfg clipping = cfg_get(r->training, "gradient_clipping");
+    if (r->has_precision && cfg_present(precision) && t->precision != r->precision)
+        return cfg_error(
+            precision,
+            "smp rule: the dictionary converts the model to %s (write that, "
+            "or leave it out)",
+            names_of(op_precision_names, (int)r->precision));
+    if (r->has_clipping && cfg_present(clipping))
+        return cfg_error(clipping,
+                         "smp rule: sharded data parallelism clips by its own "
+                         "sdp_gradient_clipping (leave this out)");
+    if (r->microbatches && w->has_microbatches && t->microbatches != r->microbatches)
+        return cfg_error(cfg_get(r->training, "microbatches"),
+                         "%" PRId64 " microbatches, and the dictionary says %" PRId64
+                         " (leave this out)",
+                         t->microbatches, r->microbatches);
+    if (r->has_precision)
+        t->precision = r->precision;
+    if (r->has_clipping)
+        t->gradient_clipping = r->clipping;
+    if (r->microbatches) {
+        t->microbatches = r->microbatches;
+        w->has_microbatches = true;
+    }
+    return 0;
+}
+
 int training_read(struct reading *r)
 {
     struct training_words *w = &r->words;
@@ -222,6 +255,8 @@ int training_read(struct reading *r)
     int rc = cfg_read(r->training, training_fields, w);
     r->has_typos = rc != 0;
     r->s->training = w->t;
+    if (apply_dictionary(r))
+        rc = -1;
     if (read_checkpointing(&r->s->training, w->checkpointing))
         rc = -1;
     if (w->t.samples && !w->has_epochs)

@@ -284,7 +284,7 @@ static void test_environment(void)
     CU_ASSERT_EQUAL_FATAL(l.s.n_notes, 1);
     CU_ASSERT_STRING_EQUAL(l.s.notes[0],
                            "/software/environment/NCCL_DEBUG: without effect: "
-                           "this variable does not change the simulation");
+                           "NCCL_DEBUG does not change the simulation");
     unload(&l);
     /* the user's word goes before the launcher's */
     load_changed(&l, "/distribution={'torch_distributed': {'enabled': true}}",
