@@ -138,6 +138,7 @@ int host_phase(struct planner *p, const struct host_stage *stage,
                                    .size_B = stage->size_B,
                                    .latency_s = stage->latency_s,
                                    .cap_Bps = stage->cap_Bps,
+                                   .place = stage->place,
                                    .protocol = FABRIC_PROTO_SIMPLE };
     for (int32_t i = 0; i < q->n_groups && !rc; i++)
         if (is_counted(p, &q->groups[i]))

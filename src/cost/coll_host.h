@@ -23,6 +23,7 @@ struct host_node {
 
 struct host_stage {
     const char *name;
+    enum coll_place place;
     double size_B;    /* progress */
     double latency_s; /* before the first byte */
     double cap_Bps;   /* of progress; INFINITY: none */

@@ -9,7 +9,7 @@
  *   replicate  out S w_i k              in S r_i              k = sum of r
  *   pull       out S w_i (N - 1)        in S (1 - w_i)
  *
- * and adds N - 1 times S w_i. The busiest server sets the pace. */
+ * and adds N - 1 times S w_i (asynchronous: updates by N pushes of it). The busiest server sets the pace. */
 #include "cost/coll_host.h"
 
 #include <math.h>
@@ -62,13 +62,20 @@ static double incast(const struct host_node *n)
     return 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
 }
 
-/* Sums pass memory as read, read, written. */
+/* Sums pass memory as read, read, written. Asynchronous servers apply each push by
+ * itself: gradient, parameter and two moments are read, the latter three written. */
+static double accesses(const struct planner *p)
+{
+    double nodes = (double)host_nodes(p);
+    return coll_library_of(p)->asynchronous ? 7 * nodes : 3 * (nodes - 1);
+}
+
 static int load_push(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
     host_load_nics(n, 1 - s.own, s.own * others * incast(n));
-    host_load_memory(n, 3 * s.own * others);
+    host_load_memory(n, s.own * accesses(n->p));
     return 0;
 }
 
@@ -109,11 +116,11 @@ static int inside_phase(struct planner *p, enum coll_op op, const char *name)
     return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
 }
 
-/* The busiest server's adding, as progress. */
+/* The busiest server's adding, as progress; what takes more accesses takes longer. */
 static double sum_cap_Bps(const struct planner *p, double busiest)
 {
     double rate = p->request->groups[0].spans[0].n_gpus * server_sum_Bps;
-    return rate / (busiest * ((double)host_nodes(p) - 1));
+    return rate / (busiest * accesses(p) / 3);
 }
 
 int coll_plan_servers(struct planner *p)
@@ -126,11 +133,14 @@ int coll_plan_servers(struct planner *p)
         *copies += server_at(p, i).copies;
     }
     const struct host_stage stages[] = {
-        { "to host", size, HOST_COPY_START_S, INFINITY, load_to_host, NULL },
-        { "push and sums", size, hop_s, sum_cap_Bps(p, busiest), load_push, NULL },
-        { "replicate", size, hop_s, INFINITY, load_replicate, copies },
-        { "pull", size, hop_s, INFINITY, load_pull, NULL },
-        { "to GPU", size, HOST_COPY_START_S, INFINITY, load_to_gpu, NULL },
+        { "to host", COLL_AT_COPY_OUT, size, HOST_COPY_START_S, INFINITY, load_to_host,
+          NULL },
+        { "push and sums", COLL_AT_NETWORK, size, hop_s, sum_cap_Bps(p, busiest),
+          load_push, NULL },
+        { "replicate", COLL_AT_NETWORK, size, hop_s, INFINITY, load_replicate, copies },
+        { "pull", COLL_AT_PULL, size, hop_s, INFINITY, load_pull, NULL },
+        { "to GPU", COLL_AT_COPY_IN, size, HOST_COPY_START_S, INFINITY, load_to_gpu,
+          NULL },
     };
     p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
     if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside"))
@@ -142,5 +152,9 @@ int coll_plan_servers(struct planner *p)
     p->plan->why =
         arena_printf(p->arena, "the busiest of %lld servers owns %.1f %% of the keys",
                      (long long)host_nodes(p), 100 * busiest);
-    return inside_phase(p, COLL_ALL_GATHER, "all-gather inside");
+    if (inside_phase(p, COLL_ALL_GATHER, "all-gather inside"))
+        return -1;
+    if (p->request->groups[0].spans[0].n_gpus > 1)
+        p->plan->phases[p->plan->n_phases - 1].place = COLL_AT_GATHER;
+    return 0;
 }

@@ -55,6 +55,8 @@ const char *coll_smddp_refuses(struct planner *p)
     return NULL;
 }
 
+enum { STAGES = 5 }; /* 3 where a node has one GPU */
+
 /* Stages of AllReduce ---------------------------------------------------------------- */
 
 static int load_to_host(const struct host_node *n)
@@ -115,16 +117,23 @@ static int plan_buffer(struct planner *p, double size_B)
 {
     double cap = copy_cap_Bps(p), hop_s = p->cluster->fabric->latency_s;
     const struct host_stage stages[] = {
-        { "to host", size_B, HOST_COPY_START_S, cap, load_to_host, NULL },
-        { "network and sums", size_B, 2 * hop_s, sum_cap_Bps(p), load_network, NULL },
-        { "to GPU", size_B, HOST_COPY_START_S, cap, load_to_gpu, NULL },
+        { "to host", COLL_AT_COPY_OUT, size_B, HOST_COPY_START_S, cap, load_to_host,
+          NULL },
+        { "network and sums", COLL_AT_NETWORK, size_B, 2 * hop_s, sum_cap_Bps(p),
+          load_network, NULL },
+        { "to GPU", COLL_AT_COPY_IN, size_B, HOST_COPY_START_S, cap, load_to_gpu,
+          NULL },
     };
     if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size_B))
         return -1;
     for (int i = 0; i < 3; i++)
         if (host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
             return -1;
-    return inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size_B);
+    if (inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size_B))
+        return -1;
+    if (p->plan->n_phases == STAGES)
+        p->plan->phases[STAGES - 1].place = COLL_AT_GATHER;
+    return 0;
 }
 
 /* The buffers behind the first: all stages at once, at the pace of the slowest, whose
@@ -156,10 +165,9 @@ static void plan_rest(struct planner *p, double buffers)
 
 static int plan_reduce(struct planner *p)
 {
-    enum { PHASES_MAX = 6 };
     double most_B = fmax(coll_library_of(p)->buffer_B, 1);
     double buffers = fmax(1, ceil(p->request->size_B / most_B));
-    p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
+    p->plan->phases = ARENA_ARRAY(p->arena, STAGES + 1, struct coll_phase);
     if (plan_buffer(p, p->request->size_B / buffers))
         return -1;
     if (buffers > 1)
@@ -217,6 +225,7 @@ static int plan_gather(struct planner *p)
 {
     const struct fabric *f = p->cluster->fabric;
     const struct host_stage stage = { "mesh over nodes, NVLink inside",
+                                      COLL_AT_GPU,
                                       p->request->size_B,
                                       2 * f->latency_s,
                                       INFINITY,

@@ -66,6 +66,7 @@ struct coll_library {
     const double *shares;   /* [nodes] part of all bytes that each node's server holds;
                                NULL: equal parts */
     const double *replicas; /* [nodes] parts it holds copies of; NULL: none */
+    bool asynchronous;      /* servers apply every push to the parameters at once */
 };
 
 extern const struct coll_library coll_library_defaults;
@@ -111,6 +112,18 @@ struct coll_steps {
     struct coll_ring *rings; /* the bytes are split evenly over them */
 };
 
+/* What a phase keeps busy. Of plans that follow each other, phases at different places
+ * overlap where a library pipelines them. */
+enum coll_place {
+    COLL_AT_GPU,
+    COLL_AT_COPY_OUT, /* to the host */
+    COLL_AT_NETWORK,
+    COLL_AT_PULL, /* from servers, beside what is pushed to them */
+    COLL_AT_COPY_IN,
+    COLL_AT_GATHER, /* inside the node, beside the scatter of the next */
+    COLL_AT_N
+};
+
 /* One stretch of a collective: a latency that nothing shares, then bytes that share
  * links. Time alone: latency_s + size_B / min(cap_Bps, capacity / weight of each use). */
 struct coll_phase {
@@ -121,6 +134,7 @@ struct coll_phase {
     int32_t n_uses;
     struct flow_use *uses; /* link of the net, bytes on it per byte of progress */
     int protocol;          /* FABRIC_PROTO_* */
+    enum coll_place place;
     struct coll_steps steps;
 };
 

@@ -97,6 +97,17 @@ static int check_smddp_instances(const struct reading *r, struct cfg at)
     return rc;
 }
 
+/* SMDDP is documented over EFA alone. */
+static void warn_transport(const struct reading *r, struct cfg at)
+{
+    const struct fabric *f = r->s->fabric;
+    if (r->has_cluster && f && f->kind == FABRIC_TCP)
+        cfg_warn(at,
+                 "inferred: %s has no EFA, so SMDDP's servers are taken to talk TCP "
+                 "over ENA",
+                 r->s->cluster.groups[0].instance->name);
+}
+
 /* What the launched script does unless /parallelism or the framework says otherwise. */
 static void use(struct reading *r, enum library library)
 {
@@ -131,8 +142,8 @@ static int read_dataparallel(struct reading *r, struct cfg c)
     r->has_backend = true;
     if (check_smddp_instances(r, c))
         return -1;
-    cfg_warn(c, "SMDDP's own AllReduce is not simulated yet: gradients are reduced as "
-                "NCCL would");
+    r->s->parallel.backend = BACKEND_SMDDP;
+    warn_transport(r, c);
     return 0;
 }
 
@@ -219,6 +230,19 @@ static int read_torch(struct reading *r, struct cfg c, bool torchrun)
     return 0;
 }
 
+/* A server and a worker on every instance. */
+static int read_servers(struct reading *r, struct cfg c)
+{
+    struct launcher l;
+    if (read_launcher(r, c, launcher_fields, &l))
+        return -1;
+    if (!l.enabled)
+        return 0;
+    use(r, LIBRARY_PARAMETER_SERVER);
+    r->has_library = true; /* whatever framework trains */
+    return 0;
+}
+
 /* Launchers that are known, and may be written down as long as they are off. */
 static int read_unsimulated(struct reading *r, struct cfg c)
 {
@@ -264,7 +288,7 @@ int distribution_read(struct reading *r)
         return cfg_error(r->distribution,
                          "more than one launcher is enabled (keep one)");
     if (read_mpi(r, w.mpi) | read_torch(r, w.torch_distributed, true) |
-        read_torch(r, w.pytorchddp, false) | read_unsimulated(r, w.parameter_server) |
+        read_torch(r, w.pytorchddp, false) | read_servers(r, w.parameter_server) |
         read_unsimulated(r, w.pytorchxla) | read_unsimulated(r, w.mirrored))
         rc = -1;
     /* after the launchers, which say how many processes there are */

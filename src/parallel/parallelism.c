@@ -4,6 +4,7 @@
 #include "parallel/reading.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -46,8 +47,7 @@ const struct name_value outputs_names[] = {
     { NULL, 0 },
 };
 
-/* The default frameworks of each library: the first that models/frameworks/ has. NULL:
- * the library is not simulated yet. */
+/* The default frameworks of each library: the first that models/frameworks/ has. */
 static const char *const library_frameworks[][2] = {
     [LIBRARY_DDP]              = { "pytorch-ddp" },
     [LIBRARY_FSDP]             = { "pytorch-fsdp", "pytorch-ddp" },
@@ -55,8 +55,22 @@ static const char *const library_frameworks[][2] = {
     [LIBRARY_MEGATRON]         = { "megatron", "pytorch-ddp" },
     [LIBRARY_SMP]              = { "smp", "pytorch-ddp" },
     [LIBRARY_HOROVOD]          = { "horovod-pytorch" },
-    [LIBRARY_PARAMETER_SERVER] = { NULL },
+    [LIBRARY_PARAMETER_SERVER] = { "pytorch-ddp" },
 };
+static const char smddp_framework[] = "smddp";
+
+/* Horovod's defaults by version: threshold and cycle (docs/tensor-fusion.rst). */
+static const struct {
+    int32_t major, minor;
+    int64_t threshold_B;
+    double cycle_s;
+} horovod_versions[] = {
+    { 0, 22, 128 << 20, 1e-3 },
+    { 0, 0, 64 << 20, 5e-3 }, /* 0.15 to 0.19 */
+};
+
+/* SMDDP's fusion buffers; the size is not documented, the Herring paper tunes tens of MB. */
+enum { SMDDP_BUFFER_B = 32 << 20 };
 
 #define DEGREE_MAX 1048576.0
 #define BUCKET_MAX 1e13
@@ -67,10 +81,9 @@ struct words {
     struct cfg sharding, partition, script;
     const char *placement;
     int64_t servers;
-    bool asynchronous;
     bool has_library, has_backend, has_overlap, has_active, has_horizon, has_servers,
         has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
-        has_outputs;
+        has_outputs, has_replicas;
 };
 
 #define W struct words
@@ -107,7 +120,10 @@ static const struct cfg_field parallelism_fields[] = {
     { HAS("fusion_cycle", CFG_T_QUANTITY, p.fusion_cycle_s, has_fusion),
       .unit = UNIT_SECONDS, .min = 0, .max = 10 },
     { HAS("servers", CFG_T_INT, servers, has_servers), .min = 1, .max = DEGREE_MAX },
-    { HAS("asynchronous", CFG_T_BOOL, asynchronous, has_asynchronous) },
+    { HAS("asynchronous", CFG_T_BOOL, p.asynchronous, has_asynchronous) },
+    { HAS("server_replicas", CFG_T_INT, p.server_replicas, has_replicas), .min = 0,
+      .max = 15 },
+    CFG_BOOL("broadcast_buffers", W, p.broadcast_buffers),
     CFG_STRING("placement", W, placement),
     CFG_BOOL("offload_activations", W, p.offload_activations),
     { HAS("activation_loading_horizon", CFG_T_INT, p.activation_loading_horizon,
@@ -118,30 +134,30 @@ static const struct cfg_field parallelism_fields[] = {
 #undef W
 /* clang-format on */
 
-/* --- what is not simulated yet ----------------------------------------------- */
+/* --- rules ------------------------------------------------------------------- */
 
+/* What only one library does, or not with another. */
 static int check_choices(const struct reading *r, const struct words *w)
 {
-    const struct {
-        const char *key, *what, *instead;
-        bool refused;
-    } choices[] = {
-        { "backend", "SMDDP's own collectives are", "\"nccl\"",
-          w->p.backend == BACKEND_SMDDP },
-        { "gradient_compression", "gradient compression is", "\"none\"",
-          w->p.compression != COMPRESSION_NONE },
-        { "asynchronous", "asynchronous training is", "false", w->asynchronous },
-    };
+    const struct parallelism *p = &w->p;
+    bool own_transport =
+        p->library == LIBRARY_HOROVOD || p->library == LIBRARY_PARAMETER_SERVER;
     int rc = 0;
-    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-        if (choices[i].refused)
-            rc = cfg_error(cfg_get(r->parallelism, choices[i].key),
-                           "%s not simulated yet (leave it at %s)", choices[i].what,
-                           choices[i].instead);
-    if (w->has_library && !library_frameworks[w->p.library][0])
-        rc = cfg_error(cfg_get(r->parallelism, "library"),
-                       "\"%s\" is not simulated yet (write \"ddp\" or \"horovod\")",
-                       names_of(library_names, (int)w->p.library));
+    if (p->backend == BACKEND_SMDDP && own_transport)
+        rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
+                       "SMDDP moves the bytes of ddp, fsdp, deepspeed and smp, not of "
+                       "%s (write \"ddp\", or the backend \"nccl\")",
+                       names_of(library_names, (int)p->library));
+    if (p->library == LIBRARY_PARAMETER_SERVER && w->has_servers && r->has_cluster &&
+        w->servers != r->s->cluster.n_instances)
+        rc = cfg_error(cfg_get(r->parallelism, "servers"),
+                       "parameter servers run one on each instance (write %" PRId64
+                       ", or leave it out)",
+                       r->s->cluster.n_instances);
+    if (p->asynchronous && r->has_cluster && !cluster_is_uniform(&r->s->cluster))
+        rc = cfg_error(cfg_get(r->parallelism, "asynchronous"),
+                       "asynchronous training on unlike instances is not simulated yet "
+                       "(leave it at false)");
     return rc;
 }
 
@@ -170,6 +186,7 @@ static void note_idle(struct reading *r, const struct words *w)
 {
     const struct parallelism *p = &r->s->parallel;
     bool dynamic = p->schedule == SCHEDULE_SMP_INTERLEAVED;
+    bool servers = p->library == LIBRARY_PARAMETER_SERVER;
     const struct {
         const char *key, *why;
         bool given;
@@ -188,8 +205,11 @@ static void note_idle(struct reading *r, const struct words *w)
           w->has_imbalance && p->expert == 1 },
         { "broadcast_outputs", "forward returns to its own rank without SMP",
           w->has_outputs && p->library != LIBRARY_SMP },
-        { "servers", "there is no parameter server", w->has_servers },
-        { "asynchronous", "there is no parameter server", w->has_asynchronous },
+        { "servers", "there is no parameter server", w->has_servers && !servers },
+        { "server_replicas", "there is no parameter server",
+          w->has_replicas && !servers },
+        { "asynchronous", "there is no parameter server",
+          w->has_asynchronous && !servers },
         { "fusion_cycle", "only Horovod has one",
           w->has_fusion && p->library != LIBRARY_HOROVOD },
     };
@@ -278,6 +298,8 @@ static int read_framework(struct reading *r)
     struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->training, "framework");
     const char *name = r->words.framework;
+    if (!name && p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP)
+        name = smddp_framework;
     if (!name)
         name = default_framework(r, p->library);
     t->framework = name ? framework_get(r->loader, name, at) : NULL;
@@ -289,17 +311,31 @@ static int read_framework(struct reading *r)
         return cfg_error(at, "\"%s\" names the unknown library \"%s\"", name, word);
     if (!r->has_library)
         p->library = (enum library)library;
-    bool smddp = t->framework->backend && strcmp(t->framework->backend, "smddp") == 0;
-    if (smddp && !r->has_backend)
-        cfg_warn(at,
-                 "SMDDP's own AllReduce is not simulated yet: gradients are reduced as "
-                 "NCCL would");
-    if (!library_frameworks[p->library][0])
-        return cfg_error(at,
-                         "\"%s\" trains with %s, which is not simulated yet (write "
-                         "\"pytorch-ddp\" or \"horovod-pytorch\")",
-                         name, word);
+    bool smddp =
+        t->framework->backend && strcmp(t->framework->backend, smddp_framework) == 0;
+    if (smddp && !r->has_backend && !cfg_present(cfg_get(r->parallelism, "backend")))
+        p->backend = BACKEND_SMDDP;
     return 0;
+}
+
+/* The threshold and cycle of the Horovod that is named in /software/horovod. */
+static void apply_horovod(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    const char *version;
+    int major = 0, minor = 0;
+    struct cfg c = cfg_get(r->software, "horovod");
+    if (!cfg_present(c) || cfg_string(c, &version) ||
+        sscanf(version, "%d.%d", &major, &minor) < 2)
+        return;
+    size_t i = 0;
+    while (major < horovod_versions[i].major ||
+           (major == horovod_versions[i].major && minor < horovod_versions[i].minor))
+        i++;
+    if (p->bucket_B < 0)
+        p->bucket_B = horovod_versions[i].threshold_B;
+    if (p->fusion_cycle_s < 0)
+        p->fusion_cycle_s = horovod_versions[i].cycle_s;
 }
 
 int parallelism_framework(struct reading *r)
@@ -311,6 +347,10 @@ int parallelism_framework(struct reading *r)
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)
         p->overlap = f->overlap;
+    if (p->library == LIBRARY_HOROVOD)
+        apply_horovod(r);
+    if (p->backend == BACKEND_SMDDP && p->bucket_B < 0)
+        p->bucket_B = SMDDP_BUFFER_B;
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
     if (p->bucket_B < 0) {

@@ -149,7 +149,10 @@ struct parallelism {
     bool overlap;
     bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;
-    double fusion_cycle_s; /* Horovod; 0: none */
+    double fusion_cycle_s;   /* Horovod; 0: none */
+    int64_t server_replicas; /* neighbours that hold a copy of each server's keys */
+    bool asynchronous;       /* workers push and pull without waiting for each other */
+    bool broadcast_buffers;  /* DDP sends the model's buffers before every forward */
     /* activations in host memory */
     bool offload_activations;           /* those at checkpoints */
     int64_t activation_loading_horizon; /* loaded back so many ahead: pipeline tasks
@@ -157,7 +160,7 @@ struct parallelism {
 };
 
 struct software { /* versions; NULL: not given */
-    const char *pytorch, *nccl, *smddp, *smp, *efa, *sagemaker_sdk;
+    const char *pytorch, *nccl, *smddp, *horovod, *smp, *efa, *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
     int protocol; /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
     const char *protocol_why; /* who holds it to that; NULL when nobody does */

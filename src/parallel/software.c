@@ -12,6 +12,7 @@ static const struct cfg_field software_fields[] = {
     CFG_STRING("pytorch", struct software, pytorch),
     CFG_STRING("nccl", struct software, nccl),
     CFG_STRING("smddp", struct software, smddp),
+    CFG_STRING("horovod", struct software, horovod),
     CFG_STRING("smp", struct software, smp),
     CFG_STRING("efa", struct software, efa),
     CFG_STRING("sagemaker_sdk", struct software, sagemaker_sdk),

@@ -1,74 +1,154 @@
-/* Gradients into buckets, buckets onto the wire, as data-parallel libraries do it. */
-#include "replay/builder.h"
+/* Gradients into buckets, as data-parallel libraries do it.
+ *
+ *   DDP        buckets in the order of readiness (rebuilt so after the first iteration),
+ *              the first small, each sent when it is full
+ *   SMDDP      balanced fusion buffers: equal parts of all gradients, cut anywhere
+ *   Horovod    whatever is ready at a tick of its cycle (fusion.h)
+ *   servers    buckets as DDP's, pushed to the owners of their keys, and pulled */
+#include "replay/servers.h"
+#include "replay/smddp.h"
+#include "replay/wire.h"
 
 #include <math.h>
 
-/* A communicator that uses only some of a node's NICs: what it sends loads each of them
- * the more. */
-static void share_nics(const struct builder *b, struct coll_plan *plan)
-{
-    const struct net_link *links = net_links(b->net);
-    for (int32_t i = 0; i < plan->n_phases; i++)
-        for (int32_t j = 0; j < plan->phases[i].n_uses; j++)
-            if (links[plan->phases[i].uses[j].link].kind == NET_NIC)
-                plan->phases[i].uses[j].weight /= b->fw->network_frac;
-}
+/* DDP, and servers ------------------------------------------------------------------ */
 
-int buckets_plan(struct builder *b, double size_B, struct err *err)
-{
-    if (size_B == b->plan_B)
-        return 0;
-    struct coll_plan *plan = ARENA_NEW(b->arena, struct coll_plan);
-    struct coll_group *world = ARENA_NEW(b->arena, struct coll_group);
-    *world = coll_group_world(&b->s->cluster);
-    struct coll_request request = {
-        .op = COLL_ALL_REDUCE,
-        .algorithm = COLL_AUTO,
-        .protocol = b->s->software.protocol,
-        .size_B = size_B,
-        .groups = world,
-        .n_groups = 1,
-        .nccl = b->s->software.nccl,
-        .graph_launch = true,
-    };
-    if (coll_plan_make(plan, b->arena, b->net, &request, err) < 0)
-        return -1;
-    share_nics(b, plan);
-    b->plan_B = size_B;
-    b->plan = program_comm(&b->step->program, plan);
-    b->shared.sms = fmin(b->shared.sms, 1 - plan->sm_frac);
-    return 0;
-}
-
-void buckets_begin(struct builder *b)
+static void begin_buckets(struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
     b->bucket_limit_B = (double)(p->first_bucket_B ? p->first_bucket_B : p->bucket_B);
 }
 
-/* Sends the bucket: gradients are copied in, reduced, and copied out. */
 static int send_bucket(struct builder *b, struct err *err)
 {
     if (b->bucket_B <= 0)
         return 0;
-    if (buckets_plan(b, b->bucket_B, err) < 0)
+    if (wire_plan(b, b->bucket_B, err) < 0)
         return -1;
-    double host_s = b->fw->dispatch_backward_s;
-    int32_t ready =
-        build_stream(b, PART_COMPUTE, host_s, b->bucket_B * b->fw->bucket_copy_B);
-    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED, host_s,
-                                      b->plan, ready);
+    wire_send(b, b->bucket_B);
     b->bucket_B = 0;
     b->bucket_limit_B = (double)b->s->parallel.bucket_B;
     return 0;
 }
 
-int buckets_add(struct builder *b, int64_t elements, struct err *err)
+static int fill_bucket(struct builder *b, double bytes, struct err *err)
 {
-    b->bucket_B += (double)elements * states_wire_B(b->s);
+    b->bucket_B += bytes;
     if (b->bucket_limit_B <= 0 || b->bucket_B < b->bucket_limit_B)
         return 0;
     return send_bucket(b, err);
+}
+
+/* SMDDP ----------------------------------------------------------------------------- */
+
+static void begin_buffers(struct builder *b)
+{
+    double all_B = (double)op_list_parameters(&b->list) * b->wire.gradient_B;
+    b->bucket_limit_B = smddp_buffer_B(all_B, (double)b->s->parallel.bucket_B);
+}
+
+/* Tensors are cut where a buffer is full. */
+static int fill_buffers(struct builder *b, double bytes, struct err *err)
+{
+    double limit = b->bucket_limit_B;
+    b->bucket_B += bytes;
+    for (; limit > 0 && b->bucket_B >= limit * (1 - 1e-12); b->bucket_B -= limit) {
+        if (wire_plan(b, limit, err) < 0)
+            return -1;
+        wire_send(b, limit);
+    }
+    return 0;
+}
+
+static int end_buffers(struct builder *b, struct err *err)
+{
+    if (b->bucket_B < 1) /* what rounding has left */
+        b->bucket_B = 0;
+    return send_bucket(b, err);
+}
+
+/* Horovod --------------------------------------------------------------------------- */
+
+static void begin_fusion(struct builder *b)
+{
+    struct fusion *f = xcalloc(1, sizeof(*f));
+    f->threshold_B = (double)b->s->parallel.bucket_B;
+    f->cycle_s = b->s->parallel.fusion_cycle_s;
+    f->plan = wire_fused_plan;
+    f->arg = wire_fused_new(b);
+    b->wire.fusion = f;
+    b->last_comm = program_fusion(&b->step->program, PART_DATA_COMM_EXPOSED, f);
+}
+
+static int add_to_fusion(struct builder *b, double bytes, struct err *err)
+{
+    int32_t ready = (int32_t)b->step->program.tasks.n - 1;
+    (void)err;
+    VEC_PUSH(&b->wire.fusion->tensors, ((struct fusion_tensor) { ready, bytes }));
+    return 0;
+}
+
+static int end_fusion(struct builder *b, struct err *err)
+{
+    (void)b;
+    (void)err;
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------- */
+
+static const struct wire_way buckets_way = { begin_buckets, fill_bucket, send_bucket,
+                                             COLL_AUTO };
+static const struct wire_way smddp_way = { begin_buffers, fill_buffers, end_buffers,
+                                           COLL_SMDDP };
+static const struct wire_way fusion_way = { begin_fusion, add_to_fusion, end_fusion,
+                                            COLL_AUTO };
+static const struct wire_way servers_way = { begin_buckets, fill_bucket, send_bucket,
+                                             COLL_SERVERS };
+
+/* Inside one node SMDDP and parameter servers leave all to NCCL. */
+static const struct wire_way *way_of(const struct scenario *s)
+{
+    bool one_node = s->cluster.n_instances == 1;
+    if (s->parallel.library == LIBRARY_HOROVOD)
+        return &fusion_way;
+    if (s->parallel.library == LIBRARY_PARAMETER_SERVER && !one_node)
+        return &servers_way;
+    if (s->parallel.backend == BACKEND_SMDDP && !one_node)
+        return &smddp_way;
+    return &buckets_way;
+}
+
+static void choose_way(struct builder *b)
+{
+    b->wire.way = way_of(b->s);
+    wire_init(b);
+    if (b->wire.way == &smddp_way)
+        b->wire.library = smddp_library(b->arena, b->s);
+    if (b->wire.way == &servers_way)
+        b->wire.library = servers_library(b->arena, b->s, &b->list);
+}
+
+int buckets_plan(struct builder *b, double size_B, struct err *err)
+{
+    if (!b->wire.way)
+        choose_way(b);
+    if (b->wire.way == &smddp_way) {
+        begin_buffers(b);
+        size_B = b->bucket_limit_B;
+    }
+    return wire_plan(b, size_B, err);
+}
+
+void buckets_begin(struct builder *b)
+{
+    if (b->reduces)
+        b->wire.way->begin(b);
+}
+
+int buckets_add(struct builder *b, int64_t elements, struct err *err)
+{
+    return b->wire.way->add(b, (double)elements * b->wire.gradient_B, err);
 }
 
 /* All gradients at once, after backward, when reduction does not overlap with it. */
@@ -89,11 +169,34 @@ int buckets_end(struct builder *b, struct err *err)
 {
     if (!b->s->parallel.overlap && add_all(b, err) < 0)
         return -1;
-    if (send_bucket(b, err) < 0)
+    if (b->wire.way->end(b, err) < 0)
         return -1;
     double wait_s = b->fw->reduce_s;
-    if (wait_s > 0)
+    if (wait_s > 0) {
+        int32_t after = b->last_comm;
         b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
                                       PART_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
+        b->step->program.tasks.v[b->last_comm].after = after;
+    }
+    return 0;
+}
+
+/* Buffers of transformers are the ids of positions, int64. */
+int buckets_broadcast(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    struct program *program = &b->step->program;
+    bool wanted = p->broadcast_buffers && p->library == LIBRARY_DDP &&
+                  scenario_world(b->s) > 1 && b->s->model.positions > 0;
+    if (!wanted)
+        return 0;
+    struct coll_plan *plan = ARENA_NEW(b->arena, struct coll_plan);
+    if (wire_broadcast(b, (double)b->s->model.positions * 8, plan, err) < 0)
+        return -1;
+    int32_t sent =
+        program_collective(program, PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
+                           program_comm(program, plan), -1);
+    int32_t next = program_kernel(program, STREAM_COMPUTE, PART_COMPUTE, 0, 0, 0);
+    program->tasks.v[next].after = sent;
     return 0;
 }

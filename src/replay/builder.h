@@ -3,7 +3,10 @@
  *
  *   step.c     set-up, accumulation steps
  *   pass.c     forward and backward of the blocks, with the memory they take
- *   buckets.c  gradients into buckets, buckets onto the wire
+ *   buckets.c  gradients into buckets, as each library does it
+ *   wire.c     what a bucket's way over the wire is: plans, stages, compression
+ *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
+ *   servers.c  parameter servers: who owns what, staleness
  *   update.c   the optimizer
  */
 #ifndef REPLAY_BUILDER_H
@@ -15,6 +18,19 @@
 /* Kernel times of one block, with the GPU alone [0] and beside a collective [1]. */
 struct block_times {
     double *forward_s[2], *backward_s[2];
+};
+
+/* How gradients get onto the wire; wire_init fills it in. */
+struct wire {
+    const struct wire_way *way; /* NULL: not chosen yet */
+    double gradient_B;          /* of one element, before compression */
+    double frac;                /* bytes on the wire for each of them */
+    double compress_B; /* moved by kernels per byte of gradient, to and from the wire */
+    const struct coll_library *library; /* of SMDDP and of parameter servers */
+    int32_t n_stages;                   /* plans made last: those of one bucket */
+    int32_t stages[COLL_AT_N + 1];      /* indices of comms */
+    enum stream streams[COLL_AT_N + 1];
+    struct fusion *fusion; /* of the microbatch at hand; NULL: none */
 };
 
 struct builder {
@@ -32,11 +48,11 @@ struct builder {
     int64_t transient_B;        /* workspace that dies when the next operator has run */
     /* the microbatch at hand */
     bool first, reduces;
-    /* the bucket being filled */
+    /* the bucket being filled: gradients before compression */
     double bucket_B, bucket_limit_B;
     int32_t last_comm; /* task of the last collective sent; -1: none */
-    double plan_B;     /* size of the plan made last, and its index */
-    int32_t plan;
+    double plan_B;     /* size on the wire of the plan made last; see wire.c */
+    struct wire wire;
 };
 
 /* A memory-bound kernel that is not of the operator list; yields its task. */
@@ -61,6 +77,9 @@ int buckets_plan(struct builder *b, double size_B, struct err *err);
 void buckets_begin(struct builder *b);
 int buckets_add(struct builder *b, int64_t elements, struct err *err);
 int buckets_end(struct builder *b, struct err *err);
+
+/* Broadcasts the model's buffers to all ranks, where DDP does so before forward. */
+int buckets_broadcast(struct builder *b, struct err *err);
 
 /* update.c */
 void update_parameters(struct builder *b);

@@ -31,6 +31,7 @@ enum stream {
     STREAM_STORE,   /* to the host */
     STREAM_TO_HOST, /* stages of collectives that pass through the host */
     STREAM_NETWORK,
+    STREAM_PULL,
     STREAM_TO_GPU,
     STREAM_GATHER,
     STREAM_N

@@ -1,6 +1,7 @@
 #include "replay/simulate.h"
 
 #include "replay/run.h"
+#include "replay/servers.h"
 #include "replay/step.h"
 
 #include <math.h>
@@ -159,7 +160,10 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
 static void read_warnings(struct simulate_result *r, struct arena *arena,
                           const struct scenario *s)
 {
-    r->warnings = ARENA_ARRAY(arena, s->n_notes + 1, const char *);
+    const char *stale = servers_note(arena, s);
+    r->warnings = ARENA_ARRAY(arena, s->n_notes + 2, const char *);
+    if (stale)
+        r->warnings[r->n_warnings++] = stale;
     for (int32_t i = 0; i < s->n_notes; i++)
         r->warnings[r->n_warnings++] = s->notes[i];
     if (!r->cost.has_price)

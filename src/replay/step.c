@@ -103,6 +103,8 @@ static int microbatch(struct builder *b, struct err *err)
 {
     struct program *p = &b->step->program;
     int32_t batch = load_batch(b);
+    if (buckets_broadcast(b, err) < 0)
+        return -1;
     int64_t begin = p->tasks.n;
     pass_forward(b);
     p->tasks.v[begin].after[0] = batch;

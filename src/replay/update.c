@@ -25,6 +25,9 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
 
 void update_parameters(struct builder *b)
 {
+    if (b->s->parallel.library == LIBRARY_PARAMETER_SERVER &&
+        b->s->parallel.asynchronous)
+        return; /* the servers have done it */
     const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;
     double elements = (double)op_list_parameters(&b->list);

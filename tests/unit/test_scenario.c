@@ -66,8 +66,8 @@ static void test_shipped(void)
     } shipped[] = {
         { "bert-large-squad-2xp3.16xlarge", "p3.16xlarge", -1, 1 },
         { "bert-large-squad-2xp3.16xlarge-ddp", "p3.16xlarge", -1, 0 },
-        { "bert-large-squad-2xp3dn.24xlarge", "p3dn.24xlarge", FABRIC_PROTO_SIMPLE, 1 },
-        { "bert-large-squad-2xp4d.24xlarge", "p4d.24xlarge", FABRIC_PROTO_SIMPLE, 1 },
+        { "bert-large-squad-2xp3dn.24xlarge", "p3dn.24xlarge", FABRIC_PROTO_SIMPLE, 0 },
+        { "bert-large-squad-2xp4d.24xlarge", "p4d.24xlarge", FABRIC_PROTO_SIMPLE, 0 },
     };
     for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
         struct loaded l;
@@ -400,14 +400,6 @@ static const struct { const char *change, *error; } refusals[] = {
     { "/parallelism/offload_activations=true",
       "activations are offloaded at checkpoints (give "
       "/training/activation_checkpointing too)" },
-    { "/parallelism/backend=smddp",
-      "SMDDP's own collectives are not simulated yet (leave it at \"nccl\")" },
-    { "/parallelism/library=parameter-server",
-      "\"parameter-server\" is not simulated yet (write \"ddp\" or \"horovod\")" },
-    { "/parallelism/gradient_compression=int8",
-      "gradient compression is not simulated yet (leave it at \"none\")" },
-    { "/parallelism/asynchronous=true",
-      "asynchronous training is not simulated yet (leave it at false)" },
     { "/training/sequence_length=513",
       "513 tokens are more than the 512 positions that bert-large-uncased has learned "
       "(write 512 or less)" },

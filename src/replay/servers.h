@@ -1,0 +1,25 @@
+/* Parameter servers in a step: one on each instance, keys spread by consistent hashing.
+ * Parameter tensors are cut into slices of at most 4 MiB (MXNet's bound for large arrays:
+ * a million elements), each a key. */
+#ifndef REPLAY_SERVERS_H
+#define REPLAY_SERVERS_H
+
+#include "cost/collective.h"
+#include "model/ops.h"
+#include "parallel/scenario.h"
+
+/* The parts that servers own and hold copies of. Parts are of all gradients: buckets
+ * follow each other closely enough that a server's load evens out over them. */
+const struct coll_library *servers_library(struct arena *arena,
+                                           const struct scenario *s,
+                                           const struct op_list *list);
+
+/* Asynchronous workers whose steps take period_s[0..n): how many updates by others lie on
+ * average between a worker's pull and its push: sum over j != i of period i / period j.
+ * Equal workers: n - 1. */
+double servers_staleness(const double *period_s, int64_t n, int64_t worker);
+
+/* What asynchronous training does to gradients, as a warning; NULL for other jobs. */
+const char *servers_note(struct arena *arena, const struct scenario *s);
+
+#endif
