@@ -33,16 +33,17 @@ const char *coll_servers_refuses(struct planner *p)
     return NULL;
 }
 
-/* One server. A folded node stands for all of its span: for the busiest of them. */
+/* One server. A folded node stands for all of its span: for the busiest server, and for
+ * the worker that owns least itself. */
 struct server {
-    double own, copies;
+    double own, least, copies;
 };
 
 static struct server server_at(const struct planner *p, int64_t node)
 {
     const struct coll_library *l = coll_library_of(p);
-    return (struct server) { l->shares ? l->shares[node] : 1 / (double)host_nodes(p),
-                             l->replicas ? l->replicas[node] : 0 };
+    double own = l->shares ? l->shares[node] : 1 / (double)host_nodes(p);
+    return (struct server) { own, own, l->replicas ? l->replicas[node] : 0 };
 }
 
 static struct server server_of(const struct host_node *n)
@@ -51,6 +52,7 @@ static struct server server_of(const struct host_node *n)
     for (int64_t i = 1; i < (int64_t)n->nodes; i++) {
         struct server s = server_at(n->p, n->index + i);
         busiest.own = fmax(busiest.own, s.own);
+        busiest.least = fmin(busiest.least, s.own);
         busiest.copies = fmax(busiest.copies, s.copies);
     }
     return busiest;
@@ -74,7 +76,7 @@ static int load_push(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, 1 - s.own, s.own * others * incast(n));
+    host_load_nics(n, 1 - s.least, s.own * others * incast(n));
     host_load_memory(n, s.own * accesses(n->p));
     return 0;
 }
@@ -91,7 +93,7 @@ static int load_pull(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, s.own * others, (1 - s.own) * incast(n));
+    host_load_nics(n, s.own * others, (1 - s.least) * incast(n));
     return 0;
 }
 

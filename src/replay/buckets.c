@@ -176,7 +176,7 @@ int buckets_end(struct builder *b, struct err *err)
         int32_t after = b->last_comm;
         b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
                                       PART_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
-        b->step->program.tasks.v[b->last_comm].after = after;
+        b->step->program.tasks.v[b->last_comm].after[0] = after;
     }
     return 0;
 }
@@ -197,6 +197,6 @@ int buckets_broadcast(struct builder *b, struct err *err)
         program_collective(program, PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
                            program_comm(program, plan), -1);
     int32_t next = program_kernel(program, STREAM_COMPUTE, PART_COMPUTE, 0, 0, 0);
-    program->tasks.v[next].after = sent;
+    program->tasks.v[next].after[0] = sent;
     return 0;
 }

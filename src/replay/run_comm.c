@@ -23,7 +23,8 @@ static void take_part(struct rank *r, enum channel channel)
     if (!*slot) {
         *slot = xcalloc(1, sizeof(**slot));
         (*slot)->key = key;
-        (*slot)->solo.run = run;
+        for (int q = 0; q < RUN_QUEUES; q++)
+            (*slot)->queues[q].solo.run = run;
     }
     (*slot)->n_members++;
     r->comms[channel] = *slot;
@@ -73,12 +74,14 @@ void run_comms_release(struct run *run)
         struct communicator *c = run->table[i];
         if (!c)
             continue;
-        for (int64_t k = 0; k < c->meetings.n; k++) {
-            VEC_RELEASE(&c->meetings.v[k]->lanes);
-            free(c->meetings.v[k]);
+        for (int q = 0; q < RUN_QUEUES; q++) {
+            for (int64_t k = 0; k < c->queues[q].meetings.n; k++) {
+                VEC_RELEASE(&c->queues[q].meetings.v[k]->lanes);
+                free(c->queues[q].meetings.v[k]);
+            }
+            VEC_RELEASE(&c->queues[q].meetings);
+            VEC_RELEASE(&c->queues[q].solo.lanes);
         }
-        VEC_RELEASE(&c->meetings);
-        VEC_RELEASE(&c->solo.lanes);
         VEC_RELEASE(&c->plans);
         free(c);
     }
@@ -174,25 +177,26 @@ static void end_meeting(struct sim *sim, void *arg)
         run_try_lanes(m->lanes.v[i]->rank);
 }
 
-static struct meeting *meeting_of(struct rank *r, enum channel channel)
+static struct meeting *meeting_of(struct rank *r, enum channel channel, enum stream s)
 {
     struct communicator *c = r->comms[channel];
+    int q = s < STREAM_TO_HOST ? 0 : 1 + (int)s - STREAM_TO_HOST;
     if (c->n_members == 1)
-        return &c->solo;
-    int32_t index = r->n_joined[channel]++;
-    while (c->meetings.n <= index) {
+        return &c->queues[q].solo;
+    int32_t index = r->n_joined[channel][q]++;
+    while (c->queues[q].meetings.n <= index) {
         struct meeting *m = xcalloc(1, sizeof(*m));
         m->run = r->run;
-        VEC_PUSH(&c->meetings, m);
+        VEC_PUSH(&c->queues[q].meetings, m);
     }
-    return c->meetings.v[index];
+    return c->queues[q].meetings.v[index];
 }
 
 void run_join(struct rank *r, struct lane *l)
 {
     struct run *run = r->run;
     const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
-    struct meeting *m = meeting_of(r, comm->channel);
+    struct meeting *m = meeting_of(r, comm->channel, l->stream);
     m->takes_sms = comm->plan->sm_frac > 0;
     if (runs_beside(l->stream) && m->takes_sms)
         run_change_pace(r, r->n_comm + 1);

@@ -14,6 +14,10 @@
 
 #define RUN_NEVER INT64_MAX
 
+/* Collectives of a group come one after the other, those of a library's stages (program.h)
+ * one after the other on each stage's stream. */
+enum { RUN_QUEUES = 1 + STREAM_N - STREAM_TO_HOST };
+
 enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
 
 /* One stream of one rank: executes its tasks in program order. */
@@ -54,7 +58,7 @@ struct rank {
     int64_t idle_ps;   /* since when the compute stream has been idle */
     struct account account, from, to;
     struct communicator *comms[CHANNEL_N];
-    int32_t n_joined[CHANNEL_N]; /* collectives joined so far */
+    int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
     struct board *board;
 };
 
@@ -78,9 +82,11 @@ struct fusing {
 struct communicator {
     uint64_t key; /* channel and first rank */
     int64_t n_members;
-    VEC(struct meeting *) meetings; /* by sequence number */
-    struct meeting solo;            /* of a group with one simulated rank */
-    VEC(struct comm) plans;         /* made for it, unfolded */
+    struct {
+        VEC(struct meeting *) meetings; /* by sequence number */
+        struct meeting solo;            /* of a group with one simulated rank */
+    } queues[RUN_QUEUES];
+    VEC(struct comm) plans; /* made for it, unfolded */
 };
 
 struct message {

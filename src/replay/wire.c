@@ -138,9 +138,8 @@ void wire_send(struct builder *b, double bytes)
     double host_s = b->fw->dispatch_backward_s;
     int32_t ready = build_stream(b, PART_COMPUTE, host_s, bytes * moved_B(b));
     for (int32_t i = 0; i < w->n_stages; i++) {
-        ready = program_collective(p, PART_DATA_COMM_EXPOSED, i == 0 ? host_s : 0,
-                                   w->stages[i], ready);
-        p->tasks.v[ready].stream = w->streams[i];
+        ready = program_collective_on(p, w->streams[i], PART_DATA_COMM_EXPOSED,
+                                      i == 0 ? host_s : 0, w->stages[i], ready);
     }
     b->last_comm = ready;
 }
