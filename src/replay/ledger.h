@@ -4,7 +4,9 @@
 #ifndef REPLAY_LEDGER_H
 #define REPLAY_LEDGER_H
 
-#include <stdint.h>
+#include "base/vec.h"
+
+#include <stdbool.h>
 
 enum ledger_kind {
     LEDGER_PARAMETERS,
@@ -16,16 +18,30 @@ enum ledger_kind {
     LEDGER_KINDS,
 };
 
+/* One allocation (size above 0) or release (below). */
+struct ledger_event {
+    enum ledger_kind kind;
+    int64_t size_B;
+};
+
 struct ledger {
     int64_t live_B[LEDGER_KINDS];
     int64_t total_B;
     int64_t peak_B;                  /* the largest total so far */
     int64_t at_peak_B[LEDGER_KINDS]; /* what it consisted of */
     int64_t peak_activations_B;      /* the most activations kept at any time */
+    bool records;                    /* events, for the allocator's replay */
+    VEC(struct ledger_event) events;
+    int64_t n_before; /* events before the step: states */
 };
+
+void ledger_release(struct ledger *l);
 
 int64_t ledger_round(int64_t size_B);
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+
+/* Workspace; yields what it takes, for its release. */
+int64_t ledger_workspace(struct ledger *l, int64_t size_B);
 
 #endif

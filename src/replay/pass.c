@@ -128,6 +128,8 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
         double bytes = (double)p->elements * b->states.gradient_B;
         if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)bytes);
+        else /* added to the sum behind this operator */
+            b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)bytes);
         if (b->reduces && b->s->parallel.overlap &&
             buckets_add(b, p->elements, err) < 0)
             return -1;

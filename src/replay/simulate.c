@@ -1,5 +1,6 @@
 #include "replay/simulate.h"
 
+#include "replay/reserved.h"
 #include "replay/run.h"
 #include "replay/servers.h"
 #include "replay/step.h"
@@ -59,28 +60,28 @@ static void cast_release(struct cast *cast)
 
 /* Memory */
 
-/* The caching allocator's segments: multiples of 2 MiB over what is allocated. */
-static int64_t reserved_B(int64_t allocated_B)
+/* The caching allocator's segments, with what the context and NCCL leave to them. */
+static int64_t reserved_B(const struct ledger *l, const struct gpu *gpu, int64_t ranks)
 {
-    const int64_t segment_B = 2 << 20;
-    return (allocated_B + segment_B - 1) / segment_B * segment_B;
+    int64_t capacity_B = gpu->memory_B - gpu->context_B - communicator_B(ranks);
+    return reserved_peak_B(l->events.v, l->events.n, l->n_before, capacity_B);
 }
 
 static struct stage_memory stage_memory(const struct step *step, const struct gpu *gpu,
                                         int64_t ranks)
 {
     const struct ledger *l = &step->ledger;
-    int64_t rounding_B = reserved_B(l->peak_B) - l->peak_B;
+    int64_t reserved = reserved_B(l, gpu, ranks);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
         .optimizer_B = l->at_peak_B[LEDGER_OPTIMIZER],
         .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
         .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + communicator_B(ranks),
-        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + rounding_B,
+        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + reserved - l->peak_B,
         .framework_B = gpu->context_B,
     };
-    m.peak_B = reserved_B(l->peak_B) + communicator_B(ranks) + gpu->context_B;
+    m.peak_B = reserved + communicator_B(ranks) + gpu->context_B;
     return m;
 }
 
@@ -102,7 +103,8 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
         m->allocated_B = cast->steps[i].ledger.peak_B;
-        m->reserved_B = reserved_B(m->allocated_B);
+        m->reserved_B =
+            stage.peak_B - communicator_B(scenario_world(s)) - gpu->context_B;
     }
     m->fits = least >= 0;
 }

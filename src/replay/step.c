@@ -84,7 +84,9 @@ static int builder_init(struct builder *b, struct err *err)
         return -1;
     pass_time_blocks(b);
     measure_layer(b);
+    b->step->ledger.records = true;
     allocate_states(b);
+    b->step->ledger.n_before = b->step->ledger.events.n;
     return 0;
 }
 
@@ -165,4 +167,5 @@ int step_build(struct step *step, struct arena *arena, const struct scenario *s,
 void step_release(struct step *step)
 {
     program_release(&step->program);
+    ledger_release(&step->ledger);
 }

@@ -1,0 +1,44 @@
+/* PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp), replayed: what it
+ * holds of the GPU's memory, which is more than the live tensors, because freed blocks
+ * seldom fit what comes next.
+ *
+ *   segment of 20 MiB   |block A|free    |block B|free                     |
+ *
+ * Sizes are rounded to 512 B. Up to 1 MiB blocks come from segments of 2 MiB, below
+ * 10 MiB from segments of 20 MiB, larger ones from segments of their own, rounded to
+ * 2 MiB. The smallest free block that is large enough is taken, and split when what is
+ * left is worth it (512 B of small ones, more than 1 MiB of large ones); free neighbours
+ * merge. When the GPU is full, segments that are free as a whole are given back.
+ *
+ * Blocks stay the allocator's; a handle is good until it is freed. Finding a block among
+ * n free ones is O(log n), keeping them in order O(n). */
+#ifndef REPLAY_ALLOCATOR_H
+#define REPLAY_ALLOCATOR_H
+
+#include "base/vec.h"
+
+struct allocator_block; /* a stretch of a segment, in use or free */
+
+struct allocator_pool { /* free blocks by size, of equals by address */
+    VEC(struct allocator_block *) free;
+};
+
+struct allocator {
+    int64_t capacity_B; /* for segments */
+    int64_t reserved_B; /* segments held */
+    int64_t peak_B;     /* the most that were */
+    struct allocator_pool small, large;
+    int64_t next_address; /* segments are made in rising order */
+};
+
+void allocator_init(struct allocator *a, int64_t capacity_B);
+
+/* Every block must have been freed. */
+void allocator_release(struct allocator *a);
+
+/* A block of at least size_B > 0 bytes. Never fails: beyond the capacity, reserved_B
+ * says by how much. */
+struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B);
+void allocator_free(struct allocator *a, struct allocator_block *block);
+
+#endif

@@ -1,0 +1,106 @@
+/* The caching allocator against segments worked out by hand from PyTorch's rules, and
+ * what it holds over steps. */
+#include "replay/allocator.h"
+#include "replay/reserved.h"
+
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+void test_allocator_register(void);
+
+enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
+
+/* Positive: allocate; negative: free the block that many places from the start (from 1). */
+static void test_segments(void)
+{
+    static const struct {
+        const char *what;
+        int64_t sizes[BLOCKS_MAX];
+        int64_t reserved_B;
+    } cases[] = {
+        { "small blocks share a segment of 2 MiB", { 1, 512, MIB }, 2 * MIB },
+        { "two of 1 MiB fill it, the third needs another", { MIB, MIB, 1 }, 4 * MIB },
+        { "up to 10 MiB: segments of 20 MiB", { 2 * MIB, 9 * MIB, 9 * MIB }, 20 * MIB },
+        { "from 10 MiB on: rounded to 2 MiB", { 11 * MIB, 10 * MIB + 1 }, 24 * MIB },
+        { "a freed block is taken again", { 30 * MIB, -1, 30 * MIB }, 30 * MIB },
+        { "and split, since more than 1 MiB is left",
+          { 30 * MIB, -1, 20 * MIB, 10 * MIB },
+          30 * MIB },
+        { "but not for 1 MiB: it goes with the block",
+          { 30 * MIB, -1, 29 * MIB, 2 * MIB },
+          50 * MIB },
+        { "free neighbours merge",
+          { 4 * MIB, 4 * MIB, 4 * MIB, -2, -1, 8 * MIB },
+          20 * MIB },
+        { "blocks of two segments do not",
+          { 12 * MIB, 12 * MIB, -1, -2, 24 * MIB },
+          48 * MIB },
+        { "the smallest that fits is taken",
+          { 40 * MIB, 20 * MIB, -1, -2, 20 * MIB, 40 * MIB },
+          60 * MIB },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct allocator a;
+        struct allocator_block *blocks[BLOCKS_MAX] = { NULL };
+        allocator_init(&a, INT64_MAX);
+        for (int j = 0; j < BLOCKS_MAX; j++) {
+            int64_t size = cases[i].sizes[j];
+            if (size > 0) {
+                blocks[j] = allocator_alloc(&a, size);
+            } else if (size < 0) {
+                allocator_free(&a, blocks[-size - 1]);
+                blocks[-size - 1] = NULL;
+            }
+        }
+        CU_ASSERT_EQUAL(a.reserved_B, cases[i].reserved_B);
+        if (a.reserved_B != cases[i].reserved_B)
+            printf("%s: %lld MiB\n", cases[i].what, (long long)(a.reserved_B / MIB));
+        for (int j = 0; j < BLOCKS_MAX; j++)
+            if (blocks[j])
+                allocator_free(&a, blocks[j]);
+        allocator_release(&a);
+        CU_ASSERT_EQUAL(a.reserved_B, 0);
+    }
+}
+
+static void test_full(void)
+{
+    struct allocator a;
+    allocator_init(&a, 100 * MIB);
+    allocator_free(&a, allocator_alloc(&a, 60 * MIB));
+    struct allocator_block *b = allocator_alloc(&a, 70 * MIB); /* 60 are given back */
+    CU_ASSERT_EQUAL(a.reserved_B, 70 * MIB);
+    CU_ASSERT_EQUAL(a.peak_B, 70 * MIB);
+    struct allocator_block *c = allocator_alloc(&a, 40 * MIB); /* does not fit */
+    CU_ASSERT_EQUAL(a.reserved_B, 110 * MIB);
+    allocator_free(&a, b);
+    allocator_free(&a, c);
+    allocator_release(&a);
+}
+
+/* States made in the first step lie where its activations were, so the second step finds
+ * no whole block for its own. */
+static void test_steps(void)
+{
+    static const struct ledger_event events[] = {
+        { LEDGER_PARAMETERS, 40 * MIB },    { LEDGER_OPTIMIZER, 15 * MIB },
+        { LEDGER_ACTIVATIONS, 100 * MIB },  { LEDGER_WORKSPACE, 12 * MIB },
+        { LEDGER_WORKSPACE, 14 * MIB },     { LEDGER_WORKSPACE, -26 * MIB },
+        { LEDGER_ACTIVATIONS, -100 * MIB },
+    };
+    int64_t n = sizeof(events) / sizeof(events[0]);
+    /* 40, 100, 12 and 14 of the first step; 15 is cut from the 100, so 100 again */
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, INT64_MAX), 266 * MIB);
+    /* room for 260: the 12 and 14 are given back for the second 100, and cut from what
+     * the first one has left */
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, 260 * MIB), 240 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, INT64_MAX), 0);
+}
+
+void test_allocator_register(void)
+{
+    CU_pSuite suite = CU_add_suite("allocator", NULL, NULL);
+    CU_add_test(suite, "segments and blocks", test_segments);
+    CU_add_test(suite, "a full GPU", test_full);
+    CU_add_test(suite, "steps", test_steps);
+}
