@@ -16,6 +16,7 @@ static const struct command {
     { "ranks", cmd_ranks, "which rank is where and in which groups" },
     { "partition", cmd_partition, "which layers each pipeline stage holds" },
     { "validate", cmd_validate, "predictions against published measurements" },
+    { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },
     { "check", cmd_check, "what is wrong with files, without running them" },
     { "list", cmd_list, "models, GPUs, instances, fabrics and scenarios at hand" },
     { NULL, NULL, NULL },

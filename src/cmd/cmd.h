@@ -14,6 +14,7 @@ int cmd_topology(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
 int cmd_partition(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 

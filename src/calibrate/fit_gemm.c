@@ -1,0 +1,254 @@
+/* Constants of matrix products, per number format. */
+#include "calibrate/fit_gemm.h"
+
+#include "base/xmalloc.h"
+#include "cost/kernel.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { GEMMS_LEAST = 24, GEMMS_MOST = 4000, WAVES_LEAST = 60 };
+
+static const double large_flops = 1e9;
+static const double small_weight = 0.35; /* products below 1 GFLOP hardly matter */
+static const double waves_better =
+    0.8; /* loss of the other wave rule over this one's */
+
+enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, GEMM_TERMS };
+
+struct gemms {
+    struct gpu gpu;
+    enum dtype dtype;
+    int64_t n;
+    const struct sample_kernel **rows;
+    double *weights;
+};
+
+static double gemm_time_s(const struct gpu *gpu, const struct sample_kernel *k)
+{
+    return kernel_gemm_s(gpu, k->dtype, k->m, k->n, k->k, k->batch, false,
+                         kernel_alone);
+}
+
+static void set_gemm(struct gpu_gemm *g, const double *values)
+{
+    g->eta = values[ETA];
+    g->port_Bps = values[PORT];
+    g->hbm_frac = values[HBM];
+    g->launch_s = values[LAUNCH];
+    g->epilogue = values[EPILOGUE];
+}
+
+static void gemm_residuals(const double *values, double *residuals, void *arg)
+{
+    struct gemms *g = arg;
+    set_gemm(&g->gpu.gemm[g->dtype], values);
+    for (int64_t i = 0; i < g->n; i++)
+        residuals[i] = log(gemm_time_s(&g->gpu, g->rows[i]) / g->rows[i]->time_s);
+}
+
+static double flops_of(const struct sample_kernel *k)
+{
+    return 2.0 * (double)k->m * (double)k->n * (double)k->k * (double)k->batch;
+}
+
+/* At most GEMMS_MOST of the rows, evenly. */
+static void choose_gemms(struct gemms *g, const struct samples *s)
+{
+    int64_t n = 0, at = 0, kept = 0;
+    for (int64_t i = 0; i < s->gemms.n; i++)
+        n += s->gemms.v[i].dtype == g->dtype;
+    g->n = n < GEMMS_MOST ? n : GEMMS_MOST;
+    g->rows = xmalloc((size_t)(g->n + 1) * sizeof(const struct sample_kernel *));
+    g->weights = xmalloc((size_t)(g->n + 1) * sizeof(*g->weights));
+    for (int64_t i = 0; i < s->gemms.n && kept < g->n; i++) {
+        const struct sample_kernel *k = &s->gemms.v[i];
+        if (k->dtype != g->dtype)
+            continue;
+        if (at * g->n / n >= kept) {
+            g->rows[kept] = k;
+            g->weights[kept++] = flops_of(k) > large_flops ? 1 : small_weight;
+        }
+        at++;
+    }
+    g->n = kept;
+}
+
+static struct fit gemm_fit(struct gemms *g)
+{
+    static const struct fit_param ranges[GEMM_TERMS] = {
+        [ETA] = { .name = "eta", .min = 0.05, .max = 1.2 },
+        [PORT] = { .name = "port", .min = 2e9, .max = 2e12 },
+        [HBM] = { .name = "hbm_frac", .min = 0.05, .max = 1 },
+        [LAUNCH] = { .name = "launch", .min = 0.3e-6, .max = 40e-6 },
+        [EPILOGUE] = { .name = "epilogue", .min = 0.05, .max = 1 },
+    };
+    const struct gpu_gemm *base = &g->gpu.gemm[g->dtype];
+    const double start[GEMM_TERMS] = { base->eta, base->port_Bps, base->hbm_frac,
+                                       base->launch_s, base->epilogue };
+    struct fit fit = { .n_params = GEMM_TERMS,
+                       .n = g->n,
+                       .weights = g->weights,
+                       .residuals = gemm_residuals,
+                       .arg = g };
+    for (int i = 0; i < GEMM_TERMS; i++) {
+        fit.params[i] = ranges[i];
+        fit.params[i].start =
+            calibration_within(start[i], ranges[i].min, ranges[i].max);
+    }
+    return fit;
+}
+
+static void add_wave_rule(struct calibration *c, const struct gemms *g, bool fractional,
+                          bool base, bool told)
+{
+    struct calibration_term t = {
+        .group = arena_printf(c->arena, "%s products", names_of(dtype_names, g->dtype)),
+        .name = "fractional",
+        .path = arena_printf(c->arena, "gemm/%s/fractional",
+                             names_of(dtype_names, g->dtype)),
+        .is_flag = true,
+        .value = fractional,
+        .base = base,
+        .fitted = told,
+        .n = g->n
+    };
+    if (!told)
+        t.why = "too few products to tell the rule of waves";
+    VEC_PUSH(&c->terms, t);
+}
+
+static void add_gemm_terms(struct calibration *c, const struct gemms *g,
+                           const struct gpu_gemm *base, const struct fit *fit)
+{
+    const char *dtype = names_of(dtype_names, g->dtype);
+    const char *group = arena_printf(c->arena, "%s products", dtype);
+    struct calibration_term terms[GEMM_TERMS] = {
+        [ETA] = { .base = base->eta },
+        [PORT] = { .base = base->port_Bps, .unit = UNIT_BYTES_PER_S },
+        [HBM] = { .base = base->hbm_frac },
+        [LAUNCH] = { .base = base->launch_s, .unit = UNIT_SECONDS },
+        [EPILOGUE] = { .base = base->epilogue },
+    };
+    for (int i = 0; i < GEMM_TERMS; i++) {
+        terms[i].group = group;
+        terms[i].name = fit->params[i].name;
+        terms[i].path =
+            arena_printf(c->arena, "gemm/%s/%s", dtype, fit->params[i].name);
+    }
+    calibration_add_fit(c, fit, terms);
+}
+
+static void add_gemm_figures(struct calibration *c, const struct gpu *fitted,
+                             const struct gpu *base, enum dtype dtype,
+                             const struct samples *s)
+{
+    double *v = xmalloc((size_t)(3 * s->gemms.n) * sizeof(*v));
+    for (int large = 0; large < 2; large++) {
+        double *predicted = v, *before = v + s->gemms.n, *time = v + 2 * s->gemms.n;
+        int64_t n = 0;
+        for (int64_t i = 0; i < s->gemms.n; i++) {
+            const struct sample_kernel *k = &s->gemms.v[i];
+            if (k->dtype != dtype || (large && flops_of(k) <= large_flops))
+                continue;
+            predicted[n] = gemm_time_s(fitted, k);
+            before[n] = gemm_time_s(base, k);
+            time[n++] = k->time_s;
+        }
+        calibration_add_figure(c,
+                               arena_printf(c->arena, "%s products%s",
+                                            names_of(dtype_names, dtype),
+                                            large ? " above 1 GFLOP" : ""),
+                               predicted, before, time, n);
+    }
+    free(v);
+}
+
+/* Both rules of waves are tried where there is enough to tell them apart. */
+static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
+                     const struct samples *s, struct err *err)
+{
+    struct gpu_gemm base = gpu->gemm[g->dtype];
+    struct gpu before = *gpu;
+    bool told = g->n >= WAVES_LEAST, fractional = base.fractional;
+    struct fit fit = gemm_fit(g);
+    if (fit_run_known(&fit, calibration_untold, err))
+        return -1;
+    if (told) {
+        struct gemms other = *g;
+        other.gpu.gemm[g->dtype] = base;
+        other.gpu.gemm[g->dtype].fractional = !base.fractional;
+        struct fit turned = gemm_fit(&other);
+        if (fit_run_known(&turned, calibration_untold, err))
+            return -1;
+        if (turned.loss < waves_better * fit.loss) {
+            fit = turned;
+            fractional = !base.fractional;
+        }
+    }
+    double values[GEMM_TERMS];
+    for (int i = 0; i < GEMM_TERMS; i++)
+        values[i] = fit.params[i].value;
+    set_gemm(&gpu->gemm[g->dtype], values);
+    gpu->gemm[g->dtype].fractional = fractional;
+    add_gemm_terms(c, g, &base, &fit);
+    add_wave_rule(c, g, fractional, base.fractional, told);
+    add_gemm_figures(c, gpu, &before, g->dtype, s);
+    return 0;
+}
+
+int fit_gemm_dtype(struct calibration *c, struct gpu *gpu, enum dtype dtype,
+                   const struct samples *s, struct err *err)
+{
+    struct gemms g = { .gpu = *gpu, .dtype = dtype };
+    int rc = 0;
+    choose_gemms(&g, s);
+    if (g.n > 0 && gpu->peak_flops[dtype] <= 0)
+        rc = err_set(err, "%s has no peak rate for %s, in which products were measured",
+                     gpu->name, names_of(dtype_names, dtype));
+    else if (g.n >= GEMMS_LEAST)
+        rc = fit_gemms(c, gpu, &g, s, err);
+    else if (gpu->peak_flops[dtype] > 0)
+        calibration_add_kept(
+            c, arena_printf(c->arena, "%s products", names_of(dtype_names, dtype)),
+            "all terms", UNIT_NONE, (double)NAN, g.n,
+            g.n ? "too few measurements (24 are needed)" : "not measured");
+    free(g.rows);
+    free(g.weights);
+    return rc;
+}
+
+/* --- clocks -------------------------------------------------------------------------------- */
+
+void fit_gemm_clock(struct calibration *c, struct gpu *gpu, enum dtype dtype,
+                    const struct samples *s)
+{
+    double *ratios = xmalloc((size_t)(s->clocks.n + 1) * sizeof(*ratios));
+    const char *name = names_of(dtype_names, dtype);
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->clocks.n; i++)
+        if (s->clocks.v[i].dtype == dtype)
+            ratios[n++] = s->clocks.v[i].burst_s / s->clocks.v[i].sustained_s;
+    struct calibration_term t = {
+        .group = arena_printf(c->arena, "%s clock", name),
+        .name = "sustained",
+        .path = arena_printf(c->arena, "gemm/%s/sustained", name),
+        .base = gpu->gemm[dtype].sustained,
+        .value = gpu->gemm[dtype].sustained,
+        .n = n,
+        .why = n ? NULL : "not measured",
+    };
+    if (n > 0) {
+        gsl_sort(ratios, 1, (size_t)n);
+        t.value = calibration_within(
+            gsl_stats_median_from_sorted_data(ratios, 1, (size_t)n), 0.01, 1.5);
+        t.half = (ratios[n - 1] - ratios[0]) / 2;
+        t.fitted = true;
+        gpu->gemm[dtype].sustained = t.value;
+    }
+    if (gpu->peak_flops[dtype] > 0)
+        VEC_PUSH(&c->terms, t);
+    free(ratios);
+}

@@ -1,0 +1,112 @@
+#include "calibrate/samples.h"
+
+#include "base/file.h"
+#include "calibrate/ncclog.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_B = 64 << 20 };
+
+void samples_init(struct samples *s, struct cfg_loader *loader,
+                  const struct samples_hints *hints)
+{
+    *s = (struct samples) { .loader = loader, .filter = hints->device };
+}
+
+void samples_release(struct samples *s)
+{
+    VEC_RELEASE(&s->gemms);
+    VEC_RELEASE(&s->flashes);
+    VEC_RELEASE(&s->streams);
+    VEC_RELEASE(&s->links);
+    VEC_RELEASE(&s->colls);
+    VEC_RELEASE(&s->clocks);
+}
+
+int samples_device(struct samples *s, const char *device, const char *where)
+{
+    if (s->filter && !strstr(device, s->filter))
+        return 0;
+    if (!s->device)
+        s->device = arena_strdup(&s->loader->arena, device);
+    if (strcmp(s->device, device) == 0)
+        return 1;
+    diags_error(&s->loader->diags,
+                "%s: measured on \"%s\" and on \"%s\" (choose one by --device)", where,
+                s->device, device);
+    return -1;
+}
+
+static int64_t total(const struct samples *s)
+{
+    return s->gemms.n + s->flashes.n + s->streams.n + s->links.n + s->colls.n +
+           s->clocks.n;
+}
+
+/* Which reader the file is for, by how it begins. */
+enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_LOG };
+
+static enum format format_of(const char *text)
+{
+    const char *at = text;
+    while (isspace((unsigned char)*at))
+        at++;
+    if (*at == '{')
+        return FORMAT_JSON;
+    size_t line = strcspn(at, "\r\n");
+    int commas = 0;
+    for (size_t i = 0; i < line; i++)
+        commas += at[i] == ',';
+    return commas >= 3 && *at != '#' ? FORMAT_CSV : FORMAT_LOG;
+}
+
+static int load_json(struct samples *s, const char *file, const char *text, size_t len,
+                     const struct samples_hints *hints)
+{
+    struct cfg root = cfg_parse(s->loader, file, text, len);
+    if (!cfg_present(root))
+        return -1;
+    if (cfg_present(cfg_get(root, "format")))
+        return samples_load_measure(s, root);
+    if (cfg_present(cfg_get(root, "results")))
+        return ncclog_read_json(s, root, hints);
+    return cfg_error(root, "is neither of smsim-measure (no \"format\") nor of "
+                           "nccl-tests (no \"results\")");
+}
+
+int samples_load(struct samples *s, const char *file, const struct samples_hints *hints)
+{
+    struct err err = { 0 };
+    size_t len;
+    int64_t before = total(s), failed = s->n_failed;
+    char *text = file_read(file, FILE_MAX_B, &len, &err);
+    int rc = 0;
+    if (!text) {
+        diags_error(&s->loader->diags, "%s", err.text);
+        return -1;
+    }
+    if (!s->file)
+        s->file = arena_strdup(&s->loader->arena, file);
+    switch (format_of(text)) {
+    case FORMAT_JSON:
+        rc = load_json(s, file, text, len, hints);
+        break;
+    case FORMAT_CSV:
+        rc = samples_load_csv(s, file, hints);
+        break;
+    case FORMAT_LOG:
+        rc = ncclog_read(s, file, text, hints);
+        break;
+    }
+    free(text);
+    if (rc == 0 && total(s) == before) {
+        diags_error(&s->loader->diags,
+                    failed < s->n_failed ? "%s: every measurement in it failed"
+                                         : "%s: holds no measurement that is wanted",
+                    file);
+        return -1;
+    }
+    return rc;
+}

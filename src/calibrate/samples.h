@@ -1,0 +1,86 @@
+/* What was measured, from whatever file: output of the measuring program, tables of
+ * kernels and of collectives (CSV), logs of nccl-tests. One list per kind; seconds and
+ * bytes. Memory lives in the loader.
+ *
+ * Files may be given one after the other; what they hold is put together. Rows that were
+ * recorded as failed are counted, not used. */
+#ifndef CALIBRATE_SAMPLES_H
+#define CALIBRATE_SAMPLES_H
+
+#include "base/vec.h"
+#include "config/cfg.h"
+#include "cost/collective.h"
+#include "hardware/dtype.h"
+
+/* A product C[m,n] = A[m,k] B[k,n], `batch` of them; or fused attention of `batch`
+ * sequences x heads, m queries over n keys of k columns. */
+struct sample_kernel {
+    enum dtype dtype;
+    int64_t m, n, k, batch;
+    bool causal, backward; /* attention */
+    double time_s;
+};
+
+struct sample_stream { /* a memory-bound kernel */
+    const char *name;
+    double bytes, time_s;
+};
+
+struct sample_link {  /* bytes from one place to another */
+    const char *name; /* "gpu0 to gpu1", "pinned host to gpu0" */
+    double bytes, time_s;
+};
+
+struct sample_coll {
+    enum coll_op op;
+    int64_t n_ranks, n_nodes;
+    double bytes, time_s;
+};
+
+struct sample_clock { /* one product repeated for seconds, and in a burst */
+    enum dtype dtype;
+    double burst_s, sustained_s;
+};
+
+struct samples {
+    const char *file;          /* the first */
+    const char *device;        /* as the driver names it; NULL: not told */
+    const char *date, *driver; /* NULL: not told */
+    const char *filter;        /* only rows of devices whose name has this; NULL: any */
+    int64_t sm_arch, n_sms, memory_B, l2_B, context_B; /* 0: not told */
+    int64_t n_failed;
+    VEC(struct sample_kernel) gemms;
+    VEC(struct sample_kernel) flashes;
+    VEC(struct sample_stream) streams;
+    VEC(struct sample_link) links;
+    VEC(struct sample_coll) colls;
+    VEC(struct sample_clock) clocks;
+    struct cfg_loader *loader;
+};
+
+/* What the caller knows and files may not say. */
+struct samples_hints {
+    const char *device;       /* see `filter` */
+    int op;                   /* of nccl-tests logs that do not name it; -1: unknown */
+    int64_t n_ranks, n_nodes; /* of logs that do not say; 0: unknown */
+};
+
+void samples_init(struct samples *s, struct cfg_loader *loader,
+                  const struct samples_hints *hints);
+void samples_release(struct samples *s);
+
+/* Adds what a file holds. Errors are reported at their places; -1 then, and for a file
+ * that holds nothing usable. */
+int samples_load(struct samples *s, const char *file,
+                 const struct samples_hints *hints);
+
+/* Parts of samples_load, by format. */
+int samples_load_measure(struct samples *s, struct cfg root);
+int samples_load_csv(struct samples *s, const char *file,
+                     const struct samples_hints *hints);
+
+/* Whether rows of a device are wanted; remembers the first device. Two devices in one set
+ * of rows are reported at `where`, -1 then; 0 skips the row, 1 takes it. */
+int samples_device(struct samples *s, const char *device, const char *where);
+
+#endif

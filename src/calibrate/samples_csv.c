@@ -1,0 +1,197 @@
+/* Tables of kernels and collectives as CSV: the columns of ai-dynamo/aiconfigurator and
+ * of the tables in validate/data, found by name. */
+#include "calibrate/samples.h"
+
+#include "config/csv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+    struct samples *s;
+    struct csv csv;
+    int64_t row;
+};
+
+/* Names that tables give one thing; NULL ends. */
+static const char *const time_columns[] = { "latency_us", "time_us_oop", "time_us",
+                                            NULL };
+static const char *const size_columns[] = { "size_bytes", "size_B", "size", NULL };
+static const char *const gpus_columns[] = { "num_gpus", "gpus", "ranks", NULL };
+static const char *const device_columns[] = { "device", "gpu", "instance", NULL };
+static const char *const dtype_columns[] = { "dtype", "attn_dtype", "gemm_dtype",
+                                             NULL };
+
+static const struct name_value dtype_words[] = {
+    { "bfloat16", DTYPE_BF16 },
+    { "bf16", DTYPE_BF16 },
+    { "float16", DTYPE_FP16 },
+    { "fp16", DTYPE_FP16 },
+    { "half", DTYPE_FP16 },
+    { "float32", DTYPE_FP32 },
+    { "fp32", DTYPE_FP32 },
+    { "tf32", DTYPE_TF32 },
+    { "fp8", DTYPE_FP8 },
+    { "float8", DTYPE_FP8 },
+    { NULL, 0 },
+};
+
+static int64_t column(const struct csv *csv, const char *const *names)
+{
+    int64_t c = -1;
+    for (int i = 0; names[i] && c < 0; i++)
+        c = csv_column(csv, names[i]);
+    return c;
+}
+
+static const char *cell(const struct table *t, int64_t c)
+{
+    return csv_cell(&t->csv, t->row, c);
+}
+
+static int fail(const struct table *t, int64_t c, const char *what)
+{
+    diags_error(&t->s->loader->diags, "%s:%lld: column %s: \"%s\" %s", t->csv.file,
+                (long long)t->csv.lines[t->row], t->csv.columns[c], cell(t, c), what);
+    return -1;
+}
+
+static int number(const struct table *t, int64_t c, double *v)
+{
+    char *end;
+    *v = strtod(cell(t, c), &end);
+    if (end == cell(t, c) || *end || !isfinite(*v) || *v <= 0)
+        return fail(t, c, "is not a positive number");
+    return 0;
+}
+
+static int whole(const struct table *t, const char *name, int64_t otherwise, int64_t *v)
+{
+    int64_t c = csv_column(&t->csv, name);
+    double real;
+    *v = otherwise;
+    if (c < 0)
+        return 0;
+    if (number(t, c, &real))
+        return -1;
+    if (real > 1e12 || real != floor(real))
+        return fail(t, c, "is not a whole number");
+    *v = (int64_t)real;
+    return 0;
+}
+
+static int time_of(const struct table *t, double *time_s)
+{
+    if (number(t, column(&t->csv, time_columns), time_s))
+        return -1;
+    *time_s *= 1e-6;
+    return 0;
+}
+
+static int dtype_of(const struct table *t, enum dtype *dtype)
+{
+    int64_t c = column(&t->csv, dtype_columns);
+    int v = DTYPE_BF16;
+    if (c >= 0 && names_find(dtype_words, cell(t, c), &v))
+        return fail(t, c,
+                    "is no number format known here (bfloat16, float16, float32, "
+                    "tf32, fp8)");
+    *dtype = (enum dtype)v;
+    return 0;
+}
+
+static int read_gemm(struct table *t)
+{
+    struct sample_kernel k = { 0 };
+    if (whole(t, "m", 1, &k.m) || whole(t, "n", 1, &k.n) || whole(t, "k", 1, &k.k) ||
+        whole(t, "batch", 1, &k.batch) || time_of(t, &k.time_s) ||
+        dtype_of(t, &k.dtype))
+        return -1;
+    VEC_PUSH(&t->s->gemms, k);
+    return 0;
+}
+
+/* With fewer heads, rows of vLLM's paged cache are so short that reading them binds: up
+ * to twice slower, which is no property of attention in training. */
+enum { PAGED_HEADS = 12 };
+
+/* aiconfigurator's tables are of the forward pass, causal. */
+static int read_attention(struct table *t)
+{
+    struct sample_kernel k = { .causal = true };
+    int64_t batch, heads;
+    if (whole(t, "isl", 1, &k.m) || whole(t, "head_dim", 128, &k.k) ||
+        whole(t, "batch_size", 1, &batch) || whole(t, "num_heads", 1, &heads) ||
+        time_of(t, &k.time_s) || dtype_of(t, &k.dtype))
+        return -1;
+    k.n = k.m;
+    k.batch = batch * heads;
+    if (heads >= PAGED_HEADS)
+        VEC_PUSH(&t->s->flashes, k);
+    return 0;
+}
+
+static int read_collective(struct table *t)
+{
+    struct sample_coll k = { 0 };
+    double gpus;
+    int op;
+    int64_t c = csv_column(&t->csv, "op");
+    if (names_find(coll_op_names, cell(t, c), &op))
+        return fail(t, c, "is no operation known here (all_reduce, all_gather, ...)");
+    if (number(t, column(&t->csv, gpus_columns), &gpus) ||
+        number(t, column(&t->csv, size_columns), &k.bytes) ||
+        whole(t, "nodes", 1, &k.n_nodes) || time_of(t, &k.time_s))
+        return -1;
+    k.op = (enum coll_op)op;
+    k.n_ranks = (int64_t)gpus;
+    VEC_PUSH(&t->s->colls, k);
+    return 0;
+}
+
+typedef int read_row_fn(struct table *t);
+
+/* What a table is of, by its columns. */
+static read_row_fn *reader_of(const struct csv *csv)
+{
+    if (column(csv, time_columns) < 0)
+        return NULL;
+    if (csv_column(csv, "m") >= 0 && csv_column(csv, "n") >= 0 &&
+        csv_column(csv, "k") >= 0)
+        return read_gemm;
+    if (csv_column(csv, "isl") >= 0 && csv_column(csv, "num_heads") >= 0)
+        return read_attention;
+    if (csv_column(csv, "op") >= 0 && column(csv, size_columns) >= 0 &&
+        column(csv, gpus_columns) >= 0)
+        return read_collective;
+    return NULL;
+}
+
+int samples_load_csv(struct samples *s, const char *file,
+                     const struct samples_hints *hints)
+{
+    struct table t = { .s = s };
+    (void)hints;
+    if (csv_load(&t.csv, s->loader, file))
+        return -1;
+    read_row_fn *read_row = reader_of(&t.csv);
+    if (!read_row) {
+        diags_error(
+            &s->loader->diags,
+            "%s:1: is no table of kernels or collectives (columns m, n, k and "
+            "latency_us; isl, num_heads and latency_us; or op, size_B, gpus and "
+            "time_us)",
+            file);
+        return -1;
+    }
+    int64_t device = column(&t.csv, device_columns);
+    for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
+        int wanted = device < 0 || !*cell(&t, device)
+                         ? 1
+                         : samples_device(s, cell(&t, device), file);
+        if (wanted < 0 || (wanted && read_row(&t)))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,203 @@
+/* The output of smsim-measure: {"format": "smsim-measure", "version": 1, "devices":
+ * [...], "rows": [{"kind": "gemm", ...}, ...]}. Rows of kinds not known here are of
+ * newer programs, or of no use for fits (a step's operators), and are passed over. */
+#include "calibrate/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VERSION = 1 };
+
+static const double size_max = 1e15, time_max_s = 1e5;
+
+static int get_size(struct cfg row, const char *key, int64_t *v)
+{
+    return cfg_int(cfg_get(row, key), v, 1, (int64_t)size_max);
+}
+
+static int get_time(struct cfg row, const char *key, double *v)
+{
+    if (cfg_real(cfg_get(row, key), v, 0, time_max_s))
+        return -1;
+    return *v > 0 ? 0 : cfg_error(cfg_get(row, key), "is not a positive time");
+}
+
+static int get_dtype(struct cfg row, enum dtype *dtype)
+{
+    int v;
+    if (cfg_enum(cfg_get(row, "dtype"), dtype_names, &v))
+        return -1;
+    *dtype = (enum dtype)v;
+    return 0;
+}
+
+static int get_flag(struct cfg row, const char *key, bool *v)
+{
+    *v = false;
+    return cfg_present(cfg_get(row, key)) ? cfg_bool(cfg_get(row, key), v) : 0;
+}
+
+static int read_gemm(struct samples *s, struct cfg row)
+{
+    struct sample_kernel k = { 0 };
+    if (get_dtype(row, &k.dtype) || get_size(row, "m", &k.m) ||
+        get_size(row, "n", &k.n) || get_size(row, "k", &k.k) ||
+        get_size(row, "batch", &k.batch) || get_time(row, "time_s", &k.time_s))
+        return -1;
+    VEC_PUSH(&s->gemms, k);
+    return 0;
+}
+
+/* A kernel written for the measurement alone says nothing of those that libraries have. */
+static int read_flash(struct samples *s, struct cfg row)
+{
+    struct sample_kernel k = { 0 };
+    bool library;
+    if (get_dtype(row, &k.dtype) || get_size(row, "queries", &k.m) ||
+        get_size(row, "keys", &k.n) || get_size(row, "head_dim", &k.k) ||
+        get_size(row, "heads", &k.batch) || get_flag(row, "causal", &k.causal) ||
+        get_flag(row, "backward", &k.backward) || get_flag(row, "library", &library) ||
+        get_time(row, "time_s", &k.time_s))
+        return -1;
+    if (library)
+        VEC_PUSH(&s->flashes, k);
+    return 0;
+}
+
+static int read_stream(struct samples *s, struct cfg row)
+{
+    struct sample_stream k = { 0 };
+    if (cfg_string(cfg_get(row, "name"), &k.name) ||
+        cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
+        get_time(row, "time_s", &k.time_s))
+        return -1;
+    VEC_PUSH(&s->streams, k);
+    return 0;
+}
+
+static int read_link(struct samples *s, struct cfg row)
+{
+    struct sample_link k = { 0 };
+    if (cfg_string(cfg_get(row, "name"), &k.name) ||
+        cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
+        get_time(row, "time_s", &k.time_s))
+        return -1;
+    VEC_PUSH(&s->links, k);
+    return 0;
+}
+
+static int read_collective(struct samples *s, struct cfg row)
+{
+    struct sample_coll k = { .n_nodes = 1 };
+    int op;
+    if (cfg_enum(cfg_get(row, "op"), coll_op_names, &op) ||
+        get_size(row, "ranks", &k.n_ranks) ||
+        cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
+        get_time(row, "time_s", &k.time_s))
+        return -1;
+    k.op = (enum coll_op)op;
+    VEC_PUSH(&s->colls, k);
+    return 0;
+}
+
+static int read_clock(struct samples *s, struct cfg row)
+{
+    struct sample_clock k = { 0 };
+    if (get_dtype(row, &k.dtype) || get_time(row, "burst_s", &k.burst_s) ||
+        get_time(row, "sustained_s", &k.sustained_s))
+        return -1;
+    VEC_PUSH(&s->clocks, k);
+    return 0;
+}
+
+static const struct {
+    const char *kind;
+    int (*read)(struct samples *s, struct cfg row);
+} kinds[] = {
+    { "gemm", read_gemm }, { "flash", read_flash }, { "stream", read_stream },
+    { "link", read_link }, { "clock", read_clock }, { "collective", read_collective },
+};
+
+static int read_row(struct samples *s, struct cfg row)
+{
+    const char *kind;
+    if (!cfg_is_object(row))
+        return cfg_error(row, "is no measurement");
+    if (cfg_string(cfg_get(row, "kind"), &kind))
+        return -1;
+    if (cfg_present(cfg_get(row, "error"))) {
+        s->n_failed++;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kind, kinds[i].kind) == 0)
+            return kinds[i].read(s, row);
+    return 0;
+}
+
+/* Of several equal GPUs, the first stands for all. */
+static int read_device(struct samples *s, struct cfg device, const char *where)
+{
+    const char *name;
+    if (cfg_string(cfg_get(device, "name"), &name))
+        return -1;
+    int wanted = samples_device(s, name, where);
+    if (wanted <= 0 || s->n_sms)
+        return wanted;
+    if (cfg_int(cfg_get(device, "sm_arch"), &s->sm_arch, 50, 999) ||
+        cfg_int(cfg_get(device, "sms"), &s->n_sms, 1, 1024) ||
+        get_size(device, "memory_bytes", &s->memory_B) ||
+        get_size(device, "l2_bytes", &s->l2_B))
+        return -1;
+    if (cfg_present(cfg_get(device, "context_bytes")) &&
+        get_size(device, "context_bytes", &s->context_B))
+        return -1;
+    return 1;
+}
+
+static int read_head(struct samples *s, struct cfg root)
+{
+    const char *format;
+    int64_t version;
+    if (cfg_string(cfg_get(root, "format"), &format))
+        return -1;
+    if (strcmp(format, "smsim-measure") != 0)
+        return cfg_error(cfg_get(root, "format"),
+                         "is a format not known here (\"smsim-measure\" is)");
+    if (cfg_int(cfg_get(root, "version"), &version, 1, VERSION))
+        return -1;
+    if (cfg_present(cfg_get(root, "date")) &&
+        cfg_string(cfg_get(root, "date"), &s->date))
+        return -1;
+    if (cfg_present(cfg_get(root, "driver")) &&
+        cfg_string(cfg_get(root, "driver"), &s->driver))
+        return -1;
+    return 0;
+}
+
+int samples_load_measure(struct samples *s, struct cfg root)
+{
+    struct cfg devices = cfg_get(root, "devices"), rows = cfg_get(root, "rows");
+    bool wanted[64] = { false };
+    if (read_head(s, root))
+        return -1;
+    if (!cfg_is_array(devices) || !cfg_is_array(rows))
+        return cfg_error(cfg_is_array(devices) ? rows : devices, "is not a list");
+    for (int64_t i = 0; i < cfg_len(devices) && i < 64; i++) {
+        int rc = read_device(s, cfg_at(devices, i), s->file);
+        if (rc < 0)
+            return -1;
+        wanted[i] = rc > 0;
+    }
+    int rc = 0;
+    for (int64_t i = 0; i < cfg_len(rows); i++) {
+        struct cfg row = cfg_at(rows, i);
+        int64_t device = 0;
+        if (cfg_present(cfg_get(row, "device")) &&
+            cfg_int(cfg_get(row, "device"), &device, 0, 63))
+            rc = -1;
+        else if (wanted[device] && read_row(s, row))
+            rc = -1;
+    }
+    return rc;
+}

@@ -1,0 +1,271 @@
+/* smsim calibrate: measurements to a profile of a GPU or of a fabric. */
+#include "cmd/cmd.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "calibrate/calibration.h"
+#include "cmd/options.h"
+#include "config/datadir.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct args {
+    const char *out, *base, *instance, *device;
+    int op;
+    int64_t ranks, nodes;
+    bool fabric;
+};
+
+#define AT(m) offsetof(struct args, m)
+
+/* clang-format off */
+static const struct option options[] = {
+    { "--out", OPTION_STRING, AT(out), "FILE", "the profile (\"-\": standard output)", 0, 0, NULL },
+    { "--base", OPTION_STRING, AT(base), "NAME", "GPU or fabric whose terms stand where nothing was measured", 0, 0, NULL },
+    { "--device", OPTION_STRING, AT(device), "TEXT", "only what was measured on devices named so", 0, 0, NULL },
+    { "--fabric", OPTION_FLAG, AT(fabric), NULL, "fit the collectives, though there are kernels, too", 0, 0, NULL },
+    { "--instance", OPTION_STRING, AT(instance), "I[:N]", "machine that the collectives ran on", 0, 0, NULL },
+    { "--op", OPTION_ENUM, AT(op), "OP", "operation of a log that does not say", 0, 0, coll_op_names },
+    { "--ranks", OPTION_INT, AT(ranks), "N", "ranks of a log that does not say", 1, 1 << 20, NULL },
+    { "--nodes", OPTION_INT, AT(nodes), "N", "nodes of a log that does not say", 1, 1 << 20, NULL },
+    { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
+};
+/* clang-format on */
+
+static const struct usage usage = {
+    .command = "calibrate",
+    .arguments = "MEASUREMENTS... --out FILE [OPTION]...",
+    .summary =
+        "Fits what was measured, and writes the profile of a GPU (topologies/gpus) "
+        "or, from\ncollectives, of a fabric (topologies/fabrics).",
+    .details =
+        "MEASUREMENTS are output of smsim-measure, tables of products, attention or\n"
+        "collectives (CSV), or logs of nccl-tests (text or JSON). A term with too "
+        "little\n"
+        "data keeps what the base profile has, and says so.\n\n"
+        "  smsim calibrate h200.json --out topologies/gpus/H200-mine.json\n"
+        "  smsim calibrate all_reduce.log --instance p4d.24xlarge:2 --out "
+        "efa-mine.json\n",
+    .options = options,
+    .min_positional = 1,
+    .max_positional = OPTION_LIST_MAX,
+};
+
+/* --- the table ---------------------------------------------------------------------- */
+
+static void value_text(char buf[UNITS_TEXT_MAX], const struct calibration_term *t,
+                       double v)
+{
+    if (isnan(v))
+        snprintf(buf, UNITS_TEXT_MAX, "-");
+    else if (t->is_flag)
+        snprintf(buf, UNITS_TEXT_MAX, "%s", v != 0 ? "yes" : "no");
+    else if (t->unit == UNIT_NONE)
+        snprintf(buf, UNITS_TEXT_MAX, "%.4g", v);
+    else if (t->unit == UNIT_SECONDS)
+        snprintf(buf, UNITS_TEXT_MAX, "%.4g us", v * 1e6);
+    else if (t->unit == UNIT_BYTES_PER_S)
+        snprintf(buf, UNITS_TEXT_MAX, "%.4g GB/s", v / 1e9);
+    else
+        units_bytes_text(buf, v);
+}
+
+static void print_term(FILE *out, const struct calibration_term *t)
+{
+    char value[UNITS_TEXT_MAX], base[UNITS_TEXT_MAX], half[UNITS_TEXT_MAX + 4] = "";
+    value_text(value, t, t->value);
+    value_text(base, t, t->base);
+    if (t->half > 0) {
+        char width[UNITS_TEXT_MAX];
+        value_text(width, t, t->half);
+        snprintf(half, sizeof(half), "-+ %s", width);
+    }
+    fprintf(out, "  %-15s %-19s %12s  %-14s %12s  %6" PRId64 "%s%s\n", t->group,
+            t->name, value, half, base, t->n, t->why ? "  " : "", t->why ? t->why : "");
+}
+
+static void print_link(FILE *out, const struct calibration_link *l)
+{
+    fprintf(out, "  %-34s %8.2f us -+ %.2g, then ", l->name, l->alpha_s * 1e6,
+            l->alpha_half_s * 1e6);
+    for (int32_t i = 0; i <= l->n_knees; i++) {
+        if (isinf(l->rate_Bps[i]))
+            fprintf(out, "no time a byte");
+        else
+            fprintf(out, "%.4g GB/s", l->rate_Bps[i] / 1e9);
+        if (i < l->n_knees) {
+            char knee[UNITS_TEXT_MAX];
+            fprintf(out, " to %s, ", units_bytes_text(knee, l->knee_B[i]));
+        }
+    }
+    fprintf(out, " (%" PRId64 " sizes, median %.1f %%)\n", l->n, 100 * l->median);
+}
+
+static void print_calibration(FILE *out, const struct calibration *c,
+                              const struct samples *s)
+{
+    fprintf(out, "%s", s->file);
+    if (s->device)
+        fprintf(out, ": %s", s->device);
+    if (s->date)
+        fprintf(out, ", %s", s->date);
+    fprintf(out, "\nterms without data are those of %s\n", c->base);
+    if (s->n_failed)
+        fprintf(out, "%" PRId64 " measurements had failed and are left out\n",
+                s->n_failed);
+    fprintf(out, "\n  %-15s %-19s %12s  %-14s %12s  %6s\n", "of", "term", "value",
+            "95 %", "was", "n");
+    for (int64_t i = 0; i < c->terms.n; i++)
+        print_term(out, &c->terms.v[i]);
+    if (c->figures.n)
+        fprintf(out, "\n  %-34s %6s %8s %8s %8s %8s %10s\n", "predicted / measured - 1",
+                "n", "median", "mean", "p90", "bias", "was median");
+    for (int64_t i = 0; i < c->figures.n; i++) {
+        const struct calibration_figure *f = &c->figures.v[i];
+        fprintf(out,
+                "  %-34s %6" PRId64 " %6.1f %% %6.1f %% %6.1f %% %+6.1f %% %8.1f %%\n",
+                f->of, f->n, 100 * f->median, 100 * f->mean, 100 * f->p90,
+                100 * f->bias, 100 * f->base_median);
+    }
+    if (c->links.n)
+        fprintf(out, "\n  time of a transfer: latency, then bytes over a rate\n");
+    for (int64_t i = 0; i < c->links.n; i++)
+        print_link(out, &c->links.v[i]);
+}
+
+/* --- what is fitted --------------------------------------------------------------------- */
+
+struct work {
+    const struct args *args;
+    struct cfg_loader loader;
+    struct samples samples;
+    struct calibration found;
+    struct cfg file; /* the base profile */
+    struct err err;
+};
+
+static struct cfg named(struct work *w, const char *option, const char *name)
+{
+    return cfg_from_tree(&w->loader, option, json_string(name));
+}
+
+static int fit_gpu(struct work *w)
+{
+    const struct samples *s = &w->samples;
+    const char *name = w->args->base;
+    if (!name && s->device)
+        name = calibration_gpu_of(&w->loader.arena, s->device, s->memory_B);
+    if (!name)
+        return err_set(&w->err,
+                       "no GPU of topologies/gpus resembles \"%s\": name one by --base "
+                       "(smsim list gpus)",
+                       s->device ? s->device : "what was measured");
+    struct cfg where = named(w, "--base", name);
+    const struct gpu *base = gpu_get(&w->loader, name, where);
+    if (!base)
+        return -1;
+    struct gpu gpu = *base;
+    w->file = datadir_load(&w->loader, "topologies/gpus", name, where);
+    return calibrate_gpu(&w->found, &gpu, s, &w->err);
+}
+
+static bool has_nodes(const struct samples *s)
+{
+    for (int64_t i = 0; i < s->colls.n; i++)
+        if (s->colls.v[i].n_nodes > 1)
+            return true;
+    return false;
+}
+
+static int fit_fabric(struct work *w)
+{
+    struct cluster cluster;
+    if (!w->args->instance)
+        return err_set(&w->err, "say which machine the collectives ran on: --instance "
+                                "I[:N] (smsim list instances)");
+    if (cluster_parse(&cluster, &w->loader, w->args->instance))
+        return -1;
+    const struct fabric *base =
+        has_nodes(&w->samples) ? cluster.fabric : cluster.groups[0].instance->inside;
+    if (w->args->base)
+        base = fabric_get(&w->loader, w->args->base, named(w, "--base", w->args->base));
+    if (!base)
+        return w->args->base ? -1
+                             : err_set(&w->err, "%s has no such network",
+                                       cluster.groups[0].instance->name);
+    struct fabric fabric = *base;
+    w->file = datadir_load(&w->loader, "topologies/fabrics", base->name,
+                           named(w, "--base", base->name));
+    return calibrate_fabric(&w->found, &fabric, &cluster, &w->samples, &w->err);
+}
+
+static int load_all(struct work *w, const struct option_list *files)
+{
+    const struct samples_hints hints = { .device = w->args->device,
+                                         .op = w->args->op,
+                                         .n_ranks = w->args->ranks,
+                                         .n_nodes = w->args->nodes };
+    samples_init(&w->samples, &w->loader, &hints);
+    for (int32_t i = 0; i < files->n; i++)
+        if (samples_load(&w->samples, files->values[i], &hints))
+            return -1;
+    return w->loader.diags.n_errors ? -1 : 0;
+}
+
+static int calibrate(struct work *w)
+{
+    const struct samples *s = &w->samples;
+    bool kernels = s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n > 0;
+    if (kernels && !w->args->fabric ? fit_gpu(w) : fit_fabric(w))
+        return -1;
+    if (w->loader.diags.n_errors || calibrate_links(&w->found, s, &w->err))
+        return -1;
+    return 0;
+}
+
+static int write_profile(struct work *w)
+{
+    struct file_out out;
+    json_t *tree = calibration_profile(&w->found, w->file, &w->samples);
+    int rc = file_out_open(&out, w->args->out, &w->err);
+    if (rc == 0) {
+        json_dumpf(tree, out.stream, JSON_INDENT(4) | JSON_REAL_PRECISION(6));
+        fputc('\n', out.stream);
+        rc = file_out_commit(&out, &w->err);
+    }
+    json_decref(tree);
+    return rc;
+}
+
+int cmd_calibrate(int argc, char **argv)
+{
+    struct args args = { .op = -1 };
+    struct option_list files;
+    int status = options_parse(&usage, argc, argv, &args, &files);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    if (!args.out) {
+        fprintf(stderr,
+                "smsim calibrate: --out: is missing (where the profile goes)\n");
+        return EXIT_USAGE;
+    }
+    struct work w = { .args = &args };
+    cfg_loader_init(&w.loader);
+    calibration_init(&w.found, &w.loader.arena);
+    int rc = load_all(&w, &files);
+    if (rc == 0)
+        rc = calibrate(&w);
+    if (rc == 0)
+        rc = write_profile(&w);
+    if (rc == 0)
+        print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
+                          &w.samples);
+    samples_release(&w.samples);
+    calibration_release(&w.found);
+    if (rc)
+        return cmd_fail(&w.loader, &w.err);
+    cfg_loader_release(&w.loader);
+    return EXIT_DONE;
+}
