@@ -5,9 +5,9 @@
  * Of S bytes, node i's server owns the part w_i and holds copies of r_i (both from
  * consistent hashing; 1/N and 0 when nothing is said). With N workers node i moves
  *
- *   push       out S (1 - w_i)          in S w_i (N - 1)
- *   replicate  out S w_i k              in S r_i              k = sum of r
- *   pull       out S w_i (N - 1)        in S (1 - w_i)
+ *   push       out S (N-1)/N        in S w_i (N-1)
+ *   replicate  out S w_i k          in S r_i            k = sum of r
+ *   pull       out S w_i (N-1)      in S (N-1)/N
  *
  * and adds N - 1 times S w_i (asynchronous: updates by N pushes of it). The busiest server sets the pace. */
 #include "cost/coll_host.h"
@@ -33,17 +33,16 @@ const char *coll_servers_refuses(struct planner *p)
     return NULL;
 }
 
-/* One server. A folded node stands for all of its span: for the busiest server, and for
- * the worker that owns least itself. */
+/* One server. A folded node stands for all of its span: for the busiest of them. */
 struct server {
-    double own, least, copies;
+    double own, copies;
 };
 
 static struct server server_at(const struct planner *p, int64_t node)
 {
     const struct coll_library *l = coll_library_of(p);
     double own = l->shares ? l->shares[node] : 1 / (double)host_nodes(p);
-    return (struct server) { own, own, l->replicas ? l->replicas[node] : 0 };
+    return (struct server) { own, l->replicas ? l->replicas[node] : 0 };
 }
 
 static struct server server_of(const struct host_node *n)
@@ -52,7 +51,6 @@ static struct server server_of(const struct host_node *n)
     for (int64_t i = 1; i < (int64_t)n->nodes; i++) {
         struct server s = server_at(n->p, n->index + i);
         busiest.own = fmax(busiest.own, s.own);
-        busiest.least = fmin(busiest.least, s.own);
         busiest.copies = fmax(busiest.copies, s.copies);
     }
     return busiest;
@@ -62,6 +60,14 @@ static double incast(const struct host_node *n)
 {
     double nodes = (double)host_nodes(n->p);
     return 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
+}
+
+/* What a worker exchanges with servers elsewhere, of all bytes: 1 - w_i on average. With
+ * the average for all, the node of the busiest server is the busiest in every respect, so
+ * that one folded node can stand for all. */
+static double of_others(const struct host_node *n)
+{
+    return 1 - 1 / (double)host_nodes(n->p);
 }
 
 /* Sums pass memory as read, read, written. Asynchronous servers apply each push by
@@ -76,7 +82,7 @@ static int load_push(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, 1 - s.least, s.own * others * incast(n));
+    host_load_nics(n, of_others(n), s.own * others * incast(n));
     host_load_memory(n, s.own * accesses(n->p));
     return 0;
 }
@@ -93,7 +99,7 @@ static int load_pull(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, s.own * others, (1 - s.least) * incast(n));
+    host_load_nics(n, s.own * others, of_others(n) * incast(n));
     return 0;
 }
 

@@ -207,7 +207,7 @@ static const char *const ways[] = {
 };
 
 /* Equal ranks folded or not, and flow against closed forms where nothing contends: push
- * and pull of servers do, and a folded node stands for the busiest of unlike ones. The
+ * and pull of servers do, and a folded node stands for the busiest server and the busiest replica. The
  * parts of the step sum up to it. */
 static void test_ways(void)
 {
@@ -217,14 +217,13 @@ static void test_ways(void)
         struct simulate_result folded = job_run(&j, FIDELITY_FLOW, false);
         struct simulate_result whole = job_run(&j, FIDELITY_FLOW, true);
         double t = folded.step_time_s, sum = 0;
-        bool servers = strstr(ways[i], "server");
-        CU_ASSERT_DOUBLE_EQUAL(whole.step_time_s, t, (servers ? 5e-3 : 1e-9) * t);
+        bool servers = strstr(ways[i], "server"), copies = strstr(ways[i], "repl");
+        CU_ASSERT_DOUBLE_EQUAL(whole.step_time_s, t, (copies ? 5e-3 : 1e-9) * t);
         for (int p = 0; p < PART_N; p++)
             sum += p == PART_DATA_COMM_HIDDEN ? 0 : folded.parts_s[p];
         CU_ASSERT_DOUBLE_EQUAL(sum, t, 1e-9 * t);
         CU_ASSERT(folded.parts_s[PART_DATA_COMM_EXPOSED] > 0);
         double analytic = job_run(&j, FIDELITY_ANALYTIC, false).step_time_s;
-        CU_ASSERT_DOUBLE_EQUAL(analytic, t, loose * t);
         if (!servers)
             CU_ASSERT_DOUBLE_EQUAL(analytic, t, 1e-9 * t);
         CU_ASSERT(analytic <= t * (1 + 1e-9));
