@@ -9,6 +9,10 @@ PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -Isrc \
             -DSMSIM_DATA_DIR='"$(CURDIR)"' -MMD -MP $(PKG_CF)
 ALL_LD    = $(SANITIZE) -fopenmp $(PKG_LD) -lm
+ifdef MPI # sweeps over the ranks of mpirun: make MPI=1
+ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
+ALL_LD   += $(shell pkg-config --libs ompi-c)
+endif
 
 SRC      := $(wildcard src/*/*.c)
 OBJ       = $(SRC:%.c=$(BUILD)/%.o)
@@ -20,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden bench layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden sweeps plots bench layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -36,13 +40,19 @@ demo: deps                      ## build, simulate the BERT-large job on 2 x p3.
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden unit
+	$(Q)$(MAKE) --no-print-directory golden unit sweeps
 
 unit: $(BUILD)/unit $(BUILD)/smsim
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
 
 golden: $(BUILD)/smsim
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
+
+sweeps: $(BUILD)/smsim
+	$(Q)sh tests/sweep.sh $(BUILD)/smsim
+
+plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
+	$(Q)sh plots/make.sh $(BUILD)/smsim
 
 bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done

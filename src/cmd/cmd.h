@@ -13,6 +13,7 @@ int cmd_collective(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_ranks(int argc, char **argv);
 int cmd_partition(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_check(int argc, char **argv);

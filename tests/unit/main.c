@@ -18,7 +18,7 @@
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) \
     X(calibrate) X(logs) \
     X(expr) X(mapping) X(stats) \
-    X(report) X(draw)
+    X(report) X(draw) X(sweep)
 /* clang-format on */
 
 #define DECLARE(name) void test_##name##_register(void);

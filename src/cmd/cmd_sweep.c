@@ -1,0 +1,244 @@
+/* smsim sweep: one scenario at every point of a grid. */
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "config/files.h"
+#include "report/sweep_figure.h"
+#include "report/sweep_table.h"
+#include "search/sweep_mpi.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *out, *shard;
+    int64_t jobs;
+    bool resume;
+};
+
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "--out", .type = OPTION_STRING, .at = offsetof(struct arguments, out),
+      .value = "DIR", .help = "where points.csv, points.jsonl and figures go" },
+    { .name = "--jobs", .type = OPTION_INT, .at = offsetof(struct arguments, jobs),
+      .value = "N", .help = "threads (default: all cores)", .min = 1, .max = 4096 },
+    { .name = "--resume", .type = OPTION_FLAG, .at = offsetof(struct arguments, resume),
+      .help = "go on with what is in DIR: a killed sweep, or shards" },
+    { .name = "--shard", .type = OPTION_STRING, .at = offsetof(struct arguments, shard),
+      .value = "I/N", .help = "only every N-th point from the I-th on, for job arrays" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "sweep",
+    .arguments = "SWEEP --out DIR [OPTION]...",
+    .summary = "Simulates a scenario at every point of a grid and draws what comes out.\n"
+               "SWEEP is a file, or the name of one in scenarios/sweeps.",
+    .details = "  smsim sweep bert-large-scaling --out /tmp/scaling\n"
+               "  mpirun -n 8 smsim sweep my-sweep.json --out out    (built with MPI=1)\n\n"
+               "  { \"base\": \"bert-large-squad-2xp3.16xlarge-ddp\",\n"
+               "    \"axes\": [ { \"path\": \"/cluster/count\", \"from\": 1, \"to\": 64, "
+               "\"factor\": 2 },\n"
+               "              { \"path\": \"/cluster/instance\", \"values\": "
+               "[\"p3.16xlarge\", \"p4d.24xlarge\"] } ],\n"
+               "    \"keep\": \"feasible\", \"where\": [ \"/cluster/count <= 16\", "
+               "\"mfu > 0.1\" ],\n"
+               "    \"plots\": [ { \"file\": \"scaling.svg\", \"kind\": \"line\", \"x\": "
+               "\"gpus\",\n"
+               "                 \"y\": \"samples_per_s\", \"series\": "
+               "\"/cluster/instance\" } ] }\n\n"
+               "Each point is kept in DIR/journal as it is done. --resume runs what is "
+               "missing there,\nand only draws again where just \"plots\" changed. With "
+               "--shard, each of N runs fills\nDIR/journal-I-of-N; when all are done, "
+               "--resume without --shard writes the whole.\n"
+               "Exit code 1 says that every point failed.\n",
+    .options = options,
+    .min_positional = 1,
+    .max_positional = 1,
+};
+/* clang-format on */
+
+/* Progress */
+
+struct progress {
+    double start_s, shown_s;
+};
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show_progress(void *arg, int64_t done, int64_t total)
+{
+    struct progress *p = arg;
+    char left[UNITS_TEXT_MAX];
+    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
+    if (done == total) {
+        fprintf(stderr, "\r\033[K");
+        return;
+    }
+    if (now_s - p->shown_s < 0.1)
+        return;
+    p->shown_s = now_s;
+    units_time_text(left, (double)(total - done) / rate);
+    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " points, %.0f/s, %s left\033[K", done,
+            total, rate, left);
+}
+
+/* Arguments */
+
+static int wrong(const char *option, const char *what)
+{
+    fprintf(stderr, "smsim sweep: %s: %s (see smsim sweep --help)\n", option, what);
+    return EXIT_USAGE;
+}
+
+static int read_arguments(const struct arguments *args, struct sweep_shard *shard)
+{
+    char rest;
+    *shard = (struct sweep_shard) { 1, 1 };
+    if (!args->out || !args->out[0])
+        return wrong("--out", "is missing (name a directory)");
+    if (args->shard && (sscanf(args->shard, "%" SCNd64 "/%" SCNd64 "%c", &shard->index,
+                               &shard->count, &rest) != 2 ||
+                        shard->index < 1 || shard->index > shard->count ||
+                        shard->count > SWEEP_POINTS_MAX))
+        return wrong("--shard", "should be I/N with I from 1 to N (write 1/4)");
+    return EXIT_DONE;
+}
+
+/* The run */
+
+struct work {
+    struct cfg_loader loader;
+    struct sweep sweep;
+    struct sweep_figures *figures;
+    struct sweep_journal journal;
+    struct sweep_shard shard;
+};
+
+static int load(struct work *w, const char *name)
+{
+    cfg_loader_init(&w->loader);
+    int rc = sweep_load(&w->sweep, &w->loader, name);
+    w->figures = sweep_figures_new(&w->sweep);
+    return rc | sweep_figures_read(w->figures);
+}
+
+static void release(struct work *w)
+{
+    sweep_figures_free(w->figures);
+    sweep_release(&w->sweep);
+}
+
+static void add_record(void *arg, int64_t point, json_t *record)
+{
+    sweep_figures_add(arg, point, record);
+}
+
+/* Tables, figures and the summary; the exit code, or -1. */
+static int write_all(struct work *w, const char *dir, struct err *err)
+{
+    struct sweep_summary sum;
+    int rc =
+        report_sweep_write(&w->sweep, &w->journal, &sum, add_record, w->figures, err);
+    if (rc == 0)
+        rc = sweep_figures_write(w->figures, dir, err);
+    if (rc == 0) {
+        report_sweep_text(stdout, &w->sweep, &sum);
+        printf("%s/points.csv\n%s/points.jsonl\n", dir, dir);
+        sweep_figures_list(w->figures, stdout, dir);
+        rc = sum.n_failed && sum.n_failed == sum.n_written ? EXIT_UNFIT : EXIT_DONE;
+    }
+    sweep_summary_release(&sum);
+    return rc;
+}
+
+static int finish(struct work *w, const char *dir, struct err *err)
+{
+    if (w->shard.count == 1)
+        return write_all(w, dir, err);
+    int64_t n = 0;
+    for (int64_t i = 0; i < w->sweep.n_points; i++)
+        n += sweep_shard_has(w->shard, i) && sweep_journal_has(&w->journal, i);
+    printf("shard %" PRId64 "/%" PRId64 ": %" PRId64
+           " points done; when all shards are, "
+           "--resume without --shard writes the whole\n",
+           w->shard.index, w->shard.count, n);
+    return EXIT_DONE;
+}
+
+/* On all ranks; rank 0 alone keeps the journal and writes. */
+static int run(struct work *w, const struct sweep_ranks *ranks,
+               const struct arguments *args, struct err *err)
+{
+    bool first = ranks->rank == 0;
+    int rc = first ? sweep_journal_open(&w->journal, &w->sweep, args->out, w->shard,
+                                        args->resume, err)
+                   : 0;
+    if (!sweep_mpi_agree(ranks, rc == 0))
+        return -1;
+    struct progress progress = { .start_s = clock_s() };
+    struct cfg_files *files = cfg_files_new();
+    const struct sweep_run r = {
+        .sweep = &w->sweep,
+        .journal = first ? &w->journal : NULL,
+        .files = files,
+        .shard = w->shard,
+        .jobs = (int)args->jobs,
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress_arg = &progress,
+    };
+    rc = sweep_mpi_run(ranks, &r, err);
+    if (first && rc == 0)
+        rc = finish(w, args->out, err);
+    if (first)
+        sweep_journal_close(&w->journal);
+    cfg_files_free(files);
+    return rc;
+}
+
+static int sweep(const struct sweep_ranks *ranks, int argc, char **argv)
+{
+    struct arguments args = { 0 };
+    struct option_list words;
+    struct work w = { 0 };
+    struct err err = { 0 };
+    int status = options_parse(&usage, argc, argv, &args, &words);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    status = read_arguments(&args, &w.shard);
+    if (status)
+        return status;
+    bool loaded = load(&w, words.values[0]) == 0;
+    if (sweep_mpi_agree(ranks, loaded))
+        status = run(&w, ranks, &args, &err);
+    else
+        status = loaded ? err_set(&err, "another rank cannot read the sweep") : -1;
+    release(&w);
+    if (status < 0)
+        return cmd_fail(&w.loader, &err);
+    cfg_loader_release(&w.loader);
+    return status;
+}
+
+int cmd_sweep(int argc, char **argv)
+{
+    struct sweep_ranks ranks;
+    struct err err = { 0 };
+    if (sweep_mpi_start(&ranks, &err)) {
+        fprintf(stderr, "smsim: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (ranks.rank > 0 &&
+        (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+        return EXIT_BAD_INPUT; /* rank 0 speaks for all */
+    int status = sweep(&ranks, argc, argv);
+    sweep_mpi_stop(&ranks);
+    return status;
+}

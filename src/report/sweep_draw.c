@@ -1,0 +1,293 @@
+/* Draws the figures of a sweep: values into series, series into a chart. */
+#include "report/sweep_figure_data.h"
+
+#include "base/xmalloc.h"
+#include "report/chart.h"
+#include "report/heatmap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The values of one series, by rising x. */
+struct line {
+    size_t n;
+    double *x, *y;
+    const char **labels;
+};
+
+static bool more_is_better(const struct sweep_figure *f)
+{
+    return f->efficiency || sweep_quantity_of(f->y.v[0].name).more_is_better;
+}
+
+/* Whether a is shown rather than b, where both have one place. */
+static bool is_preferred(const struct sweep_figure *f, double a, double b)
+{
+    bool most = f->pick == PICK_MOST || (f->pick == PICK_BEST && more_is_better(f));
+    return most ? a > b : a < b;
+}
+
+static int by_series_and_x(const void *a, const void *b)
+{
+    const struct sweep_datum *p = a, *q = b;
+    if (p->series != q->series)
+        return p->series < q->series ? -1 : 1;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* All values sorted by series and x; of equal places, one where `one_each`. The caller
+ * frees it. */
+static struct sweep_datum *sorted(const struct sweep_figure *f, bool one_each,
+                                  size_t *n)
+{
+    size_t all = (size_t)f->data.n, m = 0;
+    struct sweep_datum *d = xcalloc(all + 1, sizeof(*d));
+    if (all)
+        memcpy(d, f->data.v, all * sizeof(*d));
+    qsort(d, all, sizeof(*d), by_series_and_x);
+    for (size_t i = 0; i < all; i++) {
+        bool same = one_each && m > 0 && by_series_and_x(&d[m - 1], &d[i]) == 0;
+        if (!same)
+            d[m++] = d[i];
+        else if (is_preferred(f, d[i].y, d[m - 1].y))
+            d[m - 1] = d[i];
+    }
+    *n = m;
+    return d;
+}
+
+/* y per x, relative to the first. */
+static void make_efficiency(struct line *l)
+{
+    double first = l->n ? l->y[0] / l->x[0] : 0;
+    for (size_t i = 0; i < l->n; i++)
+        l->y[i] = l->y[i] / l->x[i] / first;
+}
+
+static struct line *make_lines(const struct sweep_figure *f, size_t n_lines)
+{
+    size_t n;
+    bool one_each = f->kind != FIGURE_POINTS && f->kind != FIGURE_FRONT;
+    struct sweep_datum *d = sorted(f, one_each, &n);
+    struct line *lines = xcalloc(n_lines + 1, sizeof(*lines));
+    for (size_t k = 0, i = 0; k < n_lines; k++) {
+        struct line *l = &lines[k];
+        size_t from = i;
+        while (i < n && d[i].series == (int32_t)k)
+            i++;
+        l->x = xcalloc(i - from + 1, sizeof(*l->x));
+        l->y = xcalloc(i - from + 1, sizeof(*l->y));
+        l->labels = xcalloc(i - from + 1, sizeof(*l->labels));
+        for (; from < i; from++, l->n++) {
+            l->x[l->n] = d[from].x;
+            l->y[l->n] = d[from].y;
+            l->labels[l->n] = d[from].label;
+        }
+        if (f->efficiency)
+            make_efficiency(l);
+    }
+    free(d);
+    return lines;
+}
+
+static void free_lines(struct line *lines, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(lines[i].x);
+        free(lines[i].y);
+        free(lines[i].labels);
+    }
+    free(lines);
+}
+
+/* Axes */
+
+/* Logarithmic where positive values span a factor of eight or more. */
+static enum axis_scale scale_for(int asked, double least, double most, bool bytes)
+{
+    if (asked == AXIS_LOG10 && bytes)
+        return AXIS_LOG2;
+    if (asked != SCALE_AUTO)
+        return (enum axis_scale)asked;
+    return least > 0 && most / least >= 8 ? AXIS_LOG2 : AXIS_LINEAR;
+}
+
+static struct axis axis_for(struct arena *arena, const char *name, const char *label)
+{
+    struct sweep_quantity q = sweep_quantity_of(name);
+    return (struct axis) { .label = label ? label : sweep_quantity_label(arena, name),
+                           .unit = q.unit,
+                           .unit_text = q.unit_text };
+}
+
+static void span(const struct line *lines, size_t n, bool of_x, double *least,
+                 double *most)
+{
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < lines[k].n; i++) {
+            double v = of_x ? lines[k].x[i] : lines[k].y[i];
+            *least = fmin(*least, v);
+            *most = fmax(*most, v);
+        }
+}
+
+static struct axis x_axis(const struct sweep_figure *f, struct arena *arena,
+                          const struct line *lines, size_t n)
+{
+    double least, most;
+    struct axis x = axis_for(arena, f->x.name, f->x_label);
+    if (f->x_is_text) {
+        x.scale = AXIS_CATEGORY;
+        x.unit = AXIS_PLAIN;
+        x.categories = f->x_names.v;
+        x.n_categories = (size_t)f->x_names.n;
+        return x;
+    }
+    span(lines, n, true, &least, &most);
+    x.scale = scale_for(f->x_scale == AXIS_CATEGORY ? SCALE_AUTO : f->x_scale, least,
+                        most, x.unit == AXIS_BYTES);
+    x.from_zero = f->kind == FIGURE_FRONT && x.scale == AXIS_LINEAR;
+    return x;
+}
+
+static struct axis y_axis(const struct sweep_figure *f, struct arena *arena,
+                          const struct line *lines, size_t n)
+{
+    double least, most;
+    const char *several = f->y.n > 1 ? "time" : NULL;
+    struct axis y = axis_for(arena, f->y.v[0].name, f->y_label ? f->y_label : several);
+    if (f->efficiency) {
+        y.label = f->y_label ? f->y_label : "scaling efficiency";
+        y.unit = AXIS_FRACTION;
+        y.unit_text = NULL;
+    }
+    span(lines, n, false, &least, &most);
+    bool log = f->kind == FIGURE_LINE && !f->efficiency && f->y.n == 1;
+    y.scale = f->y_scale != SCALE_AUTO || log
+                  ? scale_for(f->y_scale, least, most, y.unit == AXIS_BYTES)
+                  : AXIS_LINEAR;
+    y.from_zero = y.scale == AXIS_LINEAR;
+    return y;
+}
+
+/* Charts */
+
+static enum series_kind series_kind(const struct sweep_figure *f)
+{
+    switch (f->kind) {
+    case FIGURE_BARS:
+        return SERIES_BARS;
+    case FIGURE_STACKED_BARS:
+        return SERIES_STACKED_BARS;
+    case FIGURE_POINTS:
+    case FIGURE_FRONT:
+        return SERIES_POINTS;
+    case FIGURE_LINE:
+    case FIGURE_HEATMAP:
+        break;
+    }
+    return SERIES_LINE;
+}
+
+/* The points that no other beats, as a line of their own. */
+static void add_front(struct chart *c, struct series *to, const struct sweep_figure *f,
+                      double *x, double *y)
+{
+    size_t n = (size_t)f->data.n;
+    double *all = xcalloc(2 * n + 1, sizeof(*all));
+    for (size_t i = 0; i < n; i++) {
+        all[i] = f->data.v[i].x;
+        all[n + i] = f->data.v[i].y;
+    }
+    size_t m = chart_front(n, all, all + n, sweep_quantity_of(f->x.name).more_is_better,
+                           more_is_better(f), x, y);
+    free(all);
+    *to = (struct series) { .name = "not beaten in both",
+                            .kind = SERIES_LINE,
+                            .n = m,
+                            .x = x,
+                            .y = y,
+                            .no_markers = true,
+                            .colour = 8 };
+    c->n_series++;
+}
+
+static int write_chart(const struct sweep_figure *f, struct arena *arena,
+                       const char *path, struct err *err)
+{
+    size_t n = (size_t)f->series_names.n;
+    struct line *lines = make_lines(f, n);
+    struct series *series = xcalloc(n + 2, sizeof(*series));
+    double *front = xcalloc(2 * (size_t)f->data.n + 1, sizeof(*front));
+    struct chart c = { .title = f->title,
+                       .subtitle = f->question,
+                       .x = x_axis(f, arena, lines, n),
+                       .y = y_axis(f, arena, lines, n),
+                       .series = series,
+                       .n_series = n };
+    for (size_t i = 0; i < n; i++)
+        series[i] = (struct series) {
+            .name = f->series_names.v[i][0] ? f->series_names.v[i] : NULL,
+            .kind = series_kind(f),
+            .n = lines[i].n,
+            .x = lines[i].x,
+            .y = lines[i].y,
+            .labels = f->label.n ? lines[i].labels : NULL,
+        };
+    if (f->kind == FIGURE_FRONT)
+        add_front(&c, &series[c.n_series], f, front, front + f->data.n);
+    if (f->limit.name && isfinite(f->limit_at))
+        series[c.n_series++] =
+            (struct series) { .name = sweep_quantity_label(arena, f->limit.name),
+                              .kind = SERIES_LIMIT,
+                              .n = 1,
+                              .y = &f->limit_at };
+    int rc = chart_write(&c, path, err);
+    free(front);
+    free(series);
+    free_lines(lines, n);
+    return rc;
+}
+
+static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
+                         const char *path, struct err *err)
+{
+    size_t columns = (size_t)f->x_names.n, rows = (size_t)f->y_names.n;
+    double *values = xcalloc(rows * columns + 1, sizeof(*values));
+    bool most =
+        f->pick == PICK_MOST ||
+        (f->pick == PICK_BEST && sweep_quantity_of(f->value.name).more_is_better);
+    for (size_t i = 0; i < rows * columns; i++)
+        values[i] = (double)NAN;
+    for (int64_t i = 0; i < f->data.n; i++) {
+        const struct sweep_datum *d = &f->data.v[i];
+        double *cell = &values[(size_t)d->y * columns + (size_t)d->x];
+        if (isnan(*cell) || (most ? d->value > *cell : d->value < *cell))
+            *cell = d->value;
+    }
+    struct heatmap map = { .title = f->title,
+                           .subtitle = f->question,
+                           .x = axis_for(arena, f->x.name, f->x_label),
+                           .y = axis_for(arena, f->y.v[0].name, f->y_label),
+                           .value = axis_for(arena, f->value.name, NULL),
+                           .values = values,
+                           .nothing = "does not fit, or failed" };
+    map.x.scale = map.y.scale = AXIS_CATEGORY;
+    map.x.categories = f->x_names.v;
+    map.x.n_categories = columns;
+    map.y.categories = f->y_names.v;
+    map.y.n_categories = rows;
+    int rc = heatmap_write(&map, path, err);
+    free(values);
+    return rc;
+}
+
+int sweep_figure_write(const struct sweep_figure *f, struct arena *arena,
+                       const char *path, struct err *err)
+{
+    return f->kind == FIGURE_HEATMAP ? write_heatmap(f, arena, path, err)
+                                     : write_chart(f, arena, path, err);
+}

@@ -1,0 +1,81 @@
+/* What a figure of a sweep shows and the values it has taken in: shared by
+ * sweep_figure.c, which reads and collects, and sweep_draw.c. */
+#ifndef REPORT_SWEEP_FIGURE_DATA_H
+#define REPORT_SWEEP_FIGURE_DATA_H
+
+#include "report/axis.h"
+#include "report/sweep_figure.h"
+
+enum sweep_figure_kind {
+    FIGURE_LINE,
+    FIGURE_POINTS,
+    FIGURE_BARS,
+    FIGURE_STACKED_BARS,
+    FIGURE_FRONT,
+    FIGURE_HEATMAP
+};
+enum sweep_pick { PICK_BEST, PICK_LEAST, PICK_MOST };
+enum { FIGURE_REFS_MAX = 8, SCALE_AUTO = -1 };
+
+/* A path of an axis, or a result. */
+struct sweep_ref {
+    const char *name; /* NULL: none */
+    int32_t field;    /* -1: a result */
+};
+
+struct sweep_refs {
+    int32_t n;
+    struct sweep_ref v[FIGURE_REFS_MAX];
+};
+
+/* What is known of a quantity by its name. */
+struct sweep_quantity {
+    const char *name, *label; /* label NULL: made of the name */
+    enum axis_unit unit;
+    const char *unit_text;
+    bool more_is_better;
+};
+
+/* Texts in order of first appearance. */
+struct sweep_names {
+    const char **v;
+    int64_t n, cap;
+};
+
+struct sweep_datum {
+    int32_t series;
+    double x, y, value; /* a category's are its index */
+    const char *label;  /* NULL: none */
+};
+
+struct sweep_figure {
+    const char *file, *title, *question, *x_label, *y_label;
+    enum sweep_figure_kind kind;
+    enum sweep_pick pick;
+    int x_scale, y_scale; /* enum axis_scale, or SCALE_AUTO */
+    bool all, efficiency;
+    struct sweep_ref x, value, limit;
+    struct sweep_refs y, series, label;
+    struct sweep_wheres wheres;
+    VEC(struct sweep_datum) data;
+    struct sweep_names series_names, x_names, y_names;
+    bool x_is_text;  /* x are indices of x_names */
+    double limit_at; /* NAN: none */
+};
+
+struct sweep_figures {
+    struct sweep *sweep;
+    int32_t n;
+    struct sweep_figure *v;
+};
+
+/* Always something: what is not in the table is told by the name's ending. */
+struct sweep_quantity sweep_quantity_of(const char *name);
+
+/* The label, in the arena: "micro batch size". */
+const char *sweep_quantity_label(struct arena *arena, const char *name);
+
+int sweep_figure_write(const struct sweep_figure *f, struct arena *arena,
+                       const char *path, struct err *err);
+
+#endif

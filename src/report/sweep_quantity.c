@@ -1,0 +1,70 @@
+/* How quantities of sweeps are called and measured in figures. */
+#include "report/sweep_figure_data.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const struct sweep_quantity quantities[] = {
+    { "step_time_s",               "step time",                AXIS_SECONDS,    NULL, false },
+    { "samples_per_s",             "throughput",               AXIS_PLAIN,      "sequences/s", true },
+    { "tokens_per_s",              "throughput",               AXIS_PLAIN,      "tokens/s", true },
+    { "model_flops_per_gpu_s",     "model FLOP/s per GPU",     AXIS_FLOP_PER_S, NULL, true },
+    { "mfu",                       "model FLOPs utilization",  AXIS_FRACTION,   NULL, true },
+    { "hfu",                       "hardware FLOPs utilization", AXIS_FRACTION, NULL, true },
+    { "gpus",                      "GPUs",                     AXIS_PLAIN,      NULL, false },
+    { "/memory/peak_bytes",        "peak memory per GPU",      AXIS_BYTES,      NULL, false },
+    { "/memory/capacity_bytes",    "memory of the GPU",        AXIS_BYTES,      NULL, true },
+    { "/cost/usd_per_hour",        "price per hour",           AXIS_USD,        NULL, false },
+    { "/cost/usd_per_step",        "cost of a step",           AXIS_USD,        NULL, false },
+    { "/cost/usd_per_job",         "cost of the job",          AXIS_USD,        NULL, false },
+    { "/cost/hours_per_job",       "time of the job",          AXIS_PLAIN,      "h", false },
+    { "/breakdown_s/compute",      "compute",                  AXIS_SECONDS,    NULL, false },
+    { "/breakdown_s/recompute",    "recompute",                AXIS_SECONDS,    NULL, false },
+    { "/breakdown_s/data_comm_exposed", "gradients, exposed",  AXIS_SECONDS,    NULL, false },
+    { "/breakdown_s/data_comm_hidden",  "gradients, hidden",   AXIS_SECONDS,    NULL, false },
+    { "/breakdown_s/optimizer",    "optimizer",                AXIS_SECONDS,    NULL, false },
+    { "/breakdown_s/other",        "other",                    AXIS_SECONDS,    NULL, false },
+    { "/cluster/count",            "instances",                AXIS_PLAIN,      NULL, false },
+    { "/cluster/instance",         "instance",                 AXIS_PLAIN,      NULL, false },
+    { "/training/micro_batch_size", "batch per GPU",           AXIS_PLAIN,      "sequences", false },
+    { "/training/global_batch_size", "global batch",           AXIS_PLAIN,      "sequences", false },
+    { "/training/sequence_length", "sequence length",          AXIS_PLAIN,      "tokens", false },
+    { NULL },
+};
+/* clang-format on */
+
+static bool ends(const char *name, const char *with)
+{
+    size_t n = strlen(name), m = strlen(with);
+    return n >= m && strcmp(name + n - m, with) == 0;
+}
+
+struct sweep_quantity sweep_quantity_of(const char *name)
+{
+    for (const struct sweep_quantity *q = quantities; q->name; q++)
+        if (strcmp(q->name, name) == 0)
+            return *q;
+    struct sweep_quantity q = { .name = name };
+    if (strncmp(name, "/memory/", 8) == 0 || ends(name, "_bytes"))
+        q.unit = AXIS_BYTES;
+    else if (strncmp(name, "/breakdown_s/", 13) == 0 ||
+             (ends(name, "_s") && !ends(name, "_per_s")))
+        q.unit = AXIS_SECONDS;
+    else if (strncmp(name, "/utilization/", 13) == 0)
+        q.unit = AXIS_FRACTION;
+    q.more_is_better = ends(name, "_per_s") || q.unit == AXIS_FRACTION;
+    return q;
+}
+
+const char *sweep_quantity_label(struct arena *arena, const char *name)
+{
+    struct sweep_quantity q = sweep_quantity_of(name);
+    if (q.label)
+        return q.label;
+    const char *slash = strrchr(name, '/');
+    char *label = arena_strdup(arena, slash ? slash + 1 : name);
+    for (char *c = label; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    return label;
+}

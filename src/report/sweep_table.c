@@ -1,0 +1,184 @@
+#include "report/sweep_table.h"
+
+#include "base/file.h"
+#include "base/xmalloc.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DUMP = JSON_COMPACT | JSON_REAL_PRECISION(12) };
+
+/* CSV */
+
+/* A cell (RFC 4180): quoted where it holds a comma, a quote or the end of a line. */
+static void put_cell(FILE *out, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void put_value(FILE *out, const json_t *v)
+{
+    fputc(',', out);
+    if (!v || json_is_null(v))
+        return;
+    if (json_is_string(v)) {
+        put_cell(out, json_string_value(v));
+        return;
+    }
+    char *text = json_dumps(v, DUMP | JSON_ENCODE_ANY);
+    put_cell(out, text ? text : "");
+    free(text);
+}
+
+static void put_header(FILE *out, const struct sweep *s)
+{
+    fputs("point", out);
+    for (int32_t i = 0; i < s->n_fields; i++) {
+        fputc(',', out);
+        put_cell(out, s->fields[i].path);
+    }
+    for (int64_t i = 0; i < s->outputs.n; i++) {
+        fputc(',', out);
+        put_cell(out, s->outputs.v[i]);
+    }
+    fputs(",error\n", out);
+}
+
+static void put_row(FILE *out, const struct sweep *s, int64_t point, json_t *record)
+{
+    json_t *axes = json_object_get(record, "axes");
+    json_t *results = json_object_get(record, "results");
+    fprintf(out, "%" PRId64, point);
+    for (int32_t i = 0; i < s->n_fields; i++)
+        put_value(out, json_object_get(axes, s->fields[i].path));
+    for (int64_t i = 0; i < s->outputs.n; i++)
+        put_value(out, json_object_get(results, s->outputs.v[i]));
+    put_value(out, json_object_get(record, "error"));
+    fputc('\n', out);
+}
+
+/* Summary */
+
+static void add_warning(struct sweep_summary *sum, json_t *text)
+{
+    size_t i;
+    json_t *known;
+    json_array_foreach(sum->warnings, i, known) if (json_equal(known, text)) return;
+    json_array_append(sum->warnings, text);
+}
+
+static void count(struct sweep_summary *sum, int64_t point, json_t *record)
+{
+    const char *error = json_string_value(json_object_get(record, "error"));
+    json_t *results = json_object_get(record, "results");
+    size_t i;
+    json_t *text;
+    sum->n_written++;
+    sum->n_unfit += json_is_false(sweep_result_get(results, "/memory/fits"));
+    json_array_foreach(json_object_get(record, "warnings"), i, text)
+        add_warning(sum, text);
+    if (!error)
+        return;
+    if (!sum->n_failed++) {
+        sum->first_failed = point;
+        sum->first_error = xstrdup(error);
+    }
+}
+
+void sweep_summary_release(struct sweep_summary *sum)
+{
+    free(sum->first_error);
+    json_decref(sum->warnings);
+    *sum = (struct sweep_summary) { 0 };
+}
+
+void report_sweep_text(FILE *out, const struct sweep *s,
+                       const struct sweep_summary *sum)
+{
+    enum { WIDTH = 88 };
+    size_t i;
+    json_t *text;
+    fprintf(out, "%" PRId64 " points", s->n_points);
+    if (sum->n_excluded)
+        fprintf(out, ", %" PRId64 " excluded by \"where\"", sum->n_excluded);
+    if (sum->n_left_out)
+        fprintf(out, ", %" PRId64 " left out once simulated", sum->n_left_out);
+    fprintf(out, "; %" PRId64 " written", sum->n_written);
+    if (sum->n_unfit)
+        fprintf(out, ", of which %" PRId64 " do not fit in memory", sum->n_unfit);
+    fputc('\n', out);
+    if (sum->n_failed) {
+        char *line = xasprintf("%" PRId64 " failed; first point %" PRId64 ": %s",
+                               sum->n_failed, sum->first_failed, sum->first_error);
+        report_wrap(out, "", "    ", line, WIDTH);
+        free(line);
+    }
+    json_array_foreach(sum->warnings, i, text)
+        report_wrap(out, "warning: ", "    ", json_string_value(text), WIDTH);
+}
+
+/* Both files */
+
+static int write_points(const struct sweep *s, const struct sweep_journal *j,
+                        FILE *const out[2], struct sweep_summary *sum,
+                        sweep_record_fn *each, void *arg, struct err *err)
+{
+    put_header(out[1], s);
+    for (int64_t i = 0; i < s->n_points; i++) {
+        if (!sweep_wheres_axes(&s->wheres, s, i)) {
+            sum->n_excluded++;
+            continue;
+        }
+        json_t *record = sweep_journal_get(j, i, err);
+        if (!record)
+            return err_set(err, "point %" PRId64 " is missing", i);
+        if (json_object_get(record, "left_out")) {
+            sum->n_left_out++;
+        } else {
+            json_dumpf(record, out[0], DUMP);
+            fputc('\n', out[0]);
+            put_row(out[1], s, i, record);
+            count(sum, i, record);
+            each(arg, i, record);
+        }
+        json_decref(record);
+    }
+    return 0;
+}
+
+int report_sweep_write(const struct sweep *s, const struct sweep_journal *j,
+                       struct sweep_summary *sum, sweep_record_fn *each, void *arg,
+                       struct err *err)
+{
+    static const char *const names[] = { "points.jsonl", "points.csv" };
+    struct file_out out[2] = { { 0 } };
+    FILE *streams[2];
+    int rc = 0;
+    *sum = (struct sweep_summary) { .warnings = json_array() };
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        char *path = xasprintf("%s/%s", j->dir, names[i]);
+        rc = file_out_open(&out[i], path, err);
+        streams[i] = out[i].stream;
+        free(path);
+    }
+    if (rc == 0)
+        rc = write_points(s, j, streams, sum, each, arg, err);
+    for (int i = 0; i < 2; i++)
+        if (rc == 0)
+            rc = file_out_commit(&out[i], err);
+        else
+            file_out_abandon(&out[i]);
+    return rc;
+}

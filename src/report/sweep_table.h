@@ -1,0 +1,35 @@
+/* What a sweep leaves behind: DIR/points.jsonl, DIR/points.csv, and a summary in text.
+ *
+ * JSON Lines: the records of search/sweep.h in the order of the points. CSV: a line a
+ * point with the columns "point", the paths of the axes, the outputs, "error"; a value
+ * that is no number or text is JSON. Both appear whole or not at all. */
+#ifndef REPORT_SWEEP_TABLE_H
+#define REPORT_SWEEP_TABLE_H
+
+#include "search/sweep_journal.h"
+
+#include <stdio.h>
+
+struct sweep_summary {
+    int64_t n_written, n_failed; /* points in the files; of them with an error */
+    int64_t n_unfit;    /* written that do not fit in memory, where it is known */
+    int64_t n_excluded; /* by comparisons of axes: not simulated */
+    int64_t n_left_out; /* after simulating */
+    int64_t first_failed;
+    char *first_error; /* NULL: none */
+    json_t *warnings;  /* an array of distinct texts */
+};
+
+/* Called with each record that is written, in order. */
+typedef void sweep_record_fn(void *arg, int64_t point, json_t *record);
+
+/* Writes both files from the journal, which has all points. */
+int report_sweep_write(const struct sweep *s, const struct sweep_journal *j,
+                       struct sweep_summary *sum, sweep_record_fn *each, void *arg,
+                       struct err *err);
+void sweep_summary_release(struct sweep_summary *sum);
+
+void report_sweep_text(FILE *out, const struct sweep *s,
+                       const struct sweep_summary *sum);
+
+#endif
