@@ -21,7 +21,13 @@ struct args {
 
 enum { NO_OP = -1, PROTOCOL_AUTO = -1, ELEMENT_B = 4 };
 
-static const struct name_value backend_names[] = { { "nccl", 0 }, { NULL, 0 } };
+/* Each backend's own algorithm; what it does not do is left to NCCL. */
+static const struct name_value backend_names[] = {
+    { "nccl", COLL_AUTO },
+    { "smddp", COLL_SMDDP },
+    { "parameter-server", COLL_SERVERS },
+    { NULL, 0 },
+};
 static const struct name_value protocol_names[] = {
     { "auto", PROTOCOL_AUTO },
     { "simple", FABRIC_PROTO_SIMPLE },
@@ -40,7 +46,7 @@ static const struct option options[] = {
     { "--bytes", OPTION_STRING, AT(bytes), "MIN:MAX:FACTOR", "sizes, 8:1GiB:2 by default; or one size", 0, 0, NULL },
     { "--fabric", OPTION_STRING, AT(fabric), "F", "network between the instances", 0, 0, NULL },
     { "--nccl", OPTION_STRING, AT(nccl), "V", "version of NCCL whose choices are followed", 0, 0, NULL },
-    { "--backend", OPTION_ENUM, AT(backend), "B", "library (nccl)", 0, 0, backend_names },
+    { "--backend", OPTION_ENUM, AT(backend), "B", "library: nccl, smddp or parameter-server (nccl)", 0, 0, backend_names },
     { "--algorithm", OPTION_ENUM, AT(algorithm), "A", "algorithm (auto)", 0, 0, coll_algorithm_names },
     { "--protocol", OPTION_ENUM, AT(protocol), "P", "protocol (auto)", 0, 0, protocol_names },
     { "--network", OPTION_ENUM, AT(network), "FIDELITY", "closed forms, flows, or every message", 0, 0, fidelity_names },
@@ -191,6 +197,25 @@ static void note_end(struct sim *sim, void *arg)
     *(double *)arg = units_s(sim->now_ps);
 }
 
+/* By the backend's own algorithm; where that refuses, by NCCL's, and says why. */
+static int plan_by_backend(struct work *w, struct coll_request request,
+                           struct coll_plan *plan)
+{
+    struct err refused = { 0 };
+    if (request.algorithm == COLL_AUTO && w->args->backend != COLL_AUTO) {
+        request.algorithm = (enum coll_algorithm)w->args->backend;
+        if (coll_plan_make(plan, &w->arena, w->net, &request, &refused) == 0)
+            return 0;
+        request.algorithm = COLL_AUTO;
+    }
+    if (coll_plan_make(plan, &w->arena, w->net, &request, w->err))
+        return -1;
+    if (refused.text[0])
+        plan->why =
+            arena_printf(&w->arena, "NCCL, since %s; %s", refused.text, plan->why);
+    return 0;
+}
+
 static int run_size(struct work *w, double size_B)
 {
     struct coll_request request = { .op = (enum coll_op)w->args->op,
@@ -205,7 +230,7 @@ static int run_size(struct work *w, double size_B)
     struct coll_world world;
     struct sim sim;
     *row = (struct row) { .size_B = size_B, .time_s = -1 };
-    if (coll_plan_make(&row->plan, &w->arena, w->net, &request, w->err))
+    if (plan_by_backend(w, request, &row->plan))
         return -1;
     sim_init(&sim, NULL);
     coll_world_init(&world, &sim, w->net, (enum fidelity)w->args->network);

@@ -157,12 +157,12 @@ int coll_plan_servers(struct planner *p)
         if ((i != 2 || *copies > 0) &&
             host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
             return -1;
-    p->plan->why =
-        arena_printf(p->arena, "the busiest of %lld servers owns %.1f %% of the keys",
-                     (long long)host_nodes(p), 100 * busiest);
     if (inside_phase(p, COLL_ALL_GATHER, "all-gather inside"))
         return -1;
     if (p->request->groups[0].spans[0].n_gpus > 1)
         p->plan->phases[p->plan->n_phases - 1].place = COLL_AT_GATHER;
+    p->plan->why =
+        arena_printf(p->arena, "the busiest of %lld servers owns %.1f %% of the keys",
+                     (long long)host_nodes(p), 100 * busiest);
     return 0;
 }
