@@ -99,20 +99,35 @@ static double sms_left(const struct gpu *gpu, struct kernel_share share)
     return sms < 1 ? 1 : sms;
 }
 
+/* Tensor cores load rows of whole pieces: 16 bytes in batches of products (attention),
+ * 4 bytes in a single one. Rows of the operands and of the result are k or n long; a
+ * product whose rows are not goes through slower kernels. */
+static double misalignment(const struct gpu_gemm *p, enum dtype dtype, int64_t n,
+                           int64_t k, int64_t batch)
+{
+    enum { PIECE_B = 4, BATCH_PIECE_B = 16 };
+    int64_t element_B = (int64_t)dtype_bytes(dtype);
+    int64_t piece_B = batch > 1 ? BATCH_PIECE_B : PIECE_B;
+    if (n * element_B % piece_B == 0 && k * element_B % piece_B == 0)
+        return 1;
+    return batch > 1 ? p->misaligned_batch : p->misaligned;
+}
+
 double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
                      int64_t k, int64_t batch, bool sustained,
                      struct kernel_share share)
 {
     const struct gpu_gemm *p = &gpu->gemm[dtype];
     double clock = sustained ? p->sustained : 1;
+    double slower = misalignment(p, dtype, n, k, batch);
     struct gemm g = {
         .m = (double)m,
         .n = (double)n,
         .batch = (double)batch,
         .k = k,
         .sms = sms_left(gpu, share),
-        .flops = p->eta * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms,
-        .port_Bps = p->port_Bps,
+        .flops = p->eta * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms / slower,
+        .port_Bps = p->port_Bps / slower,
         .hbm_Bps = p->hbm_frac * gpu->hbm_Bps * share.memory,
         .element_B = dtype_bytes(dtype),
         .launch_s = p->launch_s,
@@ -132,6 +147,7 @@ double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share 
  * the same on other GPUs. */
 enum { FLASH_TILE = 128, FLASH_NARROW = 64 };
 static const double flash_tail = 0.55;          /* light and heavy rows mixed */
+static const double flash_start_s = 6.2e-6;     /* launch, fill, drain */
 static const double flash_block_s = 0.74e-6;    /* each block of 128 queries */
 static const double flash_hbm_frac = 0.554;     /* 1.13 TB/s of 2.039 */
 static const double flash_narrow_frac = 0.87;   /* head_dim 64 over 128, recalled */
@@ -163,7 +179,7 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
                      (causal ? flash_tail * columns : 0);
     double moved_B =
         dtype_bytes(dtype) * h * d * 2 * (double)(m + n) * (backward ? 2 : 1);
-    return gpu->gemm[dtype].launch_s + pair_s * fmax(busiest, columns) +
+    return flash_start_s + pair_s * fmax(busiest, columns) +
            moved_B / (flash_hbm_frac * gpu->hbm_Bps * share.memory) +
            flash_block_s * h * rows / sms;
 }

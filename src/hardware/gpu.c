@@ -71,6 +71,8 @@ static const struct cfg_field gemm_fields[] = {
             .min = 0, .max = 1e-3, .required = true),
     CFG_REAL("epilogue", struct gpu_gemm, epilogue, 0, 1),
     CFG_BOOL("fractional", struct gpu_gemm, fractional),
+    CFG_REAL("misaligned", struct gpu_gemm, misaligned, 1, 100),
+    CFG_REAL("misaligned_batch", struct gpu_gemm, misaligned_batch, 1, 100),
     CFG_END,
 };
 
@@ -91,7 +93,11 @@ static const enum dtype alike[DTYPE_N] = {
 
 static int read_gemm_row(struct gpu_gemm *g, struct cfg row)
 {
-    *g = (struct gpu_gemm) { .sustained = 1, .hbm_frac = 0.8, .epilogue = 1 };
+    *g = (struct gpu_gemm) { .sustained = 1,
+                             .hbm_frac = 0.8,
+                             .epilogue = 1,
+                             .misaligned = 1,
+                             .misaligned_batch = 1 };
     return cfg_read(row, gemm_fields, g);
 }
 

@@ -20,6 +20,9 @@ struct gpu_gemm {
     double epilogue; /* share of the output's write that nothing hides, 0..1 */
     bool
         fractional; /* persistent kernels: waves need not be whole (Hopper and later) */
+    /* Factors of time where rows of a matrix are not aligned as tensor cores load them:
+     * of one product (an odd length), and of a batch (no multiple of 16 bytes). */
+    double misaligned, misaligned_batch;
 };
 
 struct gpu {
