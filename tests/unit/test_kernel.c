@@ -20,7 +20,7 @@ static struct gpu a100(void)
                      .flash_backward_frac = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
     g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.96, 0.87, 47e9, 0.735, 2.9e-6, 1, false };
+        (struct gpu_gemm) { 0.96, 0.87, 47e9, 0.735, 2.9e-6, 1, false, 1, 1 };
     return g;
 }
 
@@ -33,7 +33,7 @@ static struct gpu h100(void)
     g.hbm_Bps = 3350e9;
     g.peak_flops[DTYPE_BF16] = 989e12;
     g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.852, 0.88, 125e9, 0.87, 2.56e-6, 0.57, true };
+        (struct gpu_gemm) { 0.852, 0.88, 125e9, 0.87, 2.56e-6, 0.57, true, 1, 1 };
     return g;
 }
 
@@ -45,7 +45,8 @@ static struct gpu v100(void)
     g.n_sms = 80;
     g.hbm_Bps = 900e9;
     g.peak_flops[DTYPE_FP32] = 15.7e12;
-    g.gemm[DTYPE_FP32] = (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false };
+    g.gemm[DTYPE_FP32] =
+        (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false, 1, 1 };
     return g;
 }
 
@@ -256,6 +257,29 @@ static void test_flash(void)
     CU_ASSERT_DOUBLE_EQUAL(back / one, 2.9, 0.1);
 }
 
+/* Odd lengths slow a single product's arithmetic, those that are no multiple of 16 bytes
+ * a batch's; the number of rows does not matter. */
+static void test_alignment(void)
+{
+    struct gpu g = a100();
+    g.gemm[DTYPE_BF16].misaligned = 2.4;
+    g.gemm[DTYPE_BF16].misaligned_batch = 13;
+    static const struct {
+        struct shape odd, even;
+        double slower;
+    } cases[] = {
+        { { 4096, 50257, 4096, 1 }, { 4096, 50257 + 1, 4096, 1 }, 2.4 },
+        { { 4096, 4096, 50257, 1 }, { 4096, 4096, 50257 + 1, 1 }, 2.4 },
+        { { 4095, 4096, 4096, 1 }, { 4096, 4096, 4096, 1 }, 1 },
+        { { 2048, 2048, 1020, 64 }, { 2048, 2048, 1024, 64 }, 13 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double odd = gemm_us(&g, cases[i].odd, false, kernel_alone);
+        double even = gemm_us(&g, cases[i].even, false, kernel_alone);
+        CU_ASSERT_DOUBLE_EQUAL(odd / even, cases[i].slower, 0.15 * cases[i].slower);
+    }
+}
+
 /* Bias sums ride on a product; launches of streams add up. */
 static void test_operators(void)
 {
@@ -310,5 +334,6 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_shares_slow_down);
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
+    CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
 }
