@@ -39,11 +39,11 @@ static void print_part(const struct partition *p, int64_t i)
     if (part->n_layers > 0)
         snprintf(layers, sizeof(layers), "%" PRId64 "-%" PRId64, part->first_layer,
                  part->first_layer + part->n_layers - 1);
-    printf("%6" PRId64 " %6" PRId64 " %7" PRId64 "  %-10s %7.2f%% %9.2f GiB  %s%s%s\n",
+    printf("%6" PRId64 " %6" PRId64 " %7" PRId64 "  %-10s %7.2f%% %9.2f GiB%s%s%s\n",
            i % p->n_stages, i / p->n_stages, part->n_layers, layers,
            p->compute > 0 ? 100 * part->compute / p->compute : 0,
-           part->memory / (double)(1 << 30), part->has_embedding ? "embedding" : "",
-           part->has_embedding && part->has_head ? ", " : "",
+           part->memory / (double)(1 << 30), part->has_embedding ? "  embedding" : "",
+           part->has_head ? part->has_embedding ? ", " : "  " : "",
            part->has_head ? "head" : "");
 }
 

@@ -172,6 +172,8 @@ int cmd_ranks(int argc, char **argv)
     struct scenario s;
     if (loader.diags.n_errors || scenario_read(&s, &loader, root))
         return cmd_fail(&loader, NULL);
+    for (int64_t i = 0; i < loader.diags.n_warnings; i++)
+        fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
     const struct parallelism *p = &s.parallel;
     struct layout l;
     layout_init(&l, p->placement, p->data * p->context, p->pipeline, p->tensor);

@@ -236,7 +236,29 @@ int partition_make(struct partition *p, struct arena *arena,
 
 /* --- of a scenario ----------------------------------------------------------------- */
 
-static struct partition_module module_of(const struct op_block *b, double state_B)
+/* Activations a block keeps of one microbatch: all, all but the scores' ("selective"), or
+ * its input, once for so many layers as one checkpoint spans. */
+static double kept_B(const struct scenario *s, const struct op_block *b, bool layer)
+{
+    const struct training *t = &s->training;
+    double kept = (double)op_block_kept_B(b);
+    if (t->checkpointing == CHECKPOINT_NONE || !layer)
+        return kept;
+    if (t->checkpointing == CHECKPOINT_SELECTIVE) {
+        for (int32_t i = 0; i < b->n_forward; i++)
+            for (int32_t j = 0; b->forward[i].scores && j < b->forward[i].n_outs; j++)
+                if (b->forward[i].outs[j].kept_until >= 0)
+                    kept -= (double)b->forward[i].outs[j].size_B;
+        return kept;
+    }
+    double tokens = (double)t->micro_batch_size * (double)t->sequence_length;
+    double width_B =
+        (double)s->model.hidden * (double)dtype_bytes(op_compute_dtype(t->precision));
+    return tokens * width_B / (double)t->checkpoint_group;
+}
+
+static struct partition_module module_of(const struct scenario *s,
+                                         const struct op_block *b, double state_B)
 {
     struct partition_module m = { .layer = strcmp(b->name, "layer") == 0 ||
                                            strcmp(b->name, "decoder_layer") == 0 };
@@ -246,7 +268,7 @@ static struct partition_module module_of(const struct op_block *b, double state_
         m.compute += b->backward[i].flops;
     for (int32_t i = 0; i < b->n_params; i++)
         m.parameters += (double)b->params[i].elements;
-    m.memory = m.parameters * state_B + (double)op_block_kept_B(b);
+    m.memory = m.parameters * state_B + kept_B(s, b, m.layer);
     return m;
 }
 
@@ -261,7 +283,7 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
     struct partition_module *modules = ARENA_ARRAY(arena, n, struct partition_module);
     int64_t at = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
-        struct partition_module m = module_of(&list->blocks[i], state_B);
+        struct partition_module m = module_of(s, &list->blocks[i], state_B);
         for (int64_t k = 0; k < list->blocks[i].repeat; k++)
             modules[at++] = m;
     }

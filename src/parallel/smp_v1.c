@@ -24,6 +24,7 @@ static const struct name_value dist_backends[] = {
 };
 
 struct v1 {
+    struct cfg scratch; /* of smp_params_read */
     int64_t partitions, pipeline_parallel_degree, microbatches, default_partition, ddp_port,
         active_microbatches, activation_loading_horizon, tensor_parallel_degree,
         sharded_data_parallel_degree, sdp_reduce_bucket_size,

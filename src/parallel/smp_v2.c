@@ -8,6 +8,7 @@
 
 /* clang-format off */
 struct v2 {
+    struct cfg scratch; /* of smp_params_read */
     int64_t hybrid_shard_degree, activation_loading_horizon, tensor_parallel_degree,
         context_parallel_degree, expert_parallel_degree, random_seed;
     bool sm_activation_offloading, fsdp_cache_flush_warnings, allow_empty_shards;
@@ -83,7 +84,6 @@ static int check_library(const struct reading *r, struct cfg c, const struct v2 
 static void apply(struct reading *r, struct cfg c, const struct v2 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    bool native = w->hybrid_shard_degree == 0 && w->tensor_parallel_degree == 1;
     p->library = LIBRARY_FSDP;
     p->tensor = w->tensor_parallel_degree;
     p->context = w->context_parallel_degree;
@@ -92,7 +92,7 @@ static void apply(struct reading *r, struct cfg c, const struct v2 *w)
     p->offload_activations = w->sm_activation_offloading;
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->sharding = w->hybrid_shard_degree == 1 ? SHARDING_NONE : SHARDING_FULL;
-    if (!native) {
+    if (w->hybrid_shard_degree > 0) { /* else all ranks, or as the script says */
         r->has_degree = true;
         p->shard_degree = w->hybrid_shard_degree;
     }

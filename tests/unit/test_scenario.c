@@ -91,6 +91,24 @@ static void test_shipped(void)
     }
 }
 
+/* Every other scenario that is shipped is read without an error, even when checked. */
+static void test_all_shipped(void)
+{
+    struct cfg_loader names;
+    cfg_loader_init(&names);
+    for (const char **name = datadir_list(&names.arena, "scenarios"); *name; name++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        cfg_loader_init(&loader);
+        const char *file = datadir_file(&loader.arena, "scenarios", *name);
+        CU_ASSERT_EQUAL(scenario_check(&s, &loader, cfg_load(&loader, file)), 0);
+        diags_print_errors(&loader.diags, stderr);
+        CU_ASSERT_STRING_EQUAL(s.name, *name);
+        cfg_loader_release(&loader);
+    }
+    cfg_loader_release(&names);
+}
+
 /* --- defaults ----------------------------------------------------------------------- */
 
 static void test_defaults(void)
@@ -436,6 +454,7 @@ void test_scenario_register(void)
 {
     CU_pSuite suite = CU_add_suite("scenario", NULL, NULL);
     CU_ADD_TEST(suite, test_shipped);
+    CU_ADD_TEST(suite, test_all_shipped);
     CU_ADD_TEST(suite, test_defaults);
     CU_ADD_TEST(suite, test_one_node_has_no_fabric);
     CU_ADD_TEST(suite, test_buckets);
