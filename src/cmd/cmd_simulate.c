@@ -138,7 +138,8 @@ int cmd_simulate(int argc, char **argv)
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
         return cmd_fail(&loader, NULL);
-    const struct simulate_options how = { (enum fidelity)args.network, args.unfold };
+    const struct simulate_options how = { .network = (enum fidelity)args.network,
+                                          .unfold = args.unfold };
     if (simulate(&r, &loader.arena, &s, &how, &err))
         return cmd_fail(&loader, &err);
     add_warnings(&r, &loader);

@@ -1,18 +1,23 @@
 /* What the writers of a step share: the scenario, the operator list with its times, and
  * the state of the pass at hand. Private to src/replay/.
  *
- *   step.c     set-up, accumulation steps
+ *   step.c     set-up, accumulation steps and the pipeline's passes
+ *   stage.c    which blocks the stage holds
  *   pass.c     forward and backward of the blocks, with the memory they take
  *   buckets.c  gradients into buckets, as each library does it
  *   wire.c     what a bucket's way over the wire is: plans, stages, compression
  *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
  *   servers.c  parameter servers: who owns what, staleness
+ *   tensor.c   collectives within the tensor group
+ *   shard.c    gathers of sharded parameters, scatters of their gradients
+ *   measure.c  passes replayed in isolation
  *   update.c   the optimizer
  */
 #ifndef REPLAY_BUILDER_H
 #define REPLAY_BUILDER_H
 
 #include "cost/kernel.h"
+#include "replay/schedule.h"
 #include "replay/step.h"
 
 /* Kernel times of one block, with the GPU alone [0] and beside a collective [1]. */
@@ -32,6 +37,48 @@ struct wire {
     enum stream streams[COLL_AT_N + 1];
     struct fusion *fusion; /* of the microbatch at hand; NULL: none */
 };
+
+/* A collective before or after an operator of a block. */
+struct op_comm {
+    int32_t op;      /* index into the block's forward or backward list */
+    bool after;      /* else before */
+    bool overlapped; /* with the products that make gradients of weights */
+    int32_t comm;    /* of the program */
+    int32_t times;   /* one after the other */
+};
+
+struct block_comms {
+    int32_t n[2]; /* forward [0], backward [1] */
+    struct op_comm *v[2];
+};
+
+/* Blocks of a chunk of the stage, in order: `repeat` of the block of the list. */
+struct slice {
+    int32_t block;
+    int64_t repeat;
+};
+
+struct chunk_slices {
+    int32_t n;
+    struct slice *v;
+};
+
+/* Where what a forward keeps for backward is booked, if it is kept. */
+enum keep {
+    KEEP_ACTIVATIONS,
+    KEEP_WORKSPACE, /* recomputed */
+    KEEP_NOTHING
+};
+
+/* A pass as it was measured in isolation. */
+struct measured {
+    bool known;
+    int32_t pass; /* of the program */
+    struct ledger_change memory;
+    double flops;
+};
+
+struct units; /* sharded units, private to shard.c */
 
 struct builder {
     struct step *step;
@@ -53,7 +100,50 @@ struct builder {
     int32_t last_comm; /* task of the last collective sent; -1: none */
     double plan_B;     /* size on the wire of the plan made last; see wire.c */
     struct wire wire;
+    /* the stage */
+    const struct step_request *request;
+    struct plans plans;
+    int64_t plans_rank; /* whose groups the plans are for */
+    struct op_settings settings;
+    struct chunk_slices *chunks;
+    struct block_comms *comms;  /* [blocks] of the tensor group */
+    int64_t embedding_elements; /* of the word embedding, on this GPU */
+    struct units *units;        /* of sharded parameters; NULL: whole ones */
+    /* the pass at hand */
+    enum part part;            /* of its kernels */
+    enum keep keep;            /* of the forward at hand */
+    enum pass_kind kind;       /* of backward: which of its operators run */
+    bool splits;               /* gradients of weights have a pass of their own */
+    bool detail;               /* passes are written operator by operator */
+    int32_t waits[2];          /* tasks that the next kernel follows; -1: none */
+    int32_t overlapped;        /* collective that the next kernel that is no gradient of
+                              weights follows; -1: none */
+    int32_t receives;          /* message that the next kernel waits for; -1: none */
+    int32_t last_kernel;       /* task; -1: none yet */
+    struct measured *measured; /* [chunks][PASS_N][first or not] */
+    int64_t offloaded, n_loads; /* checkpoints copied out, and back */
+    int32_t loads[64];          /* last kernels before the loads remembered */
+    int32_t backward_begin;     /* kernel before the pass's backward */
+    bool *seen;                 /* [chunks] a backward has run: gradients are there */
 };
+
+/* A kernel of the compute stream, behind all it has to wait for. */
+int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
+                     double shared_s);
+
+/* The next kernel follows that task. */
+void build_wait(struct builder *b, int32_t task);
+
+/* A pass ends: the host waits for all it has issued. */
+void build_close(struct builder *b);
+
+/* Checkpoints of activations, in GPU memory or (offload.c) on the host. */
+void offload_checkpoint(struct builder *b, int64_t size_B);
+void load_checkpoint(struct builder *b, int64_t size_B);
+
+/* Index of the collective of a channel, of that size; -1 after an error. */
+int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
+                   double size_B, struct err *err);
 
 /* A memory-bound kernel that is not of the operator list; yields its task. */
 int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes);
@@ -64,10 +154,32 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
-/* pass.c: kernel times of all blocks; forward, and backward, of one microbatch. */
+/* stage.c: the blocks of the stage and its chunks, out of those of the model. */
+int stage_cut(struct builder *b, const struct op_list *model, struct err *err);
+
+/* tensor.c */
+int tensor_plan(struct builder *b, struct err *err);
+bool tensor_weight_op(const struct op *op); /* makes the gradient of a weight */
+
+/* pass.c: kernel times of all blocks; one pass of a chunk (its backward completes the
+ * gradients that are reduced). */
 void pass_time_blocks(struct builder *b);
-void pass_forward(struct builder *b);
-int pass_backward(struct builder *b, struct err *err);
+int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err);
+
+/* Blocks one by one, for the writers of passes. */
+void pass_forward_block(struct builder *b, int32_t block);
+int pass_backward_block(struct builder *b, int32_t block, struct err *err);
+
+/* measure.c: the pass in isolation, measured once. */
+int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
+                 const struct measured **out, struct err *err);
+
+/* shard.c: set-up; around the forward and backward of each unit; before the update. */
+int shard_plan(struct builder *b, struct err *err);
+int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
+int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
+int shard_gather_updated(struct builder *b, struct err *err);
+bool shard_is_full(const struct builder *b);
 
 /* buckets.c: buckets_begin before a microbatch's backward; buckets_add as a parameter
  * tensor's gradient becomes ready; buckets_end behind the last. buckets_plan makes the

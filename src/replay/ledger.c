@@ -35,6 +35,43 @@ int64_t ledger_workspace(struct ledger *l, int64_t size_B)
     return ledger_round(size_B);
 }
 
+void ledger_begin(struct ledger *l)
+{
+    l->peak_B = l->total_B;
+    l->peak_activations_B = l->live_B[LEDGER_ACTIVATIONS];
+    memcpy(l->at_peak_B, l->live_B, sizeof(l->at_peak_B));
+}
+
+void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c)
+{
+    for (int i = 0; i < LEDGER_KINDS; i++) {
+        c->delta_B[i] = l->live_B[i] - from->live_B[i];
+        c->peak_B[i] = l->at_peak_B[i] - from->live_B[i];
+    }
+    c->peak_activations_B = l->peak_activations_B - from->live_B[LEDGER_ACTIVATIONS];
+    *l = *from;
+}
+
+void ledger_apply(struct ledger *l, const struct ledger_change *c)
+{
+    int64_t peak_B = l->total_B;
+    for (int i = 0; i < LEDGER_KINDS; i++)
+        peak_B += c->peak_B[i];
+    int64_t activations_B = l->live_B[LEDGER_ACTIVATIONS] + c->peak_activations_B;
+    if (activations_B > l->peak_activations_B)
+        l->peak_activations_B = activations_B;
+    if (peak_B > l->peak_B) {
+        l->peak_B = peak_B;
+        for (int i = 0; i < LEDGER_KINDS; i++)
+            l->at_peak_B[i] = l->live_B[i] + c->peak_B[i];
+    }
+    for (int i = 0; i < LEDGER_KINDS; i++) {
+        l->live_B[i] += c->delta_B[i];
+        l->total_B += c->delta_B[i];
+        assert(l->live_B[i] >= 0);
+    }
+}
+
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     assert(l->live_B[kind] >= ledger_round(size_B));

@@ -43,5 +43,19 @@ void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B);
 
 /* Workspace; yields what it takes, for its release. */
 int64_t ledger_workspace(struct ledger *l, int64_t size_B);
+/* What a stretch of the step does to the ledger, measured once and booked often. */
+struct ledger_change {
+    int64_t delta_B[LEDGER_KINDS]; /* at its end */
+    int64_t peak_B[LEDGER_KINDS];  /* at its fullest moment, relative to its begin */
+    int64_t peak_activations_B;    /* likewise */
+};
+
+/* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a copy
+ * of the ledger at its begin), and the ledger as it was then. */
+void ledger_begin(struct ledger *l);
+void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c);
+
+/* Books such a stretch: the same live bytes and peaks as if it ran once more. */
+void ledger_apply(struct ledger *l, const struct ledger_change *c);
 
 #endif

@@ -1,8 +1,9 @@
-/* Forward and backward of one microbatch: kernels in the order of issue, tensors
- * allocated and freed, gradients handed to their buckets. */
+/* Forward and backward of one microbatch through a chunk: kernels in the order of issue,
+ * tensors allocated and freed, gradients handed to their buckets. */
 #include "replay/builder.h"
 
 #include <math.h>
+#include <string.h>
 
 static double dispatch_s(const struct builder *b, const struct op *op)
 {
@@ -41,16 +42,44 @@ void pass_time_blocks(struct builder *b)
     }
 }
 
-/* Operators ------------------------------------------------------------------------- */
+/* Memory ------------------------------------------------------------------------------ */
+
+/* The core of attention: what selective checkpointing computes again. */
+static bool is_core(const struct builder *b, const struct op *op)
+{
+    static const char *const names[] = { "scores",  "scale",         "mask",
+                                         "softmax", "probs_dropout", "probs_cast",
+                                         "context" };
+    const char *name = op->name;
+    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
+        return false;
+    if (strncmp(name, "cross_", 6) == 0)
+        name += 6;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Where a forward operator's kept tensors are booked, and freed from. */
+static enum keep keep_of(const struct builder *b, const struct op *op)
+{
+    if (b->keep == KEEP_ACTIVATIONS && is_core(b, op))
+        return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
+    return b->keep;
+}
 
 static void allocate_outs(struct builder *b, const struct op *op)
 {
     struct ledger *l = &b->step->ledger;
+    enum keep keep = keep_of(b, op);
     int64_t transient_B = 0;
     for (int32_t i = 0; i < op->n_outs; i++) {
         int64_t size = ledger_round(op->outs[i].size_B);
-        bool kept = op->outs[i].kept_until >= 0;
-        ledger_alloc(l, kept ? LEDGER_ACTIVATIONS : LEDGER_WORKSPACE, size);
+        bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
+        ledger_alloc(
+            l, kept && keep == KEEP_ACTIVATIONS ? LEDGER_ACTIVATIONS : LEDGER_WORKSPACE,
+            size);
         if (!kept)
             transient_B += size;
     }
@@ -58,23 +87,62 @@ static void allocate_outs(struct builder *b, const struct op *op)
     b->transient_B = transient_B;
 }
 
+/* Frees what the forward operators kept for this backward operator. */
+static void free_kept(struct builder *b, const struct op_block *block, int32_t backward)
+{
+    enum ledger_kind usual =
+        b->keep == KEEP_WORKSPACE ? LEDGER_WORKSPACE : LEDGER_ACTIVATIONS;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until == backward)
+                ledger_free(&b->step->ledger,
+                            is_core(b, &block->forward[i]) ? LEDGER_WORKSPACE : usual,
+                            block->forward[i].outs[j].size_B);
+}
+
+/* Autocast's 16-bit copies of a block's weights: made in forward, dropped in backward. A
+ * sharded unit is gathered in 16 bits. */
+static int64_t autocast_B(const struct builder *b, const struct op_block *block)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < block->n_params && !shard_is_full(b); i++)
+        if (block->params[i].matrix)
+            bytes += b->states.autocast_B * (double)block->params[i].elements;
+    return (int64_t)bytes;
+}
+
+/* Operators ------------------------------------------------------------------------- */
+
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
 {
-    program_kernel(&b->step->program, STREAM_COMPUTE, PART_COMPUTE, dispatch_s(b, op),
-                   alone_s, shared_s);
+    if (b->overlapped >= 0 && !tensor_weight_op(op)) {
+        build_wait(b, b->overlapped);
+        b->overlapped = -1;
+    }
+    build_kernel(b, b->part, dispatch_s(b, op), alone_s, shared_s);
     b->step->flops += op->flops;
     allocate_outs(b, op);
 }
 
-/* Frees what the forward operators kept for this backward operator. */
-static void free_kept(struct builder *b, const struct op_block *block, int32_t backward)
+/* Collectives of the tensor group that stand before or behind the operator. */
+static void emit_comms(struct builder *b, int32_t block, const struct op *op,
+                       int32_t at, bool after)
 {
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
-            if (block->forward[i].outs[j].kept_until == backward)
-                ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
-                            block->forward[i].outs[j].size_B);
+    const struct block_comms *c = &b->comms[block];
+    for (int32_t i = 0; i < c->n[op->backward]; i++) {
+        const struct op_comm *k = &c->v[op->backward][i];
+        if (k->op != at || k->after != after)
+            continue;
+        int32_t task = -1;
+        for (int32_t n = 0; n < k->times; n++)
+            task = program_collective_on(&b->step->program, STREAM_TENSOR,
+                                         PART_TENSOR_COMM, 0, k->comm, b->last_kernel);
+        if (k->overlapped && after && b->overlapped < 0)
+            b->overlapped = task;
+        else
+            build_wait(b, task);
+    }
 }
 
 /* The host falls behind and catches up at random; over a block its lead is lost in part
@@ -85,37 +153,52 @@ static void soften(struct builder *b, double host_s, double gpu_s)
     if (width <= 0)
         return;
     double lost = width * log1p(exp(-fabs(gpu_s - host_s) / width));
-    program_kernel(&b->step->program, STREAM_COMPUTE, PART_OTHER, 0, lost, lost);
+    build_kernel(b, PART_OTHER, 0, lost, lost);
 }
 
-/* Autocast's 16-bit copies of a block's weights: made in forward, dropped in backward. */
-static int64_t autocast_B(const struct builder *b, const struct op_block *block)
+void pass_forward_block(struct builder *b, int32_t index)
 {
-    double bytes = 0;
-    for (int32_t i = 0; i < block->n_params; i++)
-        if (block->params[i].matrix)
-            bytes += b->states.autocast_B * (double)block->params[i].elements;
-    return (int64_t)bytes;
-}
-
-static void forward_block(struct builder *b, const struct op_block *block,
-                          const struct block_times *t)
-{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
     double host_s = 0, gpu_s = 0;
-    ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+    if (b->part != PART_RECOMPUTE)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
     for (int32_t i = 0; i < block->n_forward; i++) {
-        emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
-        host_s += dispatch_s(b, &block->forward[i]);
+        const struct op *op = &block->forward[i];
+        emit_comms(b, index, op, i, false);
+        emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
+        emit_comms(b, index, op, i, true);
+        host_s += dispatch_s(b, op);
         gpu_s += t->forward_s[0][i];
     }
     soften(b, host_s, gpu_s);
 }
 
-void pass_forward(struct builder *b)
+/* The core of attention once more, before backward needs it. */
+static void recompute_core(struct builder *b, int32_t index)
 {
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        for (int64_t k = 0; k < b->list.blocks[i].repeat; k++)
-            forward_block(b, &b->list.blocks[i], &b->times[i]);
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    enum part part = b->part;
+    b->part = PART_RECOMPUTE;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        if (is_core(b, &block->forward[i]))
+            emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+    b->part = part;
+}
+
+/* The first backward operator that uses what the core kept; -1: there is no core. */
+static int32_t core_user(const struct builder *b, const struct op_block *block)
+{
+    int32_t first = -1;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
+            int32_t user = block->forward[i].outs[j].kept_until;
+            if (is_core(b, &block->forward[i]) && user >= 0 &&
+                (first < 0 || user < first))
+                first = user;
+        }
+    return first;
 }
 
 /* Gradients that an operator completes: allocated by the first microbatch, added to by
@@ -130,27 +213,42 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)bytes);
         else /* added to the sum behind this operator */
             b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)bytes);
-        if (b->reduces && b->s->parallel.overlap &&
+        if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
             buckets_add(b, p->elements, err) < 0)
             return -1;
     }
     return 0;
 }
 
-static int backward_block(struct builder *b, const struct op_block *block,
-                          const struct block_times *t, struct err *err)
+/* Whether the backward pass at hand has the operator. */
+static bool runs(const struct builder *b, const struct op *op)
 {
+    return !b->splits || tensor_weight_op(op) == (b->kind == PASS_WEIGHT);
+}
+
+int pass_backward_block(struct builder *b, int32_t index, struct err *err)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
     double host_s = 0, gpu_s = 0;
+    int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
     for (int32_t i = 0; i < block->n_backward; i++) {
         const struct op *op = &block->backward[i];
+        if (!runs(b, op))
+            continue;
+        if (i == core)
+            recompute_core(b, index);
+        emit_comms(b, index, op, i, false);
         emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
+        emit_comms(b, index, op, i, true);
         free_kept(b, block, i);
         if (complete_gradients(b, block, op, err) < 0)
             return -1;
         host_s += dispatch_s(b, op);
         gpu_s += t->backward_s[0][i];
     }
-    ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+    if (!b->splits || b->kind == PASS_WEIGHT)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
     soften(b, host_s, gpu_s);
     return 0;
 }
@@ -162,19 +260,113 @@ static void accumulate(struct builder *b, const struct op_block *block)
     double elements = (double)block_parameters(block);
     double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
     double bytes = each_B * elements * (b->first ? 0.5 : 1);
-    if (bytes > 0)
+    if (shard_is_full(b))
+        bytes /= (double)b->s->parallel.shard_degree;
+    if (bytes > 0 && (!b->splits || b->kind == PASS_WEIGHT))
         build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
 }
 
-int pass_backward(struct builder *b, struct err *err)
+/* Checkpoints ------------------------------------------------------------------------- */
+
+/* Layers that keep one input together; 0: nothing is recomputed as a whole. */
+static int64_t checkpointed(const struct builder *b, int32_t block)
 {
-    for (int32_t i = b->list.n_blocks - 1; i >= 0; i--) {
-        const struct op_block *block = &b->list.blocks[i];
-        for (int64_t k = 0; k < block->repeat; k++) {
-            if (backward_block(b, block, &b->times[i], err) < 0)
-                return -1;
-            accumulate(b, block);
-        }
+    enum checkpointing c = b->s->training.checkpointing;
+    const char *name = b->list.blocks[block].name;
+    size_t n = strlen(name);
+    if ((c != CHECKPOINT_FULL && c != CHECKPOINT_GROUP) || n < 5 ||
+        strcmp(name + n - 5, "layer") != 0)
+        return 0;
+    return c == CHECKPOINT_FULL ? 1 : b->s->training.checkpoint_group;
+}
+
+/* The input of a layer, which is what a checkpoint keeps (E9). */
+static int64_t checkpoint_B(const struct builder *b)
+{
+    bool wide = op_is_autocast(b->s->training.precision) || !b->half;
+    int64_t tokens = b->settings.batch * b->settings.sequence;
+    int64_t bytes = tokens * b->s->model.hidden * (wide ? 4 : 2);
+    return b->settings.sequence_parallel ? bytes / b->settings.tensor : bytes;
+}
+
+static int forward_slice(struct builder *b, struct slice slice, int32_t *unit,
+                         struct err *err)
+{
+    int64_t group = checkpointed(b, slice.block);
+    b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
+    for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
+        if (group > 0 && k % group == 0)
+            offload_checkpoint(b, checkpoint_B(b));
+        if (shard_enter(b, *unit, false, err) < 0)
+            return -1;
+        pass_forward_block(b, slice.block);
+        if (shard_leave(b, *unit, false, err) < 0)
+            return -1;
     }
+    b->keep = KEEP_ACTIVATIONS;
+    return 0;
+}
+
+/* Computes the layers [from, to) of a slice again; what they keep is workspace. */
+static int recompute(struct builder *b, struct slice slice, int64_t from, int64_t to,
+                     int32_t unit, struct err *err)
+{
+    load_checkpoint(b, checkpoint_B(b));
+    b->keep = KEEP_WORKSPACE;
+    b->part = PART_RECOMPUTE;
+    for (int64_t k = from; k < to; k++) {
+        if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
+            return -1;
+        pass_forward_block(b, slice.block);
+    }
+    b->part = PART_COMPUTE;
+    return 0;
+}
+
+/* Layers of a slice from the last to the first; *unit is one behind its last. */
+static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
+                          struct err *err)
+{
+    int64_t group = checkpointed(b, slice.block);
+    int32_t first = *unit - (int32_t)slice.repeat;
+    for (int64_t k = slice.repeat - 1; k >= 0; k--) {
+        int64_t from = group > 0 ? k / group * group : 0;
+        bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
+        if (group > 0 && b->kind == PASS_BACKWARD && last &&
+            recompute(b, slice, from, k + 1, first, err) < 0)
+            return -1;
+        b->keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
+        if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
+            pass_backward_block(b, slice.block, err) < 0)
+            return -1;
+        accumulate(b, &b->list.blocks[slice.block]);
+        if (shard_leave(b, first + (int32_t)k, true, err) < 0)
+            return -1;
+    }
+    b->keep = KEEP_ACTIVATIONS;
+    *unit = first;
+    return 0;
+}
+
+/* Passes ------------------------------------------------------------------------------ */
+
+int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
+{
+    const struct chunk_slices *c = &b->chunks[chunk];
+    int32_t unit = 0;
+    b->kind = kind;
+    b->part = PART_COMPUTE;
+    if (kind == PASS_FORWARD) {
+        for (int32_t i = 0; i < c->n; i++)
+            if (forward_slice(b, c->v[i], &unit, err) < 0)
+                return -1;
+        return 0;
+    }
+    b->backward_begin = b->last_kernel;
+    for (int32_t i = 0; i < c->n; i++)
+        unit += (int32_t)c->v[i].repeat;
+    for (int32_t i = c->n - 1; i >= 0; i--)
+        if (backward_slice(b, c->v[i], &unit, err) < 0)
+            return -1;
     return 0;
 }

@@ -1,110 +1,84 @@
 #include "replay/simulate.h"
 
+#include "replay/cast.h"
 #include "replay/reserved.h"
 #include "replay/run.h"
 #include "replay/servers.h"
-#include "replay/step.h"
 
 #include <math.h>
 
-enum { UNFOLDED_RANKS_MAX = 65536 };
-
-/* NCCL's channels and buffers of one communicator, as nvidia-smi shows them: 342 MB for
- * 2 GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table). */
-static int64_t communicator_B(int64_t ranks)
+/* NCCL's channels and buffers, as nvidia-smi shows them. Of one communicator 342 MB for 2
+ * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); of tensor, data and
+ * pipeline groups together 1.0 GB (fitted to BigScience's tables, Nc of the study of
+ * memory), so each of several is counted as the smaller. */
+static int64_t communicators_B(const struct scenario *s)
 {
-    return ranks <= 1 ? 0 : ranks == 2 ? 342000000 : 392000000;
-}
-
-/* A program for each group of equal instances, and which of them each rank runs. */
-struct cast {
-    int32_t n_steps;
-    struct step steps[CLUSTER_GROUPS_MAX];
-    int64_t n_ranks;
-    const struct program **programs; /* [n_ranks] */
-    int64_t *ranks;                  /* [n_ranks] their numbers */
-    struct groups groups;
-};
-
-static int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
-                      const struct net *net, struct err *err)
-{
-    const struct cluster *c = &s->cluster;
-    *cast = (struct cast) { 0 };
-    bool folded = net_is_folded(net);
-    cast->n_ranks = folded ? c->n_groups : c->n_gpus;
-    cast->programs = ARENA_ARRAY(arena, cast->n_ranks, const struct program *);
-    cast->ranks = ARENA_ARRAY(arena, cast->n_ranks, int64_t);
-    groups_init(&cast->groups, arena, s);
-    int64_t rank = 0, first = 0;
-    for (int32_t g = 0; g < c->n_groups; g++) {
-        const struct cluster_group *group = &c->groups[g];
-        struct step *step = &cast->steps[cast->n_steps++];
-        if (step_build(step, arena, s, group->instance->gpu, net, err) < 0)
-            return -1;
-        int64_t n = folded ? 1 : group->count * group->gpus_per_instance;
-        for (int64_t i = 0; i < n; i++) {
-            cast->ranks[rank] = first + i;
-            cast->programs[rank++] = &step->program;
-        }
-        first += group->count * group->gpus_per_instance;
-    }
-    return 0;
-}
-
-static void cast_release(struct cast *cast)
-{
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        step_release(&cast->steps[i]);
+    const struct parallelism *p = &s->parallel;
+    const int64_t small = 342000000, large = 392000000;
+    int64_t world = scenario_world(s);
+    int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1);
+    if (p->tensor == 1 && p->pipeline == 1)
+        return world <= 1 ? 0 : world == 2 ? small : large;
+    return kinds * small;
 }
 
 /* Memory */
 
-/* The caching allocator's segments, with what the context and NCCL leave to them. */
-static int64_t reserved_B(const struct ledger *l, const struct gpu *gpu, int64_t ranks)
+/* The caching allocator's segments, with what the context and NCCL leave to them. Stages
+ * of a pipeline book whole passes, of which no events are there to replay: multiples of
+ * 2 MiB then. */
+static int64_t reserved_B(const struct ledger *l, const struct gpu *gpu, int64_t nccl_B)
 {
-    int64_t capacity_B = gpu->memory_B - gpu->context_B - communicator_B(ranks);
+    const int64_t segment_B = 2 << 20;
+    int64_t capacity_B = gpu->memory_B - gpu->context_B - nccl_B;
+    if (!l->records)
+        return (l->peak_B + segment_B - 1) / segment_B * segment_B;
     return reserved_peak_B(l->events.v, l->events.n, l->n_before, capacity_B);
 }
 
 static struct stage_memory stage_memory(const struct step *step, const struct gpu *gpu,
-                                        int64_t ranks)
+                                        int64_t nccl_B)
 {
     const struct ledger *l = &step->ledger;
-    int64_t reserved = reserved_B(l, gpu, ranks);
+    int64_t reserved = reserved_B(l, gpu, nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
         .optimizer_B = l->at_peak_B[LEDGER_OPTIMIZER],
         .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
-        .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + communicator_B(ranks),
+        .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + nccl_B,
         .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + reserved - l->peak_B,
         .framework_B = gpu->context_B,
     };
-    m.peak_B = reserved + communicator_B(ranks) + gpu->context_B;
+    m.peak_B = reserved + nccl_B + gpu->context_B;
     return m;
 }
 
-/* Of a cluster with several kinds of GPU, the one that has least left. */
+/* Of each stage, on the kind of GPU that has least left; of all, the fullest. */
 static void read_memory(struct memory_result *m, struct arena *arena,
                         const struct scenario *s, const struct cast *cast)
 {
-    int64_t least = INT64_MAX;
-    m->n_stages = 1;
-    m->stages = ARENA_NEW(arena, struct stage_memory);
+    int64_t least = INT64_MAX, nccl_B = communicators_B(s);
+    m->n_stages = (int32_t)s->parallel.pipeline;
+    m->stages = ARENA_ARRAY(arena, m->n_stages, struct stage_memory);
+    int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
+    for (int32_t i = 0; i < m->n_stages; i++)
+        left[i] = INT64_MAX;
     for (int32_t i = 0; i < cast->n_steps; i++) {
-        const struct gpu *gpu = s->cluster.groups[i].instance->gpu;
-        struct stage_memory stage =
-            stage_memory(&cast->steps[i], gpu, scenario_world(s));
-        if (gpu->memory_B - stage.peak_B >= least)
+        const struct gpu *gpu = cast->gpus[i];
+        struct stage_memory stage = stage_memory(&cast->steps[i], gpu, nccl_B);
+        int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
+        if (free_B < left[at]) {
+            left[at] = free_B;
+            m->stages[at] = stage;
+        }
+        if (free_B >= least)
             continue;
-        least = gpu->memory_B - stage.peak_B;
-        m->stages[0] = stage;
+        least = free_B;
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
         m->allocated_B = cast->steps[i].ledger.peak_B;
-        m->reserved_B =
-            stage.peak_B - communicator_B(scenario_world(s)) - gpu->context_B;
+        m->reserved_B = stage.peak_B - nccl_B - gpu->context_B;
     }
     m->fits = least >= 0;
 }
@@ -125,7 +99,10 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;
     r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
     r->mfu = r->model_flops_per_gpu_s / peak;
-    r->hfu = cast->steps[0].flops / r->step_time_s / peak;
+    double executed = 0; /* stages weigh differently */
+    for (int32_t i = 0; i < cast->n_steps; i++)
+        executed += cast->steps[i].flops / cast->n_steps;
+    r->hfu = executed / r->step_time_s / peak;
 }
 
 static void read_cost(struct cost_result *c, const struct scenario *s, double step_s)
@@ -174,49 +151,40 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
                          r->cost.price_missing);
 }
 
-static int replay(struct simulate_result *r, struct arena *arena,
-                  const struct scenario *s, const struct net *net, struct err *err)
+static void read_all(struct simulate_result *r, struct arena *arena,
+                     const struct scenario *s, const struct cast *cast,
+                     const struct run_result *run)
 {
-    struct cast cast;
-    int status = cast_build(&cast, arena, s, net, err);
-    if (status == 0) {
-        struct run_result run;
-        struct run_request request = { .plans = { arena, net, &cast.groups },
-                                       .network = r->network,
-                                       .n_ranks = cast.n_ranks,
-                                       .programs = cast.programs,
-                                       .ranks = cast.ranks };
-        status = run_programs(&request, &run, err);
-        if (status < 0) {
-            cast_release(&cast);
-            return -1;
-        }
-        read_run(r, &run);
-        read_memory(&r->memory, arena, s, &cast);
-        read_rates(r, s, &cast);
-        read_layer(&r->layer, &cast.steps[0]);
-        read_cost(&r->cost, s, r->step_time_s);
-        read_warnings(r, arena, s);
-    }
-    cast_release(&cast);
-    return status;
+    int32_t layered = cast->n_steps / 2; /* a middle stage has layers */
+    read_run(r, run);
+    read_memory(&r->memory, arena, s, cast);
+    read_rates(r, s, cast);
+    read_layer(&r->layer, &cast->steps[layered]);
+    read_cost(&r->cost, s, r->step_time_s);
+    read_warnings(r, arena, s);
+    r->executed_flops = 0;
+    for (int32_t i = 0; i < cast->n_steps; i++)
+        r->executed_flops += cast->steps[i].flops;
 }
 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
              const struct simulate_options *options, struct err *err)
 {
-    *r = (struct simulate_result) { 0 };
-    r->network = options->network;
-    r->folded = !options->unfold;
-    if (options->unfold && s->cluster.n_gpus > UNFOLDED_RANKS_MAX)
-        return err_set(err,
-                       "%lld ranks are too many to simulate each (leave --unfold out, "
-                       "or at most %d)",
-                       (long long)s->cluster.n_gpus, UNFOLDED_RANKS_MAX);
-    struct net *net = net_new(&s->cluster, r->folded, err);
-    if (!net)
-        return -1;
-    int status = replay(r, arena, s, net, err);
-    net_free(net);
-    return status;
+    struct cast cast;
+    struct run_result run;
+    *r = (struct simulate_result) { .network = options->network };
+    int rc = cast_build(&cast, arena, s, options->unfold, options->detail, err);
+    r->folded = cast.net && net_is_folded(cast.net);
+    if (rc == 0) {
+        struct run_request request = { .plans = { arena, cast.net, &cast.groups },
+                                       .network = r->network,
+                                       .n_ranks = cast.n_ranks,
+                                       .programs = cast.programs,
+                                       .ranks = cast.ranks };
+        rc = run_programs(&request, &run, err);
+    }
+    if (rc == 0)
+        read_all(r, arena, s, &cast, &run);
+    cast_release(&cast);
+    return rc;
 }

@@ -40,6 +40,7 @@ struct cost_result {
 struct simulate_options {
     enum fidelity network;
     bool unfold; /* simulate every rank */
+    bool detail; /* replay every pass operator by operator; for tests */
 };
 
 struct simulate_result {
@@ -53,6 +54,7 @@ struct simulate_result {
     double util_gpu, util_host, util_nic, util_nvlink; /* busy shares of the step */
     enum fidelity network;
     uint64_t events;
+    double executed_flops; /* of one rank of each stage together */
     bool folded;
     int32_t n_warnings;
     const char **warnings; /* in the arena */

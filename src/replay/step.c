@@ -1,16 +1,41 @@
 #include "replay/step.h"
 
+#include "base/units.h"
 #include "replay/builder.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 
+/* What writers share ----------------------------------------------------------------- */
+
+void build_wait(struct builder *b, int32_t task)
+{
+    if (task < 0)
+        return;
+    if (b->waits[0] >= 0 && b->waits[1] >= 0) /* a kernel has two places: one more */
+        build_kernel(b, b->part, 0, 0, 0);
+    b->waits[b->waits[0] >= 0] = task;
+}
+
+int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
+                     double shared_s)
+{
+    struct program *p = &b->step->program;
+    int32_t task = program_kernel(p, STREAM_COMPUTE, part, host_s, alone_s, shared_s);
+    program_follow(p, task, b->waits[0]);
+    program_follow(p, task, b->waits[1]);
+    p->tasks.v[task].receives = b->receives;
+    b->waits[0] = b->waits[1] = b->receives = -1;
+    b->last_kernel = task;
+    return task;
+}
+
 int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes)
 {
-    return program_kernel(&b->step->program, STREAM_COMPUTE, part, host_s,
-                          kernel_stream_s(b->gpu, bytes, kernel_alone),
-                          kernel_stream_s(b->gpu, bytes, b->shared));
+    return build_kernel(b, part, host_s, kernel_stream_s(b->gpu, bytes, kernel_alone),
+                        kernel_stream_s(b->gpu, bytes, b->shared));
 }
 
 void build_host_pause(struct builder *b, double seconds)
@@ -19,7 +44,60 @@ void build_host_pause(struct builder *b, double seconds)
     if (seconds <= 0 || p->tasks.n == 0)
         return;
     p->tasks.v[p->tasks.n - 1].sync = true;
-    program_kernel(p, STREAM_COMPUTE, PART_OTHER, seconds, 0, 0);
+    build_kernel(b, PART_OTHER, seconds, 0, 0);
+}
+
+void build_close(struct builder *b)
+{
+    build_wait(b, b->overlapped);
+    b->overlapped = -1;
+    int32_t task = build_kernel(b, PART_COMPUTE, 0, 0, 0);
+    b->step->program.tasks.v[task].sync = true;
+    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
+    b->transient_B = 0;
+}
+
+/* MiCS gathers between nodes first, where its groups have several GPUs in each. */
+static enum coll_algorithm algorithm_of(const struct builder *b, enum channel channel,
+                                        enum coll_op op)
+{
+    struct ranks r = groups_of(b->request->groups, channel, b->plans_rank);
+    struct coll_group g;
+    struct err ignored = { 0 };
+    if (op != COLL_ALL_GATHER || channel != CHANNEL_SHARD ||
+        !b->s->parallel.shard_hierarchical ||
+        groups_spans(b->request->groups, &r, &g, &ignored) < 0 || g.n_spans != 1 ||
+        g.spans[0].n_instances < 2 || g.spans[0].n_gpus < 2)
+        return COLL_AUTO;
+    return COLL_MICS;
+}
+
+int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
+                   double size_B, struct err *err)
+{
+    struct program *p = &b->step->program;
+    for (int64_t i = p->comms.n - 1; i >= 0; i--) {
+        const struct comm *c = &p->comms.v[i];
+        if (c->has_request && c->channel == channel && c->request.op == op &&
+            c->request.size_B == size_B)
+            return (int32_t)i;
+    }
+    bool gradients = channel == CHANNEL_DATA || channel == CHANNEL_WORLD;
+    struct comm c = {
+        .channel = channel,
+        .has_request = true,
+        .network_frac = gradients ? b->fw->network_frac : 1,
+        .request = { .op = op,
+                     .algorithm = algorithm_of(b, channel, op),
+                     .protocol = b->s->software.protocol,
+                     .size_B = size_B,
+                     .nccl = b->s->software.nccl,
+                     .graph_launch = true },
+    };
+    if (plans_make(&b->plans, &c, b->plans_rank, &c.plan, err) < 0)
+        return -1;
+    VEC_PUSH(&p->comms, c);
+    return (int32_t)(p->comms.n - 1);
 }
 
 int64_t block_parameters(const struct op_block *block)
@@ -29,6 +107,8 @@ int64_t block_parameters(const struct op_block *block)
         n += block->params[i].elements;
     return n;
 }
+
+/* Set-up ------------------------------------------------------------------------------- */
 
 /* What a middle layer takes, for reports and for comparison with layer benchmarks. */
 static void measure_layer(struct builder *b)
@@ -48,12 +128,27 @@ static void measure_layer(struct builder *b)
     }
 }
 
+/* Replicas of a parameter, over which its gradients are summed. */
+static int64_t replicas(const struct builder *b)
+{
+    return b->s->parallel.data * b->s->parallel.context;
+}
+
+/* Whether gradients are held a second time in buckets, as DDP's are. */
+static bool has_buckets(const struct builder *b)
+{
+    enum library l = b->s->parallel.library;
+    return replicas(b) > 1 && !shard_is_full(b) &&
+           !b->s->parallel.gradient_as_bucket_view && l != LIBRARY_MEGATRON &&
+           l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
+}
+
 /* What is there before the step begins: parameters, optimizer states, buckets, and
  * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
-    bool replicas = scenario_world(b->s) > 1;
+    bool buckets = has_buckets(b);
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
@@ -62,40 +157,62 @@ static void allocate_states(struct builder *b)
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * b->states.optimizer_B));
             if (b->fw->keeps_gradients)
                 ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * b->states.gradient_B));
-            if (replicas) /* DDP's buckets hold the gradients a second time */
+            if (buckets)
                 ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * states_wire_B(b->s)));
         }
     }
 }
 
-static int builder_init(struct builder *b, struct err *err)
+static void set_up(struct builder *b)
 {
-    struct op_settings settings = scenario_op_settings(b->s);
-    if (op_list_make(&b->list, b->arena, &b->s->model, &settings, err) < 0)
-        return -1;
-    b->states = states_of(b->s);
-    b->half = dtype_bytes(op_compute_dtype(b->s->training.precision)) <= 2;
+    const struct step_request *q = b->request;
+    b->arena = q->arena;
+    b->s = q->s;
+    b->fw = q->s->training.framework;
+    b->net = q->net;
+    b->plans = (struct plans) { q->arena, q->net, q->groups };
+    b->settings = scenario_op_settings(q->s);
+    b->states = states_of(q->s);
+    b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
-    b->last_comm = -1;
+    b->last_comm = b->last_kernel = b->overlapped = b->receives = -1;
+    b->waits[0] = b->waits[1] = b->backward_begin = -1;
+    b->detail = q->detail || q->s->parallel.pipeline == 1;
+    int64_t chunks = q->s->parallel.virtual_stages;
+    b->measured = ARENA_ARRAY(q->arena, chunks * PASS_N * 2, struct measured);
+    b->seen = ARENA_ARRAY(q->arena, chunks, bool);
+    b->splits =
+        q->s->parallel.pipeline > 1 && q->s->parallel.schedule == SCHEDULE_ZB_H1;
     program_init(&b->step->program);
-    if (scenario_world(b->s) > 1 &&
+}
+
+static int builder_init(struct builder *b, struct err *err)
+{
+    struct op_list model;
+    set_up(b);
+    if (op_list_make(&model, b->arena, &b->s->model, &b->settings, err) < 0 ||
+        stage_cut(b, &model, err) < 0 || tensor_plan(b, err) < 0 ||
+        shard_plan(b, err) < 0)
+        return -1;
+    if (replicas(b) > 1 && !shard_is_full(b) &&
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
         return -1;
     pass_time_blocks(b);
     measure_layer(b);
-    b->step->ledger.records = true;
+    b->step->ledger.records = b->s->parallel.pipeline == 1;
     allocate_states(b);
     b->step->ledger.n_before = b->step->ledger.events.n;
     return 0;
 }
 
+/* A lone stage ------------------------------------------------------------------------- */
+
 /* The batch comes from pinned host memory; forward waits for it. */
 static int32_t load_batch(struct builder *b)
 {
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
-    const struct training *t = &b->s->training;
-    double bytes = (double)(t->micro_batch_size * t->sequence_length) * BYTES_PER_TOKEN;
+    double bytes = (double)(b->settings.batch * b->settings.sequence) * BYTES_PER_TOKEN;
     double time_s = bytes / b->s->cluster.groups[0].instance->host_pinned_Bps;
     return program_kernel(&b->step->program, STREAM_COPY, PART_OTHER,
                           b->fw->dispatch_forward_s, time_s, time_s);
@@ -103,37 +220,214 @@ static int32_t load_batch(struct builder *b)
 
 static int microbatch(struct builder *b, struct err *err)
 {
-    struct program *p = &b->step->program;
-    int32_t batch = load_batch(b);
+    build_wait(b, load_batch(b));
     if (buckets_broadcast(b, err) < 0)
         return -1;
-    int64_t begin = p->tasks.n;
-    pass_forward(b);
-    p->tasks.v[begin].after[0] = batch;
+    if (pass_write(b, PASS_FORWARD, 0, err) < 0)
+        return -1;
     buckets_begin(b);
-    if (pass_backward(b, err) < 0)
+    if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
-    if (b->reduces && buckets_end(b, err) < 0)
+    build_wait(b, b->overlapped);
+    b->overlapped = -1;
+    if (b->reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
         return -1;
-    int32_t end = program_kernel(p, STREAM_COMPUTE, PART_COMPUTE,
-                                 b->fw->dispatch_forward_s, 0, 0);
     if (b->reduces)
-        p->tasks.v[end].after[0] = b->last_comm;
+        build_wait(b, b->last_comm);
+    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
     build_host_pause(b, b->fw->microbatch_s);
     return 0;
 }
 
-static int accumulation_steps(struct builder *b, struct err *err)
+/* Stages of a pipeline -------------------------------------------------------------------- */
+
+/* Where the pass at hand stands in the pipeline. */
+struct position {
+    int64_t stage, last;  /* of all virtual stages */
+    int32_t base, n_each; /* messages of the accumulation step; of a direction */
+    int64_t microbatches;
+};
+
+static int32_t message_of(const struct position *at, bool backward, int64_t stage,
+                          int64_t microbatch)
 {
-    int64_t n = b->s->training.accumulation, replayed = n;
-    if (replayed > REPLAYED_MICROBATCHES)
-        replayed = REPLAYED_MICROBATCHES;
+    return at->base + (backward ? at->n_each : 0) +
+           (int32_t)(stage * at->microbatches + microbatch);
+}
+
+/* The activation that goes from stage to stage; ranks of a tensor group each send their
+ * part of it. */
+static double message_B(const struct builder *b)
+{
+    double tokens = (double)(b->settings.batch * b->settings.sequence);
+    double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
+    return bytes / (double)b->settings.tensor;
+}
+
+/* Megatron waits for its messages to be sent. */
+static bool sends_exposed(const struct builder *b)
+{
+    return b->s->parallel.library == LIBRARY_MEGATRON;
+}
+
+static int send(struct builder *b, bool back, int32_t message, struct err *err)
+{
+    int32_t comm = build_comm(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
+                              message_B(b), err);
+    if (comm < 0)
+        return -1;
+    struct program *p = &b->step->program;
+    int32_t task = program_collective_on(p, back ? STREAM_BACK : STREAM_NEXT,
+                                         PART_PIPELINE_COMM, 0, comm, b->last_kernel);
+    p->tasks.v[task].sends = message;
+    if (sends_exposed(b))
+        build_wait(b, task);
+    return 0;
+}
+
+/* One task for the whole pass. */
+static int write_measured(struct builder *b, struct pass_ref ref, struct err *err)
+{
+    const struct measured *m;
+    int32_t waits[2] = { b->waits[0], b->waits[1] }, receives = b->receives;
+    b->waits[0] = b->waits[1] = b->receives = -1;
+    if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, err) < 0)
+        return -1;
+    struct program *p = &b->step->program;
+    b->last_kernel = program_pass(p, m->pass);
+    p->tasks.v[b->last_kernel].receives = receives;
+    program_follow(p, b->last_kernel, waits[0]);
+    program_follow(p, b->last_kernel, waits[1]);
+    ledger_apply(&b->step->ledger, &m->memory);
+    b->step->flops += m->flops;
+    return 0;
+}
+
+static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
+                      const struct position *at, struct err *err)
+{
+    bool backward = ref.kind != PASS_FORWARD;
+    int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
+    int64_t goes_to = backward ? at->stage - 1 : at->stage + 1;
+    if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
+        b->receives = message_of(at, backward, at->stage, ref.microbatch);
+    else if (ref.kind == PASS_FORWARD)
+        build_wait(b, load_batch(b));
+    if (detail) {
+        build_kernel(b, PART_COMPUTE, 0, 0, 0);
+        if (pass_write(b, ref.kind, ref.chunk, err) < 0)
+            return -1;
+        build_close(b);
+    } else if (write_measured(b, ref, err) < 0) {
+        return -1;
+    }
+    if (ref.kind == PASS_WEIGHT || goes_to < 0 || goes_to > at->last)
+        return 0;
+    return send(b, backward, message_of(at, backward, goes_to, ref.microbatch), err);
+}
+
+/* Whether no later pass of the order completes gradients of the chunk. */
+static bool is_last_backward(const struct pass_list *order, int64_t i)
+{
+    for (int64_t k = i + 1; k < order->n; k++)
+        if (order->v[k].kind == order->v[i].kind &&
+            order->v[k].chunk == order->v[i].chunk)
+            return false;
+    return true;
+}
+
+/* The passes of one accumulation step; its last backwards may reduce beside compute. */
+static int pipeline_passes(struct builder *b, const struct pass_list *order,
+                           int64_t accumulated, bool reduces, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    int64_t m = b->s->training.microbatches, all = p->pipeline * p->virtual_stages;
+    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    enum pass_kind completes = b->splits ? PASS_WEIGHT : PASS_BACKWARD;
+    struct position at = { .last = all - 1,
+                           .n_each = (int32_t)(all * m),
+                           .microbatches = m };
+    at.base = (int32_t)accumulated * 2 * at.n_each;
+    b->step->program.n_messages = at.base + 2 * at.n_each;
+    b->reduces = reduces;
+    buckets_begin(b);
+    for (int64_t i = 0; i < order->n; i++) {
+        struct pass_ref ref = order->v[i];
+        at.stage = ref.chunk * p->pipeline + stage;
+        b->first = !b->seen[ref.chunk];
+        b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
+        bool watched = b->reduces && p->overlap;
+        if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
+            return -1;
+        if (ref.kind == completes)
+            b->seen[ref.chunk] = true;
+    }
+    b->reduces = reduces;
+    if (reduces && buckets_end(b, err) < 0)
+        return -1;
+    if (reduces)
+        build_wait(b, b->last_comm);
+    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    build_host_pause(b, b->fw->microbatch_s);
+    return 0;
+}
+
+/* First and last stage add up the gradients of an embedding that both hold. */
+static int sum_embeddings(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    if (p->pipeline == 1 || !b->s->model.tied_embeddings ||
+        (stage != 0 && stage != p->pipeline - 1))
+        return 0;
+    double elements = (double)b->embedding_elements;
+    int32_t comm = build_comm(b, CHANNEL_EMBEDDING, COLL_ALL_REDUCE,
+                              elements * states_wire_B(b->s), err);
+    if (comm < 0)
+        return -1;
+    build_wait(b,
+               program_collective(&b->step->program, PART_PIPELINE_COMM,
+                                  b->fw->dispatch_optimizer_s, comm, b->last_kernel));
+    build_kernel(b, PART_COMPUTE, 0, 0, 0);
+    return 0;
+}
+
+/* The norm of all gradients, for clipping: each rank's share is read, and summed up. */
+static int sum_norms(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
+    if (b->s->training.gradient_clipping <= 0 ||
+        (p->tensor * p->pipeline == 1 && !sharded))
+        return 0;
+    double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
+    build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
+    int32_t comm = build_comm(b, channel, COLL_ALL_REDUCE, 4, err);
+    if (comm < 0)
+        return -1;
+    build_wait(b,
+               program_collective(&b->step->program, PART_OPTIMIZER,
+                                  b->fw->dispatch_optimizer_s, comm, b->last_kernel));
+    build_kernel(b, PART_OPTIMIZER, 0, 0, 0);
+    return 0;
+}
+
+/* The step --------------------------------------------------------------------------------- */
+
+static int accumulation_steps(struct builder *b, const struct pass_list *order,
+                              struct err *err)
+{
+    const struct training *t = &b->s->training;
+    int64_t n = order ? t->accumulation : t->accumulation * t->microbatches;
+    int64_t replayed = n > REPLAYED_MICROBATCHES ? REPLAYED_MICROBATCHES : n;
     struct program *p = &b->step->program;
     for (int64_t i = 0; i < replayed; i++) {
         b->first = i == 0;
-        b->reduces = scenario_world(b->s) > 1 &&
-                     (i == replayed - 1 || b->fw->reduce_every_microbatch);
-        if (microbatch(b, err) < 0)
+        b->reduces =
+            replicas(b) > 1 && (i == replayed - 1 || b->fw->reduce_every_microbatch);
+        if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
+                  : microbatch(b, err) < 0)
             return -1;
         if (n > replayed && i == 1)
             p->repeat.from = (int32_t)p->tasks.n - 1;
@@ -146,22 +440,44 @@ static int accumulation_steps(struct builder *b, struct err *err)
     return 0;
 }
 
-int step_build(struct step *step, struct arena *arena, const struct scenario *s,
-               const struct gpu *gpu, const struct net *net, struct err *err)
+int step_build(struct step *step, const struct step_request *request, int64_t rank,
+               const struct gpu *gpu, const struct pass_list *order, struct err *err)
 {
     *step = (struct step) { 0 };
     struct builder b = {
-        .step = step,
-        .arena = arena,
-        .s = s,
-        .fw = s->training.framework,
-        .gpu = gpu,
-        .net = net,
+        .step = step, .request = request, .gpu = gpu, .plans_rank = rank
     };
-    if (builder_init(&b, err) < 0 || accumulation_steps(&b, err) < 0)
+    if (builder_init(&b, err) < 0 || accumulation_steps(&b, order, err) < 0 ||
+        sum_embeddings(&b, err) < 0 || sum_norms(&b, err) < 0)
         return -1;
     update_parameters(&b);
-    return 0;
+    return shard_gather_updated(&b, err);
+}
+
+int step_measure(const struct step_request *request, int64_t rank,
+                 const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
+                 struct err *err)
+{
+    struct step step = { 0 };
+    struct builder b = {
+        .step = &step, .request = request, .gpu = gpu, .plans_rank = rank
+    };
+    const struct measured *m;
+    int rc = builder_init(&b, err);
+    for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
+        rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, err);
+        if (rc == 0) {
+            ledger_apply(&step.ledger, &m->memory);
+            time_ps[kind] = step.program.passes.v[m->pass].time_ps;
+        }
+    }
+    int32_t comm =
+        rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV, message_B(&b), err) : -1;
+    if (comm >= 0)
+        *message_ps =
+            units_ps(coll_plan_time_s(step.program.comms.v[comm].plan, request->net));
+    step_release(&step);
+    return comm >= 0 ? 0 : -1;
 }
 
 void step_release(struct step *step)

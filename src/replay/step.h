@@ -1,19 +1,22 @@
-/* One training step of one GPU of a data-parallel job, written out: its program of
- * tasks, and the memory it takes while it runs.
+/* One training step of one rank, written out: its program of tasks, and the memory it
+ * takes while it runs.
  *
- *   for each accumulation step: forward of all blocks, backward of all blocks
- *       (behind the last one: gradients go into buckets, each bucket an all-reduce
- *        as soon as it is full)
+ *   for each accumulation step: the passes of the stage in the schedule's order
+ *       (a lone stage: forward, backward; behind the last backward gradients go into
+ *        buckets, each bucket a reduction as soon as it is full)
  *   update of the optimizer
  *
- * Accumulation steps beyond the fourth are alike; they become the program's repeat. */
+ * Accumulation steps beyond the fourth are alike; they become the program's repeat.
+ * With several stages a pass stands as one task, measured in isolation, except where
+ * something observes its operators: the last backwards, beside the reduction. */
 #ifndef REPLAY_STEP_H
 #define REPLAY_STEP_H
 
 #include "parallel/scenario.h"
 #include "parallel/states.h"
 #include "replay/ledger.h"
-#include "replay/program.h"
+#include "replay/plans.h"
+#include "replay/schedule.h"
 
 struct step {
     struct program program;
@@ -22,12 +25,29 @@ struct step {
     int64_t layer_parameters_B, layer_activations_B;
     double flops;            /* executed by this GPU, over the whole step */
     int64_t comm_channels_B; /* NCCL's buffers on this GPU */
+    int64_t live_B; /* at the end: what was there at the begin, if all is freed */
 };
 
-/* Builds the step for a GPU type of the scenario's cluster. The plans of the collectives
- * are made on `net` in the arena. */
-int step_build(struct step *step, struct arena *arena, const struct scenario *s,
-               const struct gpu *gpu, const struct net *net, struct err *err);
+/* What steps of one scenario have in common. */
+struct step_request {
+    struct arena *arena;
+    const struct scenario *s;
+    const struct net *net; /* that is run on; the plans' links are its */
+    const struct net
+        *folded; /* for measuring passes; the same when the run is folded */
+    const struct groups *groups;
+    bool detail; /* no pass stands as one task */
+};
+
+/* Builds the step of a rank of the job on a GPU type of the cluster; `order` is its
+ * stage's list of passes, NULL with one stage. */
+int step_build(struct step *step, const struct step_request *request, int64_t rank,
+               const struct gpu *gpu, const struct pass_list *order, struct err *err);
 void step_release(struct step *step);
+
+/* Durations of a stage's passes, for the dynamic schedule, and of a message. */
+int step_measure(const struct step_request *request, int64_t rank,
+                 const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
+                 struct err *err);
 
 #endif

@@ -6,6 +6,14 @@ static bool scales_loss(enum op_precision p)
     return p == OP_FP16 || p == OP_AMP_FP16;
 }
 
+/* A rank updates its shard. */
+static double sharded(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    return p->sharding != SHARDING_NONE && p->shard_degree > 1 ? (double)p->shard_degree
+                                                               : 1;
+}
+
 /* One kernel after the other on each parameter tensor. */
 static void update_tensors(struct builder *b, const struct framework_optimizer *o)
 {
@@ -13,12 +21,13 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            double elements = (double)block->params[k % block->n_params].elements;
+            double elements =
+                (double)block->params[k % block->n_params].elements / sharded(b);
             double time_s =
                 kernels *
                 kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
-            program_kernel(&b->step->program, STREAM_COMPUTE, PART_OPTIMIZER,
-                           b->fw->dispatch_optimizer_s * kernels, time_s, time_s);
+            build_kernel(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s * kernels,
+                         time_s, time_s);
         }
     }
 }
@@ -39,6 +48,6 @@ void update_parameters(struct builder *b)
         update_tensors(b, o);
     else
         build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
-                     o->bytes * elements);
+                     o->bytes * elements / sharded(b));
     build_host_pause(b, o->fixed_s);
 }

@@ -106,11 +106,42 @@ static void cut_stages(struct builder *b, const struct coll_plan *plan)
     }
 }
 
+/* NCCL's collectives of the ranks that hold the same parameters: a sum, or what sharded
+ * states need of it, and then a sum over the replicas of each shard. */
+static int plan_groups(struct builder *b, double size, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    struct wire *w = &b->wire;
+    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
+    int32_t comm =
+        build_comm(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
+                   sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, size, err);
+    if (comm < 0)
+        return -1;
+    double taken = b->step->program.comms.v[comm].plan->sm_frac;
+    b->shared.sms = fmin(b->shared.sms, 1 - taken);
+    w->n_stages = 1;
+    w->streams[0] = STREAM_COMM;
+    w->stages[0] = comm;
+    if (!sharded || p->shard_degree >= p->data * p->context)
+        return 0;
+    comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE,
+                      size / (double)p->shard_degree, err);
+    w->n_stages = 2;
+    w->streams[1] = STREAM_COMM;
+    w->stages[1] = comm;
+    return comm < 0 ? -1 : 0;
+}
+
 int wire_plan(struct builder *b, double bytes, struct err *err)
 {
     double size = bytes * b->wire.frac;
     if (size == b->plan_B)
         return 0;
+    if (b->wire.way->algorithm == COLL_AUTO) {
+        b->plan_B = size;
+        return plan_groups(b, size, err);
+    }
     struct coll_request request = { .op = COLL_ALL_REDUCE,
                                     .algorithm = b->wire.way->algorithm,
                                     .size_B = size,

@@ -1,0 +1,88 @@
+/* Passes replayed in isolation: a pass of a pipeline's stage begins when its message has
+ * come and the host with it, so that it takes the same time wherever it stands, and one
+ * replay in detail serves for all of its kind. */
+#include "base/units.h"
+#include "replay/builder.h"
+#include "replay/run.h"
+
+/* The pass alone, on a program of its own; its collectives are those of the stage's. */
+static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
+                  struct pass_cost *cost, struct err *err)
+{
+    struct program whole = b->step->program, alone;
+    program_init(&alone);
+    for (int64_t i = 0; i < whole.comms.n; i++)
+        VEC_PUSH(&alone.comms, whole.comms.v[i]);
+    b->step->program = alone;
+    int32_t last_kernel = b->last_kernel;
+    b->last_kernel = -1;
+    int rc = pass_write(b, kind, chunk, err);
+    if (rc == 0)
+        build_close(b);
+    alone = b->step->program;
+    b->step->program = whole;
+    b->last_kernel = last_kernel;
+    for (int64_t i = 0; i < alone.comms.n && rc == 0; i++) {
+        struct comm *c = &alone.comms.v[i];
+        struct plans plans = { b->arena, b->request->folded, b->request->groups };
+        if (b->request->folded != b->net && c->has_request)
+            rc = plans_make(&plans, c, b->plans_rank, &c->plan, err);
+    }
+    const struct program *programs[] = { &alone };
+    struct run_request q = { .plans = { b->arena, b->request->folded,
+                                        b->request->groups },
+                             .network = FIDELITY_FLOW,
+                             .n_ranks = 1,
+                             .programs = programs,
+                             .ranks = &b->plans_rank };
+    struct run_result r;
+    if (rc == 0)
+        rc = run_programs(&q, &r, err);
+    if (rc == 0) {
+        int64_t sum = 0;
+        *cost = (struct pass_cost) { .gpu_busy_ps = units_ps(r.gpu_busy_s),
+                                     .host_busy_ps = units_ps(r.host_busy_s),
+                                     .time_ps = units_ps(r.time_s) };
+        for (int i = 0; i < PART_N; i++) {
+            cost->parts_ps[i] = units_ps(r.parts_s[i]);
+            sum += i == PART_DATA_COMM_HIDDEN ? 0 : cost->parts_ps[i];
+        }
+        cost->parts_ps[PART_OTHER] += cost->time_ps - sum; /* rounding */
+    }
+    program_release(&alone);
+    return rc;
+}
+
+static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
+                   struct measured *m, struct err *err)
+{
+    struct pass_cost cost;
+    struct ledger from = b->step->ledger;
+    struct ledger *l = &b->step->ledger;
+    double flops = b->step->flops;
+    bool reduces = b->reduces;
+    ledger_begin(l);
+    b->first = first;
+    b->reduces = false;
+    int rc = replay(b, kind, chunk, &cost, err);
+    b->reduces = reduces;
+    m->flops = b->step->flops - flops;
+    b->step->flops = flops;
+    ledger_end(l, &from, &m->memory);
+    if (rc < 0)
+        return -1;
+    VEC_PUSH(&b->step->program.passes, cost);
+    m->pass = (int32_t)(b->step->program.passes.n - 1);
+    m->known = true;
+    return 0;
+}
+
+int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
+                 const struct measured **out, struct err *err)
+{
+    bool both = kind == PASS_FORWARD; /* forwards are alike */
+    struct measured *m =
+        &b->measured[(chunk * PASS_N + (int32_t)kind) * 2 + (first && !both)];
+    *out = m;
+    return m->known ? 0 : measure(b, kind, chunk, first, m, err);
+}

@@ -1,0 +1,172 @@
+/* Collectives within a tensor group: which operators they stand before or behind, by how
+ * the group splits its products (MODEL.md, "Tensor parallelism"). */
+#include "replay/builder.h"
+
+#include <string.h>
+
+enum { REDUCE = 1 << 0, SCATTER = 1 << 1, COLUMNS = 1 << 2 }; /* how it is split */
+
+enum extent {
+    EXTENT_X,      /* activations of all tokens */
+    EXTENT_QKV,    /* what the first products of attention write, undivided */
+    EXTENT_FFN,    /* and those of the MLP */
+    EXTENT_TOKENS, /* one fp32 number a token */
+};
+
+struct rule {
+    unsigned split;
+    bool backward, after;
+    const char *ops; /* the first of these that the block has */
+    enum coll_op op;
+    enum extent extent;
+    bool overlaps; /* may run beside gradients of weights */
+    int32_t times;
+};
+
+/* clang-format off */
+static const struct rule rules[] = {
+    /* Megatron, SMP "speed": products whole in rows; sums of partial results */
+    { REDUCE, false, true, "word_gather", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "out", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "cross_out", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "combine|down", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, true, true, "logits_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "up_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "cross_value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    /* sequence parallelism, and the reading of SMP "memory" that gathers inputs */
+    { SCATTER, false, true, "word_gather", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "qkv|query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "cross_query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "cross_out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "router|gate|up", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "combine|down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "logits", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, true, "logits_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "up_wgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "qkv_wgrad|value_wgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    /* SMP "memory", the other: every product split by the columns of its input */
+    { COLUMNS, false, true, "qkv|value", COLL_REDUCE_SCATTER, EXTENT_QKV, false, 1 },
+    { COLUMNS, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { COLUMNS, false, true, "up", COLL_REDUCE_SCATTER, EXTENT_FFN, false, 1 },
+    { COLUMNS, false, true, "combine|down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { COLUMNS, false, true, "norm1", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { COLUMNS, false, true, "norm2", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { COLUMNS, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_FFN, false, 1 },
+    { COLUMNS, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "qkv_dgrad|value_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
+    { COLUMNS, true, true, "logits_dgrad", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    /* loss over a split vocabulary: largest logit, its target, sum of exponentials */
+    { REDUCE | SCATTER | COLUMNS, false, true, "loss", COLL_ALL_REDUCE, EXTENT_TOKENS,
+      false, 3 },
+};
+/* clang-format on */
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+static unsigned split_of(const struct parallelism *p)
+{
+    if (p->sequence_parallel || p->tensor_policy == TENSOR_SMP_GATHER)
+        return SCATTER;
+    return p->tensor_policy == TENSOR_SMP_SCATTER ? COLUMNS : REDUCE;
+}
+
+static double extent_B(const struct builder *b, enum extent e)
+{
+    const struct model *m = &b->s->model;
+    double tokens = (double)(b->settings.batch * b->settings.sequence);
+    double width = b->half ? 2 : 4;
+    switch (e) {
+    case EXTENT_X:
+        return tokens * (double)m->hidden * width;
+    case EXTENT_QKV:
+        return tokens * (double)(m->q_width + 2 * m->kv_width) * width;
+    case EXTENT_FFN:
+        return tokens * (double)m->ffn * (m->gated_mlp ? 2 : 1) * width;
+    case EXTENT_TOKENS:
+        return tokens * 4;
+    }
+    return 0;
+}
+
+static int32_t find(const struct op *ops, int32_t n, const char *name, size_t len)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strlen(ops[i].name) == len && strncmp(ops[i].name, name, len) == 0)
+            return i;
+    return -1;
+}
+
+static int32_t find_any(const struct op *ops, int32_t n, const char *names)
+{
+    const char *bar = strchr(names, '|');
+    int32_t at = find(ops, n, names, bar ? (size_t)(bar - names) : strlen(names));
+    return at < 0 && bar ? find_any(ops, n, bar + 1) : at;
+}
+
+/* Attention and MLP side by side share one collective: the later one's. */
+static bool is_shared(const struct builder *b, const struct rule *r)
+{
+    return b->s->model.parallel_residual &&
+           (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
+            (r->op == COLL_ALL_GATHER &&
+             strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
+}
+
+static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
+                     struct err *err)
+{
+    const struct op_block *bl = &b->list.blocks[block];
+    struct block_comms *c = &b->comms[block];
+    int side = r->backward;
+    int32_t at = find_any(r->backward ? bl->backward : bl->forward,
+                          r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    if (at < 0 || is_shared(b, r))
+        return 0;
+    int32_t comm = build_comm(b, CHANNEL_TENSOR, r->op, extent_B(b, r->extent), err);
+    if (comm < 0)
+        return -1;
+    bool may = b->s->parallel.library == LIBRARY_MEGATRON;
+    c->v[side][c->n[side]++] = (struct op_comm) { .op = at,
+                                                  .after = r->after,
+                                                  .overlapped = r->overlaps && may,
+                                                  .comm = comm,
+                                                  .times = r->times };
+    return 0;
+}
+
+int tensor_plan(struct builder *b, struct err *err)
+{
+    unsigned split = split_of(&b->s->parallel);
+    b->comms = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_comms);
+    if (b->s->parallel.tensor == 1)
+        return 0;
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        b->comms[i].v[0] = ARENA_ARRAY(b->arena, RULES, struct op_comm);
+        b->comms[i].v[1] = ARENA_ARRAY(b->arena, RULES, struct op_comm);
+        for (int k = 0; k < RULES; k++)
+            if (rules[k].split & split && plan_rule(b, &rules[k], i, err) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+bool tensor_weight_op(const struct op *op)
+{
+    static const char *const endings[] = { "_wgrad", "_grad_cast", "_bias" };
+    size_t n = strlen(op->name);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t k = strlen(endings[i]);
+        if (n > k && strcmp(op->name + n - k, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
