@@ -18,7 +18,7 @@ const char *coll_chain_refuses(struct planner *p)
     if (p->request->op != COLL_ALL_REDUCE)
         return "a chain is for all_reduce";
     if (p->plan->n_nodes > 1)
-        return "trees between nodes are not simulated yet";
+        return "a chain is inside one node";
     if (rings_best_path(coll_instance(p, g->spans[0].first), g->spans[0].gpus,
                         g->spans[0].n_gpus, order) == 0)
         return "no path of NVLinks joins these GPUs";
@@ -95,8 +95,7 @@ int coll_plan_chain(struct planner *p)
     struct ring_job job = { "chain", q->op, q->size_B, 1, q->groups, q->n_groups };
     struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
     struct coll_terms t;
-    const struct rings *rings = coll_rings(p, &q->groups[0].spans[0], false);
-    int protocol = coll_choose_protocol(p, &job, rings, &p->plan->why);
+    int protocol = coll_choose_protocol(p, &job, &p->plan->why);
     if (protocol < 0)
         return -1;
     p->plan->n_phases = 1;

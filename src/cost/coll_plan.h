@@ -16,7 +16,8 @@ struct planner {
     const struct coll_request *request;
     const struct nccl_version *nccl;
     struct err *err;
-    struct { /* the rings laid last: nodes are mostly alike */
+    int picked; /* protocol of the algorithm chosen by itself; -1: none yet */
+    struct {    /* the rings laid last: nodes are mostly alike */
         const struct instance *instance;
         struct coll_span span;
         bool through;
@@ -29,11 +30,18 @@ struct coll_algo {
     enum coll_algorithm id;
     /* NULL when it can run this; else why not. */
     const char *(*refuses)(struct planner *p);
-    bool automatic; /* NCCL may choose it by itself; the first that can is taken */
     int (*plan)(struct planner *p);
+    /* Seconds that NCCL expects of it with a protocol, INFINITY where it is off; NULL:
+     * NCCL's tuner does not know it. */
+    double (*expects)(struct planner *p, int protocol);
+    const char *label; /* of these expectations, for --explain */
 };
 
 extern const struct coll_algo coll_algos[];
+
+/* The row that runs the request, by its order or by NCCL's choice; NULL after reporting.
+ * A choice of NCCL's sets p->picked. (coll_choice.c) */
+const struct coll_algo *coll_choose(struct planner *p);
 
 /* One ring operation of several groups at once. */
 struct ring_job {
@@ -58,7 +66,14 @@ int coll_plan_servers(struct planner *p);
 const char *coll_smddp_refuses(struct planner *p);
 const char *coll_mics_refuses(struct planner *p);
 const char *coll_servers_refuses(struct planner *p);
+int coll_plan_tree(struct planner *p);
+int coll_plan_nvls(struct planner *p);
+int coll_plan_p2p(struct planner *p);
 const char *coll_chain_refuses(struct planner *p);
+bool coll_is_ring_op(enum coll_op op);
+double coll_ring_expects(struct planner *p, int protocol);
+double coll_tree_expects(struct planner *p, int protocol);
+double coll_nvls_expects(struct planner *p, int protocol);
 
 /* The groups of a job inside every node of the request's groups (folded, of one node of
  * each span), and across nodes: of each place in a node the GPUs that have it. */
@@ -71,11 +86,53 @@ const struct coll_library *coll_library_of(const struct planner *p);
 /* The request's protocol, or the one NCCL would choose among those enabled; -1 after
  * reporting. *why says so in words. */
 int coll_choose_protocol(struct planner *p, const struct ring_job *job,
-                         const struct rings *rings, const char **why);
+                         const char **why);
 
 /* What moves the bytes of a group: the fabric inside its node, or the cluster's. */
 const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g);
 const struct instance *coll_instance(const struct planner *p, int64_t instance);
+
+int64_t coll_nodes(const struct coll_group *g);
+
+/* A node of a group, and the one that follows it round the group. */
+struct coll_spot {
+    int32_t span;
+    int64_t index;
+};
+
+int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
+struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
+                                  bool folded);
+
+/* Whether a group loads the nodes looked at: all do, but in a folded net only those that
+ * cover the first node of `first`. */
+bool coll_counts(const struct planner *p, const struct coll_group *first,
+                 const struct coll_group *g);
+
+/* The law of an algorithm: the fabric's, or one made from its rings'. */
+struct fabric_law coll_law(const struct fabric *f, enum fabric_algo algo, int protocol);
+bool coll_law_given(const struct fabric *f, enum fabric_algo algo, int protocol);
+
+/* What a captured or queued step does not wait for. */
+double coll_launch_hidden_s(const struct planner *p, double base_s);
+
+/* How NCCL's search sees the request. */
+void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_case *c);
+
+/* Hops that all stream at once: trees, NVLS, point to point (coll_streams.c). */
+struct ring_builder;
+struct coll_streams;
+struct coll_streams *coll_streams_new(struct planner *p, struct coll_phase *phase);
+
+/* `bytes` of each byte of progress go from one GPU to another; `nodes` real hops stand
+ * behind it. Nothing where both are one GPU. */
+int coll_stream_hop(struct coll_streams *s, double inflation, const int64_t instance[2],
+                    const int gpu[2], double bytes, double nodes);
+
+/* Sums the loads, and sets the messages of chunk replay. Then the phase's rate is known,
+ * and coll_streams_time sets its latency. */
+void coll_streams_finish(struct coll_streams *s);
+void coll_streams_time(struct coll_phase *phase, double latency_s);
 
 /* Rings of a span, through its nodes or inside the only one. */
 const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
@@ -129,6 +186,9 @@ void coll_ring_cut(struct planner *p, struct coll_ring *ring, int32_t cut);
  * links: d_r of replay/chunk.h. */
 double coll_message_s(const struct coll_steps *steps, const struct coll_ring *ring,
                       int32_t hop);
+
+/* Cuts the messages of a ring into slices, as NCCL does; its time stays. */
+void coll_slice(struct coll_steps *steps);
 
 /* Chunks in which one operation of `bytes` runs down a chain. */
 int64_t coll_chunks(int protocol, double bytes, double channels);

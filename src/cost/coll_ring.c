@@ -14,29 +14,10 @@ struct work {
     int64_t n_ranks, n_nodes;
     int32_t n_ways;    /* rings of each group */
     int32_t n_counted; /* groups that load the copies looked at */
+    int32_t turns;     /* round the ring */
     bool is_chain, folded;
     double hop_share; /* bytes on each hop per byte of progress */
 };
-
-/* A node of a group, and the one that follows it in the ring. */
-struct place {
-    int32_t span;
-    int64_t index;
-};
-
-static int64_t instance_at(const struct coll_group *g, struct place at)
-{
-    return g->spans[at.span].first + at.index * g->spans[at.span].stride;
-}
-
-static struct place next_place(const struct coll_group *g, struct place at, bool folded)
-{
-    if (folded && g->n_spans == 1)
-        return (struct place) { 0, 1 };
-    if (!folded && at.index + 1 < g->spans[at.span].n_instances)
-        return (struct place) { at.span, at.index + 1 };
-    return (struct place) { (at.span + 1) % g->n_spans, 0 };
-}
 
 /* The order of GPUs in which way `r` passes a node. */
 static void order_at(struct work *w, const struct coll_group *g, int32_t span,
@@ -46,15 +27,35 @@ static void order_at(struct work *w, const struct coll_group *g, int32_t span,
     memcpy(order, rings->order[r % rings->n], INSTANCE_GPUS_MAX);
 }
 
+/* What of the bytes is charged where two nodes overlap the loops of a large ring. */
+static double pair_share(const struct work *w)
+{
+    const struct fabric *f = w->terms.fabric;
+    double x = w->phase->size_B * w->job->share / (double)w->n_ranks;
+    if (w->n_nodes != 2 || w->phase->protocol != FABRIC_PROTO_SIMPLE || w->is_chain ||
+        x <= f->pair_loop_B)
+        return 1;
+    return (f->pair_loop_B + f->pair_gain * (x - f->pair_loop_B)) / x;
+}
+
+/* Bytes charged for each that moves. */
+static double inflation_of(const struct work *w)
+{
+    enum coll_op op = w->job->op;
+    bool gathers = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER;
+    return pair_share(w) /
+           (w->terms.proto->efficiency * (gathers ? w->terms.proto->gather : 1));
+}
+
 /* The hops of one node, and the one that leaves it. */
 static int add_node(struct work *w, const struct coll_group *g, int32_t r,
-                    struct place at, struct ring_builder *b)
+                    struct coll_spot at, struct ring_builder *b)
 {
     uint8_t order[INSTANCE_GPUS_MAX], next_order[INSTANCE_GPUS_MAX];
-    double inflation = 1 / w->terms.proto->efficiency;
+    double inflation = inflation_of(w);
     int32_t n = g->spans[at.span].n_gpus;
-    int64_t instance = instance_at(g, at);
-    struct place next = w->n_nodes > 1 ? next_place(g, at, w->folded) : at;
+    int64_t instance = coll_spot_instance(g, at);
+    struct coll_spot next = w->n_nodes > 1 ? coll_spot_next(g, at, w->folded) : at;
     order_at(w, g, at.span, r, order);
     for (int32_t k = 0; k + 1 < n; k++)
         if (ring_builder_hop(w->p, b, inflation, instance, order[k], instance,
@@ -62,7 +63,7 @@ static int add_node(struct work *w, const struct coll_group *g, int32_t r,
             return -1;
     order_at(w, g, next.span, r, next_order);
     return ring_builder_hop(w->p, b, inflation, instance, order[n - 1],
-                            instance_at(g, next), next_order[0]);
+                            coll_spot_instance(g, next), next_order[0]);
 }
 
 static int build_ring(struct work *w, const struct coll_group *g, int32_t r,
@@ -73,7 +74,7 @@ static int build_ring(struct work *w, const struct coll_group *g, int32_t r,
     for (int32_t s = 0; s < g->n_spans && !rc; s++) {
         int64_t n = w->folded ? 1 : g->spans[s].n_instances;
         for (int64_t i = 0; i < n && !rc; i++)
-            rc = add_node(w, g, r, (struct place) { s, i }, &b);
+            rc = add_node(w, g, r, (struct coll_spot) { s, i }, &b);
     }
     ring_builder_finish(w->p, &b, ring);
     return rc;
@@ -109,16 +110,6 @@ static void load_ring(struct work *w, const struct coll_group *g,
                           (double)g->spans[s].n_instances * groups);
 }
 
-/* Whether a group loads the nodes looked at: all, unless folded. */
-static bool is_counted(const struct work *w, const struct coll_group *g)
-{
-    const struct coll_span *a = &w->job->groups[0].spans[0], *b = &g->spans[0];
-    int64_t ahead = a->first - b->first;
-    if (!net_is_folded(w->p->net))
-        return true;
-    return ahead >= 0 && ahead % b->stride == 0 && ahead / b->stride < b->n_instances;
-}
-
 /* A cut hop of a folded ring is cut in one node only: the ring stays whole. Its time is
  * d_r of the chain's hops that are not replayed, and of those of the cut one less. */
 static double folded_rest_s(struct work *w, const struct coll_group *g, int32_t r,
@@ -143,7 +134,8 @@ static int build_rings(struct work *w)
     steps->rings = ARENA_ARRAY(w->p->arena, w->n_counted * w->n_ways, struct coll_ring);
     for (int32_t i = 0; i < w->job->n_groups && !rc; i++) {
         const struct coll_group *g = &w->job->groups[i];
-        for (int32_t r = 0; r < w->n_ways && !rc && is_counted(w, g); r++) {
+        for (int32_t r = 0;
+             r < w->n_ways && !rc && coll_counts(w->p, &w->job->groups[0], g); r++) {
             struct coll_ring *ring = &steps->rings[steps->n_rings++];
             rc = build_ring(w, g, r, ring);
             if (!rc && w->is_chain && !w->folded)
@@ -164,21 +156,45 @@ static double fill_between(const struct work *w, double step_bytes_s)
     return fmin(w->terms.fabric->fill_frac * step_bytes_s, w->terms.fabric->fill_max_s);
 }
 
-/* Eqs (3)-(5), (9), (10) of the study of collectives. */
+static double ramp_s(const struct fabric_protocol *proto, double n, double size_B)
+{
+    double ramp = proto->ramp_s + proto->ramp_rank_s * (n - 2);
+    return proto->ramp_B > 0 ? ramp * fmin(size_B / proto->ramp_B, 1) : 0;
+}
+
+/* Slices: the path of the first takes the latencies and half the bytes, the steady state
+ * all the bytes and what of the latencies stays exposed. */
+static void hide_latency(struct coll_phase *phase, const struct fabric_protocol *proto,
+                         double bytes_s)
+{
+    struct coll_steps *steps = &phase->steps;
+    double all = phase->latency_s;
+    if (proto->exposed >= 1 || all <= 0)
+        return;
+    phase->latency_s = fmax(proto->exposed * all, all - bytes_s / 2);
+    steps->before_s *= phase->latency_s / all;
+    steps->step_s *= phase->latency_s / all;
+    steps->after_s *= phase->latency_s / all;
+}
+
+/* Eqs (3)-(5), (9), (10), (13) of the study of collectives. */
 static void time_ring(struct work *w)
 {
     struct coll_phase *phase = w->phase;
     struct coll_steps *steps = &phase->steps;
     double bytes = phase->size_B * w->job->share, n = (double)w->n_ranks;
     double k = (double)steps->n_messages;
+    double rate = coll_phase_rate(phase, w->p->net);
     steps->message_B = bytes / (n * w->n_ways);
     steps->least_s = phase->size_B / phase->cap_Bps / k;
-    steps->before_s = w->terms.base_s;
-    steps->after_s = bytes / n / w->terms.proto->copy_Bps;
+    steps->before_s = w->terms.base_s + ramp_s(w->terms.proto, n, bytes);
+    steps->after_s = bytes / n / w->terms.proto->copy_Bps +
+                     w->turns * bytes / n / w->terms.proto->turn_Bps;
     steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);
-    steps->step_s +=
-        fill_between(w, phase->size_B / coll_phase_rate(phase, w->p->net) / k);
+    steps->step_s += fill_between(w, phase->size_B / rate / k);
     phase->latency_s = steps->before_s + k * steps->step_s + steps->after_s;
+    hide_latency(phase, w->terms.proto, phase->size_B / rate);
+    coll_slice(steps);
 }
 
 /* (C2) of replay/chunk.h. */
@@ -213,12 +229,12 @@ static void time_chain(struct work *w)
 /* Messages of each rank, and bytes on each hop, by the operation. */
 static void set_law(struct work *w)
 {
-    int64_t turns = w->job->op == COLL_ALL_REDUCE ? 2 : 1;
     double n = (double)w->n_ranks, bus;
+    w->turns = w->job->op == COLL_ALL_REDUCE ? 2 : 1;
     w->is_chain = w->job->op == COLL_BROADCAST || w->job->op == COLL_REDUCE;
-    w->phase->steps.n_messages = turns * (w->n_ranks - 1);
+    w->phase->steps.n_messages = w->turns * (w->n_ranks - 1);
     w->phase->steps.window = 1;
-    bus = w->is_chain ? 1 : (double)turns * (n - 1) / n;
+    bus = w->is_chain ? 1 : w->turns * (n - 1) / n;
     w->hop_share = bus * w->job->share / w->n_ways;
     w->phase->cap_Bps = w->terms.cap_Bps / (bus * w->job->share);
 }
@@ -234,7 +250,7 @@ static int count_ways(struct work *w)
         w->n_ways = rings->n > w->n_ways ? rings->n : w->n_ways;
     }
     for (int32_t i = 0; i < w->job->n_groups; i++)
-        w->n_counted += is_counted(w, &w->job->groups[i]);
+        w->n_counted += coll_counts(w->p, &w->job->groups[0], &w->job->groups[i]);
     return 0;
 }
 
@@ -245,13 +261,11 @@ int coll_ring_phase(struct planner *p, const struct ring_job *job,
     struct work w = { .p = p, .job = job, .phase = phase };
     *phase = (struct coll_phase) { .name = job->name, .size_B = job->size_B };
     w.n_ranks = coll_group_ranks(g);
-    for (int32_t s = 0; s < g->n_spans; s++)
-        w.n_nodes += g->spans[s].n_instances;
+    w.n_nodes = coll_nodes(g);
     w.folded = net_is_folded(p->net) && w.n_nodes > 1;
     if (count_ways(&w))
         return -1;
-    phase->protocol = coll_choose_protocol(
-        p, job, coll_rings(p, &g->spans[0], w.n_nodes > 1), &p->plan->why);
+    phase->protocol = coll_choose_protocol(p, job, &p->plan->why);
     if (phase->protocol < 0)
         return -1;
     coll_terms_get(p, g, phase->protocol, &w.terms);

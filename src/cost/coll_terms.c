@@ -1,34 +1,11 @@
-/* The software costs of a phase, and NCCL's choice of a protocol. */
+/* The software costs of a phase, and what NCCL believes of it. */
 #include "cost/coll_plan.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A kernel launch by the CPU, which a captured or queued step hides; of the order of the
- * 4-5 us that CUDA's own launch benchmarks give. */
-static const double launch_s = 5e-6;
-
 /* NCCL opens 2 threads x 8 sockets a channel on AWS (src/transport/net_socket.cc). */
 enum { SOCKETS_PER_CHANNEL = 16 };
-
-const struct instance *coll_instance(const struct planner *p, int64_t instance)
-{
-    return net_instance(p->net, net_copy(p->net, instance));
-}
-
-static int64_t nodes_of(const struct coll_group *g)
-{
-    int64_t n = 0;
-    for (int32_t s = 0; s < g->n_spans; s++)
-        n += g->spans[s].n_instances;
-    return n;
-}
-
-const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g)
-{
-    return nodes_of(g) > 1 ? p->cluster->fabric
-                           : coll_instance(p, g->spans[0].first)->inside;
-}
 
 /* Between nodes a fabric's step is the mean over a ring through all GPUs of a node, where
  * the path's latency hides behind the other hops' steps. With fewer it shows: a turn
@@ -52,11 +29,9 @@ void coll_terms_get(struct planner *p, const struct coll_group *g, int protocol,
 {
     t->fabric = coll_fabric(p, g);
     t->proto = &t->fabric->proto[protocol];
-    t->base_s = t->proto->base_s;
-    if (p->request->graph_launch)
-        t->base_s -= fmin(t->base_s, launch_s);
+    t->base_s = t->proto->base_s - coll_launch_hidden_s(p, t->proto->base_s);
     t->step_s =
-        nodes_of(g) > 1 ? step_between(p, g, t->fabric, protocol) : t->proto->step_s;
+        coll_nodes(g) > 1 ? step_between(p, g, t->fabric, protocol) : t->proto->step_s;
     t->cap_Bps = fmin(t->proto->max_Bps, t->fabric->per_flow_Bps * SOCKETS_PER_CHANNEL *
                                              (double)t->fabric->channels);
 }
@@ -134,17 +109,18 @@ static void believed_between(const struct planner *p, const struct instance *ins
         c->net_latency_s = p->cluster->fabric->gpudirect ? 75e-6 : 150e-6; /* OFI */
 }
 
-static void case_of(struct planner *p, const struct ring_job *job,
-                    const struct rings *rings, struct nccl_case *c)
+void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_case *c)
 {
     const struct coll_group *g = &job->groups[0];
     const struct instance *inst = coll_instance(p, g->spans[0].first);
-    *c = (struct nccl_case) { .op = job->op, .n_nodes = nodes_of(g) };
+    const struct rings *rings = coll_rings(p, &g->spans[0], coll_nodes(g) > 1);
+    *c = (struct nccl_case) { .op = job->op, .n_nodes = coll_nodes(g) };
     c->n_ranks = coll_group_ranks(g);
     c->size_B = job->size_B * job->share;
     c->sm_arch = inst->gpu->sm_arch;
     if (c->n_nodes == 1) {
         believed_inside(p, inst, rings, c);
+        c->inside_bus_Bps = c->bus_Bps;
         return;
     }
     struct rings inside;
@@ -153,12 +129,29 @@ static void case_of(struct planner *p, const struct ring_job *job,
         believed_inside(p, inst, &inside, c);
     else
         c->bus_Bps = INFINITY;
+    c->inside_bus_Bps = c->bus_Bps;
     believed_between(p, inst, rings, c);
+}
+
+/* NCCL has LL128 between nodes only where a NIC is under the PCIe switch of its GPU
+ * (typeInter <= PATH_PXB): lines of 128 bytes must arrive whole. */
+static bool has_whole_lines(const struct planner *p, const struct coll_group *g)
+{
+    const struct instance *inst = coll_instance(p, g->spans[0].first);
+    for (int32_t k = 0; k < g->spans[0].n_gpus; k++) {
+        int32_t gpu = g->spans[0].gpus[k], nic = instance_nic_of_gpu(inst, gpu);
+        if (nic >= 0 && inst->nics[nic].pcie >= 0 &&
+            inst->nics[nic].pcie == inst->gpu_pcie[gpu])
+            return true;
+    }
+    return false;
 }
 
 static bool is_enabled(const struct planner *p, const struct coll_group *g,
                        int protocol)
 {
+    if (protocol == FABRIC_PROTO_LL128 && coll_nodes(g) > 1 && !has_whole_lines(p, g))
+        return false;
     const struct fabric *inside = coll_instance(p, g->spans[0].first)->inside;
     return coll_fabric(p, g)->proto[protocol].enabled &&
            (inside == NULL || g->spans[0].n_gpus == 1 ||
@@ -166,12 +159,14 @@ static bool is_enabled(const struct planner *p, const struct coll_group *g,
 }
 
 int coll_choose_protocol(struct planner *p, const struct ring_job *job,
-                         const struct rings *rings, const char **why)
+                         const char **why)
 {
     struct nccl_case c;
     const struct coll_group *g = &job->groups[0];
     double seconds[FABRIC_PROTO_N];
     int best = -1, forced = p->request->protocol;
+    if (p->picked >= 0)
+        return p->picked;
     if (forced >= 0) {
         *why = "as asked";
         if (!coll_fabric(p, g)->proto[forced].enabled)
@@ -179,16 +174,16 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
                            names_of(fabric_protocol_names, forced));
         return forced;
     }
-    case_of(p, job, rings, &c);
-    forced = nccl_fixed_protocol(p->nccl, &c);
+    coll_believed(p, job, &c);
+    forced = nccl_fixed_protocol(p->nccl, &c, COLL_RING);
     if (forced >= 0 && is_enabled(p, g, forced)) {
         *why = arena_printf(p->arena, "NCCL %s chooses by the bytes of a rank",
                             nccl_version_name(p->nccl));
         return forced;
     }
     for (int i = 0; i < FABRIC_PROTO_N; i++) {
-        seconds[i] =
-            is_enabled(p, g, i) ? nccl_ring_s(p->nccl, &c, i) : (double)INFINITY;
+        seconds[i] = is_enabled(p, g, i) ? nccl_expect_s(p->nccl, &c, COLL_RING, i)
+                                         : (double)INFINITY;
         if (best < 0 || seconds[i] < seconds[best])
             best = i;
     }
@@ -200,4 +195,42 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
         nccl_version_name(p->nccl), seconds[FABRIC_PROTO_SIMPLE] * 1e6,
         seconds[FABRIC_PROTO_LL] * 1e6, seconds[FABRIC_PROTO_LL128] * 1e6);
     return best;
+}
+
+double coll_ring_expects(struct planner *p, int protocol)
+{
+    const struct coll_request *q = p->request;
+    struct ring_job job = { "ring", q->op, q->size_B, 1, q->groups, q->n_groups };
+    struct nccl_case c;
+    if (!is_enabled(p, &q->groups[0], protocol))
+        return INFINITY;
+    coll_believed(p, &job, &c);
+    return nccl_expect_s(p->nccl, &c, COLL_RING, protocol);
+}
+
+/* Trees need a law of their own to be chosen: without one nothing is known of them. */
+double coll_tree_expects(struct planner *p, int protocol)
+{
+    const struct coll_request *q = p->request;
+    struct ring_job job = { "tree", q->op, q->size_B, 1, q->groups, q->n_groups };
+    struct nccl_case c;
+    if (p->plan->n_nodes < 2 || q->op != COLL_ALL_REDUCE ||
+        !coll_law_given(p->cluster->fabric, FABRIC_TREE, protocol))
+        return INFINITY;
+    coll_believed(p, &job, &c);
+    return nccl_expect_s(p->nccl, &c, COLL_TREE, protocol);
+}
+
+double coll_nvls_expects(struct planner *p, int protocol)
+{
+    const struct coll_request *q = p->request;
+    struct ring_job job = { "nvls", q->op, q->size_B, 1, q->groups, q->n_groups };
+    bool between = p->plan->n_nodes > 1;
+    struct nccl_case c;
+    if (protocol != FABRIC_PROTO_SIMPLE || q->int8 || p->plan->n_ranks < 3 ||
+        !coll_law_given(coll_fabric(p, &q->groups[0]),
+                        between ? FABRIC_NVLS_TREE : FABRIC_NVLS, protocol))
+        return INFINITY;
+    coll_believed(p, &job, &c);
+    return nccl_expect_s(p->nccl, &c, between ? COLL_NVLS_TREE : COLL_NVLS, protocol);
 }

@@ -27,6 +27,7 @@ const struct name_value coll_algorithm_names[] = {
     { "smddp", COLL_SMDDP },
     { "mics", COLL_MICS },
     { "servers", COLL_SERVERS },
+    { "p2p", COLL_P2P },
     { NULL, 0 },
 };
 
@@ -106,33 +107,7 @@ static int check_request(const struct planner *p)
                 return -1;
     if (p->plan->n_nodes > 1 && !p->cluster->fabric)
         return err_set(p->err, "no network joins the instances");
-    if (q->op == COLL_ALLTOALL)
-        return err_set(p->err, "all-to-all is not simulated yet");
-    if (q->op > COLL_REDUCE)
-        return err_set(p->err, "%s is not simulated yet",
-                       names_of(coll_op_names, q->op));
     return 0;
-}
-
-/* Plans by the first row of the table that may, and can, run the request. */
-static int choose(struct planner *p)
-{
-    enum coll_algorithm wanted = p->request->algorithm;
-    const char *refusal = "no algorithm does this operation";
-    for (const struct coll_algo *a = coll_algos; a->plan || a->refuses; a++) {
-        if (wanted == COLL_AUTO ? !a->automatic : a->automatic && a->id == COLL_CHAIN)
-            continue;
-        if (wanted != COLL_AUTO && a->id != wanted)
-            continue;
-        refusal = a->refuses(p);
-        if (refusal)
-            continue;
-        p->plan->algorithm = a->id;
-        return a->plan(p);
-    }
-    return err_set(p->err, "%s cannot run as %s: %s",
-                   names_of(coll_op_names, p->request->op),
-                   names_of(coll_algorithm_names, wanted), refusal);
 }
 
 static const struct nccl_version *version_of(const struct planner *p)
@@ -150,7 +125,8 @@ int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net
                          .net = net,
                          .cluster = net_cluster(net),
                          .request = request,
-                         .err = err };
+                         .err = err,
+                         .picked = -1 };
     *plan = (struct coll_plan) { .op = request->op, .algorithm = request->algorithm };
     if (request->n_groups < 1)
         return err_set(err, "no ranks take part");
@@ -166,7 +142,11 @@ int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net
     if (!p.nccl)
         return err_set(err, "\"%s\" is no version of NCCL (write for example 2.12.12)",
                        request->nccl ? request->nccl : "");
-    if (choose(&p))
+    const struct coll_algo *algo = coll_choose(&p);
+    if (!algo)
+        return -1;
+    plan->algorithm = algo->id;
+    if (algo->plan(&p))
         return -1;
     plan->protocol = plan->phases[0].protocol;
     const struct instance *inst = coll_instance(&p, request->groups[0].spans[0].first);

@@ -6,8 +6,8 @@
  * form when nothing contends), `chunk` replays every ring step of every chunk that the
  * phases' rings describe. Equations: MODEL.md, "Collectives".
  *
- * Algorithms are rows of the table in coll_table.c; a new one (double binary trees, NVLS,
- * all-to-all, SMDDP) is one more row and one more file beside coll_ring.c. */
+ * Algorithms are rows of the table in coll_table.c; a new one is one more row and one more
+ * file beside coll_ring.c. */
 #ifndef COST_COLLECTIVE_H
 #define COST_COLLECTIVE_H
 
@@ -36,6 +36,7 @@ enum coll_algorithm {
     COLL_TREE,
     COLL_NVLS,
     COLL_NVLS_TREE,
+    COLL_P2P,    /* all-to-all, scatter, send and receive */
     COLL_SMDDP,  /* SageMaker's data parallel library */
     COLL_MICS,   /* inter-node first; two hops over shard and replication groups */
     COLL_SERVERS /* parameter servers on the nodes themselves */
@@ -83,6 +84,7 @@ struct coll_request {
                                  groups[0]: groups elsewhere do not add to it */
     int32_t n_groups;
     const char *nccl;  /* version whose choices are followed; NULL: the fabric's */
+    bool int8;         /* elements that an NVSwitch cannot add up */
     bool graph_launch; /* launch cost not charged (within a running step) */
     const struct coll_library *library; /* NULL: coll_library_defaults */
 };
@@ -101,6 +103,7 @@ struct coll_ring {
  * the other. Message k of a rank needs message k - window of the rank before it. */
 struct coll_steps {
     bool is_chain;      /* chunks run down from the first rank, not round the ring */
+    bool is_stream;     /* every hop sends as fast as it can, waiting for none */
     int64_t n_messages; /* sent by each rank on each ring */
     int64_t window;     /* of rings: messages that may be under way at once */
     double message_B;

@@ -6,59 +6,83 @@
 enum { LL, LL128, SIMPLE, PROTOCOLS }; /* NCCL's order */
 enum { VOLTA, AMPERE, HOPPER, BLACKWELL, ARCHS };
 
-/* Times in us, rates in GB/s, as in tuning.cc. Rows of trees and NVLS go here too. */
+/* Latencies in us of one algorithm: once, and of a hop by its kind. */
+struct lat {
+    double base[PROTOCOLS], nvlink[PROTOCOLS], pci[PROTOCOLS], net[PROTOCOLS];
+};
+
+/* Times in us, rates in GB/s, as in tuning.cc. */
 struct nccl_version {
     int32_t number;
     const char *name;
-    double ring_base[PROTOCOLS];
-    double ring_nvlink[PROTOCOLS], ring_pci[PROTOCOLS], ring_net[PROTOCOLS]; /* a hop */
-    double ll_max[ARCHS][3]; /* by nodes: 1, 2, more */
-    double ll_share[2];      /* of the bus: all-reduce or several nodes, others */
+    struct lat ring, tree, nvls; /* of NVLS only Simple counts; base < 0: no NVLS */
+    const double (*ll_max)[3];   /* [arch][nodes: 1, 2, more] */
+    double ll_share[2];          /* of the bus: all-reduce or several nodes, others */
     double ll128_per_channel[ARCHS];
     double ampere_bus_max;
     double simple_plateau[2]; /* latency factor between nodes: before sm80, from it */
     double ll_below_B;        /* no estimate: LL while a rank has less; 0: estimates */
 };
 
-#define LL_MAX_2_12                                               \
-    {                                                             \
-        { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 87.7, 22.5, 19 }, \
-        {                                                         \
-            87.7, 22.5, 19                                        \
-        }                                                         \
-    }
-#define LL_MAX_2_21                                            \
-    {                                                          \
-        { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, \
-        {                                                      \
-            141, 45, 35                                        \
-        }                                                      \
-    }
-#define LL_MAX_2_30                                            \
-    {                                                          \
-        { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, \
-        {                                                      \
-            282, 90, 70                                        \
-        }                                                      \
-    }
+static const double ll_max_2_12[ARCHS][3] = {
+    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 87.7, 22.5, 19 }, { 87.7, 22.5, 19 }
+};
+static const double ll_max_2_21[ARCHS][3] = {
+    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, { 141, 45, 35 }
+};
+static const double ll_max_2_30[ARCHS][3] = {
+    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, { 282, 90, 70 }
+};
+
+/* Of a channel of a tree, [arch][nodes: 1, 2, more]: Simple, LL128, and NVLS trees. */
+static const double per_tree[ARCHS][3] = {
+    { 26.5, 18.5, 10 }, { 24, 23.6, 17.8 }, { 38.7, 41.4, 36 }, { 70, 42.8, 24 }
+};
+static const double per_tree_ll128[ARCHS][3] = {
+    { 20, 20, 20 }, { 20, 20, 20 }, { 36.7, 36.7, 29 }, { 55.6, 31.67, 20 }
+};
+static const double per_nvls_tree[ARCHS][3] = {
+    { 26.5, 18.5, 10 }, { 24, 23.6, 17.8 }, { 0, 57.7, 45.5 }, { 0, 96, 80 }
+};
+static const double nvls_share[ARCHS] = { 0, 0, 0.85, 0.74 };
+
+/* How much of its bandwidth a tree has at 64 B x 2^i. */
+enum { CORRECTIONS = 23 };
+static const double tree_correction[PROTOCOLS]
+                                   [CORRECTIONS] = {
+                                       { 1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
+                                         .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1 },
+                                       { 1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
+                                         .6, .6, .6, .6, .8, .9, .9, .9, .9, 1,  1 },
+                                       { .9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+                                         .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9 }
+                                   };
 
 /* clang-format off */
+#define RING(b0, b1, n0, net2) { { b0, b1, 8.4 }, { n0, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, net2 } }
+#define TREE(b0, b1, b2, n0, n2, p2, net2) \
+    { { b0, b1, b2 }, { n0, 1.25, n2 }, { 1, 1.9, p2 }, { 5, 8.5, net2 } }
+#define NVLS(b, n, net) { { 0, 0, b }, { 0, 0, n }, { 0, 0, n }, { 0, 0, net } }
+
 static const struct nccl_version versions[] = {
-    /*                base LL/LL128/Simple   NVLink             PCIe             NET */
-    { 20400, "2.4",  { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 65536 },
-    { 20708, "2.7",  { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 0 },
-    { 21003, "2.10", { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 9.6 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
-    { 21212, "2.12", { 3.6, 10, 8.4 },  { 0.47, 1.9, 3.4 }, { 1, 2.5, 5.7 }, { 2.7, 4, 28 },
-      LL_MAX_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
-    { 21805, "2.18", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
-    { 22105, "2.21", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
-    { 23007, "2.30", { 6.6, 14, 8.4 },  { 0.6, 1.9, 3.4 },  { 1, 2.5, 5.7 }, { 2.7, 4, 14 },
-      LL_MAX_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY, { 1.9, 1.4 }, 0 },
+    /*               base LL/LL128 NVLink NET     base             NVLink   PCIe NET */
+    { 20400, "2.4",  RING(3.6, 10, 0.47, 9.6),    TREE(4.4, 4.4, 0,   0.52, 28, 28, 50), NVLS(-1, 0, 0),
+      ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 65536 },
+    { 20708, "2.7",  RING(3.6, 10, 0.47, 9.6),    TREE(4.4, 4.4, 0,   0.52, 28, 28, 50), NVLS(-1, 0, 0),
+      ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235, { 1.9, 1.9 }, 0 },
+    { 21003, "2.10", RING(3.6, 10, 0.47, 9.6),    TREE(4.4, 4.4, 0,   0.52, 28, 28, 28), NVLS(-1, 0, 0),
+      ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
+    { 21212, "2.12", RING(3.6, 10, 0.47, 28),     TREE(4.4, 4.4, 0,   0.52, 28, 28, 28), NVLS(-1, 0, 0),
+      ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235, { 1.9, 1.9 }, 0 },
+    { 21805, "2.18", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 0,    0.6, 4, 6, 14),    NVLS(23, 0, 19),
+      ll_max_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
+    { 22105, "2.21", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 0,    0.6, 28, 28, 28),  NVLS(0, 25, 14),
+      ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
+    /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8 MiB */
+    { 22300, "2.23", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),    NVLS(0, 25, 14),
+      ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
+    { 23007, "2.30", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),    NVLS(0, 25, 20.9),
+      ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY, { 1.9, 1.4 }, 0 },
 };
 /* clang-format on */
 
@@ -125,57 +149,130 @@ static int64_t steps_of(enum coll_op op, int64_t n)
     }
 }
 
-/* Bus bandwidth in GB/s: facts D.2. Hosts are taken for Intel's between nodes. */
-static double bus_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
+static int node_column(const struct nccl_case *c)
+{
+    return c->n_nodes == 1 ? 0 : c->n_nodes == 2 ? 1 : 2;
+}
+
+/* Rates are in GB/s of nccl-tests' size, latencies in us: tuning.cc, one function for each
+ * algorithm. Hosts are taken for Intel's between nodes. */
+static double ring_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
     int arch = arch_row(c->sm_arch), row = c->n_nodes == 1 ? arch : 0;
-    int column = c->n_nodes == 1 ? 0 : c->n_nodes == 2 ? 1 : 2;
     double bus = c->bus_Bps / 1e9;
     bool is_reduced = c->op == COLL_ALL_REDUCE || c->op == COLL_REDUCE;
     if (arch == AMPERE)
         bus = fmin(bus, v->ampere_bus_max);
     if (p == LL)
-        return fmin(v->ll_max[row][column],
-                    bus * v->ll_share[!(c->n_nodes > 1 || is_reduced)]);
+        bus = fmin(v->ll_max[row][node_column(c)],
+                   bus * v->ll_share[!(c->n_nodes > 1 || is_reduced)]);
     if (p == LL128)
-        return fmin(bus * 0.92, c->n_channels * v->ll128_per_channel[arch]);
-    return bus;
+        bus = fmin(bus * 0.92, c->n_channels * v->ll128_per_channel[arch]);
+    return bus * (double)c->n_ranks / (double)steps_of(c->op, c->n_ranks);
 }
 
-/* Latency in us: facts D.3. */
-static double latency_us(const struct nccl_version *v, const struct nccl_case *c, int p)
+static double ring_us(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
-    const double *hop = c->is_pcie ? v->ring_pci : v->ring_nvlink;
+    const double *hop = c->is_pcie ? v->ring.pci : v->ring.nvlink;
     double steps = (double)steps_of(c->op, c->n_ranks), inter = 0;
-    double net = v->ring_net[p] + c->net_latency_s * 1e6 * (p == SIMPLE ? 2 : 1);
+    double net = v->ring.net[p] + c->net_latency_s * 1e6 * (p == SIMPLE ? 2 : 1);
     double overhead = p == SIMPLE ? 3 : 1; /* us a step between nodes, Intel hosts */
-    double inside = c->n_nodes > 1 ? fmax(hop[p], overhead) : hop[p];
+    double inside = c->n_nodes > 1 ? fmax(hop[p], overhead) : hop[p], lat;
     if (c->op == COLL_BROADCAST || c->op == COLL_REDUCE)
-        return v->ring_base[p] + steps * (c->n_nodes > 1 ? net : hop[p]);
+        return v->ring.base[p] + steps * (c->n_nodes > 1 ? net : hop[p]);
     if (c->n_nodes > 1)
         inter = (double)steps_of(c->op, c->n_nodes);
-    return v->ring_base[p] + (steps - inter) * inside + inter * net;
+    lat = v->ring.base[p] + (steps - inter) * inside + inter * net;
+    if (p == SIMPLE && c->op == COLL_ALL_REDUCE && c->n_nodes > 1 &&
+        c->size_B / (c->n_channels * (double)c->n_ranks) >= 64)
+        lat *= v->simple_plateau[c->sm_arch >= 80];
+    return lat;
 }
 
-int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c)
+static double levels(const struct nccl_case *c)
 {
+    return floor(log2((double)c->n_nodes));
+}
+
+/* On two nodes both directions of a NIC serve one edge of the trees: twice the bus. */
+static double tree_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
+{
+    int arch = arch_row(c->sm_arch), column = node_column(c);
+    double bus = (c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9;
+    double log = floor(log2(fmax(c->size_B, 64) / 64));
+    if (p == LL)
+        bus = fmin(bus / 3.8, v->ll_max[c->n_nodes == 1 ? arch : 0][column]);
+    else if (p == LL128)
+        bus = fmin(bus * 120 / 128, c->n_channels * per_tree_ll128[arch][column]);
+    else
+        bus = fmin(bus * 0.92, c->n_channels * per_tree[arch][column]);
+    if (log < CORRECTIONS)
+        bus *= tree_correction[p][(int)log];
+    return bus / 2;
+}
+
+static double tree_us(const struct nccl_version *v, const struct nccl_case *c, int p)
+{
+    const double *hop = c->is_pcie ? v->tree.pci : v->tree.nvlink;
+    double net = v->tree.net[p] + c->net_latency_s * 1e6 * (p == SIMPLE ? 2 : 1);
+    double chain = (double)c->n_ranks / (double)c->n_nodes - 1;
+    return v->tree.base[p] + 2 * (chain * hop[p] + levels(c) * net);
+}
+
+/* The search gives NVLS one channel a head, 16 of them, with a fifteenth to spare. */
+static double nvls_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
+{
+    enum { HEADS = 16 };
+    int arch = arch_row(c->sm_arch);
+    double n = (double)c->n_ranks;
+    double inside = 2 * c->inside_bus_Bps / 1e9 * HEADS * 20 / 360 * nvls_share[arch] *
+                    (HEADS - 1) / HEADS;
+    (void)p;
+    (void)v;
+    if (c->n_nodes > 1)
+        inside = fmin(inside, fmin((c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9,
+                                   HEADS * per_nvls_tree[arch][node_column(c)]));
+    return inside * n / (double)steps_of(c->op, c->n_ranks);
+}
+
+static double nvls_us(const struct nccl_version *v, const struct nccl_case *c, int p)
+{
+    double lat = v->nvls.base[p] + v->nvls.nvlink[p];
+    if (v->nvls.base[p] < 0)
+        return INFINITY;
+    if (c->n_nodes > 1)
+        lat += 2 * levels(c) * (v->nvls.net[p] + 2e6 * c->net_latency_s);
+    return lat;
+}
+
+/* Trees win on 2.4 wherever they are: its threshold is infinite between nodes. */
+int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c,
+                        enum coll_algorithm algorithm)
+{
+    static const double tree_ll_B = 1048576; /* as p3dn's times show */
+    bool ll = algorithm == COLL_TREE ? c->size_B <= tree_ll_B
+                                     : c->size_B / (double)c->n_ranks < v->ll_below_B;
     if (v->ll_below_B <= 0)
         return -1;
-    return c->size_B / (double)c->n_ranks < v->ll_below_B ? FABRIC_PROTO_LL
-                                                          : FABRIC_PROTO_SIMPLE;
+    return ll ? FABRIC_PROTO_LL : FABRIC_PROTO_SIMPLE;
 }
 
-double nccl_ring_s(const struct nccl_version *v, const struct nccl_case *c,
-                   int protocol)
+double nccl_expect_s(const struct nccl_version *v, const struct nccl_case *c,
+                     enum coll_algorithm algorithm, int protocol)
 {
+    typedef double term(const struct nccl_version *, const struct nccl_case *, int);
+    static const struct {
+        term *us, *GBps;
+    } terms[] = { [COLL_RING] = { ring_us, ring_GBps },
+                  [COLL_TREE] = { tree_us, tree_GBps },
+                  [COLL_NVLS] = { nvls_us, nvls_GBps },
+                  [COLL_NVLS_TREE] = { nvls_us, nvls_GBps } };
     static const int order[] = { [FABRIC_PROTO_SIMPLE] = SIMPLE,
                                  [FABRIC_PROTO_LL] = LL,
                                  [FABRIC_PROTO_LL128] = LL128 };
     int p = order[protocol];
-    double steps = (double)steps_of(c->op, c->n_ranks), n = (double)c->n_ranks;
-    double latency = latency_us(v, c, p);
-    if (p == SIMPLE && c->op == COLL_ALL_REDUCE && c->n_nodes > 1 &&
-        c->size_B / (c->n_channels * n) >= 64)
-        latency *= v->simple_plateau[c->sm_arch >= 80];
-    return (latency + c->size_B / (1e3 * bus_GBps(v, c, p) * n / steps)) * 1e-6;
+    double rate = terms[algorithm].GBps(v, c, p);
+    if (!(rate > 0))
+        return INFINITY;
+    return (terms[algorithm].us(v, c, p) + c->size_B / (1e3 * rate)) * 1e-6;
 }

@@ -1,5 +1,5 @@
-/* NCCL's own estimate of a ring's time, by which it chooses a protocol. It is not what
- * the operation takes: MODEL.md, "Collectives", separates choice from cost. Formulas and
+/* NCCL's own estimates, by which it chooses algorithm and protocol. They are not what the
+ * operation takes: MODEL.md, "Collectives", separates choice from cost. Formulas and
  * constants: NVIDIA/nccl src/graph/tuning.cc at the tags named in the table. */
 #ifndef COST_NCCL_H
 #define COST_NCCL_H
@@ -21,19 +21,22 @@ struct nccl_case {
     enum coll_op op;
     int64_t n_ranks, n_nodes;
     double size_B;
-    int32_t n_channels;   /* of the graph search, without duplicates */
-    double bus_Bps;       /* of all its channels, as the search believes */
-    double net_latency_s; /* as the network plugin states it */
+    int32_t n_channels;    /* of the graph search, without duplicates */
+    double bus_Bps;        /* of all its channels, as the search believes */
+    double inside_bus_Bps; /* of one node */
+    double net_latency_s;  /* as the network plugin states it */
     int64_t sm_arch;
     bool is_pcie; /* some hop inside the node is no NVLink */
 };
 
 /* Versions before 2.5 do not estimate: the protocol by size alone (2.4: LL below 64 KiB a
- * rank, as its p3dn times show); -1 of those that do. */
-int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c);
+ * rank on rings and up to 1 MiB on trees, as its p3dn times show); -1 of those that do. */
+int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c,
+                        enum coll_algorithm algorithm);
 
-/* Seconds that NCCL expects of a ring with that protocol (FABRIC_PROTO_*). */
-double nccl_ring_s(const struct nccl_version *v, const struct nccl_case *c,
-                   int protocol);
+/* Seconds that NCCL expects of an algorithm (ring, tree, NVLS, NVLS tree) with a protocol
+ * (FABRIC_PROTO_*); INFINITY of what the version does not have. */
+double nccl_expect_s(const struct nccl_version *v, const struct nccl_case *c,
+                     enum coll_algorithm algorithm, int protocol);
 
 #endif

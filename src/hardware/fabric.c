@@ -15,16 +15,9 @@ const struct name_value fabric_kind_names[] = {
     { NULL, 0 },
 };
 
-const struct name_value fabric_protocol_names[] = {
-    { "simple", FABRIC_PROTO_SIMPLE },
-    { "ll", FABRIC_PROTO_LL },
-    { "ll128", FABRIC_PROTO_LL128 },
-    { NULL, 0 },
-};
-
 struct fabric_raw {
     struct fabric fabric;
-    struct cfg protocols;
+    struct cfg protocols, laws[FABRIC_ALGO_N], tuner;
 };
 
 struct protocol_rows {
@@ -50,9 +43,17 @@ static const struct cfg_field fabric_fields[] = {
     FAB_RATE("staging", staging_Bps),
     CFG_REAL("fill_frac", struct fabric_raw, fabric.fill_frac, 0, 10),
     FAB_TIME("fill_max", fill_max_s, false),
+    CFG_QUANTITY("pair_loop", struct fabric_raw, fabric.pair_loop_B, UNIT_BYTES, 0,
+                 1e12),
+    CFG_REAL("pair_gain", struct fabric_raw, fabric.pair_gain, 0.1, 1),
     CFG_STRING("nccl", struct fabric_raw, fabric.nccl),
     CFG_INT("channels", struct fabric_raw, fabric.channels, 1, 64),
     CFG_ROW("protocols", CFG_T_CHILD, struct fabric_raw, protocols, .required = true),
+    CFG_CHILD("tree", struct fabric_raw, laws[FABRIC_TREE]),
+    CFG_CHILD("nvls", struct fabric_raw, laws[FABRIC_NVLS]),
+    CFG_CHILD("nvls_tree", struct fabric_raw, laws[FABRIC_NVLS_TREE]),
+    CFG_CHILD("p2p", struct fabric_raw, laws[FABRIC_P2P]),
+    CFG_CHILD("tuner", struct fabric_raw, tuner),
     CFG_STRING("provenance", struct fabric_raw, fabric.provenance),
     CFG_END,
 };
@@ -76,6 +77,12 @@ static const struct cfg_field protocol_fields[] = {
     CFG_REAL("efficiency", struct fabric_protocol, efficiency, 0.01, 1),
     CFG_QUANTITY("quantum", struct fabric_protocol, quantum_B, UNIT_BYTES, 0, 1e9),
     PROTO_TIME("quantum_time", quantum_s),
+    PROTO_TIME("ramp", ramp_s),
+    PROTO_TIME("ramp_rank", ramp_rank_s),
+    PROTO_RATE("turn", turn_Bps),
+    CFG_QUANTITY("ramp_bytes", struct fabric_protocol, ramp_B, UNIT_BYTES, 0, 1e12),
+    CFG_REAL("exposed", struct fabric_protocol, exposed, 0, 1),
+    CFG_REAL("gather", struct fabric_protocol, gather, 0.01, 1),
     PROTO_RATE("copy", copy_Bps),
     PROTO_RATE("max", max_Bps),
     CFG_END,
@@ -90,6 +97,9 @@ static int read_protocols(struct fabric *f, struct cfg object)
         f->proto[p] = (struct fabric_protocol) {
             .enabled = cfg_present(rows.row[p]),
             .efficiency = 1,
+            .exposed = 1,
+            .gather = 1,
+            .turn_Bps = INFINITY,
             .copy_Bps = INFINITY,
             .max_Bps = INFINITY,
         };
@@ -107,7 +117,10 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
     f->staging_Bps = INFINITY;
     f->oversubscription = 1;
     f->channels = 1;
-    if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols))
+    f->pair_gain = 1;
+    if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols) ||
+        fabric_laws_read(&f->laws, raw->laws) ||
+        fabric_choices_read(&f->choices, raw->tuner))
         return -1;
     if (!f->proto[FABRIC_PROTO_SIMPLE].enabled)
         return cfg_error(cfg_get(raw->protocols, "simple"),

@@ -7,12 +7,12 @@
 #ifndef HARDWARE_FABRIC_H
 #define HARDWARE_FABRIC_H
 
-#include "config/cfg.h"
+#include "hardware/fabric_law.h"
 
 enum fabric_kind {
-    FABRIC_NVLINK,     /* GPUs wired to each other, link by link */
-    FABRIC_NVSWITCH,   /* every GPU has one port to a full crossbar */
-    FABRIC_PCIE,       /* through PCIe switches and the host */
+    FABRIC_NVLINK,   /* GPUs wired to each other, link by link */
+    FABRIC_NVSWITCH, /* every GPU has one port to a full crossbar */
+    FABRIC_PCIE,     /* through PCIe switches and the host */
     FABRIC_EFA,
     FABRIC_TCP,        /* sockets over ENA */
     FABRIC_INFINIBAND, /* RoCE and Omni-Path too */
@@ -22,35 +22,46 @@ enum fabric_kind {
  * channel step unless said otherwise. */
 struct fabric_protocol {
     bool enabled;
-    double base_s;      /* once per collective: launch and synchronisation */
-    double step_s;      /* of each ring step: flags, polling; over a fabric between nodes
+    double base_s;     /* once per collective: launch and synchronisation */
+    double step_s;     /* of each ring step: flags, polling; over a fabric between nodes
                            the mean over all steps of a ring that crosses it */
-    double efficiency;  /* share of the fabric's bandwidth that carries payload, 0..1 */
-    double quantum_B;   /* Simple: bytes of one unrolled copy iteration of one channel;
+    double efficiency; /* share of the fabric's bandwidth that carries payload, 0..1 */
+    double quantum_B;  /* Simple: bytes of one unrolled copy iteration of one channel;
                            a step's bytes are shared by `channels`; 0: no quantum */
-    double quantum_s;   /* each started quantum of each step costs this */
-    double copy_Bps;    /* final receive-and-copy of S/n, hidden by nothing; INFINITY: none */
-    double max_Bps;     /* busbw beyond which the protocol's copy loops saturate */
+    double quantum_s;  /* each started quantum of each step costs this */
+    double
+        copy_Bps; /* final receive-and-copy of S/n, hidden by nothing; INFINITY: none */
+    double ramp_s,
+        ramp_rank_s; /* once, the second for each rank beyond two: reached at */
+    double ramp_B;   /* this size, linear below */
+    double turn_Bps; /* LL: each turn round the ring waits for S/n at this rate more */
+    double exposed;  /* of the latencies, what does not hide behind the second half
+                           of the bytes: t = max(lat + X / 2, exposed * lat + X) */
+    double gather;   /* of its bandwidth, what all-gather and reduce-scatter reach */
+    double max_Bps;  /* busbw beyond which the protocol's copy loops saturate */
 };
-
-enum { FABRIC_PROTO_SIMPLE, FABRIC_PROTO_LL, FABRIC_PROTO_LL128, FABRIC_PROTO_N };
-extern const struct name_value fabric_protocol_names[];
 
 struct fabric {
     const char *name;
     enum fabric_kind kind;
-    const char *era;        /* software it describes: "NCCL 2.12, 2021" */
-    double efficiency;      /* share of line rate that payload reaches */
-    double latency_s;       /* one hop between two GPUs (inside) or two nodes (outside) */
-    double per_flow_Bps;    /* one stream's limit (TCP); INFINITY: none */
-    double oversubscription; /* >= 1: nodes' line rate over what the core carries each */
-    bool gpudirect;         /* NICs read and write GPU memory; else host staging */
-    double staging_Bps;     /* host staging rate per NIC; INFINITY: does not limit */
-    double fill_frac, fill_max_s; /* per ring step over this fabric: store-and-forward of
+    const char *era;     /* software it describes: "NCCL 2.12, 2021" */
+    double efficiency;   /* share of line rate that payload reaches */
+    double latency_s;    /* one hop between two GPUs (inside) or two nodes (outside) */
+    double per_flow_Bps; /* one stream's limit (TCP); INFINITY: none */
+    double
+        oversubscription; /* >= 1: nodes' line rate over what the core carries each */
+    bool gpudirect;       /* NICs read and write GPU memory; else host staging */
+    double staging_Bps;   /* host staging rate per NIC; INFINITY: does not limit */
+    double fill_frac,
+        fill_max_s;     /* per ring step over this fabric: store-and-forward of
                                      one quantum, min(fill_frac * x / rate, fill_max_s) */
-    int64_t channels;       /* of a large collective in the fit; 1 or more */
-    struct fabric_protocol proto[FABRIC_PROTO_N];
-    const char *nccl;       /* NCCL version its choices follow; NULL: the newest known */
+    double pair_loop_B; /* rings of two nodes move what a rank has beyond this ... */
+    double pair_gain;   /* ... in so much of its time: loops overlap; 1: they do not */
+    int64_t channels;   /* of a large collective in the fit; 1 or more */
+    struct fabric_protocol proto[FABRIC_PROTO_N]; /* of rings */
+    struct fabric_laws laws;                      /* of all else */
+    struct fabric_choices choices;                /* of the network plugin's tuner */
+    const char *nccl; /* NCCL version its choices follow; NULL: the newest known */
     const char *provenance;
 };
 

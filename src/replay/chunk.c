@@ -261,10 +261,14 @@ static void add_ring(struct chunk_run *run, const struct coll_steps *steps,
         struct hop *h = &run->hops[first + i];
         bool is_last = i + 1 == ring->n_hops;
         h->run = run;
-        h->next = !is_last ? h + 1 : steps->is_chain ? NULL : &run->hops[first];
-        h->n_allowed = !steps->is_chain ? steps->window
-                       : i == 0         ? steps->n_messages
-                                        : 0;
+        h->next = steps->is_stream  ? NULL
+                  : !is_last        ? h + 1
+                  : steps->is_chain ? NULL
+                                    : &run->hops[first];
+        h->n_allowed = steps->is_stream   ? steps->n_messages
+                       : !steps->is_chain ? steps->window
+                       : i == 0           ? steps->n_messages
+                                          : 0;
         h->own_ps =
             message_ps(fmax(steps->message_B / ring->hop_Bps[i], steps->least_s));
         h->passages = p;

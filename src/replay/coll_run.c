@@ -55,6 +55,31 @@ static void finish(struct coll_run *run)
         done(sim, arg);
 }
 
+static void next_phase(struct sim *sim, void *arg);
+
+/* Links share rates of progress, so progress is counted in bytes of the phase's slowest
+ * link: two activities on one link get half of it each, however few of an operation's
+ * bytes pass it. */
+static void start_flow(struct coll_world *w, const struct coll_phase *p,
+                       struct coll_run *run)
+{
+    struct flow_use *uses = xcalloc((size_t)p->n_uses + 1, sizeof(*uses));
+    double slowest = 0, scale = 1;
+    for (int32_t i = 0; i < p->n_uses; i++) {
+        double weight = p->uses[i].weight;
+        double busy = weight / net_links(w->net)[p->uses[i].link].payload_Bps;
+        if (busy > slowest) {
+            slowest = busy;
+            scale = weight;
+        }
+    }
+    for (int32_t i = 0; i < p->n_uses; i++)
+        uses[i] = (struct flow_use) { p->uses[i].link, p->uses[i].weight / scale };
+    flow_start(&w->flow, p->size_B * scale, units_ps(p->latency_s), p->cap_Bps * scale,
+               p->n_uses, uses, next_phase, run);
+    free(uses);
+}
+
 static void next_phase(struct sim *sim, void *arg)
 {
     struct coll_run *run = arg;
@@ -68,8 +93,7 @@ static void next_phase(struct sim *sim, void *arg)
     if (w->chunk)
         chunk_start(w->chunk, &p->steps, next_phase, run);
     else
-        flow_start(&w->flow, p->size_B, units_ps(p->latency_s), p->cap_Bps, p->n_uses,
-                   p->uses, next_phase, run);
+        start_flow(w, p, run);
 }
 
 static void fire(struct sim *sim, struct sim_event *ev)
@@ -80,6 +104,18 @@ static void fire(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type closed_form_type = { "collective", fire };
 
+/* Rounded like flows are: latencies and bytes, phase by phase. */
+static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *net)
+{
+    int64_t t_ps = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_phase *p = &plan->phases[i];
+        double bytes_s = coll_phase_time_s(p, net) - p->latency_s;
+        t_ps += units_ps(p->latency_s) + units_ps(fmax(bytes_s, 0));
+    }
+    return t_ps;
+}
+
 void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg)
 {
@@ -87,7 +123,7 @@ void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
     *run = (struct coll_run) { .world = w, .plan = plan, .done = done, .arg = arg };
     sim_event_init(&run->event, &closed_form_type);
     if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
-        sim_after(w->sim, &run->event, units_ps(coll_plan_time_s(plan, w->net)));
+        sim_after(w->sim, &run->event, closed_form_ps(plan, w->net));
     else
         next_phase(w->sim, run);
 }

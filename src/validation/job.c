@@ -78,11 +78,25 @@ static json_t *run_scenario(struct cfg_loader *loader, struct cfg root, struct e
 
 struct collective {
     const char *cluster, *fabric, *nccl;
-    int op, algorithm;
+    int op, algorithm, protocol, dtype;
     double size_B;
     int64_t n_gpus;
     struct cfg gpus, backend;
 };
+
+/* Elements, as nccl-tests names them: all that matters is whether a switch adds them up. */
+enum { DTYPE_ANY, DTYPE_BYTE };
+static const struct name_value element_names[] = {
+    { "float", DTYPE_ANY },  { "half", DTYPE_ANY },   { "bfloat16", DTYPE_ANY },
+    { "double", DTYPE_ANY }, { "int32", DTYPE_ANY },  { "int64", DTYPE_ANY },
+    { "int8", DTYPE_BYTE },  { "uint8", DTYPE_BYTE }, { NULL, 0 },
+};
+
+static const struct name_value protocol_names[] = { { "auto", -1 },
+                                                    { "simple", FABRIC_PROTO_SIMPLE },
+                                                    { "ll", FABRIC_PROTO_LL },
+                                                    { "ll128", FABRIC_PROTO_LL128 },
+                                                    { NULL, 0 } };
 
 static const struct cfg_field collective_fields[] = {
     CFG_ROW("cluster", CFG_T_STRING, struct collective, cluster, .required = true),
@@ -91,6 +105,8 @@ static const struct cfg_field collective_fields[] = {
     CFG_ROW("op", CFG_T_ENUM, struct collective, op, .required = true,
             .names = coll_op_names),
     CFG_ENUM("algorithm", struct collective, algorithm, coll_algorithm_names),
+    CFG_ENUM("protocol", struct collective, protocol, protocol_names),
+    CFG_ENUM("dtype", struct collective, dtype, element_names),
     CFG_ROW("bytes", CFG_T_REAL, struct collective, size_B, .required = true, .min = 0,
             .max = 1e15),
     CFG_INT("n_gpus", struct collective, n_gpus, 1, INSTANCE_GPUS_MAX),
@@ -173,7 +189,7 @@ static double plan_time_s(const struct coll_plan *plan, const struct net *net)
 static json_t *run_collective(struct job_worker *w, struct cfg_loader *loader,
                               struct cfg root, struct err *err)
 {
-    struct collective c = { .algorithm = COLL_AUTO };
+    struct collective c = { .algorithm = COLL_AUTO, .protocol = -1 };
     struct coll_group group;
     struct coll_plan plan;
     if (cfg_read(root, collective_fields, &c)) {
@@ -189,11 +205,12 @@ static json_t *run_collective(struct job_worker *w, struct cfg_loader *loader,
     const struct coll_request request = {
         .op = (enum coll_op)c.op,
         .algorithm = (enum coll_algorithm)c.algorithm,
-        .protocol = -1,
+        .protocol = c.protocol,
         .size_B = c.size_B,
         .groups = &group,
         .n_groups = 1,
         .nccl = c.nccl,
+        .int8 = c.dtype == DTYPE_BYTE,
     };
     if (coll_plan_make(&plan, &loader->arena, w->net, &request, err))
         return NULL;

@@ -221,19 +221,22 @@ static void test_messages(void)
                               .size_B = 1 << 28,
                               .groups = &t.world,
                               .n_groups = 1 };
+    q.algorithm = COLL_RING;
     CU_ASSERT_FATAL(coll_plan_make(&plan, &t.arena, t.net, &q, &t.err) == 0);
     sim_init(&sim, NULL);
     struct chunk_net *c = chunk_net_new(&sim, t.net);
     chunk_start(c, &plan.phases[0].steps, note_end, &end);
     sim_run(&sim);
     CU_ASSERT(end > 0);
-    CU_ASSERT_EQUAL(chunk_n_messages(c), 4 * 16 * 30);
+    CU_ASSERT_EQUAL(plan.phases[0].steps.message_B, 262144); /* slices of 4 MiB */
+    CU_ASSERT_EQUAL(chunk_n_messages(c), 4 * 16 * 30 * 16);
     for (int32_t u = 0; u < plan.phases[0].n_uses; u++) {
         const struct flow_use *use = &plan.phases[0].uses[u];
         double busy = use->weight * q.size_B / net_links(t.net)[use->link].payload_Bps;
         CU_ASSERT_DOUBLE_EQUAL(chunk_link_busy_s(c, use->link), busy, 1e-6 * busy);
     }
-    CU_ASSERT(sim.n_fired < 4 * 16 * 30 / 3); /* those of one instant are one event */
+    CU_ASSERT(sim.n_fired <
+              4 * 16 * 30 * 16 / 3); /* those of one instant are one event */
     chunk_net_free(c);
     sim_release(&sim);
     stage_release(&t);

@@ -164,6 +164,7 @@ static void test_bytes_conserved(void)
             struct coll_plan plan;
             double on_hop = S * ops[i].factor * (ops[i].chain ? 1 : (n - 1) / n);
             q.protocol = FABRIC_PROTO_SIMPLE;
+            q.algorithm = COLL_RING;
             CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
             double total =
                 bytes_on(&b, &plan, NET_NVLINK) + bytes_on(&b, &plan, NET_NIC);
@@ -185,6 +186,7 @@ static void test_nics_even(void)
     struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 1 << 28);
     struct coll_plan plan;
     q.protocol = FABRIC_PROTO_SIMPLE;
+    q.algorithm = COLL_RING;
     CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
     int seen = 0;
     for (int32_t u = 0; u < plan.phases[0].n_uses; u++) {
@@ -276,6 +278,7 @@ static void test_formulas(void)
     for (double S = 1 << 23; S < 1e10; S *= 3) {
         struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
         q.protocol = FABRIC_PROTO_SIMPLE;
+        q.algorithm = COLL_RING;
         double x = S / 16 / (4 * nic);
         double t = f->proto[FABRIC_PROTO_SIMPLE].base_s +
                    30 * (f->proto[FABRIC_PROTO_SIMPLE].step_s + x +
@@ -351,6 +354,7 @@ static void test_choice_of_2_4(void)
     bench_init(&b, "p3dn.24xlarge:16", true);
     struct coll_request q = request_of(&b, COLL_ALL_REDUCE, (8 << 20) - 4);
     q.nccl = "2.4";
+    q.algorithm = COLL_RING;
     CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
     CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL);
     q.size_B = 8 << 20;
@@ -384,12 +388,18 @@ static void test_edges(void)
     struct bench b;
     bench_init(&b, "p4d.24xlarge:2", true);
     struct coll_request q = request_of(&b, COLL_ALLTOALL, 1e6);
-    expect_error(&b, &q, "all-to-all is not simulated yet");
-    q.op = COLL_ALL_REDUCE;
-    q.algorithm = COLL_NVLS;
-    expect_error(&b, &q, "not simulated yet");
+    q.algorithm = COLL_RING;
+    expect_error(&b, &q, "rings do not do this operation");
+    q.op = COLL_ALL_GATHER;
     q.algorithm = COLL_TREE;
-    expect_error(&b, &q, "trees between nodes");
+    expect_error(&b, &q, "trees are for all_reduce");
+    q.op = COLL_ALL_REDUCE;
+    q.algorithm = COLL_NVLS_TREE;
+    expect_error(&b, &q, "needs an NVSwitch");
+    q.algorithm = COLL_NVLS;
+    expect_error(&b, &q, "between nodes it is nvls_tree");
+    q.algorithm = COLL_P2P;
+    expect_error(&b, &q, "no point-to-point operation");
     q.algorithm = COLL_AUTO;
     q.nccl = "two";
     expect_error(&b, &q, "no version of NCCL");

@@ -1,0 +1,157 @@
+/* Double binary trees over nodes with chains of GPUs inside, and NVLS: reduction and
+ * multicast by the NVSwitch, alone in a node or between trees of nodes.
+ *
+ * Each of the two trees carries half the bytes. A node is inside one tree (two children,
+ * one parent) and a leaf of the other, so that S goes out of it towards parents and
+ * children of each: 2 S each way on its NICs, and S where there are two nodes only. */
+#include "cost/coll_plan.h"
+
+#include <math.h>
+
+struct tree {
+    struct planner *p;
+    struct coll_streams *streams;
+    struct fabric_law law;
+    double inside_inflation;
+    bool switched; /* NVLS inside */
+    int64_t n_nodes;
+};
+
+static bool folded(const struct tree *t)
+{
+    return net_is_folded(t->p->net) && t->n_nodes > 1;
+}
+
+static int hop(struct tree *t, double inflation, int64_t from, int gpu_from, int64_t to,
+               int gpu_to, double bytes, double nodes)
+{
+    const int64_t instances[2] = { from, to };
+    const int gpus[2] = { gpu_from, gpu_to };
+    return coll_stream_hop(t->streams, inflation, instances, gpus, bytes, nodes);
+}
+
+/* Every GPU gives its S to the switch and takes the n-th it adds up, and the other way
+ * round for the broadcast: S (1 + 1/n) out of each port and into it. */
+static int add_switch(struct tree *t, const struct coll_span *span, int64_t instance,
+                      double nodes)
+{
+    int32_t n = span->n_gpus;
+    for (int32_t k = 0; k < n && n > 1; k++)
+        if (hop(t, t->inside_inflation, instance, span->gpus[k], instance,
+                span->gpus[(k + 1) % n], 1 + 1.0 / n, nodes))
+            return -1;
+    return 0;
+}
+
+/* Up and down the chains of one node. */
+static int add_chains(struct tree *t, const struct coll_span *span,
+                      const struct rings *rings, int32_t n_ways, int64_t instance,
+                      double nodes)
+{
+    for (int32_t r = 0; r < n_ways; r++) {
+        const uint8_t *order = rings->order[r % rings->n];
+        for (int32_t k = 0; k + 1 < span->n_gpus; k++)
+            if (hop(t, t->inside_inflation, instance, order[k], instance, order[k + 1],
+                    1.0 / n_ways, nodes) ||
+                hop(t, t->inside_inflation, instance, order[k + 1], instance, order[k],
+                    1.0 / n_ways, nodes))
+                return -1;
+    }
+    return 0;
+}
+
+static int add_node(struct tree *t, const struct coll_group *g, struct coll_spot at,
+                    int32_t n_ways, double nodes)
+{
+    const struct coll_span *span = &g->spans[at.span];
+    struct coll_spot next = coll_spot_next(g, at, folded(t));
+    int64_t here = coll_spot_instance(g, at), there = coll_spot_instance(g, next);
+    struct rings rings = *coll_rings(t->p, span, true);
+    const struct rings *to = coll_rings(t->p, &g->spans[next.span], true);
+    double bytes = t->n_nodes > 2 ? 2 : 1;
+    for (int32_t r = 0; r < n_ways; r++)
+        if (hop(t, 1 / t->law.efficiency, here, rings.order[r % rings.n][0], there,
+                to->order[r % to->n][0], bytes / n_ways, nodes))
+            return -1;
+    return t->switched ? add_switch(t, span, here, nodes)
+                       : add_chains(t, span, &rings, n_ways, here, nodes);
+}
+
+static int add_group(struct tree *t, const struct coll_group *g, double groups)
+{
+    int32_t n_ways = 0;
+    if (t->n_nodes == 1)
+        return add_switch(t, &g->spans[0], g->spans[0].first, 1);
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        const struct rings *rings = coll_rings(t->p, &g->spans[s], true);
+        if (rings->n == 0)
+            return err_set(t->p->err, "%s has no NIC that reaches other instances",
+                           coll_instance(t->p, g->spans[s].first)->name);
+        n_ways = rings->n > n_ways ? rings->n : n_ways;
+    }
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        int64_t n = folded(t) ? 1 : g->spans[s].n_instances;
+        double nodes = folded(t) ? (double)g->spans[s].n_instances * groups : 1;
+        for (int64_t i = 0; i < n; i++)
+            if (add_node(t, g, (struct coll_spot) { s, i }, n_ways, nodes))
+                return -1;
+    }
+    return 0;
+}
+
+static int add_groups(struct tree *t)
+{
+    const struct coll_request *q = t->p->request;
+    int32_t counted = 0;
+    for (int32_t i = 0; i < q->n_groups; i++)
+        counted += coll_counts(t->p, &q->groups[0], &q->groups[i]);
+    for (int32_t i = 0; i < q->n_groups; i++)
+        if (coll_counts(t->p, &q->groups[0], &q->groups[i]) &&
+            add_group(t, &q->groups[i], (double)q->n_groups / counted))
+            return -1;
+    return 0;
+}
+
+static int plan(struct planner *p, enum fabric_algo algo, int protocol,
+                const char *name)
+{
+    const struct coll_request *q = p->request;
+    const struct fabric *f = coll_fabric(p, &q->groups[0]);
+    const struct fabric *inside = coll_instance(p, q->groups[0].spans[0].first)->inside;
+    struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
+    struct tree t = { .p = p, .law = coll_law(f, algo, protocol) };
+    t.n_nodes = p->plan->n_nodes;
+    t.switched = algo != FABRIC_TREE;
+    t.inside_inflation =
+        1 / (t.switched ? coll_law(inside, FABRIC_NVLS, FABRIC_PROTO_SIMPLE).efficiency
+                        : inside->proto[protocol].efficiency);
+    *phase = (struct coll_phase) { .name = name,
+                                   .size_B = q->size_B,
+                                   .protocol = protocol,
+                                   .cap_Bps = t.law.max_Bps };
+    p->plan->n_phases = 1;
+    p->plan->phases = phase;
+    p->plan->n_channels = (int32_t)f->channels;
+    t.streams = coll_streams_new(p, phase);
+    if (add_groups(&t))
+        return -1;
+    coll_streams_finish(t.streams);
+    double bytes_s = q->size_B / coll_phase_rate(phase, p->net);
+    double law_s = fabric_law_s(&t.law, p->plan->n_ranks, t.n_nodes, q->size_B,
+                                q->size_B, bytes_s);
+    coll_streams_time(phase, law_s - coll_launch_hidden_s(p, t.law.base_s));
+    return 0;
+}
+
+int coll_plan_tree(struct planner *p)
+{
+    int protocol = p->picked >= 0 ? p->picked : FABRIC_PROTO_SIMPLE;
+    return plan(p, FABRIC_TREE, protocol, "tree");
+}
+
+int coll_plan_nvls(struct planner *p)
+{
+    bool between = p->plan->n_nodes > 1;
+    return plan(p, between ? FABRIC_NVLS_TREE : FABRIC_NVLS, FABRIC_PROTO_SIMPLE,
+                between ? "nvls tree" : "nvls");
+}
