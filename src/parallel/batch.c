@@ -94,8 +94,8 @@ static bool batch_was_read(const struct reading *r)
     return w->has_micro == cfg_present(cfg_get(r->training, "micro_batch_size")) &&
            (w->has_microbatches ||
             !cfg_present(cfg_get(r->training, "microbatches"))) &&
-           w->has_accumulation ==
-               cfg_present(cfg_get(r->training, "gradient_accumulation_steps")) &&
+           (w->has_accumulation ||
+            !cfg_present(cfg_get(r->training, "gradient_accumulation_steps"))) &&
            w->has_global == cfg_present(cfg_get(r->training, "global_batch_size"));
 }
 

@@ -268,7 +268,8 @@ int parallelism_read(struct reading *r)
     r->has_library |= w.has_library;
     r->has_overlap = w.has_overlap;
     *p = w.p;
-    if (partition_words(r, w.partition) | sharding_read(r, w.sharding))
+    if (partition_words(r, w.partition) | sharding_read(r, w.sharding) |
+        smp_script_read(r, w.script))
         rc = -1;
     infer_library(r, &w);
     sharding_defaults(r);

@@ -54,6 +54,11 @@ struct reading {
     double clipping;
     bool auto_partition;
     bool smp_replicates; /* ddp or horovod is on */
+    /* by a script under SMP */
+    enum checkpointing checkpointing; /* NONE: not set */
+    int64_t checkpoint_group;
+    int64_t accumulation; /* 0: not set */
+    bool fused_softmax;
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: why". */
@@ -91,6 +96,7 @@ int mpi_options_read(struct reading *r, struct cfg at, const char *text);
 int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);
 int smp_v1_read(struct reading *r, struct cfg parameters);
 int smp_v2_read(struct reading *r, struct cfg parameters);
+int smp_script_read(struct reading *r, struct cfg c); /* part of parallelism_read */
 int smp_check(struct reading *r); /* what needs degrees and training; after both */
 
 #endif

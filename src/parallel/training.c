@@ -239,6 +239,29 @@ static int apply_dictionary(struct reading *r)
     return 0;
 }
 
+/* What a script under SMP says in its calls. */
+static int apply_script(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    struct training_words *w = &r->words;
+    if (r->accumulation && w->has_accumulation && t->accumulation != r->accumulation)
+        return cfg_error(cfg_get(r->training, "gradient_accumulation_steps"),
+                         "%" PRId64 " steps, and backward_passes_per_step is %" PRId64
+                         " (leave this out)",
+                         t->accumulation, r->accumulation);
+    if (r->accumulation) {
+        t->accumulation = r->accumulation;
+        w->has_accumulation = true;
+    }
+    if (r->checkpointing != CHECKPOINT_NONE) {
+        t->checkpointing = r->checkpointing;
+        t->checkpoint_group = r->checkpoint_group;
+    }
+    if (r->fused_softmax && !cfg_present(cfg_get(r->training, "attention")))
+        t->attention = OP_ATTENTION_FUSED_SOFTMAX;
+    return 0;
+}
+
 int training_read(struct reading *r)
 {
     struct training_words *w = &r->words;
@@ -257,7 +280,7 @@ int training_read(struct reading *r)
     r->s->training = w->t;
     if (apply_dictionary(r))
         rc = -1;
-    if (read_checkpointing(&r->s->training, w->checkpointing))
+    if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;

@@ -280,6 +280,23 @@ static void test_sharding_by_two(void)
     unload(&l);
 }
 
+static void test_script(void)
+{
+    struct loaded l;
+    load(&l, "p4d.24xlarge", mpi, "'partitions': 2, 'ddp': True",
+         ", 'parallelism': { 'smp_script': { 'overlapping_allreduce': False,"
+         "  'bucket_cap_mb': 50, 'backward_passes_per_step': 3, 'trace_device': 'gpu',"
+         "  'fused_softmax': True, 'gradient_as_bucket_view': True } }");
+    CU_ASSERT_EQUAL_FATAL(l.rc, 0);
+    CU_ASSERT_FALSE(l.s.parallel.overlap);
+    CU_ASSERT_TRUE(l.s.parallel.gradient_as_bucket_view);
+    CU_ASSERT_EQUAL(l.s.parallel.bucket_B, 50 << 20);
+    CU_ASSERT_EQUAL(l.s.training.accumulation, 3);
+    CU_ASSERT_EQUAL(l.s.training.attention, OP_ATTENTION_FUSED_SOFTMAX);
+    CU_ASSERT_EQUAL(l.s.n_notes, 1);
+    unload(&l);
+}
+
 /* --- options of mpirun ------------------------------------------------------------------------ */
 
 static void test_mpi_options(void)
@@ -361,6 +378,7 @@ void test_distribution_register(void)
     CU_ADD_TEST(suite, test_v2_degrees);
     CU_ADD_TEST(suite, test_traps);
     CU_ADD_TEST(suite, test_sharding_by_two);
+    CU_ADD_TEST(suite, test_script);
     CU_ADD_TEST(suite, test_mpi_options);
     CU_ADD_TEST(suite, test_rings_on_torch_2);
     CU_ADD_TEST(suite, test_versions);
