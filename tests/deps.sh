@@ -5,9 +5,14 @@ set -eu
 apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libcunit1-dev"
 dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel CUnit-devel"
 
+if [ -n "${MPI:-}" ]; then # make MPI=1
+    apt_packages="$apt_packages libopenmpi-dev openmpi-bin"
+    dnf_packages="$dnf_packages openmpi-devel"
+fi
+
 have_all() {
     command -v "${CC:-cc}" >/dev/null && command -v pkg-config >/dev/null &&
-        pkg-config --exists jansson gsl cairo expat &&
+        pkg-config --exists jansson gsl cairo expat ${MPI:+ompi-c} &&
         echo '#include <CUnit/Basic.h>' | "${CC:-cc}" -E - >/dev/null 2>&1
 }
 

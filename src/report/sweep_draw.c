@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FRONT_COLOUR = 7 }; /* dark grey */
+
 /* The values of one series, by rising x. */
 struct line {
     size_t n;
@@ -192,9 +194,19 @@ static enum series_kind series_kind(const struct sweep_figure *f)
     return SERIES_LINE;
 }
 
-/* The points that no other beats, as a line of their own. */
+static const char *label_at(const struct sweep_figure *f, double x, double y)
+{
+    for (int64_t i = 0; i < f->data.n; i++) {
+        const struct sweep_datum *d = &f->data.v[i];
+        if (!(d->x < x || d->x > x || d->y < y || d->y > y))
+            return d->label;
+    }
+    return NULL;
+}
+
+/* The points that no other beats, as a line of their own; they alone are labelled. */
 static void add_front(struct chart *c, struct series *to, const struct sweep_figure *f,
-                      double *x, double *y)
+                      double *x, double *y, const char **labels)
 {
     size_t n = (size_t)f->data.n;
     double *all = xcalloc(2 * n + 1, sizeof(*all));
@@ -205,13 +217,16 @@ static void add_front(struct chart *c, struct series *to, const struct sweep_fig
     size_t m = chart_front(n, all, all + n, sweep_quantity_of(f->x.name).more_is_better,
                            more_is_better(f), x, y);
     free(all);
+    for (size_t i = 0; i < m; i++)
+        labels[i] = label_at(f, x[i], y[i]);
     *to = (struct series) { .name = "not beaten in both",
                             .kind = SERIES_LINE,
                             .n = m,
                             .x = x,
                             .y = y,
+                            .labels = f->label.n ? labels : NULL,
                             .no_markers = true,
-                            .colour = 8 };
+                            .colour = FRONT_COLOUR };
     c->n_series++;
 }
 
@@ -222,6 +237,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
     struct line *lines = make_lines(f, n);
     struct series *series = xcalloc(n + 2, sizeof(*series));
     double *front = xcalloc(2 * (size_t)f->data.n + 1, sizeof(*front));
+    const char **labels = xcalloc((size_t)f->data.n + 1, sizeof(*labels));
     struct chart c = { .title = f->title,
                        .subtitle = f->question,
                        .x = x_axis(f, arena, lines, n),
@@ -235,10 +251,11 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
             .n = lines[i].n,
             .x = lines[i].x,
             .y = lines[i].y,
-            .labels = f->label.n ? lines[i].labels : NULL,
+            .labels = f->label.n && f->kind != FIGURE_FRONT ? lines[i].labels : NULL,
+            .colour = 1 + (size_t)f->colours.v[i],
         };
     if (f->kind == FIGURE_FRONT)
-        add_front(&c, &series[c.n_series], f, front, front + f->data.n);
+        add_front(&c, &series[c.n_series], f, front, front + f->data.n, labels);
     if (f->limit.name && isfinite(f->limit_at))
         series[c.n_series++] =
             (struct series) { .name = sweep_quantity_label(arena, f->limit.name),
@@ -246,6 +263,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
                               .n = 1,
                               .y = &f->limit_at };
     int rc = chart_write(&c, path, err);
+    free(labels);
     free(front);
     free(series);
     free_lines(lines, n);

@@ -177,6 +177,8 @@ void sweep_figures_free(struct sweep_figures *f)
         VEC_RELEASE(&f->v[i].series_names);
         VEC_RELEASE(&f->v[i].x_names);
         VEC_RELEASE(&f->v[i].y_names);
+        VEC_RELEASE(&f->v[i].colour_names);
+        VEC_RELEASE(&f->v[i].colours);
     }
     free(f);
 }
@@ -212,12 +214,28 @@ static const char *text_of(const struct source *from, const struct sweep_ref *re
     return kept;
 }
 
-static const char *texts_of(const struct source *from, const struct sweep_refs *refs)
+/* The same in a legend, where a bare number says of what: "128 tokens", "4 instances",
+ * "bucket size 25". */
+static const char *key_of(const struct source *from, const struct sweep_ref *ref)
 {
-    const char *all = refs->n ? text_of(from, &refs->v[0]) : NULL;
+    struct arena *arena = from->sweep->arena;
+    const char *text = text_of(from, ref), *of = sweep_quantity_of(ref->name).unit_text;
+    if ((ref->field >= 0 && from->sweep->fields[ref->field].labels) ||
+        !json_is_number(get(from, ref)))
+        return text;
+    const char *label = sweep_quantity_label(arena, ref->name);
+    size_t n = strlen(label);
+    bool plural = n > 0 && label[n - 1] == 's';
+    return of || plural ? arena_printf(arena, "%s %s", text, of ? of : label)
+                        : arena_printf(arena, "%s %s", label, text);
+}
+
+static const char *keys_of(const struct source *from, const struct sweep_refs *refs)
+{
+    const char *all = refs->n ? key_of(from, &refs->v[0]) : NULL;
     for (int32_t i = 1; i < refs->n; i++)
         all =
-            arena_printf(from->sweep->arena, "%s, %s", all, text_of(from, &refs->v[i]));
+            arena_printf(from->sweep->arena, "%s, %s", all, key_of(from, &refs->v[i]));
     return all;
 }
 
@@ -231,6 +249,15 @@ static int32_t intern(struct sweep_names *names, struct arena *arena, const char
     return (int32_t)names->n - 1;
 }
 
+/* A result or a value in the unit of its axis; NAN where it is no number. */
+static double number_of(const struct source *from, const struct sweep_ref *ref)
+{
+    json_t *v = get(from, ref);
+    return json_is_number(v)
+               ? json_number_value(v) * sweep_quantity_of(ref->name).factor
+               : (double)NAN;
+}
+
 /* Whether x is text: by the scale asked for, else as the first record has it. */
 static double x_of(struct sweep_figure *f, const struct source *from)
 {
@@ -241,14 +268,14 @@ static double x_of(struct sweep_figure *f, const struct source *from)
         f->x_is_text = by_name || !json_is_number(v);
     if (f->x_is_text)
         return intern(&f->x_names, from->sweep->arena, text_of(from, &f->x));
-    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+    return number_of(from, &f->x);
 }
 
 /* What a series is called: by its values, by the quantity where there are several. */
 static const char *series_of(struct sweep_figure *f, const struct source *from,
                              int32_t y)
 {
-    const char *values = texts_of(from, &f->series), *quantity;
+    const char *values = keys_of(from, &f->series), *quantity;
     if (f->y.n == 1)
         return values ? values : "";
     quantity = sweep_quantity_label(from->sweep->arena, f->y.v[y].name);
@@ -256,17 +283,27 @@ static const char *series_of(struct sweep_figure *f, const struct source *from,
                   : quantity;
 }
 
+/* Series of two or more values have the colour of the first. */
+static int32_t colour_of(struct sweep_figure *f, const struct source *from,
+                         int32_t series)
+{
+    return f->series.n < 2 ? series
+                           : intern(&f->colour_names, from->sweep->arena,
+                                    text_of(from, &f->series.v[0]));
+}
+
 static void add_datum(struct sweep_figure *f, const struct source *from, int32_t y)
 {
     struct arena *arena = from->sweep->arena;
-    struct sweep_datum d = { .x = x_of(f, from), .label = texts_of(from, &f->label) };
+    struct sweep_datum d = { .x = x_of(f, from), .label = keys_of(from, &f->label) };
     d.series = intern(&f->series_names, arena, series_of(f, from, y));
+    if (d.series == f->colours.n)
+        VEC_PUSH(&f->colours, colour_of(f, from, d.series));
     if (f->kind == FIGURE_HEATMAP) {
-        d.value = json_number_value(get(from, &f->value));
+        d.value = number_of(from, &f->value);
         d.y = intern(&f->y_names, arena, text_of(from, &f->y.v[0]));
     } else {
-        json_t *v = get(from, &f->y.v[y]);
-        d.y = json_is_number(v) ? json_number_value(v) : (double)NAN;
+        d.y = number_of(from, &f->y.v[y]);
     }
     if (isfinite(d.x) && isfinite(d.y))
         VEC_PUSH(&f->data, d);
@@ -279,7 +316,7 @@ static void add_record(struct sweep_figure *f, const struct source *from, int64_
         !sweep_wheres_results(&f->wheres, from->results))
         return;
     if (f->limit.name)
-        f->limit_at = json_number_value(get(from, &f->limit));
+        f->limit_at = number_of(from, &f->limit);
     for (int32_t y = 0; y < f->y.n; y++)
         add_datum(f, from, y);
 }

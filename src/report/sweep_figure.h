@@ -6,8 +6,9 @@
  * kind      line | points | bars | stacked_bars | front (points, and the line of those
  *           that no other beats in both x and y) | heatmap (x and y in rows and columns)
  * x, y      the path of an axis or the name of a result; "y" may be a list of results
- * series    one or several of them: one line each; by default all is one series
- * label     what is written beside each point
+ * series    one or several of them: a line for each of their values, coloured by the
+ *           first; by default all is one series
+ * label     what is written beside each point; of a front, beside those on it
  * value     of a heatmap
  * limit     a result drawn as a line of capacity: "/memory/capacity_bytes"
  * efficiency  true: y is per x and relative to the series' first point

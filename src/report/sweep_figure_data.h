@@ -34,6 +34,7 @@ struct sweep_quantity {
     enum axis_unit unit;
     const char *unit_text;
     bool more_is_better;
+    double factor; /* to the axis' unit */
 };
 
 /* Texts in order of first appearance. */
@@ -59,8 +60,10 @@ struct sweep_figure {
     struct sweep_wheres wheres;
     VEC(struct sweep_datum) data;
     struct sweep_names series_names, x_names, y_names;
-    bool x_is_text;  /* x are indices of x_names */
-    double limit_at; /* NAN: none */
+    struct sweep_names colour_names; /* of several that make a series, the first */
+    VEC(int32_t) colours;            /* of series */
+    bool x_is_text;                  /* x are indices of x_names */
+    double limit_at;                 /* NAN: none */
 };
 
 struct sweep_figures {

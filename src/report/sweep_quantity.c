@@ -5,30 +5,30 @@
 
 /* clang-format off */
 static const struct sweep_quantity quantities[] = {
-    { "step_time_s",               "step time",                AXIS_SECONDS,    NULL, false },
-    { "samples_per_s",             "throughput",               AXIS_PLAIN,      "sequences/s", true },
-    { "tokens_per_s",              "throughput",               AXIS_PLAIN,      "tokens/s", true },
-    { "model_flops_per_gpu_s",     "model FLOP/s per GPU",     AXIS_FLOP_PER_S, NULL, true },
-    { "mfu",                       "model FLOPs utilization",  AXIS_FRACTION,   NULL, true },
-    { "hfu",                       "hardware FLOPs utilization", AXIS_FRACTION, NULL, true },
-    { "gpus",                      "GPUs",                     AXIS_PLAIN,      NULL, false },
-    { "/memory/peak_bytes",        "peak memory per GPU",      AXIS_BYTES,      NULL, false },
-    { "/memory/capacity_bytes",    "memory of the GPU",        AXIS_BYTES,      NULL, true },
-    { "/cost/usd_per_hour",        "price per hour",           AXIS_USD,        NULL, false },
-    { "/cost/usd_per_step",        "cost of a step",           AXIS_USD,        NULL, false },
-    { "/cost/usd_per_job",         "cost of the job",          AXIS_USD,        NULL, false },
-    { "/cost/hours_per_job",       "time of the job",          AXIS_PLAIN,      "h", false },
-    { "/breakdown_s/compute",      "compute",                  AXIS_SECONDS,    NULL, false },
-    { "/breakdown_s/recompute",    "recompute",                AXIS_SECONDS,    NULL, false },
-    { "/breakdown_s/data_comm_exposed", "gradients, exposed",  AXIS_SECONDS,    NULL, false },
-    { "/breakdown_s/data_comm_hidden",  "gradients, hidden",   AXIS_SECONDS,    NULL, false },
-    { "/breakdown_s/optimizer",    "optimizer",                AXIS_SECONDS,    NULL, false },
-    { "/breakdown_s/other",        "other",                    AXIS_SECONDS,    NULL, false },
-    { "/cluster/count",            "instances",                AXIS_PLAIN,      NULL, false },
-    { "/cluster/instance",         "instance",                 AXIS_PLAIN,      NULL, false },
-    { "/training/micro_batch_size", "batch per GPU",           AXIS_PLAIN,      "sequences", false },
-    { "/training/global_batch_size", "global batch",           AXIS_PLAIN,      "sequences", false },
-    { "/training/sequence_length", "sequence length",          AXIS_PLAIN,      "tokens", false },
+    { "step_time_s",               "step time",                AXIS_SECONDS,    NULL, false, 1 },
+    { "samples_per_s",             "throughput",               AXIS_PLAIN,      "sequences/s", true, 1 },
+    { "tokens_per_s",              "throughput",               AXIS_PLAIN,      "tokens/s", true, 1 },
+    { "model_flops_per_gpu_s",     "model FLOP/s per GPU",     AXIS_FLOP_PER_S, NULL, true, 1 },
+    { "mfu",                       "model FLOPs utilization",  AXIS_FRACTION,   NULL, true, 1 },
+    { "hfu",                       "hardware FLOPs utilization", AXIS_FRACTION, NULL, true, 1 },
+    { "gpus",                      "GPUs",                     AXIS_PLAIN,      NULL, false, 1 },
+    { "/memory/peak_bytes",        "peak memory per GPU",      AXIS_BYTES,      NULL, false, 1 },
+    { "/memory/capacity_bytes",    "memory of the GPU",        AXIS_BYTES,      NULL, true, 1 },
+    { "/cost/usd_per_hour",        "price per hour",           AXIS_USD,        NULL, false, 1 },
+    { "/cost/usd_per_step",        "cost of a step",           AXIS_USD,        NULL, false, 1 },
+    { "/cost/usd_per_job",         "cost of the job",          AXIS_USD,        NULL, false, 1 },
+    { "/cost/hours_per_job",       "time of the job",          AXIS_SECONDS,    NULL, false, 3600 },
+    { "/breakdown_s/compute",      "compute",                  AXIS_SECONDS,    NULL, false, 1 },
+    { "/breakdown_s/recompute",    "recompute",                AXIS_SECONDS,    NULL, false, 1 },
+    { "/breakdown_s/data_comm_exposed", "gradients, exposed",  AXIS_SECONDS,    NULL, false, 1 },
+    { "/breakdown_s/data_comm_hidden",  "gradients, hidden",   AXIS_SECONDS,    NULL, false, 1 },
+    { "/breakdown_s/optimizer",    "optimizer",                AXIS_SECONDS,    NULL, false, 1 },
+    { "/breakdown_s/other",        "other",                    AXIS_SECONDS,    NULL, false, 1 },
+    { "/cluster/count",            "instances",                AXIS_PLAIN,      NULL, false, 1 },
+    { "/cluster/instance",         "instance",                 AXIS_PLAIN,      NULL, false, 1 },
+    { "/training/micro_batch_size", "batch per GPU",           AXIS_PLAIN,      "sequences", false, 1 },
+    { "/training/global_batch_size", "global batch",           AXIS_PLAIN,      "sequences", false, 1 },
+    { "/training/sequence_length", "sequence length",          AXIS_PLAIN,      "tokens", false, 1 },
     { NULL },
 };
 /* clang-format on */
@@ -44,7 +44,7 @@ struct sweep_quantity sweep_quantity_of(const char *name)
     for (const struct sweep_quantity *q = quantities; q->name; q++)
         if (strcmp(q->name, name) == 0)
             return *q;
-    struct sweep_quantity q = { .name = name };
+    struct sweep_quantity q = { .name = name, .factor = 1 };
     if (strncmp(name, "/memory/", 8) == 0 || ends(name, "_bytes"))
         q.unit = AXIS_BYTES;
     else if (strncmp(name, "/breakdown_s/", 13) == 0 ||

@@ -42,6 +42,19 @@ static void put_value(FILE *out, const json_t *v)
     free(text);
 }
 
+/* The value of an axis; one that is an object or an array goes by its label. */
+static void put_axis(FILE *out, const struct sweep_field *f, const json_t *v)
+{
+    bool composed = json_is_object(v) || json_is_array(v);
+    for (size_t i = 0; composed && f->labels && i < json_array_size(f->values); i++)
+        if (json_equal(json_array_get(f->values, i), v)) {
+            fputc(',', out);
+            put_cell(out, f->labels[i]);
+            return;
+        }
+    put_value(out, v);
+}
+
 static void put_header(FILE *out, const struct sweep *s)
 {
     fputs("point", out);
@@ -62,7 +75,7 @@ static void put_row(FILE *out, const struct sweep *s, int64_t point, json_t *rec
     json_t *results = json_object_get(record, "results");
     fprintf(out, "%" PRId64, point);
     for (int32_t i = 0; i < s->n_fields; i++)
-        put_value(out, json_object_get(axes, s->fields[i].path));
+        put_axis(out, &s->fields[i], json_object_get(axes, s->fields[i].path));
     for (int64_t i = 0; i < s->outputs.n; i++)
         put_value(out, json_object_get(results, s->outputs.v[i]));
     put_value(out, json_object_get(record, "error"));

@@ -2,7 +2,7 @@
  *
  * JSON Lines: the records of search/sweep.h in the order of the points. CSV: a line a
  * point with the columns "point", the paths of the axes, the outputs, "error"; a value
- * that is no number or text is JSON. Both appear whole or not at all. */
+ * that is no number or text is its label, or JSON. Both appear whole or not at all. */
 #ifndef REPORT_SWEEP_TABLE_H
 #define REPORT_SWEEP_TABLE_H
 
