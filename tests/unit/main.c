@@ -15,7 +15,7 @@
     X(layout) X(partition) X(distribution) X(scenario) \
     X(kernel) \
     X(sim) X(flow) \
-    X(collective) X(chunk) X(smddp) X(servers) X(fusion) \
+    X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(calibrate) X(logs) \
     X(expr) X(mapping) X(stats) \
     X(report) X(draw) X(sweep)
