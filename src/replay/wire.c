@@ -38,6 +38,19 @@ static void share_nics(const struct framework *fw, const struct net *net,
                 plan->phases[i].uses[j].weight /= fw->network_frac;
 }
 
+/* NCCL_ALGO, where the scenario sets it. */
+static enum coll_algorithm nccl_algorithm(const struct scenario *s)
+{
+    static const struct name_value names[] = {
+        { "ring", COLL_RING },           { "tree", COLL_TREE }, { "nvls", COLL_NVLS },
+        { "nvls-tree", COLL_NVLS_TREE }, { NULL, 0 },
+    };
+    int algorithm = COLL_AUTO;
+    if (s->software.algorithm)
+        names_find(names, s->software.algorithm, &algorithm);
+    return (enum coll_algorithm)algorithm;
+}
+
 static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s,
                                    const struct net *net, struct coll_request request,
                                    struct err *err)
@@ -50,9 +63,17 @@ static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s
     request.n_groups = 1;
     request.nccl = s->software.nccl;
     request.graph_launch = true;
-    if (coll_plan_make(plan, arena, net, &request, err) < 0)
-        return NULL;
-    if (request.algorithm == COLL_AUTO)
+    bool nccl = request.algorithm == COLL_AUTO;
+    if (nccl)
+        request.algorithm = nccl_algorithm(s);
+    struct err refused = { 0 }; /* NCCL then chooses by itself */
+    if (request.algorithm == COLL_AUTO ||
+        coll_plan_make(plan, arena, net, &request, nccl ? &refused : err) < 0) {
+        request.algorithm = COLL_AUTO;
+        if (!nccl || coll_plan_make(plan, arena, net, &request, err) < 0)
+            return NULL;
+    }
+    if (nccl)
         share_nics(s->training.framework, net, plan);
     return plan;
 }
