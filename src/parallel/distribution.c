@@ -83,17 +83,26 @@ static bool smddp_runs_on(const char *instance)
     return false;
 }
 
-static int check_smddp_instances(const struct reading *r, struct cfg at)
+/* The SDK's framework estimators refuse other instances; a generic Estimator with an image
+ * of one's own gets past that, and the library falls back to NCCL. */
+static int check_smddp_instances(struct reading *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     int rc = 0;
-    for (int i = 0; r->has_cluster && i < c->n_groups; i++)
-        if (!smddp_runs_on(c->groups[i].instance->name))
-            rc = cfg_error(at,
-                           "SageMaker's data parallel library does not run on %s (use "
-                           "p3.16xlarge, p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, "
-                           "or \"pytorchddp\" instead)",
-                           c->groups[i].instance->name);
+    r->s->parallel.backend = BACKEND_SMDDP;
+    for (int i = 0; r->has_cluster && i < c->n_groups; i++) {
+        const char *name = c->groups[i].instance->name;
+        if (smddp_runs_on(name))
+            continue;
+        r->s->parallel.backend = BACKEND_NCCL;
+        rc |=
+            reading_doubt(r, at,
+                          "sdk rule: SageMaker's data parallel library does not run on "
+                          "%s, and would leave gradients to NCCL (use p3.16xlarge, "
+                          "p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, or "
+                          "\"pytorchddp\" instead)",
+                          name);
+    }
     return rc;
 }
 
@@ -142,8 +151,8 @@ static int read_dataparallel(struct reading *r, struct cfg c)
     r->has_backend = true;
     if (check_smddp_instances(r, c))
         return -1;
-    r->s->parallel.backend = BACKEND_SMDDP;
-    warn_transport(r, c);
+    if (r->s->parallel.backend == BACKEND_SMDDP)
+        warn_transport(r, c);
     return 0;
 }
 
