@@ -350,7 +350,7 @@ int parallelism_framework(struct reading *r)
         p->overlap = f->overlap;
     if (p->library == LIBRARY_HOROVOD)
         apply_horovod(r);
-    if (p->backend == BACKEND_SMDDP && p->bucket_B < 0)
+    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
         p->bucket_B = SMDDP_BUFFER_B;
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;

@@ -106,15 +106,21 @@ static const struct wire_way fusion_way = { begin_fusion, add_to_fusion, end_fus
 static const struct wire_way servers_way = { begin_buckets, fill_bucket, send_bucket,
                                              COLL_SERVERS };
 
-/* Inside one node SMDDP and parameter servers leave all to NCCL. */
+/* Inside one node SMDDP and parameter servers leave all to NCCL; so does SMDDP beside
+ * SMP, which takes its AllGather alone. Only replicas of whole models have a way other
+ * than NCCL's buckets. */
 static const struct wire_way *way_of(const struct scenario *s)
 {
+    const struct parallelism *p = &s->parallel;
     bool one_node = s->cluster.n_instances == 1;
-    if (s->parallel.library == LIBRARY_HOROVOD)
+    if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
+        p->sharding != SHARDING_NONE)
+        return &buckets_way;
+    if (p->library == LIBRARY_HOROVOD)
         return &fusion_way;
-    if (s->parallel.library == LIBRARY_PARAMETER_SERVER && !one_node)
+    if (p->library == LIBRARY_PARAMETER_SERVER && !one_node)
         return &servers_way;
-    if (s->parallel.backend == BACKEND_SMDDP && !one_node)
+    if (p->backend == BACKEND_SMDDP && !one_node)
         return &smddp_way;
     return &buckets_way;
 }

@@ -4,6 +4,7 @@
 #include "replay/reserved.h"
 #include "replay/run.h"
 #include "replay/servers.h"
+#include "replay/smddp.h"
 
 #include <math.h>
 
@@ -139,10 +140,11 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
 static void read_warnings(struct simulate_result *r, struct arena *arena,
                           const struct scenario *s)
 {
-    const char *stale = servers_note(arena, s);
-    r->warnings = ARENA_ARRAY(arena, s->n_notes + 2, const char *);
-    if (stale)
-        r->warnings[r->n_warnings++] = stale;
+    const char *of_libraries[] = { servers_note(arena, s), smddp_note(arena, s) };
+    r->warnings = ARENA_ARRAY(arena, s->n_notes + 3, const char *);
+    for (int i = 0; i < 2; i++)
+        if (of_libraries[i])
+            r->warnings[r->n_warnings++] = of_libraries[i];
     for (int32_t i = 0; i < s->n_notes; i++)
         r->warnings[r->n_warnings++] = s->notes[i];
     if (!r->cost.has_price)

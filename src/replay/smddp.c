@@ -54,7 +54,7 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
         bool holds;
         const char *why;
     } conditions[] = {
-        { p->backend == BACKEND_SMDDP || p->smp == 1, "the backend is NCCL" },
+        { p->backend == BACKEND_SMDDP, "the backend is NCCL" },
         { p->shard_degree > 1, "parameters are not sharded" },
         { s->cluster.n_instances > 1, "there is one instance" },
         { has_mesh(s), "only p4d.24xlarge and p4de.24xlarge have it" },
@@ -69,4 +69,14 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
         if (!conditions[i].holds)
             return conditions[i].why;
     return NULL;
+}
+
+const char *smddp_note(struct arena *arena, const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    const char *why = smddp_gather_refuses(s, 0);
+    if (p->backend != BACKEND_SMDDP || p->sharding != SHARDING_FULL || !why)
+        return NULL;
+    return arena_printf(arena, "parameters are gathered by NCCL, not by SMDDP: %s",
+                        why);
 }

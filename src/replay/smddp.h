@@ -13,7 +13,11 @@ double smddp_buffer_B(double all_B, double most_B);
 const struct coll_library *smddp_library(struct arena *arena, const struct scenario *s);
 
 /* NULL when SMDDP's AllGather moves the sharded parameters, input_B a rank; else the
- * reason why NCCL's does, for a warning. */
+ * reason why NCCL's does. */
 const char *smddp_gather_refuses(const struct scenario *s, double input_B);
+
+/* That reason, of a job that asks for SMDDP and shards its parameters, as far as sizes do
+ * not decide; NULL otherwise. */
+const char *smddp_note(struct arena *arena, const struct scenario *s);
 
 #endif

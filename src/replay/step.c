@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "replay/builder.h"
+#include "replay/smddp.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,19 +58,22 @@ void build_close(struct builder *b)
     b->transient_B = 0;
 }
 
-/* MiCS gathers between nodes first, where its groups have several GPUs in each. */
+/* Gathers of sharded parameters: SMDDP's where it can; MiCS gathers between nodes first,
+ * where its groups have several GPUs in each. */
 static enum coll_algorithm algorithm_of(const struct builder *b, enum channel channel,
-                                        enum coll_op op)
+                                        enum coll_op op, double size_B)
 {
     struct ranks r = groups_of(b->request->groups, channel, b->plans_rank);
     struct coll_group g;
     struct err ignored = { 0 };
     if (op != COLL_ALL_GATHER || channel != CHANNEL_SHARD ||
-        !b->s->parallel.shard_hierarchical ||
         groups_spans(b->request->groups, &r, &g, &ignored) < 0 || g.n_spans != 1 ||
-        g.spans[0].n_instances < 2 || g.spans[0].n_gpus < 2)
+        g.spans[0].n_instances < 2)
         return COLL_AUTO;
-    return COLL_MICS;
+    if (!smddp_gather_refuses(b->s, size_B / (double)ranks_count(&r)))
+        return COLL_SMDDP;
+    return b->s->parallel.shard_hierarchical && g.spans[0].n_gpus > 1 ? COLL_MICS
+                                                                      : COLL_AUTO;
 }
 
 int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
@@ -88,7 +92,7 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
         .has_request = true,
         .network_frac = gradients ? b->fw->network_frac : 1,
         .request = { .op = op,
-                     .algorithm = algorithm_of(b, channel, op),
+                     .algorithm = algorithm_of(b, channel, op, size_B),
                      .protocol = b->s->software.protocol,
                      .size_B = size_B,
                      .nccl = b->s->software.nccl,
