@@ -180,7 +180,7 @@ static void end_meeting(struct sim *sim, void *arg)
 static struct meeting *meeting_of(struct rank *r, enum channel channel, enum stream s)
 {
     struct communicator *c = r->comms[channel];
-    int q = s < STREAM_TO_HOST ? 0 : 1 + (int)s - STREAM_TO_HOST;
+    int q = (int)s;
     if (c->n_members == 1)
         return &c->queues[q].solo;
     int32_t index = r->n_joined[channel][q]++;

@@ -14,9 +14,9 @@
 
 #define RUN_NEVER INT64_MAX
 
-/* Collectives of a group come one after the other, those of a library's stages (program.h)
- * one after the other on each stage's stream. */
-enum { RUN_QUEUES = 1 + STREAM_N - STREAM_TO_HOST };
+/* Collectives of a group come one after the other on each stream (gathers of sharded
+ * parameters run beside scatters of gradients). */
+enum { RUN_QUEUES = STREAM_N };
 
 enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
 
