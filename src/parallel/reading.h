@@ -58,7 +58,7 @@ struct reading {
     enum checkpointing checkpointing; /* NONE: not set */
     int64_t checkpoint_group;
     int64_t accumulation; /* 0: not set */
-    bool fused_softmax;
+    bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: why". */

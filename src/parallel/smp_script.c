@@ -94,7 +94,8 @@ int smp_script_read(struct reading *r, struct cfg c)
     if (w.given.bucket_cap_mb)
         p->bucket_B = w.bucket_cap_mb << 20;
     p->gradient_as_bucket_view |= w.gradient_as_bucket_view;
-    r->fused_softmax = w.fused_softmax;
+    if (w.given.fused_softmax)
+        r->fused_softmax = w.fused_softmax;
     r->accumulation = w.backward_passes_per_step;
     return w.activation_checkpointing ? read_strategy(r, c, w.activation_checkpointing)
                                       : 0;

@@ -367,6 +367,9 @@ static void apply(struct reading *r, struct cfg c, const struct v1 *w)
     p->broadcast_outputs = OUTPUTS_LOSS;
     p->nccl_throttle = 8; /* SMP_NCCL_THROTTLE_LIMIT's default */
     r->smp_replicates = w->ddp || w->horovod;
+    /* smp.tensor_parallelism(fused_softmax=True), from 1.7 on */
+    r->fused_softmax = p->tensor > 1 &&
+                       !(r->smp_version && version_compare(r->smp_version, "1.7") < 0);
     apply_pipeline(r, c, w);
     apply_sharding(r, w);
     apply_precision(r, c, w);

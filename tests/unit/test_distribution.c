@@ -178,6 +178,8 @@ static void test_batches(void)
         CU_ASSERT_EQUAL(l.s.parallel.replicas, cases[i].replicas);
         CU_ASSERT_EQUAL(l.s.training.global_batch_size, cases[i].global);
         CU_ASSERT_EQUAL(scenario_op_settings(&l.s).batch, cases[i].merged);
+        /* smp.tensor_parallelism's default */
+        CU_ASSERT_EQUAL(l.s.training.attention, OP_ATTENTION_FUSED_SOFTMAX);
         unload(&l);
     }
 }
