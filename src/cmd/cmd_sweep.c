@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "config/files.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
 #include "search/sweep_mpi.h"
@@ -184,11 +183,9 @@ static int run(struct work *w, const struct sweep_ranks *ranks,
     if (!sweep_mpi_agree(ranks, rc == 0))
         return -1;
     struct progress progress = { .start_s = clock_s() };
-    struct cfg_files *files = cfg_files_new();
     const struct sweep_run r = {
         .sweep = &w->sweep,
         .journal = first ? &w->journal : NULL,
-        .files = files,
         .shard = w->shard,
         .jobs = (int)args->jobs,
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
@@ -199,7 +196,6 @@ static int run(struct work *w, const struct sweep_ranks *ranks,
         rc = finish(w, args->out, err);
     if (first)
         sweep_journal_close(&w->journal);
-    cfg_files_free(files);
     return rc;
 }
 

@@ -4,7 +4,6 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/document.h"
-#include "config/files.h"
 #include "config/lenient.h"
 #include "config/place.h"
 
@@ -25,12 +24,10 @@ void cfg_loader_init(struct cfg_loader *loader)
 void cfg_loader_release(struct cfg_loader *loader)
 {
     for (struct cfg_doc *d = loader->docs; d; d = d->next) {
+        json_decref(d->root);
         json_decref(d->replaced);
         VEC_RELEASE(&d->sets);
-        if (d->shared)
-            continue;
-        json_decref(d->root);
-        free((char *)d->text);
+        free(d->text);
     }
     diags_release(&loader->diags);
     arena_release(&loader->arena);
@@ -103,34 +100,16 @@ static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
     return (struct cfg) { doc, doc->root, "" };
 }
 
-/* From now on the document is the shared one. */
-static struct cfg share(struct cfg_doc *doc, const struct cfg_file *file)
-{
-    doc->shared = true;
-    doc->text = file->text;
-    doc->len = file->len;
-    doc->root = file->root;
-    return (struct cfg) { doc, doc->root, "" };
-}
-
 struct cfg cfg_load(struct cfg_loader *loader, const char *file)
 {
     struct err err = { 0 };
     size_t len;
-    bool sharing = loader->files && strcmp(file, "-") != 0;
-    const struct cfg_file *known = sharing ? cfg_files_find(loader->files, file) : NULL;
-    if (known)
-        return share(doc_add(loader, file), known);
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     if (!text) {
         diags_error(&loader->diags, "%s", err.text);
         return (struct cfg) { doc_add(loader, file), NULL, "" };
     }
-    struct cfg root =
-        parse(loader, strcmp(file, "-") == 0 ? "standard input" : file, text, len);
-    if (!sharing || !root.json)
-        return root;
-    return share(root.doc, cfg_files_add(loader->files, file, text, len, root.json));
+    return parse(loader, strcmp(file, "-") == 0 ? "standard input" : file, text, len);
 }
 
 struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *text,

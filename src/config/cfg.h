@@ -28,15 +28,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cfg_doc;   /* one document: its name, text and tree */
-struct cfg_files; /* files read once, shared by loaders */
+struct cfg_doc; /* one document: its name, text and tree */
 
 struct cfg_loader {
     struct arena arena;
     struct diags diags;
-    struct cfg_doc *docs;    /* all documents loaded through it, newest first */
-    void *cache;             /* what was made of files, see config/cache.h */
-    struct cfg_files *files; /* shared, see config/files.h; NULL: none */
+    struct cfg_doc *docs; /* all documents loaded through it, newest first */
+    void *cache;          /* what was made of files, see config/cache.h */
 };
 
 struct cfg {

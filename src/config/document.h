@@ -15,10 +15,9 @@ struct document_set {
 struct cfg_doc {
     struct cfg_loader *loader;
     const char *name;
-    const char *text; /* as it was read; NULL for a tree */
+    char *text; /* as it was read; NULL for a tree */
     size_t len;
     json_t *root;
-    bool shared; /* text and root belong to the loader's files, and stay as they are */
     json_t *replaced; /* an array: what cfg_set took out; a cfg may still point to it */
     VEC(struct document_set) sets; /* the newest last */
     struct cfg_doc *next;

@@ -3,7 +3,6 @@
 #include "config/document.h"
 #include "config/lenient.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +146,6 @@ static void remember(struct cfg_doc *doc, const char *pointer, const char *scope
 int cfg_set(struct cfg root, const char *assignment)
 {
     struct cfg_doc *doc = root.doc;
-    assert(!doc->shared);
     struct cfg_loader *loader = doc->loader;
     size_t n = strcspn(assignment, "=");
     const char *pointer = arena_strndup(&loader->arena, assignment, n), *scope;

@@ -142,7 +142,7 @@ static void simulate_batch(const struct sweep_run *r, const int64_t *points, int
     char **lines = xcalloc((size_t)n + 1, sizeof(*lines));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
     for (int i = 0; i < n; i++)
-        lines[i] = sweep_point_run(r->sweep, r->files, points[i]);
+        lines[i] = sweep_point_run(r->sweep, points[i]);
     for (int i = 0; i < n; i++) {
         strbuf_add(records, lines[i], strlen(lines[i]) + 1);
         free(lines[i]);

@@ -102,13 +102,12 @@ static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *r
         json_object_set(record, "warnings", warnings);
 }
 
-char *sweep_point_run(const struct sweep *s, struct cfg_files *files, int64_t point)
+char *sweep_point_run(const struct sweep *s, int64_t point)
 {
     struct cfg_loader loader;
     struct err err = { 0 };
     json_t *warnings = json_array(), *result = NULL, *record = json_object();
     cfg_loader_init(&loader);
-    loader.files = files;
     json_t *tree = scenario_of(s, point, &err);
     if (tree)
         result = simulated(&loader, tree, warnings, &err);

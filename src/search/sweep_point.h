@@ -5,12 +5,11 @@
 #include "search/sweep.h"
 
 /* The record of a point, one line without its end; the caller frees it. What cannot be
- * simulated becomes an error in the record. Threads may share the sweep and the files
- * (which may be NULL); the line is the same whatever ran before. */
-char *sweep_point_run(const struct sweep *s, struct cfg_files *files, int64_t point);
+ * simulated becomes an error in the record. Threads may share the sweep; the line is the
+ * same whatever ran before. */
+char *sweep_point_run(const struct sweep *s, int64_t point);
 
-/* What an axis' field is at a point (borrowed), and its label in figures (a text in
- * buf, or the file's own). */
+/* What an axis' field is at a point (borrowed). */
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point);
 
 #endif

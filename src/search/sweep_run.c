@@ -38,7 +38,7 @@ int sweep_run(const struct sweep_run *r, struct err *err)
 #pragma omp atomic read
         failed = err->set;
         if (!failed) {
-            char *line = sweep_point_run(r->sweep, r->files, todo.points[i]);
+            char *line = sweep_point_run(r->sweep, todo.points[i]);
 #pragma omp critical(sweep_journal)
             {
                 sweep_journal_add(r->journal, todo.points[i], line, err);

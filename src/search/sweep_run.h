@@ -12,7 +12,6 @@ typedef void sweep_progress_fn(void *arg, int64_t done, int64_t total);
 struct sweep_run {
     const struct sweep *sweep;
     struct sweep_journal *journal; /* NULL on ranks other than 0 */
-    struct cfg_files *files;
     struct sweep_shard shard;
     int jobs;                    /* threads; 0: all cores */
     sweep_progress_fn *progress; /* may be NULL */

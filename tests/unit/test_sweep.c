@@ -2,7 +2,6 @@
  * records depend neither on threads nor on what a journal had before. */
 #include "base/file.h"
 #include "base/xmalloc.h"
-#include "config/files.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
 #include "search/sweep_run.h"
@@ -250,18 +249,15 @@ static char *points_of(struct fixture *x, int jobs, bool resume, struct err *err
     struct sweep_summary sum;
     if (sweep_journal_open(&j, &x->sweep, x->dir, whole, resume, err))
         return NULL;
-    struct sweep_run r = { .sweep = &x->sweep,
-                           .journal = &j,
-                           .files = cfg_files_new(),
-                           .shard = whole,
-                           .jobs = jobs };
+    struct sweep_run r = {
+        .sweep = &x->sweep, .journal = &j, .shard = whole, .jobs = jobs
+    };
     int rc = sweep_run(&r, err);
     if (rc == 0)
         rc = report_sweep_write(&x->sweep, &j, &sum, ignore_record, NULL, err);
     CU_ASSERT_EQUAL(rc, 0);
     sweep_summary_release(&sum);
     sweep_journal_close(&j);
-    cfg_files_free(r.files);
     return read_all(x->dir, "points.jsonl");
 }
 
