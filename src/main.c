@@ -15,6 +15,7 @@ static const struct command {
     { "topology", cmd_topology, "how the GPUs of an instance are wired" },
     { "ranks", cmd_ranks, "which rank is where and in which groups" },
     { "partition", cmd_partition, "which layers each pipeline stage holds" },
+    { "plan", cmd_plan, "the best degrees, placement and library for a job, and why" },
     { "sweep", cmd_sweep, "a job at every point of a grid: tables and figures" },
     { "validate", cmd_validate, "predictions against published measurements" },
     { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },

@@ -1,0 +1,287 @@
+/* smsim plan: the best degrees and placement for a job, and why. */
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "config/datadir.h"
+#include "report/draw.h"
+#include "report/plan_report.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct arguments {
+    struct option_list sets, fixes, allows, prices;
+    const char *model, *instances, *count, *json, *plot;
+    int64_t batch, sequence, top;
+    double tokens, max_cost, deadline;
+    int objective, stacks, emit;
+    bool exhaustive, timing;
+};
+
+#define A struct arguments
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "--model", .type = OPTION_STRING, .at = offsetof(A, model), .value = "M",
+      .help = "in place of a scenario, with the four that follow" },
+    { .name = "--instance", .type = OPTION_STRING, .at = offsetof(A, instances),
+      .value = "I[,I...]", .help = "instances to choose among; \"ml.\": SageMaker's prices" },
+    { .name = "--count", .type = OPTION_STRING, .at = offsetof(A, count),
+      .value = "N[..M]", .help = "how many of them" },
+    { .name = "--global-batch", .type = OPTION_INT, .at = offsetof(A, batch), .value = "B",
+      .min = 1, .max = 1e9, .help = "sequences a step" },
+    { .name = "--sequence-length", .type = OPTION_INT, .at = offsetof(A, sequence),
+      .value = "S", .min = 1, .max = 1 << 24, .help = "tokens of a sequence" },
+    { .name = "--set", .type = OPTION_LIST, .at = offsetof(A, sets),
+      .value = "POINTER=VALUE", .help = "change the job: /training/precision=fp16" },
+    { .name = "--objective", .type = OPTION_ENUM, .at = offsetof(A, objective),
+      .value = "WHAT", .names = plan_objective_names, .help = "time (default), cost or memory" },
+    { .name = "--tokens", .type = OPTION_REAL, .at = offsetof(A, tokens), .value = "N",
+      .min = 1, .max = 1e18, .help = "tokens to train on, for time and cost of the job" },
+    { .name = "--max-cost", .type = OPTION_REAL, .at = offsetof(A, max_cost),
+      .value = "USD", .min = 1e-9, .max = 1e15, .help = "the job may cost no more" },
+    { .name = "--deadline", .type = OPTION_REAL, .at = offsetof(A, deadline),
+      .value = "H", .min = 1e-9, .max = 1e9, .help = "the job may take no more hours" },
+    { .name = "--price", .type = OPTION_LIST, .at = offsetof(A, prices),
+      .value = "I=USD/h", .help = "your own price of an instance" },
+    { .name = "--fix", .type = OPTION_LIST, .at = offsetof(A, fixes),
+      .value = "FIELD=V", .help = "only plans with that: tensor=8" },
+    { .name = "--allow", .type = OPTION_LIST, .at = offsetof(A, allows),
+      .value = "FIELD=V,V", .help = "only plans with one of these: library=fsdp,smp-v1" },
+    { .name = "--for", .type = OPTION_ENUM, .at = offsetof(A, stacks), .value = "STACK",
+      .names = space_for_names, .help = "smp-v1, smp-v2, megatron, deepspeed or fsdp" },
+    { .name = "--top", .type = OPTION_INT, .at = offsetof(A, top), .value = "K",
+      .min = 1, .max = 100000, .help = "simulate the best so many (100)" },
+    { .name = "--exhaustive", .type = OPTION_FLAG, .at = offsetof(A, exhaustive),
+      .help = "simulate all that may fit" },
+    { .name = "--emit", .type = OPTION_ENUM, .at = offsetof(A, emit), .value = "AS",
+      .names = plan_emit_names,
+      .help = "print the best as sagemaker, megatron, deepspeed, fsdp or scenario" },
+    { .name = "--json", .type = OPTION_STRING, .at = offsetof(A, json), .value = "FILE",
+      .help = "write the plans as JSON; - is standard output" },
+    { .name = "--plot", .type = OPTION_STRING, .at = offsetof(A, plot), .value = "FILE",
+      .help = "draw time against cost, or memory, as .svg, .png or .pdf" },
+    { .name = "--timing", .type = OPTION_FLAG, .at = offsetof(A, timing),
+      .help = "say how long planning took" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "plan",
+    .arguments = "SCENARIO | --model M --instance I --count N --global-batch B "
+                 "--sequence-length S",
+    .summary = "The fastest, cheapest or smallest way to train a model on instances that "
+               "can be\nrented: degrees, placement, library and batch, simulated, and why.",
+    .details =
+        "Fields of --fix and --allow: count, gpus_per_instance, library, tensor, pipeline,\n"
+        "context, expert, data, optimize, micro_batch_size, microbatches, schedule,\n"
+        "virtual_stages, sequence_parallel, sharding, sharding_degree, offload,\n"
+        "activation_checkpointing, placement, bucket_size.\n\n"
+        "  smsim plan --model gpt3-175b --instance p4d.24xlarge --count 16..64 \\\n"
+        "      --global-batch 1536 --sequence-length 2048\n"
+        "  smsim plan my.json --fix tensor=8 --objective cost --emit scenario\n\n"
+        "Exit code 1 says that nothing fits, or that no plan keeps the budget.\n",
+    .options = options,
+    .min_positional = 0,
+    .max_positional = 1,
+};
+/* clang-format on */
+#undef A
+
+/* Ctrl-C ends the search with what it has; a signal can reach nothing but a global. */
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int sig)
+{
+    (void)sig;
+    stop_requested = 1;
+}
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- progress on a terminal -------------------------------------------------------------- */
+
+struct meter {
+    double start_s, shown_s;
+};
+
+static void show_progress(void *arg, const struct plan_progress *p)
+{
+    struct meter *m = arg;
+    double now_s = clock_s();
+    if (p->done == 1)
+        m->start_s = now_s;
+    if (now_s - m->shown_s < 0.1 && p->done < p->total)
+        return;
+    double rate = now_s > m->start_s ? (double)p->done / (now_s - m->start_s) : 0;
+    double left_s = rate > 0 ? (double)(p->total - p->done) / rate : 0;
+    m->shown_s = now_s;
+    fprintf(stderr, "\r%s %lld/%lld, %.3g/s, %.0f s left \033[K", p->stage,
+            (long long)p->done, (long long)p->total, rate, left_s);
+    if (p->done >= p->total)
+        fprintf(stderr, "\r\033[K");
+}
+
+/* --- the request --------------------------------------------------------------------------- */
+
+static int wrong(const char *what)
+{
+    fprintf(stderr, "smsim plan: %s (see smsim plan --help)\n", what);
+    return EXIT_USAGE;
+}
+
+static int check_arguments(const struct arguments *a, const struct option_list *words,
+                           struct err *err)
+{
+    bool all = a->model && a->instances && a->batch && a->sequence;
+    if (words->n == 0 && !all)
+        return wrong("give a scenario, or --model, --instance, --global-batch and "
+                     "--sequence-length");
+    if (words->n && (a->model || a->sequence))
+        return wrong("--model and --sequence-length are the scenario's to say");
+    if (words->n && a->count && !a->instances)
+        return OPTIONS_GO_ON;
+    if (a->plot && draw_check_name(a->plot, err)) {
+        fprintf(stderr, "smsim plan: --plot %s\n", err->text);
+        return EXIT_USAGE;
+    }
+    return OPTIONS_GO_ON;
+}
+
+static struct plan_words words_of(const struct option_list *list)
+{
+    return (struct plan_words) { list->n, list->values };
+}
+
+static int load_job(struct plan_job *job, struct cfg_loader *loader,
+                    const struct arguments *a, const struct option_list *words)
+{
+    struct plan_request r = {
+        .model = a->model,
+        .instances = a->instances,
+        .count = a->count,
+        .global_batch = a->batch,
+        .sequence = a->sequence,
+        .stacks = a->stacks ? a->stacks
+                            : (int)report_plan_emit_stacks((enum plan_emit)a->emit),
+        .sets = words_of(&a->sets),
+        .fixes = words_of(&a->fixes),
+        .allows = words_of(&a->allows),
+        .prices = words_of(&a->prices),
+    };
+    if (words->n) {
+        const char *name = words->values[0];
+        r.scenario = strcmp(name, "-") == 0
+                         ? cfg_load(loader, name)
+                         : datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
+        if (!r.scenario.json)
+            return -1;
+    }
+    return plan_job_init(job, loader, &r);
+}
+
+static int check_budget(const struct plan_job *job, const struct plan_options *o,
+                        struct err *err)
+{
+    if ((o->max_cost_usd > 0 || o->deadline_h > 0) && plan_job_steps(job, o) <= 0)
+        return err_set(err, "--max-cost and --deadline are of the whole job: give "
+                            "--tokens, or the scenario's samples or steps");
+    return 0;
+}
+
+/* --- output ------------------------------------------------------------------------------------ */
+
+static int print(const struct plan_report *r, const struct arguments *a,
+                 struct err *err)
+{
+    const struct plan_outcome *o = r->outcome;
+    if (a->json) {
+        json_t *tree = report_plan_json(r);
+        int rc = report_json_write(tree, a->json, err);
+        json_decref(tree);
+        if (rc)
+            return -1;
+    }
+    if (a->plot && o->n_entries && figure_plan_write(r, a->plot, err))
+        return -1;
+    bool quiet = (a->json && strcmp(a->json, "-") == 0) ||
+                 (a->plot && strcmp(a->plot, "-") == 0);
+    if (a->emit && o->n_entries)
+        report_plan_emit(stdout, r->job, &o->entries[0], (enum plan_emit)a->emit);
+    else if (!quiet)
+        report_plan_text(stdout, r);
+    return 0;
+}
+
+static int search(const struct plan_job *job, const struct plan_options *o,
+                  const struct arguments *a, struct arena *arena, struct err *err)
+{
+    double start_s = clock_s();
+    struct plan_outcome out;
+    struct plan_why *why = ARENA_NEW(arena, struct plan_why);
+    struct plan_remedy *remedies =
+        ARENA_ARRAY(arena, PLAN_REMEDIES, struct plan_remedy);
+    if (plan_search(&out, arena, job, o, err))
+        return -1;
+    struct plan_report r = { .job = job, .options = o, .outcome = &out };
+    if (out.n_entries && !a->emit) {
+        plan_why(why, job, o, &out.entries[0]);
+        r.why = why;
+    } else if (out.n_entries == 0 && out.n_over == 0 && out.complete) {
+        r.n_remedies = plan_remedies(remedies, arena, job, o);
+        r.remedies = remedies;
+    }
+    if (print(&r, a, err))
+        return -1;
+    if (a->timing)
+        fprintf(a->emit ? stderr : stdout, "\nplanned in %.3f s of wall-clock time\n",
+                clock_s() - start_s);
+    return out.n_entries ? EXIT_DONE : EXIT_UNFIT;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    struct arguments args = { .top = 100 };
+    struct option_list words;
+    struct err err = { 0 };
+    int done = options_parse(&usage, argc, argv, &args, &words);
+    if (done == OPTIONS_GO_ON)
+        done = check_arguments(&args, &words, &err);
+    if (done != OPTIONS_GO_ON)
+        return done;
+
+    struct cfg_loader loader;
+    struct plan_job job = { 0 };
+    struct meter meter = { 0 };
+    struct plan_options o = {
+        .objective = (enum plan_objective)args.objective,
+        .simulate_most = (int32_t)args.top,
+        .exhaustive = args.exhaustive,
+        .tokens = args.tokens,
+        .max_cost_usd = args.max_cost,
+        .deadline_h = args.deadline,
+        .stop = &stop_requested,
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress_arg = &meter,
+    };
+    cfg_loader_init(&loader);
+    int code = -1;
+    if (load_job(&job, &loader, &args, &words) == 0 &&
+        check_budget(&job, &o, &err) == 0) {
+        signal(SIGINT, request_stop);
+        code = search(&job, &o, &args, &loader.arena, &err);
+        signal(SIGINT, SIG_DFL);
+    }
+    plan_job_release(&job);
+    if (code < 0)
+        return cmd_fail(&loader, &err);
+    cfg_loader_release(&loader);
+    return code;
+}

@@ -1,0 +1,279 @@
+#include "base/xmalloc.h"
+#include "report/plan_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+const struct name_value plan_emit_names[] = {
+    { "sagemaker", PLAN_EMIT_SAGEMAKER }, { "megatron", PLAN_EMIT_MEGATRON },
+    { "deepspeed", PLAN_EMIT_DEEPSPEED }, { "fsdp", PLAN_EMIT_FSDP },
+    { "scenario", PLAN_EMIT_SCENARIO }, { NULL, 0 },
+};
+/* clang-format on */
+
+uint32_t report_plan_emit_stacks(enum plan_emit how)
+{
+    int bits;
+    const char *name = names_of(plan_emit_names, (int)how);
+    bool framework = how == PLAN_EMIT_MEGATRON || how == PLAN_EMIT_DEEPSPEED ||
+                     how == PLAN_EMIT_FSDP;
+    return framework && names_find(space_for_names, name, &bits) == 0 ? (uint32_t)bits
+                                                                      : 0;
+}
+
+/* --- Python ------------------------------------------------------------------------------ */
+
+static void print_python(FILE *out, const json_t *v, int indent);
+
+static void print_dict(FILE *out, const json_t *v, int indent)
+{
+    const char *key;
+    json_t *value;
+    fprintf(out, "{\n");
+    json_object_foreach((json_t *)(uintptr_t)v, key, value)
+    {
+        fprintf(out, "%*s\"%s\": ", indent + 4, "", key);
+        print_python(out, value, indent + 4);
+        fprintf(out, ",\n");
+    }
+    fprintf(out, "%*s}", indent, "");
+}
+
+/* A value as Python writes it. */
+static void print_python(FILE *out, const json_t *v, int indent)
+{
+    char *text;
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        print_dict(out, v, indent);
+        break;
+    case JSON_TRUE:
+        fputs("True", out);
+        break;
+    case JSON_FALSE:
+        fputs("False", out);
+        break;
+    case JSON_NULL:
+        fputs("None", out);
+        break;
+    default:
+        text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
+        fputs(text, out);
+        free(text);
+    }
+}
+
+/* --- SageMaker ---------------------------------------------------------------------------- */
+
+/* What starts the script; SMP's plans carry their dictionary in the scenario. */
+static json_t *distribution(const struct space_stack *stack,
+                            const struct space_point *p, const json_t *scenario)
+{
+    json_t *own = json_object_get(scenario, "distribution");
+    if (own)
+        return json_deep_copy(own);
+    if (stack->library == LIBRARY_HOROVOD)
+        return json_pack("{s:{s:b, s:I}}", "mpi", "enabled", 1, "processes_per_host",
+                         (json_int_t)p->v[SPACE_GPUS]);
+    return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
+}
+
+static void emit_sagemaker(FILE *out, const struct plan_job *job,
+                           const struct plan_entry *e, const json_t *scenario)
+{
+    const struct space_point *p = &e->point;
+    const struct space_stack *stack = &space_stacks[p->v[SPACE_LIBRARY]];
+    const char *instance = job->space.instances[p->v[SPACE_INSTANCE]].name;
+    json_t *d = distribution(stack, p, scenario);
+    json_t *training = json_object_get(scenario, "training");
+    const char *recompute = p->v[SPACE_CHECKPOINTING] ? "True" : "False";
+    fprintf(out, "from sagemaker.pytorch import PyTorch\n\ndistribution = ");
+    print_python(out, d, 0);
+    fprintf(
+        out,
+        "\n\nestimator = PyTorch(\n    entry_point=\"train.py\",\n    role=role,\n"
+        "    framework_version=\"%s\",\n    py_version=\"%s\",\n"
+        "    instance_type=\"%s%s\",\n    instance_count=%lld,\n"
+        "    distribution=distribution,\n    hyperparameters={\n"
+        "        \"micro_batch_size\": %lld,\n"
+        "        \"gradient_accumulation_steps\": %lld,\n"
+        "        \"global_batch_size\": %lld,\n"
+        "        \"activation_checkpointing\": %s,\n    },\n)\n",
+        stack->dialect == DIALECT_SMP2 ? "2.2.0" : "1.13.1",
+        stack->dialect == DIALECT_SMP2 ? "py310" : "py39",
+        strncmp(instance, "ml.", 3) == 0 ? "" : "ml.", instance,
+        (long long)p->v[SPACE_COUNT], (long long)p->v[SPACE_MICRO],
+        (long long)(stack->dialect == DIALECT_WORDS ? p->pieces : p->accumulation),
+        (long long)json_integer_value(json_object_get(training, "global_batch_size")),
+        recompute);
+    if (stack->dialect == DIALECT_WORDS && stack->library != LIBRARY_DDP)
+        fprintf(out, "# %s itself is set up by train.py (--emit %s)\n", stack->name,
+                stack->name);
+    json_decref(d);
+}
+
+/* --- frameworks ----------------------------------------------------------------------------- */
+
+static void option(FILE *out, const char *name, int64_t value)
+{
+    fprintf(out, "%s %lld \\\n", name, (long long)value);
+}
+
+static const char *precision_word(enum op_precision p, const char *bf16,
+                                  const char *fp16, const char *other)
+{
+    enum dtype t = op_compute_dtype(p);
+    return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
+}
+
+static void emit_megatron(FILE *out, const struct plan_job *job,
+                          const struct plan_entry *e)
+{
+    const struct space_point *p = &e->point;
+    const struct model *m = &job->model;
+    option(out, "--num-layers", m->layers);
+    option(out, "--hidden-size", m->hidden);
+    option(out, "--ffn-hidden-size", m->ffn);
+    option(out, "--num-attention-heads", m->heads);
+    if (m->kv_heads != m->heads)
+        fprintf(out, "--group-query-attention --num-query-groups %lld \\\n",
+                (long long)m->kv_heads);
+    option(out, "--seq-length", job->space.sequence);
+    option(out, "--max-position-embeddings",
+           m->positions > job->space.sequence ? m->positions : job->space.sequence);
+    option(out, "--tensor-model-parallel-size", p->v[SPACE_TENSOR]);
+    option(out, "--pipeline-model-parallel-size", p->v[SPACE_PIPELINE]);
+    if (p->v[SPACE_VIRTUAL] > 1)
+        option(out, "--num-layers-per-virtual-pipeline-stage",
+               job->space.layers / (p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL]));
+    if (p->v[SPACE_CONTEXT] > 1)
+        option(out, "--context-parallel-size", p->v[SPACE_CONTEXT]);
+    if (p->v[SPACE_EXPERT] > 1)
+        option(out, "--expert-model-parallel-size", p->v[SPACE_EXPERT]);
+    if (p->v[SPACE_SEQUENCE])
+        fprintf(out, "--sequence-parallel \\\n");
+    if (p->v[SPACE_SHARDING])
+        fprintf(out, "--use-distributed-optimizer \\\n");
+    if (strcmp(space_placements[p->v[SPACE_PLACEMENT]], "DPT") == 0 &&
+        p->v[SPACE_PIPELINE] > 1)
+        fprintf(out, "--use-tp-pp-dp-mapping \\\n");
+    if (p->v[SPACE_CHECKPOINTING] == CHECKPOINT_SELECTIVE)
+        fprintf(out, "--recompute-activations \\\n");
+    else if (p->v[SPACE_CHECKPOINTING])
+        fprintf(out,
+                "--recompute-granularity full --recompute-method uniform "
+                "--recompute-num-layers %lld \\\n",
+                (long long)(p->v[SPACE_CHECKPOINTING] > SPACE_GROUP
+                                ? p->v[SPACE_CHECKPOINTING] - SPACE_GROUP
+                                : 1));
+    option(out, "--micro-batch-size", p->v[SPACE_MICRO]);
+    option(out, "--global-batch-size", job->space.global_batch);
+    fprintf(out, "%s\n",
+            precision_word(job->space.precision, "--bf16", "--fp16",
+                           "--attention-softmax-in-fp32"));
+}
+
+static json_t *zero_json(const struct space_point *p)
+{
+    json_t *z = json_object();
+    json_object_set_new(z, "stage", json_integer((json_int_t)p->v[SPACE_SHARDING]));
+    json_object_set_new(z, "overlap_comm", json_true());
+    if (p->v[SPACE_OFFLOAD])
+        json_object_set_new(z, "offload_optimizer",
+                            json_pack("{s:s}", "device", "cpu"));
+    if (p->v[SPACE_OFFLOAD] == OFFLOAD_PARAMETERS)
+        json_object_set_new(z, "offload_param", json_pack("{s:s}", "device", "cpu"));
+    if (p->v[SPACE_DEGREE])
+        json_object_set_new(z, "mics_shard_size",
+                            json_integer((json_int_t)p->v[SPACE_DEGREE]));
+    return z;
+}
+
+static void emit_deepspeed(FILE *out, const struct plan_job *job,
+                           const struct plan_entry *e)
+{
+    const struct space_point *p = &e->point;
+    json_t *o = json_object();
+    const char *precision = precision_word(job->space.precision, "bf16", "fp16", NULL);
+    json_object_set_new(o, "train_batch_size",
+                        json_integer((json_int_t)job->space.global_batch));
+    json_object_set_new(o, "train_micro_batch_size_per_gpu",
+                        json_integer((json_int_t)p->v[SPACE_MICRO]));
+    json_object_set_new(o, "gradient_accumulation_steps",
+                        json_integer((json_int_t)p->pieces));
+    json_object_set_new(o, "zero_optimization", zero_json(p));
+    if (precision)
+        json_object_set_new(o, precision, json_pack("{s:b}", "enabled", 1));
+    if (p->v[SPACE_PIPELINE] > 1)
+        json_object_set_new(
+            o, "pipeline",
+            json_pack("{s:I}", "stages", (json_int_t)p->v[SPACE_PIPELINE]));
+    if (p->v[SPACE_TENSOR] > 1)
+        json_object_set_new(
+            o, "tensor_parallel",
+            json_pack("{s:I}", "autotp_size", (json_int_t)p->v[SPACE_TENSOR]));
+    if (p->v[SPACE_CHECKPOINTING])
+        json_object_set_new(o, "activation_checkpointing",
+                            json_pack("{s:b}", "partition_activations", 0));
+    json_dumpf(o, out, JSON_INDENT(2));
+    fputc('\n', out);
+    json_decref(o);
+}
+
+static void emit_fsdp(FILE *out, const struct plan_job *job, const struct plan_entry *e)
+{
+    const struct space_point *p = &e->point;
+    bool full = p->v[SPACE_SHARDING] == SHARDING_FULL;
+    const char *strategy = full && p->v[SPACE_DEGREE] ? "HYBRID_SHARD"
+                           : full                     ? "FULL_SHARD"
+                                                      : "SHARD_GRAD_OP";
+    const char *dtype =
+        precision_word(job->space.precision, "bfloat16", "float16", "float32");
+    if (p->v[SPACE_DEGREE])
+        fprintf(out, "mesh = init_device_mesh(\"cuda\", (%lld, %lld))\n",
+                (long long)(p->ranks / p->v[SPACE_DEGREE]),
+                (long long)p->v[SPACE_DEGREE]);
+    fprintf(out,
+            "model = FullyShardedDataParallel(\n    model,\n"
+            "    sharding_strategy=ShardingStrategy.%s,\n"
+            "    auto_wrap_policy=transformer_layer_policy,\n"
+            "    mixed_precision=MixedPrecision(param_dtype=torch.%s, "
+            "reduce_dtype=torch.%s),\n"
+            "    cpu_offload=%s,\n    limit_all_gathers=True,\n%s)\n",
+            strategy, dtype, dtype,
+            p->v[SPACE_OFFLOAD] ? "CPUOffload(offload_params=True)" : "None",
+            p->v[SPACE_DEGREE] ? "    device_mesh=mesh,\n" : "");
+    if (p->v[SPACE_CHECKPOINTING])
+        fprintf(out, "apply_activation_checkpointing(model, "
+                     "check_fn=is_transformer_layer)\n");
+    fprintf(out, "micro_batch_size = %lld\ngradient_accumulation_steps = %lld\n",
+            (long long)p->v[SPACE_MICRO], (long long)p->pieces);
+}
+
+void report_plan_emit(FILE *out, const struct plan_job *job, const struct plan_entry *e,
+                      enum plan_emit how)
+{
+    json_t *scenario = plan_point_json(job, &e->point);
+    switch (how) {
+    case PLAN_EMIT_NONE:
+        break;
+    case PLAN_EMIT_SAGEMAKER:
+        emit_sagemaker(out, job, e, scenario);
+        break;
+    case PLAN_EMIT_MEGATRON:
+        emit_megatron(out, job, e);
+        break;
+    case PLAN_EMIT_DEEPSPEED:
+        emit_deepspeed(out, job, e);
+        break;
+    case PLAN_EMIT_FSDP:
+        emit_fsdp(out, job, e);
+        break;
+    case PLAN_EMIT_SCENARIO:
+        json_dumpf(scenario, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        fputc('\n', out);
+        break;
+    }
+    json_decref(scenario);
+}

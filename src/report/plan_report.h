@@ -1,0 +1,47 @@
+/* A plan for people, for programs, and for the framework that is to run it. */
+#ifndef REPORT_PLAN_REPORT_H
+#define REPORT_PLAN_REPORT_H
+
+#include "search/plan_front.h"
+#include "search/plan_remedy.h"
+#include "search/plan_why.h"
+
+#include <stdio.h>
+
+/* All that is known of a search; `why` and remedies may be NULL. */
+struct plan_report {
+    const struct plan_job *job;
+    const struct plan_options *options;
+    const struct plan_outcome *outcome;
+    const struct plan_why *why;
+    const struct plan_remedy *remedies;
+    int32_t n_remedies;
+};
+
+void report_plan_text(FILE *out, const struct plan_report *r);
+
+/* The JSON of DESIGN, section 5: a new tree. */
+json_t *report_plan_json(const struct plan_report *r);
+
+enum plan_emit {
+    PLAN_EMIT_NONE,
+    PLAN_EMIT_SAGEMAKER,
+    PLAN_EMIT_MEGATRON,
+    PLAN_EMIT_DEEPSPEED,
+    PLAN_EMIT_FSDP,
+    PLAN_EMIT_SCENARIO
+};
+extern const struct name_value plan_emit_names[];
+
+/* The stacks whose plans it can write, as bits; 0: any. */
+uint32_t report_plan_emit_stacks(enum plan_emit how);
+
+/* Prints the plan as that framework's configuration. */
+void report_plan_emit(FILE *out, const struct plan_job *job, const struct plan_entry *e,
+                      enum plan_emit how);
+
+/* Time against cost where clusters differ in price, else against memory: all simulated
+ * plans, and the front. Fails when there is no plan. */
+int figure_plan_write(const struct plan_report *r, const char *path, struct err *err);
+
+#endif

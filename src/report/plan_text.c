@@ -1,0 +1,318 @@
+#include "report/plan_report.h"
+
+#include "base/xmalloc.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 88, PLANS_SHOWN = 10, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
+
+static const char *const part_texts[PART_N] = {
+    [PART_COMPUTE] = "compute",
+    [PART_RECOMPUTE] = "recomputation",
+    [PART_TENSOR_COMM] = "tensor-parallel communication",
+    [PART_PIPELINE_COMM] = "pipeline communication",
+    [PART_PIPELINE_BUBBLE] = "pipeline bubble",
+    [PART_CONTEXT_COMM] = "context-parallel communication",
+    [PART_EXPERT_COMM] = "expert communication",
+    [PART_DATA_COMM_EXPOSED] = "gradient communication",
+    [PART_DATA_COMM_HIDDEN] = "hidden gradient communication",
+    [PART_OPTIMIZER] = "optimizer",
+    [PART_OFFLOAD_EXPOSED] = "offload",
+    [PART_OTHER] = "host and waiting",
+};
+
+static void wrap(FILE *out, const char *first, const char *text)
+{
+    report_wrap(out, first, "    ", text, WIDTH);
+}
+
+/* --- head --------------------------------------------------------------------------------- */
+
+static void print_counts(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    fprintf(out,
+            "%.4g combinations; %lld that the rules allow, %lld that memory may hold\n"
+            "%lld simulated: %lld too large, %lld that could not be simulated\n",
+            o->space, (long long)o->evaluated, (long long)o->feasible,
+            (long long)o->simulated, (long long)o->unfit, (long long)o->refused);
+    if (o->near)
+        fprintf(out,
+                "%lld more are within the error of their scores (%.0f %%) of the best; "
+                "--top simulates\nmore, --exhaustive all\n",
+                (long long)o->near, 100 * o->score_error);
+    if (!o->complete)
+        fprintf(out, "incomplete: stopped before the end\n");
+}
+
+static void print_head(FILE *out, const struct plan_report *r)
+{
+    const struct space *s = &r->job->space;
+    fprintf(out, "%s, %lld sequences of %lld tokens a step, best %s\n",
+            s->model->name ? s->model->name : "model", (long long)s->global_batch,
+            (long long)s->sequence,
+            r->options->objective == PLAN_COST     ? "cost"
+            : r->options->objective == PLAN_MEMORY ? "memory"
+                                                   : "time");
+    if (r->job->assumed)
+        fprintf(out, "assumed: %s\n", r->job->assumed);
+    print_counts(out, r);
+}
+
+static void print_warnings(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    char text[400];
+    if (r->job->price_note)
+        wrap(out, "warning: ", r->job->price_note);
+    if (!o->refusal)
+        return;
+    snprintf(text, sizeof(text), "%lld of those chosen were left out: %s",
+             (long long)o->refused, o->refusal);
+    wrap(out, "warning: ", text);
+}
+
+/* --- plans --------------------------------------------------------------------------------- */
+
+static double usd_per_million(const struct plan_report *r, const struct plan_entry *e)
+{
+    return plan_axis_value(r->job, e, PLAN_AXIS_COST);
+}
+
+static void print_usd(FILE *out, const char *format, double usd)
+{
+    char text[32];
+    snprintf(text, sizeof(text), usd < 100 ? "%.2f" : "%.0f", usd);
+    fprintf(out, format, isfinite(usd) ? text : "-");
+}
+
+static char *cluster_text(const struct plan_report *r, const struct space_point *p,
+                          char *buf, size_t size)
+{
+    snprintf(buf, size, "%lld x %s", (long long)p->v[SPACE_COUNT],
+             r->job->space.instances[p->v[SPACE_INSTANCE]].name);
+    return buf;
+}
+
+static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
+                        const struct plan_entry *e)
+{
+    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
+    fprintf(out, "%3d%s %-22s %10s %9.5g %5.1f %% %9s", rank, e->tie ? "~" : " ",
+            cluster_text(r, &e->point, cluster, sizeof(cluster)),
+            units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
+            100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B));
+    print_usd(out, " %9s", e->usd_per_hour);
+    print_usd(out, " %9s\n", usd_per_million(r, e));
+    wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
+}
+
+static void print_plans(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    int32_t ties = 0;
+    fprintf(out, "\n%4s %-22s %10s %9s %7s %9s %9s %9s\n", "#", "cluster", "step",
+            "samples/s", "MFU", "memory", "USD/h", "USD/M");
+    for (int32_t i = 0; i < o->n_entries && i < PLANS_SHOWN; i++)
+        print_entry(out, r, i + 1, &o->entries[i]);
+    for (int32_t i = 0; i < o->n_entries; i++)
+        ties += o->entries[i].tie;
+    fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
+    if (ties)
+        fprintf(
+            out,
+            "~ ties with the best: within the model's error of %.0f %% (%d plans)\n",
+            100 * o->tie_error, ties);
+}
+
+static void print_job(FILE *out, const struct plan_report *r)
+{
+    const struct plan_entry *e = &r->outcome->entries[0];
+    if (!isfinite(e->hours))
+        return;
+    fprintf(out, "\nThe whole job: %.6g steps, %.4g hours",
+            plan_job_steps(r->job, r->options), e->hours);
+    if (isfinite(e->usd))
+        fprintf(out, ", %.6g USD", e->usd);
+    fputc('\n', out);
+}
+
+/* The fewest GPUs on which something fits. */
+static void print_smallest(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    const struct plan_entry *least = &o->entries[0];
+    char cluster[64], time[UNITS_TEXT_MAX];
+    for (int32_t i = 1; i < o->n_entries; i++)
+        if (o->entries[i].point.world < least->point.world)
+            least = &o->entries[i];
+    if (r->job->space.n[SPACE_COUNT] * r->job->space.n[SPACE_INSTANCE] > 1)
+        fprintf(out, "\nThe smallest cluster of these that fits: %s, %s a step\n",
+                cluster_text(r, &least->point, cluster, sizeof(cluster)),
+                units_time_text(time, least->result.step_time_s));
+}
+
+static void print_front(FILE *out, const struct plan_report *r, enum plan_axis axis)
+{
+    const struct plan_outcome *o = r->outcome;
+    int32_t *front = xcalloc((size_t)o->n_entries + 1, sizeof(*front));
+    int32_t n = plan_front(front, r->job, o, axis);
+    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
+    if (n > 1)
+        fprintf(out, "\nTime against %s\n",
+                axis == PLAN_AXIS_COST ? "cost (USD per million samples)" : "memory");
+    for (int32_t i = 0; n > 1 && i < n && i < FRONT_SHOWN; i++) {
+        const struct plan_entry *e = &o->entries[front[i]];
+        fprintf(out, "  %10s ", units_time_text(time, e->result.step_time_s));
+        if (axis == PLAN_AXIS_COST)
+            print_usd(out, "%9s", usd_per_million(r, e));
+        else
+            fprintf(out, "%9s", units_bytes_text(memory, (double)e->result.peak_B));
+        snprintf(text, sizeof(text), "  %s, ",
+                 cluster_text(r, &e->point, cluster, sizeof(cluster)));
+        size_t at = strlen(text);
+        plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
+        fprintf(out, "%.*s%s\n", WIDTH - 26, text,
+                strlen(text) > (size_t)WIDTH - 26 ? "..." : "");
+    }
+    free(front);
+}
+
+/* --- why -------------------------------------------------------------------------------------- */
+
+static void print_parts(FILE *out, const struct plan_entry *e)
+{
+    char time[UNITS_TEXT_MAX];
+    for (int i = 0; i < PART_N; i++)
+        if (i != PART_DATA_COMM_HIDDEN && e->result.parts_s[i] > 0)
+            fprintf(out, "  %-31s %10s %5.1f %%\n", part_texts[i],
+                    units_time_text(time, e->result.parts_s[i]),
+                    100 * e->result.parts_s[i] / e->result.step_time_s);
+}
+
+static void print_sensitivities(FILE *out, const struct plan_report *r)
+{
+    const struct plan_why *w = r->why;
+    fprintf(out, "\nWith more of it, a sample takes\n");
+    for (int i = 0; i < PLAN_SENSITIVITIES; i++)
+        if (w->sensitivities[i].known)
+            fprintf(out, "  %-31s %+6.1f %%\n", w->sensitivities[i].what,
+                    100 * (w->sensitivities[i].per_sample - 1));
+    if (w->memory < 0)
+        return;
+    const struct plan_entry *e = &w->alternatives[w->memory].entry;
+    char text[300], need[UNITS_TEXT_MAX];
+    fprintf(out, "  %-31s %+6.1f %% (needs %s: ", "GPU memory, enough of it",
+            100 *
+                (e->result.step_time_s / r->outcome->entries[0].result.step_time_s - 1),
+            units_bytes_text(need, (double)e->result.peak_B));
+    fprintf(out, "%s %s)\n",
+            names_of(space_field_names, (int)w->alternatives[w->memory].field),
+            space_value_text(&r->job->space, w->alternatives[w->memory].field,
+                             e->point.v[w->alternatives[w->memory].field], text,
+                             sizeof(text)));
+}
+
+static void print_alternative(FILE *out, const struct plan_report *r,
+                              const struct plan_alternative *a)
+{
+    char v[64], time[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX];
+    const struct plan_result *x = &a->entry.result;
+    fprintf(out, "  %-25s %-11s %10s", names_of(space_field_names, (int)a->field),
+            space_value_text(&r->job->space, a->field, a->entry.point.v[a->field], v,
+                             sizeof(v)),
+            units_time_text(time, x->step_time_s));
+    if (!x->fits)
+        fprintf(out, "  needs %s\n", units_bytes_text(more, (double)x->peak_B));
+    else if (a->worse_s > 0)
+        fprintf(out, "  %s more %s\n", units_time_text(more, a->worse_s),
+                part_texts[a->worse]);
+    else
+        fprintf(out, "  no slower\n");
+}
+
+static void print_why(FILE *out, const struct plan_report *r)
+{
+    const struct plan_why *w = r->why;
+    const struct plan_entry *best = &r->outcome->entries[0];
+    fprintf(out, "\nWhere the best plan's step goes\n");
+    print_parts(out, best);
+    fprintf(out, "  what holds it back most: %s\n", part_texts[w->bottleneck]);
+    print_sensitivities(out, r);
+    if (w->n_alternatives)
+        fprintf(out, "\nOne change away\n");
+    int32_t shown = 0;
+    for (int32_t i = 0; i < w->n_alternatives; i++) {
+        bool fits = w->alternatives[i].entry.result.fits;
+        if (shown < ALTERNATIVES_SHOWN || (!fits && shown < 2 * ALTERNATIVES_SHOWN)) {
+            print_alternative(out, r, &w->alternatives[i]);
+            shown++;
+        }
+    }
+}
+
+/* --- nothing ------------------------------------------------------------------------------------ */
+
+static void print_remedies(FILE *out, const struct plan_report *r)
+{
+    char need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX], line[500];
+    fprintf(out, "\nWhat would make it fit, one on top of the other\n");
+    for (int32_t i = 0; i < r->n_remedies; i++) {
+        const struct plan_remedy *x = &r->remedies[i];
+        fprintf(out, "  %-25s ", x->what);
+        if (!x->tried)
+            fprintf(out, "was open already\n");
+        else if (!x->has_entry)
+            fprintf(out, "no: nothing could be simulated\n");
+        else
+            fprintf(out, "%s: %s of %s\n", x->fits ? "yes" : "no",
+                    units_bytes_text(need, (double)x->entry.result.peak_B),
+                    units_bytes_text(room, (double)x->entry.result.capacity_B));
+        if (!x->fits)
+            continue;
+        snprintf(line, sizeof(line), "%s, %s", x->cluster, x->text);
+        wrap(out, "    ", line);
+    }
+}
+
+static void print_nothing(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    char need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
+    if (o->n_over) {
+        fprintf(out, "\nNo plan keeps the budget. The nearest takes %.4g hours",
+                o->over[0].hours);
+        print_usd(out, " and %s USD:\n", o->over[0].usd);
+        print_entry(out, r, 1, &o->over[0]);
+        return;
+    }
+    fprintf(out, "\nNothing fits.\n");
+    if (o->has_nearest) {
+        fprintf(out, "The nearest needs %s where there are %s:\n",
+                units_bytes_text(need, (double)o->nearest.result.peak_B),
+                units_bytes_text(room, (double)o->nearest.result.capacity_B));
+        print_entry(out, r, 1, &o->nearest);
+    }
+    if (r->remedies)
+        print_remedies(out, r);
+}
+
+void report_plan_text(FILE *out, const struct plan_report *r)
+{
+    print_head(out, r);
+    print_warnings(out, r);
+    if (r->outcome->n_entries == 0) {
+        print_nothing(out, r);
+        return;
+    }
+    print_plans(out, r);
+    print_job(out, r);
+    print_smallest(out, r);
+    print_front(out, r, PLAN_AXIS_COST);
+    print_front(out, r, PLAN_AXIS_MEMORY);
+    if (r->why)
+        print_why(out, r);
+}

@@ -1,0 +1,73 @@
+/* Why no point of a space keeps all rules: which of the values asked for leaves nothing,
+ * and which would not. */
+#include "search/plan.h"
+
+#include <stdio.h>
+
+/* The first point of a space, if it has any. */
+static bool first_point(const struct space *s, struct space_point *p)
+{
+    int64_t n = space_slices(s);
+    for (int64_t i = 0; i < n; i++) {
+        struct space_iter it;
+        space_iter_init(&it, s, i);
+        if (space_next(&it)) {
+            *p = it.p;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void values_text(const struct space *s, int f, char *buf, size_t size)
+{
+    char v[64];
+    size_t at = 0;
+    buf[0] = '\0';
+    for (int32_t i = 0; i < s->n[f] && i < 4 && at < size; i++)
+        at += (size_t)snprintf(
+            buf + at, size - at, "%s%s", i ? ", " : "",
+            space_value_text(s, (enum space_field)f, s->values[f][i], v, sizeof(v)));
+    if (s->n[f] > 4 && at < size)
+        snprintf(buf + at, size - at, ", ...");
+}
+
+/* With each given field opened in turn, does the space still have nothing? */
+static bool blame(const struct plan_job *job, struct arena *arena, char *buf,
+                  size_t size)
+{
+    for (int f = 0; f < SPACE_N; f++) {
+        struct space open = job->space;
+        struct space_point p = { 0 };
+        char was[160], is[64];
+        if (!open.given[f])
+            continue;
+        open.n[f] = 0;
+        open.given[f] = false;
+        space_default(&open, arena, (enum space_field)f, job->stack_bits);
+        if (f == SPACE_LIBRARY || !first_point(&open, &p))
+            continue;
+        values_text(&job->space, f, was, sizeof(was));
+        snprintf(buf, size, "%s=%s leaves none (%s would)",
+                 names_of(space_field_names, f), was,
+                 space_value_text(&open, (enum space_field)f, p.v[f], is, sizeof(is)));
+        return true;
+    }
+    return false;
+}
+
+int plan_empty(const struct plan_job *job, struct err *err)
+{
+    const struct space *s = &job->space;
+    char why[300];
+    struct arena arena;
+    arena_init(&arena);
+    bool known = blame(job, &arena, why, sizeof(why));
+    arena_release(&arena);
+    if (known)
+        return err_set(err, "no plan is left: %s", why);
+    return err_set(err,
+                   "no plan is left: what is asked for (%lld sequences a step on %s "
+                   "and others) does not divide, or no library here can run it",
+                   (long long)s->global_batch, s->instances[0].name);
+}

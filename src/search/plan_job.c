@@ -1,0 +1,297 @@
+#include "search/plan_job.h"
+
+#include "search/plan_point.h"
+#include "search/plan_prices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the scenario, or what the command line gives in its place ----------------------- */
+
+static bool all_have(const struct space *s, enum dtype dtype)
+{
+    for (int32_t i = 0; i < s->n_instances; i++)
+        if (s->instances[i].instance->gpu->peak_flops[dtype] <= 0)
+            return false;
+    return true;
+}
+
+static bool all_recent(const struct space *s)
+{
+    enum { AMPERE = 80 };
+    for (int32_t i = 0; i < s->n_instances; i++)
+        if (s->instances[i].instance->gpu->sm_arch < AMPERE)
+            return false;
+    return true;
+}
+
+/* A scenario from the options. What they leave open is what one would choose. */
+static struct cfg make_scenario(struct plan_job *job, const struct plan_request *r)
+{
+    struct arena *arena = &job->loader->arena;
+    const char *precision = all_have(&job->space, DTYPE_BF16)   ? "bf16"
+                            : all_have(&job->space, DTYPE_FP16) ? "fp16"
+                                                                : "fp32";
+    const char *attention = all_recent(&job->space) ? "flash" : "unfused";
+    json_t *tree =
+        json_pack("{s:s, s:{s:I, s:I, s:s, s:s, s:s}}", "model", r->model, "training",
+                  "sequence_length", (json_int_t)r->sequence, "global_batch_size",
+                  (json_int_t)r->global_batch, "precision", precision, "optimizer",
+                  "adam", "attention", attention);
+    if (!tree) {
+        diags_error(&job->loader->diags, "--model: the name is not readable text");
+        return (struct cfg) { 0 };
+    }
+    job->assumed = arena_printf(arena, "%s, adam, %s attention (--set changes them)",
+                                precision, attention);
+    return cfg_from_tree(job->loader, "plan", tree);
+}
+
+/* The choices that a plan makes leave the scenario. */
+static void strip(json_t *base, int64_t global_batch)
+{
+    static const char *const chosen[] = { "micro_batch_size", "microbatches",
+                                          "gradient_accumulation_steps",
+                                          "activation_checkpointing" };
+    json_t *t = json_object_get(base, "training");
+    json_object_del(base, "parallelism");
+    json_object_del(base, "distribution");
+    for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
+        json_object_del(t, chosen[i]);
+    json_object_set_new(t, "global_batch_size", json_integer((json_int_t)global_batch));
+}
+
+/* --- instances ------------------------------------------------------------------------ */
+
+static int add_instance(struct plan_job *job, const char *name)
+{
+    struct space *s = &job->space;
+    for (int32_t i = 0; i < s->n_instances; i++)
+        if (strcmp(s->instances[i].name, name) == 0)
+            return 0;
+    if (s->n_instances == SPACE_INSTANCES_MAX) {
+        diags_error(&job->loader->diags, "--instance: more than %d",
+                    SPACE_INSTANCES_MAX);
+        return -1;
+    }
+    json_t *tree = json_pack("{s:s}", "instance", name);
+    if (!tree) {
+        diags_error(&job->loader->diags, "--instance: the name is not readable text");
+        return -1;
+    }
+    struct cfg where =
+        cfg_get(cfg_from_tree(job->loader, "--instance", tree), "instance");
+    const struct instance *instance = instance_get(job->loader, name, where);
+    if (!instance)
+        return -1;
+    s->instances[s->n_instances++] =
+        (struct space_instance) { .name = name, .instance = instance };
+    return 0;
+}
+
+static int read_instances(struct plan_job *job, const char *list)
+{
+    char *words = arena_strdup(&job->loader->arena, list), *save = NULL;
+    int rc = 0;
+    for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save))
+        rc |= add_instance(job, w);
+    if (rc == 0 && job->space.n_instances == 0) {
+        diags_error(&job->loader->diags, "--instance: names none");
+        rc = -1;
+    }
+    return rc;
+}
+
+/* The cluster of the scenario: one kind of instance, or groups, taken as they are. */
+static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *base)
+{
+    const struct cluster *c = &s->cluster;
+    struct space *space = &job->space;
+    struct arena *arena = &job->loader->arena;
+    const struct cluster_group *g = &c->groups[0];
+    const char *name =
+        arena_printf(arena, "%s%s", c->sagemaker ? "ml." : "", g->instance->name);
+    json_t *at = json_object_get(base, "cluster");
+    const char *written = json_string_value(json_object_get(at, "instance"));
+    if (add_instance(job, written ? arena_strdup(arena, written) : name))
+        return -1;
+    job->fabric = c->fabric;
+    if (c->n_groups > 1) {
+        job->cluster = at;
+        space->fixed_world = c->n_gpus;
+    }
+    const int64_t v[2] = { c->n_groups > 1 ? c->n_instances : g->count,
+                           g->gpus_per_instance };
+    for (int i = 0; i < 2; i++) {
+        enum space_field f = i ? SPACE_GPUS : SPACE_COUNT;
+        space->values[f] = ARENA_ARRAY(arena, 1, int64_t);
+        space->values[f][0] = v[i];
+        space->n[f] = 1;
+    }
+    return 0;
+}
+
+static int read_count(struct plan_job *job, const char *count)
+{
+    char *text = arena_printf(&job->loader->arena, "count=%s", count);
+    int rc = space_allow(&job->space, &job->loader->arena, &job->loader->diags,
+                         "--count", text, false);
+    job->space.given[SPACE_COUNT] = false; /* --fix may narrow it */
+    return rc;
+}
+
+/* --- the space --------------------------------------------------------------------- */
+
+static int narrow(struct plan_job *job, const struct plan_request *r)
+{
+    struct space *s = &job->space;
+    int rc = 0;
+    for (int32_t i = 0; i < r->fixes.n; i++)
+        rc |= space_allow(s, &job->loader->arena, &job->loader->diags, "--fix",
+                          r->fixes.v[i], true);
+    for (int32_t i = 0; i < r->allows.n; i++)
+        rc |= space_allow(s, &job->loader->arena, &job->loader->diags, "--allow",
+                          r->allows.v[i], false);
+    return rc;
+}
+
+/* SMP's dictionary in the scenario asks for plans that SMP can run. */
+static uint32_t scenario_stacks(struct cfg root)
+{
+    struct cfg d = cfg_get(root, "distribution");
+    struct cfg mp = cfg_get(cfg_get(d, "smdistributed"), "modelparallel");
+    if (!json_is_true(cfg_get(mp, "enabled").json))
+        return SPACE_FOR_DEFAULT;
+    bool torch = json_is_true(cfg_get(cfg_get(d, "torch_distributed"), "enabled").json);
+    return torch ? 1U << 6 : 1U << 5;
+}
+
+/* The stack on one node, as plain as it can be: where its defaults come from. */
+static void probe(struct plan_job *job, int stack)
+{
+    struct space_point p = { .microbatches = 1, .accumulation = 1, .pieces = 1 };
+    struct plan_stack *out = &job->stacks[stack];
+    struct cfg_loader *loader = &out->loader;
+    static const enum space_field ones[] = { SPACE_COUNT,    SPACE_TENSOR,
+                                             SPACE_PIPELINE, SPACE_CONTEXT,
+                                             SPACE_EXPERT,   SPACE_MICRO,
+                                             SPACE_VIRTUAL };
+    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
+        p.v[ones[i]] = 1;
+    p.v[SPACE_GPUS] = job->space.instances[0].instance->n_gpus;
+    p.v[SPACE_LIBRARY] = stack;
+    p.world = p.ranks = p.data = p.v[SPACE_GPUS];
+    for (int i = SHARDING_FULL; i >= 0; i--)
+        if (space_stacks[stack].shardings >> i & 1)
+            p.v[SPACE_SHARDING] = i;
+    json_t *own = job->cluster;
+    job->cluster = NULL;
+    json_t *tree = plan_point_json(job, &p);
+    job->cluster = own;
+    cfg_loader_init(loader);
+    out->loaded = true;
+    struct cfg root = cfg_from_tree(loader, "plan", tree);
+    out->usable = scenario_read(&out->probe, loader, root) == 0;
+    if (!out->usable)
+        out->why =
+            loader->diags.n_errors ? loader->diags.errors[0] : "it cannot be read";
+}
+
+static int keep_usable(struct plan_job *job)
+{
+    struct space *s = &job->space;
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
+        if (job->stacks[s->values[SPACE_LIBRARY][i]].usable)
+            s->values[SPACE_LIBRARY][n++] = s->values[SPACE_LIBRARY][i];
+    if (n == 0) {
+        diags_error(&job->loader->diags, "no library can run this job: %s",
+                    job->stacks[s->values[SPACE_LIBRARY][0]].why);
+        return -1;
+    }
+    s->n[SPACE_LIBRARY] = n;
+    return 0;
+}
+
+static int make_space(struct plan_job *job, const struct plan_request *r)
+{
+    struct space *s = &job->space;
+    if (narrow(job, r))
+        return -1;
+    s->model = &job->model;
+    s->layers = job->model.layers + job->model.decoder_layers;
+    space_defaults(s, &job->loader->arena, job->stack_bits);
+    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
+        probe(job, (int)s->values[SPACE_LIBRARY][i]);
+    return keep_usable(job);
+}
+
+static int read_job(struct plan_job *job, const struct plan_request *r)
+{
+    struct scenario s = { 0 };
+    bool given = cfg_present(r->scenario);
+    struct cfg root = given ? r->scenario : make_scenario(job, r);
+    if (!root.json)
+        return -1;
+    for (int32_t i = 0; i < r->sets.n; i++)
+        if (cfg_set(root, r->sets.v[i]))
+            return -1;
+    if (given && r->global_batch)
+        json_object_set_new(cfg_get(root, "training").json, "global_batch_size",
+                            json_integer((json_int_t)r->global_batch));
+    json_t *whole = json_deep_copy(root.json);
+    if (!given) { /* read with a cluster of its own */
+        json_object_set_new(
+            root.json, "cluster",
+            json_pack("{s:s}", "instance", job->space.instances[0].name));
+    }
+    if (given &&
+        r->global_batch) /* of another batch: its own choices may not divide it */
+        strip(root.json, r->global_batch);
+    int64_t wanted = r->global_batch;
+    if (!given || wanted)
+        json_object_del(cfg_get(root, "training").json, "global_batch_size");
+    if (!given || wanted)
+        json_object_set_new(cfg_get(root, "training").json, "micro_batch_size",
+                            json_integer(1));
+    job->base = whole;
+    if (scenario_read(&s, job->loader, root))
+        return -1;
+    job->model = s.model;
+    job->space.sequence = s.training.sequence_length;
+    job->space.precision = s.training.precision;
+    job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
+    job->pads_vocabulary = s.training.vocab_padding == 0;
+    strip(whole, job->space.global_batch);
+    if (given && !r->instances && take_cluster(job, &s, whole))
+        return -1;
+    return 0;
+}
+
+int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
+                  const struct plan_request *r)
+{
+    *job = (struct plan_job) { .loader = loader };
+    job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);
+    if (r->instances && read_instances(job, r->instances))
+        return -1;
+    if (read_job(job, r))
+        return -1;
+    if (r->count) {
+        job->space.n[SPACE_COUNT] = 0;
+        if (read_count(job, r->count))
+            return -1;
+    }
+    if (plan_prices(job, &r->prices))
+        return -1;
+    return make_space(job, r);
+}
+
+void plan_job_release(struct plan_job *job)
+{
+    for (int i = 0; i < SPACE_STACKS_N; i++)
+        if (job->stacks[i].loaded)
+            cfg_loader_release(&job->stacks[i].loader);
+    json_decref(job->base);
+    job->base = NULL;
+}

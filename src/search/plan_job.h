@@ -1,0 +1,53 @@
+/* What is to be planned: the job as a scenario without the choices that planning makes,
+ * the space of those choices, and, of each software stack, the scenario it makes on one
+ * GPU, whose defaults (framework profile, buckets) the analytic scores use. */
+#ifndef SEARCH_PLAN_JOB_H
+#define SEARCH_PLAN_JOB_H
+
+#include "search/space_words.h"
+
+enum { PLAN_WORDS_MAX = 64 };
+
+struct plan_words { /* of an option that may be given several times */
+    int32_t n;
+    const char *const *v;
+};
+
+/* As the command line says it; NULL or 0: not given. */
+struct plan_request {
+    struct cfg scenario; /* absent: model, instances, batch, sequence are given */
+    const char *model, *instances, *count;
+    int64_t global_batch, sequence;
+    int stacks; /* bits of rows of space_stacks; 0: by the scenario, else the default */
+    struct plan_words sets, fixes, allows, prices;
+};
+
+struct plan_stack {
+    bool loaded, usable;
+    struct cfg_loader loader; /* of the probe */
+    struct scenario probe;    /* one rank, of the first instance */
+    const char *why;          /* why it is not usable */
+};
+
+struct plan_job {
+    struct cfg_loader *loader;
+    json_t *base; /* owned: the scenario but for what a plan decides */
+    json_t
+        *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */
+    const struct fabric *fabric; /* named by the scenario; NULL: the instances' */
+    struct model model;
+    struct space space;
+    uint32_t stack_bits;
+    struct plan_stack stacks[SPACE_STACKS_N];
+    bool pads_vocabulary;   /* the scenario leaves the padding to the plan */
+    const char *price_note; /* when prices are not of one date; NULL */
+    const char *assumed;    /* what nobody said; NULL */
+};
+
+/* Errors go to the loader's diags; -1 then. Everything lives in the loader but `base`,
+ * which plan_job_release gives back. */
+int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
+                  const struct plan_request *request);
+void plan_job_release(struct plan_job *job);
+
+#endif

@@ -1,0 +1,39 @@
+/* A point of the space as a complete scenario, and its simulation. */
+#ifndef SEARCH_PLAN_POINT_H
+#define SEARCH_PLAN_POINT_H
+
+#include "replay/simulate.h"
+#include "search/plan_job.h"
+
+/* What the simulator says of a point. */
+struct plan_result {
+    bool known; /* it could be simulated */
+    bool fits;
+    double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
+    int64_t peak_B, capacity_B;
+    double parts_s[PART_N];
+    double util_nic;
+    char why[200]; /* why it could not; "" otherwise */
+};
+
+/* A change to a loaded scenario before it is simulated: a faster network, say. */
+typedef void plan_tweak(struct scenario *s, struct arena *arena, double factor);
+
+/* A new tree: runs under `simulate` as it is. */
+json_t *plan_point_json(const struct plan_job *job, const struct space_point *p);
+
+/* Its "parallelism" in smsim's own words, whatever the dialect: a new tree. */
+json_t *plan_point_parallelism(const struct space_point *p);
+
+/* Reads and simulates it. Results are the same whichever thread runs it. */
+void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
+                         plan_tweak *tweak, double factor, struct plan_result *r);
+
+/* List price of its cluster per hour; NAN when unknown. */
+double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p);
+
+/* "tensor 8, pipeline 4, ..." into buf: what differs from nothing. */
+char *plan_point_text(const struct plan_job *job, const struct space_point *p,
+                      char *buf, size_t size);
+
+#endif

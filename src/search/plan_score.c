@@ -1,0 +1,177 @@
+#include "search/plan_score.h"
+
+#include "base/xmalloc.h"
+#include "search/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores may be so far off before a budget rules a point out. */
+static const double budget_slack = 1.5;
+
+int plan_kind(const struct space_point *p)
+{
+    return (int)((p->v[SPACE_LIBRARY] * 2 + (p->v[SPACE_PIPELINE] > 1)) *
+                     KIND_SHARDINGS +
+                 p->v[SPACE_SHARDING]);
+}
+
+double plan_value(const struct plan_job *job, const struct plan_options *o,
+                  const struct space_point *p, double time_s, double memory_B)
+{
+    double usd;
+    switch (o->objective) {
+    case PLAN_TIME:
+        return time_s;
+    case PLAN_COST:
+        usd = plan_point_usd_per_hour(job, p);
+        return isfinite(usd) ? usd * time_s / 3600 : (double)INFINITY;
+    case PLAN_MEMORY:
+        return memory_B;
+    }
+    return time_s;
+}
+
+bool plan_in_budget(const struct plan_options *o, double steps, double time_s,
+                    double usd_per_hour)
+{
+    double hours = steps * time_s / 3600;
+    if (o->deadline_h > 0 && !(hours <= o->deadline_h))
+        return false;
+    return o->max_cost_usd <= 0 || hours * usd_per_hour <= o->max_cost_usd;
+}
+
+static void scored_init(struct scored *s, const struct plan_job *job,
+                        const struct plan_options *o)
+{
+    const struct space *x = &job->space;
+    *s = (struct scored) { 0 };
+    for (int i = 0; i < KINDS; i++)
+        s->kinds[i].most = o->simulate_most;
+    for (int i = 0; i < MEMORY_BINS; i++)
+        s->bins[i].most = 1;
+    s->doubtful.most = o->simulate_most;
+    s->tightest.most = 8;
+    int64_t n = (int64_t)x->n[SPACE_INSTANCE] * x->n[SPACE_COUNT] * x->n[SPACE_GPUS];
+    s->n_clusters = n > 1 && n <= CLUSTERS_MAX ? (int32_t)n : 0;
+    s->clusters = xcalloc((size_t)s->n_clusters + 1, sizeof(*s->clusters));
+    for (int32_t i = 0; i < s->n_clusters; i++)
+        s->clusters[i].most = 1;
+}
+
+void scored_release(struct scored *s)
+{
+    for (int i = 0; i < KINDS; i++)
+        best_release(&s->kinds[i]);
+    for (int i = 0; i < MEMORY_BINS; i++)
+        best_release(&s->bins[i]);
+    for (int32_t i = 0; i < s->n_clusters; i++)
+        best_release(&s->clusters[i]);
+    best_release(&s->doubtful);
+    best_release(&s->tightest);
+    free(s->clusters);
+}
+
+static void scored_merge(struct scored *s, const struct scored *other)
+{
+    s->evaluated += other->evaluated;
+    s->feasible += other->feasible;
+    for (int i = 0; i < KINDS; i++)
+        best_merge(&s->kinds[i], &other->kinds[i]);
+    for (int i = 0; i < MEMORY_BINS; i++)
+        best_merge(&s->bins[i], &other->bins[i]);
+    for (int32_t i = 0; i < s->n_clusters; i++)
+        best_merge(&s->clusters[i], &other->clusters[i]);
+    best_merge(&s->doubtful, &other->doubtful);
+    best_merge(&s->tightest, &other->tightest);
+    spread_merge(&s->spread, &other->spread);
+}
+
+/* A point that is likely to fit, under each heading. */
+static void keep(struct scored *s, const struct space *x, const struct space_point *p,
+                 const struct score *score, struct candidate *c)
+{
+    best_offer(&s->kinds[plan_kind(p)], c);
+    spread_add(&s->spread, c->value);
+    c->value = score->time_s;
+    int bin = (int)(score->memory_B / score->capacity_B * MEMORY_BINS);
+    best_offer(&s->bins[bin < 0 ? 0 : bin >= MEMORY_BINS ? MEMORY_BINS - 1 : bin], c);
+    if (s->n_clusters) {
+        int32_t at = (p->at[SPACE_INSTANCE] * x->n[SPACE_COUNT] + p->at[SPACE_COUNT]) *
+                         x->n[SPACE_GPUS] +
+                     p->at[SPACE_GPUS];
+        best_offer(&s->clusters[at], c);
+    }
+}
+
+struct pass {
+    const struct plan_job *job;
+    const struct plan_options *o;
+    double steps;
+};
+
+static void score_point(struct scored *s, const struct pass *pass,
+                        struct scorer *scorer, const struct space_point *p)
+{
+    struct score score;
+    s->evaluated++;
+    if (!scorer_point(scorer, p, &score))
+        return;
+    struct candidate c = { .time_s = score.time_s, .memory_B = score.memory_B };
+    memcpy(c.at, p->at, sizeof(c.at));
+    c.value = fmax(score.least_B, score.memory_B) / score.capacity_B;
+    if (s->tightest.n < s->tightest.most || c.value <= s->tightest.v[0].value)
+        best_offer(&s->tightest, &c);
+    if (score.least_B > score.capacity_B)
+        return;
+    s->feasible++;
+    double usd = plan_point_usd_per_hour(pass->job, p);
+    if (!plan_in_budget(pass->o, pass->steps, score.time_s / budget_slack, usd))
+        return;
+    c.value = plan_value(pass->job, pass->o, p, score.time_s, score.memory_B);
+    if (!isfinite(c.value))
+        return;
+    if (score.memory_B <= score.capacity_B) {
+        keep(s, &pass->job->space, p, &score, &c);
+    } else {
+        c.value *= score.memory_B / score.capacity_B;
+        best_offer(&s->doubtful, &c);
+    }
+}
+
+static bool stopped(const struct plan_options *o)
+{
+    return o->stop && *o->stop;
+}
+
+bool plan_score_all(struct scored *out, const struct plan_job *job,
+                    const struct plan_options *o)
+{
+    const struct pass pass = { job, o, plan_job_steps(job, o) };
+    int64_t n = space_slices(&job->space), done = 0;
+    scored_init(out, job, o);
+#pragma omp parallel
+    {
+        struct scored mine;
+        struct scorer *scorer = scorer_new(job);
+        scored_init(&mine, job, o);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < n; i++) {
+            struct space_iter it;
+            space_iter_init(&it, &job->space, i);
+            while (!stopped(o) && space_next(&it))
+                score_point(&mine, &pass, scorer, &it.p);
+            if (!o->progress)
+                continue;
+#pragma omp critical(plan_progress)
+            o->progress(o->progress_arg,
+                        &(struct plan_progress) { "scoring", ++done, n });
+        }
+#pragma omp critical(plan_merge)
+        scored_merge(out, &mine);
+        scorer_free(scorer);
+        scored_release(&mine);
+    }
+    return !stopped(o);
+}

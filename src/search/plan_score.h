@@ -1,0 +1,42 @@
+/* The analytic stage of a plan: all points scored on all cores, the best of each kind
+ * kept. Private to plan*.c. */
+#ifndef SEARCH_PLAN_SCORE_H
+#define SEARCH_PLAN_SCORE_H
+
+#include "search/plan.h"
+
+enum {
+    KIND_SHARDINGS = 4,
+    KINDS = SPACE_STACKS_N * 2 * KIND_SHARDINGS, /* library, pipelined, sharding */
+    MEMORY_BINS = 12,
+    CLUSTERS_MAX = 4096,
+};
+
+/* What one pass over the points leaves. */
+struct scored {
+    int64_t evaluated, feasible;
+    struct best kinds[KINDS];      /* that the estimate lets fit */
+    struct best doubtful;          /* that only the bound lets fit */
+    struct best bins[MEMORY_BINS]; /* fastest of those that need so much memory */
+    struct best *clusters;         /* fastest of each instance, count and GPUs */
+    int32_t n_clusters;
+    struct best tightest; /* that need least memory, whether or not they fit */
+    struct spread spread; /* of the values of those likely to fit */
+};
+
+int plan_kind(const struct space_point *p);
+
+/* The objective's value of a time and a memory; INFINITY without a price. */
+double plan_value(const struct plan_job *job, const struct plan_options *o,
+                  const struct space_point *p, double time_s, double memory_B);
+
+/* Whether time and cost of the whole job keep the budget. */
+bool plan_in_budget(const struct plan_options *o, double steps, double time_s,
+                    double usd_per_hour);
+
+/* Returns false when it was stopped. */
+bool plan_score_all(struct scored *out, const struct plan_job *job,
+                    const struct plan_options *o);
+void scored_release(struct scored *s);
+
+#endif

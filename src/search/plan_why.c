@@ -1,0 +1,187 @@
+#include "search/plan_why.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- more of each resource ---------------------------------------------------------------- */
+
+/* The scenario's hardware is shared: what is changed is copied first. */
+static struct instance *own_instance(struct scenario *s, struct arena *arena, int32_t i)
+{
+    struct instance *copy = ARENA_NEW(arena, struct instance);
+    *copy = *s->cluster.groups[i].instance;
+    s->cluster.groups[i].instance = copy;
+    return copy;
+}
+
+static struct gpu *own_gpu(struct scenario *s, struct arena *arena, int32_t i)
+{
+    struct instance *instance = own_instance(s, arena, i);
+    struct gpu *copy = ARENA_NEW(arena, struct gpu);
+    *copy = *instance->gpu;
+    instance->gpu = copy;
+    return copy;
+}
+
+static void faster_network(struct scenario *s, struct arena *arena, double factor)
+{
+    for (int32_t i = 0; i < s->cluster.n_groups; i++) {
+        struct instance *x = own_instance(s, arena, i);
+        for (int32_t j = 0; j < x->n_nics; j++)
+            x->nics[j].line_Bps *= factor;
+    }
+}
+
+static void faster_links(struct scenario *s, struct arena *arena, double factor)
+{
+    for (int32_t i = 0; i < s->cluster.n_groups; i++)
+        own_gpu(s, arena, i)->nvlink_Bps *= factor;
+}
+
+static void faster_memory(struct scenario *s, struct arena *arena, double factor)
+{
+    for (int32_t i = 0; i < s->cluster.n_groups; i++)
+        own_gpu(s, arena, i)->hbm_Bps *= factor;
+}
+
+static void faster_arithmetic(struct scenario *s, struct arena *arena, double factor)
+{
+    for (int32_t i = 0; i < s->cluster.n_groups; i++) {
+        struct gpu *gpu = own_gpu(s, arena, i);
+        for (int t = 0; t < DTYPE_N; t++) {
+            gpu->peak_flops[t] *= factor;
+            gpu->gemm[t].port_Bps *= factor;
+        }
+    }
+}
+
+static const struct {
+    const char *what;
+    plan_tweak *tweak;
+    double batch; /* the global batch is so many times larger */
+} changes[PLAN_SENSITIVITIES] = {
+    { "network bandwidth x2", faster_network, 1 },
+    { "NVLink bandwidth x2", faster_links, 1 },
+    { "GPU memory bandwidth x2", faster_memory, 1 },
+    { "GPU arithmetic x2", faster_arithmetic, 1 },
+    { "global batch x2", NULL, 2 },
+};
+
+static void sense(struct plan_sensitivity *out, int i, const struct plan_job *job,
+                  const struct plan_entry *best)
+{
+    struct space_point p = best->point;
+    struct plan_result r;
+    *out = (struct plan_sensitivity) { .what = changes[i].what };
+    int64_t times = (int64_t)changes[i].batch;
+    p.pieces *= times;
+    if (p.v[SPACE_PIPELINE] > 1)
+        p.microbatches *= times;
+    else
+        p.accumulation *= times;
+    plan_point_simulate(job, &p, changes[i].tweak, 2, &r);
+    out->known = r.known;
+    out->step_time_s = r.step_time_s;
+    out->per_sample = r.known ? r.step_time_s / (double)times / best->result.step_time_s
+                              : (double)NAN;
+}
+
+/* --- one change ------------------------------------------------------------------------------ */
+
+static const enum space_field varied[] = {
+    SPACE_LIBRARY, SPACE_TENSOR,        SPACE_PIPELINE,  SPACE_CONTEXT,
+    SPACE_EXPERT,  SPACE_OPTIMIZE,      SPACE_MICRO,     SPACE_SCHEDULE,
+    SPACE_VIRTUAL, SPACE_SEQUENCE,      SPACE_SHARDING,  SPACE_DEGREE,
+    SPACE_OFFLOAD, SPACE_CHECKPOINTING, SPACE_PLACEMENT, SPACE_BUCKET,
+};
+
+/* The nearest value of a field on one side that the rules allow with all else equal. */
+static bool neighbour(const struct space *s, const struct space_point *from,
+                      enum space_field f, int step, struct space_point *to)
+{
+    for (int32_t d = from->at[f] + step; d >= 0 && d < s->n[f]; d += step) {
+        *to = *from;
+        to->at[f] = (uint16_t)d;
+        if (space_fill(s, to))
+            return true;
+    }
+    return false;
+}
+
+static void find_alternatives(struct plan_why *w, const struct plan_job *job,
+                              const struct plan_entry *best)
+{
+    for (size_t i = 0; i < sizeof(varied) / sizeof(varied[0]); i++)
+        for (int step = -1; step <= 1; step += 2) {
+            struct plan_alternative *a = &w->alternatives[w->n_alternatives];
+            if (w->n_alternatives == PLAN_ALTERNATIVES_MAX)
+                return;
+            *a = (struct plan_alternative) { .field = varied[i] };
+            w->n_alternatives +=
+                neighbour(&job->space, &best->point, varied[i], step, &a->entry.point);
+        }
+}
+
+/* The part of the step that grew most. */
+static void find_worse(struct plan_alternative *a, const struct plan_entry *best)
+{
+    a->worse_s = -INFINITY;
+    for (int i = 0; i < PART_N; i++) {
+        double more_s = a->entry.result.parts_s[i] - best->result.parts_s[i];
+        if (i == PART_DATA_COMM_HIDDEN || more_s <= a->worse_s)
+            continue;
+        a->worse_s = more_s;
+        a->worse = (enum part)i;
+    }
+}
+
+static int by_fit_and_value(const void *a, const void *b)
+{
+    const struct plan_alternative *x = a, *y = b;
+    if (x->entry.result.fits != y->entry.result.fits)
+        return x->entry.result.fits ? -1 : 1;
+    if (x->entry.value != y->entry.value)
+        return x->entry.value < y->entry.value ? -1 : 1;
+    return space_compare(&x->entry.point, &y->entry.point);
+}
+
+static void drop_unknown(struct plan_why *w)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < w->n_alternatives; i++)
+        if (w->alternatives[i].entry.result.known)
+            w->alternatives[n++] = w->alternatives[i];
+    w->n_alternatives = n;
+}
+
+void plan_why(struct plan_why *w, const struct plan_job *job,
+              const struct plan_options *o, const struct plan_entry *best)
+{
+    *w = (struct plan_why) { .memory = -1, .bottleneck = PART_OTHER };
+    for (int i = PART_COMPUTE + 1; i < PART_N; i++)
+        if (i != PART_DATA_COMM_HIDDEN &&
+            best->result.parts_s[i] > best->result.parts_s[w->bottleneck])
+            w->bottleneck = (enum part)i;
+    find_alternatives(w, job, best);
+    int32_t n = w->n_alternatives + PLAN_SENSITIVITIES;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t i = 0; i < n; i++) {
+        if (o->stop && *o->stop)
+            continue;
+        if (i < w->n_alternatives) {
+            plan_entry_make(&w->alternatives[i].entry, job, o);
+            find_worse(&w->alternatives[i], best);
+        } else {
+            int k = (int)(i - w->n_alternatives);
+            sense(&w->sensitivities[k], k, job, best);
+        }
+    }
+    drop_unknown(w);
+    qsort(w->alternatives, (size_t)w->n_alternatives, sizeof(w->alternatives[0]),
+          by_fit_and_value);
+    for (int32_t i = w->n_alternatives - 1; i >= 0; i--)
+        if (!w->alternatives[i].entry.result.fits &&
+            w->alternatives[i].entry.value < best->value)
+            w->memory = i;
+}

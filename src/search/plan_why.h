@@ -1,0 +1,35 @@
+/* Why the best plan is the best: what bounds it, what more of each resource would bring,
+ * and what one change of it costs; all by simulation. */
+#ifndef SEARCH_PLAN_WHY_H
+#define SEARCH_PLAN_WHY_H
+
+#include "search/plan.h"
+
+struct plan_sensitivity {
+    const char *what; /* "network x2" */
+    bool known;
+    double step_time_s, per_sample; /* time per sample over that of the plan */
+};
+
+struct plan_alternative {
+    enum space_field field; /* what differs from the plan */
+    struct plan_entry entry;
+    enum part worse; /* the part of the step that grew most */
+    double worse_s;
+};
+
+enum { PLAN_SENSITIVITIES = 5, PLAN_ALTERNATIVES_MAX = 40 };
+
+struct plan_why {
+    enum part bottleneck; /* the largest part of the step beside computation */
+    struct plan_sensitivity sensitivities[PLAN_SENSITIVITIES];
+    int32_t n_alternatives; /* those that fit first, by value */
+    struct plan_alternative alternatives[PLAN_ALTERNATIVES_MAX];
+    int32_t memory; /* index of the fastest alternative that only more memory would let
+                       fit, when it is faster than the plan; -1: none */
+};
+
+void plan_why(struct plan_why *w, const struct plan_job *job,
+              const struct plan_options *o, const struct plan_entry *best);
+
+#endif

@@ -1,0 +1,341 @@
+#include "search/score.h"
+
+#include "base/xmalloc.h"
+#include "cost/kernel.h"
+#include "search/score_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct scorer {
+    const struct plan_job *job;
+    struct score_comm *comm;
+    struct score_layer **layers; /* by digits; NULL: not made yet */
+    int64_t n_layers;
+    struct scenario scratch[SPACE_STACKS_N]; /* the probes, degrees filled in */
+};
+
+/* What one point comes to, on the way to its score. */
+struct sums {
+    const struct score_layer *l;
+    const struct scenario *s;
+    const struct framework *fw;
+    const struct gpu *gpu;
+    const struct instance *instance;
+    struct states states;
+    double layers, stage_layers;  /* of the model; of the fullest stage */
+    double stage_parameters;      /* on a GPU of the fullest stage */
+    double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
+    double gather_s, reduce_s;    /* of a layer's parameters and gradients */
+    double shards;                /* ranks that states are divided over */
+};
+
+static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,
+                                                 SPACE_TENSOR,   SPACE_CONTEXT,
+                                                 SPACE_OPTIMIZE, SPACE_MICRO,
+                                                 SPACE_SEQUENCE };
+enum { N_LAYER_FIELDS = sizeof(layer_fields) / sizeof(layer_fields[0]) };
+
+struct scorer *scorer_new(const struct plan_job *job)
+{
+    struct scorer *s = xcalloc(1, sizeof(*s));
+    s->job = job;
+    s->comm = score_comm_new(job);
+    s->n_layers = 1;
+    for (int i = 0; i < N_LAYER_FIELDS; i++)
+        s->n_layers *= job->space.n[layer_fields[i]];
+    s->layers = xcalloc((size_t)s->n_layers, sizeof(struct score_layer *));
+    for (int i = 0; i < SPACE_STACKS_N; i++)
+        s->scratch[i] = job->stacks[i].probe;
+    return s;
+}
+
+void scorer_free(struct scorer *s)
+{
+    for (int64_t i = 0; i < s->n_layers; i++)
+        free(s->layers[i]);
+    free(s->layers);
+    score_comm_free(s->comm);
+    free(s);
+}
+
+static const struct score_layer *layer_of(struct scorer *s, const struct space_point *p)
+{
+    int64_t at = 0;
+    for (int i = 0; i < N_LAYER_FIELDS; i++)
+        at = at * s->job->space.n[layer_fields[i]] + p->at[layer_fields[i]];
+    if (s->layers[at])
+        return s->layers[at];
+    struct score_layer *l = s->layers[at] = xcalloc(1, sizeof(*l));
+    struct scenario *x = &s->scratch[p->v[SPACE_LIBRARY]];
+    int64_t t = p->v[SPACE_TENSOR];
+    x->parallel.tensor = t;
+    x->parallel.data = x->parallel.replicas = 1;
+    x->parallel.sequence_parallel = p->v[SPACE_SEQUENCE] != 0;
+    x->training.micro_batch_size = p->v[SPACE_MICRO];
+    x->training.sequence_length = s->job->space.sequence / p->v[SPACE_CONTEXT];
+    if (s->job->pads_vocabulary)
+        x->training.vocab_padding = x->model.vocab % t != 0 ? 128 * t : 0;
+    score_layer_make(l, x, s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu);
+    return l;
+}
+
+/* --- groups ----------------------------------------------------------------------- */
+
+/* Ranks between neighbours of a letter's group. */
+static int64_t stride_of(const struct space_point *p, char letter)
+{
+    int64_t stride = 1;
+    const char *order = space_placements[p->v[SPACE_PLACEMENT]];
+    for (int i = 2; i >= 0 && order[i] != letter; i--)
+        stride *= order[i] == 'D'   ? p->ranks
+                  : order[i] == 'P' ? p->v[SPACE_PIPELINE]
+                                    : p->v[SPACE_TENSOR];
+    return stride;
+}
+
+static struct score_group group_of(const struct space_point *p, char letter, int64_t n)
+{
+    return score_group_of(n, stride_of(p, letter), p->v[SPACE_GPUS]);
+}
+
+/* --- a layer ----------------------------------------------------------------------- */
+
+static double tensor_s(struct scorer *s, const struct space_point *p,
+                       const struct score_layer *l)
+{
+    if (p->v[SPACE_TENSOR] == 1)
+        return 0;
+    struct score_group g = group_of(p, 'T', p->v[SPACE_TENSOR]);
+    bool smp1 = space_stacks[p->v[SPACE_LIBRARY]].dialect == DIALECT_SMP1;
+    if (smp1 && p->v[SPACE_OPTIMIZE] == 0) /* 9 T reduce-scattered, in few pieces */
+        return score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, 9 * l->exchange_B);
+    return 2 * score_comm_s(s->comm, p, g, COLL_ALL_REDUCE, l->exchange_B);
+}
+
+/* Keys and values go round the context group, beside the attention they are for. */
+static double context_s(struct scorer *s, const struct space_point *p,
+                        const struct score_layer *l)
+{
+    const struct model *m = s->job->space.model;
+    double c = (double)p->v[SPACE_CONTEXT];
+    if (c <= 1)
+        return 0;
+    double kv_B = 2 * l->exchange_B * (double)m->kv_heads / (double)m->heads /
+                  (double)p->v[SPACE_TENSOR];
+    return 0.3 * (c - 1) * score_send_s(s->comm, p, stride_of(p, 'D'), kv_B);
+}
+
+static double expert_s(struct scorer *s, const struct space_point *p,
+                       const struct score_layer *l)
+{
+    if (p->v[SPACE_EXPERT] == 1)
+        return 0;
+    struct score_group g = group_of(p, 'D', p->v[SPACE_EXPERT]);
+    double k = (double)s->job->space.model->experts_per_token;
+    return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
+}
+
+static void sum_layer(struct scorer *s, const struct space_point *p, struct sums *u)
+{
+    const struct score_layer *l = u->l;
+    double comm_s = tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
+    int64_t how = p->v[SPACE_CHECKPOINTING];
+    double again_s = how == CHECKPOINT_NONE        ? 0
+                     : how == CHECKPOINT_SELECTIVE ? l->selective_s
+                                                   : l->forward_s + comm_s;
+    bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
+    double added_B = half ? u->fw->accumulate_16bit_B : u->fw->accumulate_B;
+    u->forward_s = l->forward_s + comm_s;
+    u->backward_s = l->backward_s + comm_s + again_s;
+    if (added_B > 0)
+        u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
+}
+
+/* Parameters gathered for use and gradients scattered, layer by layer, beside the
+ * computation of the layers before. */
+static void sum_sharding(struct scorer *s, const struct space_point *p, struct sums *u)
+{
+    if (p->v[SPACE_SHARDING] != SHARDING_FULL || u->shards <= 1)
+        return;
+    struct score_group g = group_of(p, 'D', (int64_t)u->shards);
+    double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
+    double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
+    double wire_B = states_wire_B(u->s);
+    u->gather_s =
+        score_comm_s(s->comm, p, g, COLL_ALL_GATHER, each_B * u->l->parameters);
+    u->reduce_s =
+        score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, wire_B * u->l->parameters);
+    if (p->v[SPACE_OFFLOAD] == OFFLOAD_PARAMETERS) {
+        double local_B = each_B * u->l->parameters / u->shards;
+        u->gather_s += local_B / u->instance->host_pinned_Bps;
+        u->reduce_s += local_B / u->instance->host_pinned_Bps;
+    }
+    u->forward_s = fmax(u->forward_s, u->gather_s) + 0.05 * u->gather_s;
+    double backward_s = u->gather_s + u->reduce_s;
+    u->backward_s = fmax(u->backward_s, backward_s) + 0.05 * backward_s;
+}
+
+/* --- a step --------------------------------------------------------------------------- */
+
+/* Stages that a microbatch passes one after the other, and the slowest of them, which
+ * sets the pace (MODEL.md, pipelines). */
+static double pipeline_s(struct scorer *s, const struct space_point *p,
+                         const struct sums *u)
+{
+    double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
+    double v = (double)p->v[SPACE_VIRTUAL], layer_s = u->forward_s + u->backward_s;
+    double ends_s = u->l->ends_s[0] + u->l->ends_s[1];
+    double pause_s = u->fw->microbatch_s;
+    double all_s = u->layers * layer_s + ends_s;
+    if (n <= 1)
+        return (double)p->pieces * (all_s + pause_s);
+    double last_s = floor(u->layers / n) * layer_s + u->l->ends_s[1];
+    double first_s = u->stage_layers * layer_s + u->l->ends_s[0];
+    double slowest_s = fmax(first_s, last_s) + pause_s;
+    double bubble_s = all_s - fmax(first_s, last_s);
+    double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
+    double send_s = score_send_s(s->comm, p, stride_of(p, 'P'), send_B);
+    if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)
+        bubble_s /= v;
+    if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
+        bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / layer_s);
+    double moves_s = (2 * (n - 1) + 0.4 * (m - 1) * v) * send_s;
+    return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s);
+}
+
+/* What is left of reducing gradients when backward has hidden what it can. */
+static double exposed_s(struct scorer *s, const struct space_point *p,
+                        const struct sums *u)
+{
+    if (p->ranks <= 1)
+        return 0;
+    struct score_group all = group_of(p, 'D', p->ranks);
+    double gradients_B = u->stage_parameters * states_wire_B(u->s);
+    int64_t how = p->v[SPACE_SHARDING];
+    if (how == SHARDING_FULL) { /* between the groups that hold all of it */
+        double rest = (double)p->ranks / u->shards;
+        struct score_group g = score_group_of(
+            (int64_t)rest, stride_of(p, 'D') * (int64_t)u->shards, p->v[SPACE_GPUS]);
+        return rest <= 1 ? 0
+                         : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
+                                        gradients_B / u->shards);
+    }
+    double reduce_s, gather_s = 0;
+    if (how == SHARDING_NONE) {
+        reduce_s = score_comm_s(s->comm, p, all, COLL_ALL_REDUCE, gradients_B);
+    } else {
+        reduce_s = score_comm_s(s->comm, p, all, COLL_REDUCE_SCATTER, gradients_B);
+        gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
+                                u->stage_parameters * u->states.parameter_B);
+    }
+    double hide_s = u->s->parallel.overlap ? u->stage_layers * u->backward_s : 0;
+    double bucket_B =
+        (double)(p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : u->s->parallel.bucket_B);
+    double last_s =
+        bucket_B > 0 ? reduce_s * fmin(1, bucket_B / gradients_B) : 0.02 * reduce_s;
+    return fmax(reduce_s - hide_s, fmin(last_s, reduce_s)) + gather_s + u->fw->reduce_s;
+}
+
+static double update_s(const struct space_point *p, const struct sums *u)
+{
+    const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
+    double divided = p->v[SPACE_SHARDING] != SHARDING_NONE ? u->shards : 1;
+    double elements = u->stage_parameters / divided;
+    double time_s = kernel_stream_s(u->gpu, o->bytes * elements, kernel_alone);
+    double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
+    time_s =
+        fmax(time_s, launches * fmax(u->fw->dispatch_optimizer_s, u->gpu->kernel_s));
+    if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
+        time_s =
+            4 * elements / u->instance->host_pinned_Bps +
+            28 * elements * (double)p->v[SPACE_GPUS] / u->instance->host_memory_Bps;
+    return time_s + o->fixed_s;
+}
+
+/* --- memory --------------------------------------------------------------------------- */
+
+/* Microbatches whose activations the first stage holds; the least of them that any
+ * schedule of that name can do with. */
+static double in_flight(const struct space_point *p, double *least)
+{
+    double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
+    double v = (double)p->v[SPACE_VIRTUAL];
+    *least = 1;
+    if (n <= 1)
+        return 1;
+    switch ((enum schedule)p->v[SPACE_SCHEDULE]) {
+    case SCHEDULE_GPIPE:
+    case SCHEDULE_SMP_SIMPLE:
+        return m;
+    case SCHEDULE_SMP_INTERLEAVED:
+        return fmin(m, n + 2);
+    case SCHEDULE_INTERLEAVED:
+        *least = fmin(m, n);
+        return fmin(m, n) * (1 + (n - 1) / (n * v));
+    default:
+        *least = fmin(m, n);
+        return fmin(m, n);
+    }
+}
+
+static void sum_memory(const struct scorer *s, const struct space_point *p,
+                       const struct sums *u, struct score *out)
+{
+    const struct score_layer *l = u->l;
+    bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
+    int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
+    double optimizer_B = off == OFFLOAD_NONE ? u->states.optimizer_B : 0;
+    double parameter_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.parameter_B;
+    double gradient_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.gradient_B;
+    double n = (double)p->v[SPACE_PIPELINE];
+    double mean =
+        (u->layers * l->parameters + l->ends_parameters[0] + l->ends_parameters[1]) / n;
+    double least, flight = in_flight(p, &least);
+    double group = how > SPACE_GROUP ? (double)(how - SPACE_GROUP) : 1;
+    double kept_B = how == CHECKPOINT_NONE        ? l->kept_B + l->autocast_B
+                    : how == CHECKPOINT_SELECTIVE ? l->selective_B + l->autocast_B
+                                                  : l->input_B / group;
+    double again_B = how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
+    double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
+    double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
+    double states_B = parameter_B + optimizer_B;
+    double unit_B = whole ? 3 * 2 * l->parameters : 0;
+    bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
+    double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
+    double fixed_B = (double)u->gpu->context_B + (p->world > 1 ? 342e6 : 0);
+    out->capacity_B = (double)u->gpu->memory_B;
+    out->memory_B = fixed_B + u->stage_parameters * (states_B + gradient_B) + wire_B +
+                    unit_B + active_B;
+    double few_B = 0.8 * least * floor(u->layers / n) *
+                   (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
+    double held_B = 0.97 * mean * states_B;
+    out->least_B = (double)u->gpu->context_B + held_B + few_B;
+    (void)s;
+}
+
+bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
+{
+    const struct score_layer *l = layer_of(s, p);
+    if (!l->ok)
+        return false;
+    struct scenario *x = &s->scratch[p->v[SPACE_LIBRARY]];
+    struct sums u = { .l = l, .s = x, .fw = x->training.framework };
+    u.instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
+    u.gpu = u.instance->gpu;
+    u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
+    x->parallel.sharding = (enum sharding)p->v[SPACE_SHARDING];
+    x->parallel.shard_degree = (int64_t)u.shards;
+    u.states = states_of(x);
+    double n = (double)p->v[SPACE_PIPELINE];
+    u.layers = (double)s->job->space.layers;
+    u.stage_layers = ceil(u.layers / n);
+    double ends = n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1])
+                        : l->ends_parameters[0] + l->ends_parameters[1];
+    u.stage_parameters = u.stage_layers * l->parameters + ends;
+    sum_layer(s, p, &u);
+    sum_sharding(s, p, &u);
+    sum_memory(s, p, &u, out);
+    out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
+    return true;
+}

@@ -1,0 +1,175 @@
+#include "base/xmalloc.h"
+#include "search/score_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SIZE_FIRST = 10, /* 1 KiB, then factors of four */
+    SIZES = 15,
+    SLOTS = 1 << 12, /* group shapes that are remembered; a power of two */
+};
+
+struct curve {
+    uint64_t key; /* 0: free */
+    double times_s[SIZES];
+};
+
+struct score_comm {
+    const struct plan_job *job;
+    struct net *nets[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
+    struct cluster clusters[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
+    int64_t most_nodes;
+    struct curve *curves;
+};
+
+struct score_comm *score_comm_new(const struct plan_job *job)
+{
+    struct score_comm *c = xcalloc(1, sizeof(*c));
+    const struct space *s = &job->space;
+    c->job = job;
+    c->curves = xcalloc(SLOTS, sizeof(*c->curves));
+    for (int32_t i = 0; i < s->n[SPACE_COUNT]; i++)
+        if (s->values[SPACE_COUNT][i] > c->most_nodes)
+            c->most_nodes = s->values[SPACE_COUNT][i];
+    return c;
+}
+
+void score_comm_free(struct score_comm *c)
+{
+    for (int i = 0; i < SPACE_INSTANCES_MAX; i++)
+        for (int g = 0; g <= INSTANCE_GPUS_MAX; g++)
+            if (c->nets[i][g])
+                net_free(c->nets[i][g]);
+    free(c->curves);
+    free(c);
+}
+
+struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus)
+{
+    if (n * stride <= gpus)
+        return (struct score_group) { (int32_t)n, (int32_t)stride, 1 };
+    if (stride >= gpus)
+        return (struct score_group) { 1, 1, n };
+    int64_t per = gpus / stride;
+    return (struct score_group) { (int32_t)per, (int32_t)stride, (n + per - 1) / per };
+}
+
+static const struct net *net_of(struct score_comm *c, int64_t instance, int64_t gpus)
+{
+    if (c->nets[instance][gpus])
+        return c->nets[instance][gpus];
+    struct err err = { 0 };
+    const struct instance *inst = c->job->space.instances[instance].instance;
+    struct cluster *cluster = &c->clusters[instance][gpus];
+    int64_t nodes = inst->n_nics > 0 ? c->most_nodes : 1;
+    *cluster = (struct cluster) {
+        .n_groups = 1,
+        .groups = { { inst, nodes, (int32_t)gpus } },
+        .fabric = c->job->fabric ? c->job->fabric : inst->outside,
+        .n_instances = nodes,
+        .n_gpus = nodes * gpus,
+    };
+    c->nets[instance][gpus] = net_new(cluster, true, &err);
+    return c->nets[instance][gpus];
+}
+
+/* The groups of that shape which fill the nodes of the first. */
+static int32_t all_groups(struct coll_group *all, struct score_group g, int64_t gpus)
+{
+    int32_t n = 0;
+    for (int64_t base = 0; base + (g.per - 1) * g.stride < gpus;
+         base += (int64_t)g.per * g.stride)
+        for (int64_t o = 0; o < g.stride; o++) {
+            if (base + o + (g.per - 1) * g.stride >= gpus || n == INSTANCE_GPUS_MAX)
+                continue;
+            struct coll_span *span = &all[n].spans[0];
+            all[n++].n_spans = 1;
+            *span = (struct coll_span) { .n_instances = g.nodes, .stride = 1 };
+            span->n_gpus = g.per;
+            for (int32_t i = 0; i < g.per; i++)
+                span->gpus[i] = (uint8_t)(base + o + (int64_t)i * g.stride);
+        }
+    return n;
+}
+
+static void make_curve(struct score_comm *c, struct curve *curve, int64_t instance,
+                       int64_t gpus, struct score_group g, enum coll_op op)
+{
+    const struct net *net = net_of(c, instance, gpus);
+    struct coll_group *groups = xcalloc(INSTANCE_GPUS_MAX, sizeof(*groups));
+    int32_t n = net ? all_groups(groups, g, gpus) : 0;
+    struct arena arena;
+    arena_init(&arena);
+    for (int i = 0; i < SIZES; i++) {
+        struct coll_plan plan;
+        struct err err = { 0 };
+        const struct coll_request request = {
+            .op = op,
+            .algorithm = COLL_AUTO,
+            .protocol = -1,
+            .size_B = ldexp(1, SIZE_FIRST + 2 * i),
+            .groups = groups,
+            .n_groups = n,
+            .graph_launch = true,
+        };
+        bool made = n > 0 && coll_plan_make(&plan, &arena, net, &request, &err) == 0;
+        curve->times_s[i] = made ? coll_plan_time_s(&plan, net) : 0;
+    }
+    arena_release(&arena);
+    free(groups);
+}
+
+static const struct curve *curve_of(struct score_comm *c, const struct space_point *p,
+                                    struct score_group g, enum coll_op op)
+{
+    uint64_t key = (uint64_t)p->v[SPACE_INSTANCE] + 1;
+    key = key << 5 | (uint64_t)p->v[SPACE_GPUS];
+    key = key << 3 | (uint64_t)op;
+    key = key << 5 | (uint64_t)g.per;
+    key = key << 5 | (uint64_t)g.stride;
+    key = key << 21 | (uint64_t)g.nodes;
+    uint64_t slot = key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+    struct curve *curve = &c->curves[slot & (SLOTS - 1)];
+    if (curve->key != key) { /* free, or of another shape: made again */
+        curve->key = key;
+        make_curve(c, curve, p->v[SPACE_INSTANCE], p->v[SPACE_GPUS], g, op);
+    }
+    return curve;
+}
+
+double score_comm_s(struct score_comm *c, const struct space_point *p,
+                    struct score_group group, enum coll_op op, double size_B)
+{
+    if (group.per * group.nodes <= 1 || size_B <= 0)
+        return 0;
+    const struct curve *curve = curve_of(c, p, group, op);
+    int exponent;
+    frexp(size_B, &exponent); /* size in [2^(exponent-1), 2^exponent) */
+    int i = (exponent - 1 - SIZE_FIRST) / 2;
+    if (exponent - 1 < SIZE_FIRST)
+        return curve->times_s[0];
+    if (i >= SIZES - 1) {
+        double top_B = ldexp(1, SIZE_FIRST + 2 * (SIZES - 1));
+        return curve->times_s[SIZES - 1] * size_B / top_B;
+    }
+    double low_B = (double)(INT64_C(1) << (SIZE_FIRST + 2 * i));
+    double part = (size_B - low_B) / (3 * low_B);
+    return curve->times_s[i] + part * (curve->times_s[i + 1] - curve->times_s[i]);
+}
+
+double score_send_s(const struct score_comm *c, const struct space_point *p,
+                    int64_t stride, double size_B)
+{
+    const struct space_instance *x = &c->job->space.instances[p->v[SPACE_INSTANCE]];
+    const struct instance *inst = x->instance;
+    const struct fabric *outside = c->job->fabric ? c->job->fabric : inst->outside;
+    bool wired = inst->gpu->nvlink_links > 0;
+    if (stride < p->v[SPACE_GPUS] || !outside) {
+        double links = wired ? (double)inst->gpu->nvlink_links : 1;
+        double each_Bps = wired ? inst->gpu->nvlink_Bps : inst->pcie_Bps;
+        return inst->inside->latency_s + size_B / (0.8 * links * each_Bps);
+    }
+    double node_Bps = instance_network_Bps(inst) * outside->efficiency;
+    return outside->latency_s + size_B * (double)p->v[SPACE_GPUS] / node_Bps;
+}

@@ -1,0 +1,130 @@
+#include "cost/kernel.h"
+#include "search/score_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dispatch_s(const struct framework *fw, const struct op *op)
+{
+    return (op->backward ? fw->dispatch_backward_s : fw->dispatch_forward_s) *
+           op->dispatches;
+}
+
+static double op_s(const struct scenario *s, const struct gpu *gpu, const struct op *op)
+{
+    const struct framework *fw = s->training.framework;
+    bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
+    double factor = half ? fw->stream_factor_16bit : fw->stream_factor;
+    if (op->scores && fw->score_factor > 0)
+        factor = fw->score_factor;
+    return kernel_op_s(gpu, op, factor, kernel_alone);
+}
+
+/* Host and GPU run behind each other; where they are about as fast, both wait. */
+static double settle_s(const struct framework *fw, double host_s, double gpu_s)
+{
+    double width = fw->host_spread * host_s;
+    double lost = width > 0 ? width * log1p(exp(-fabs(gpu_s - host_s) / width)) : 0;
+    return fmax(host_s, gpu_s) + lost;
+}
+
+static double pass_s(const struct scenario *s, const struct gpu *gpu,
+                     const struct op *ops, int32_t n)
+{
+    const struct framework *fw = s->training.framework;
+    double host_s = 0, gpu_s = 0;
+    for (int32_t i = 0; i < n; i++) {
+        host_s += dispatch_s(fw, &ops[i]);
+        gpu_s += op_s(s, gpu, &ops[i]);
+    }
+    return settle_s(fw, host_s, gpu_s);
+}
+
+/* What selective checkpointing drops and runs again: the core of attention. */
+static bool is_core(const struct op *op)
+{
+    return op->kind == OP_FLASH || op->scores || (op->kind == OP_GEMM && op->batch > 1);
+}
+
+static void add_layer(struct score_layer *l, const struct scenario *s,
+                      const struct gpu *gpu, const struct op_block *b, double share)
+{
+    double kept_B = 0, core_B = 0, core_s = 0, weights_s = 0, work_B = 0;
+    for (int32_t i = 0; i < b->n_forward; i++)
+        for (int32_t j = 0; j < b->forward[i].n_outs; j++) {
+            const struct op_out *out = &b->forward[i].outs[j];
+            double size = out->kept_until >= 0 ? (double)out->size_B : 0;
+            kept_B += size;
+            core_B += is_core(&b->forward[i]) ? size : 0;
+        }
+    for (int32_t i = 0; i < b->n_forward; i++)
+        core_s += is_core(&b->forward[i]) ? op_s(s, gpu, &b->forward[i]) : 0;
+    for (int32_t i = 0; i < b->n_backward; i++) {
+        const struct op *op = &b->backward[i];
+        weights_s += op->kind == OP_GEMM && op->grad_n > 0 ? op_s(s, gpu, op) : 0;
+        for (int32_t j = 0; j < op->n_outs; j++)
+            work_B = fmax(work_B, (double)op->outs[j].size_B);
+    }
+    l->forward_s += share * pass_s(s, gpu, b->forward, b->n_forward);
+    l->backward_s += share * pass_s(s, gpu, b->backward, b->n_backward);
+    l->selective_s += share * core_s;
+    l->weight_s += share * weights_s;
+    l->kept_B += share * kept_B;
+    l->selective_B += share * (kept_B - core_B);
+    l->work_B = fmax(l->work_B, 2 * work_B);
+    l->tensors += share * b->n_params;
+    for (int32_t i = 0; i < b->n_params; i++) {
+        l->parameters += share * (double)b->params[i].elements;
+        l->autocast_B +=
+            b->params[i].matrix ? share * 2 * (double)b->params[i].elements : 0;
+    }
+}
+
+static void add_end(struct score_layer *l, const struct scenario *s,
+                    const struct gpu *gpu, const struct op_block *b, int end)
+{
+    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward) +
+                      pass_s(s, gpu, b->backward, b->n_backward);
+    l->ends_kept_B[end] += (double)op_block_kept_B(b);
+    for (int32_t i = 0; i < b->n_params; i++)
+        l->ends_parameters[end] += (double)b->params[i].elements;
+}
+
+static bool is_layer(const struct op_block *b)
+{
+    size_t n = strlen(b->name);
+    return n >= 5 && strcmp(b->name + n - 5, "layer") == 0;
+}
+
+void score_layer_make(struct score_layer *l, const struct scenario *s,
+                      const struct gpu *gpu)
+{
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    struct op_settings settings = scenario_op_settings(s);
+    *l = (struct score_layer) { 0 };
+    arena_init(&arena);
+    if (op_list_make(&list, &arena, &s->model, &settings, &err) == 0) {
+        int64_t layers = 0;
+        for (int32_t i = 0; i < list.n_blocks; i++)
+            layers += is_layer(&list.blocks[i]) ? list.blocks[i].repeat : 0;
+        for (int32_t i = 0; i < list.n_blocks; i++) {
+            const struct op_block *b = &list.blocks[i];
+            if (is_layer(b))
+                add_layer(l, s, gpu, b, (double)b->repeat / (double)layers);
+            else
+                add_end(l, s, gpu, b, i == list.n_blocks - 1);
+        }
+        double width =
+            dtype_bytes(op_compute_dtype(s->training.precision)) <= 2 ? 2 : 4;
+        double tokens = (double)(settings.batch * settings.sequence);
+        l->exchange_B = tokens * (double)s->model.hidden * width;
+        l->input_B = l->exchange_B * (op_is_autocast(s->training.precision) ? 2 : 1) /
+                     (double)(settings.sequence_parallel ? settings.tensor : 1);
+        if (!op_is_autocast(s->training.precision))
+            l->autocast_B = 0;
+        l->ok = true;
+    }
+    arena_release(&arena);
+}

@@ -1,0 +1,50 @@
+/* The tables behind the scores; private to score*.c. */
+#ifndef SEARCH_SCORE_PARTS_H
+#define SEARCH_SCORE_PARTS_H
+
+#include "cost/collective.h"
+#include "parallel/states.h"
+#include "search/score.h"
+
+/* One layer and the model's ends, for one microbatch on one GPU. */
+struct score_layer {
+    bool ok;
+    double forward_s, backward_s; /* of one layer, the host's part included */
+    double selective_s;           /* recomputing attention */
+    double weight_s;              /* share of backward that makes weight gradients */
+    double kept_B, selective_B, input_B; /* kept for backward: all, selective, input */
+    double work_B;                       /* most that lives for a moment in backward */
+    double ends_s[2]; /* embedding, head: forward and backward together */
+    double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU */
+    double autocast_B; /* 16-bit copies of a layer's weights */
+    double exchange_B; /* activation that the tensor group exchanges */
+    double tensors;    /* parameter tensors of a layer */
+};
+
+/* Makes it from the operator list; `s` is a scenario with the degrees filled in. */
+void score_layer_make(struct score_layer *l, const struct scenario *s,
+                      const struct gpu *gpu);
+
+/* Times of collectives by closed form. A group is `per` GPUs on each of `nodes` nodes,
+ * `stride` GPUs apart; groups beside it do the same at once. */
+struct score_group {
+    int32_t per, stride;
+    int64_t nodes;
+};
+
+struct score_comm;
+
+struct score_comm *score_comm_new(const struct plan_job *job);
+void score_comm_free(struct score_comm *c);
+
+/* The group of n ranks, `stride` ranks apart, on nodes of `gpus`. */
+struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus);
+
+double score_comm_s(struct score_comm *c, const struct space_point *p,
+                    struct score_group group, enum coll_op op, double size_B);
+
+/* From one GPU to another, `stride` ranks away; all GPUs of a node at once. */
+double score_send_s(const struct score_comm *c, const struct space_point *p,
+                    int64_t stride, double size_B);
+
+#endif

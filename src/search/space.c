@@ -1,0 +1,341 @@
+#include "search/space.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct name_value space_field_names[] = {
+    { "instance", SPACE_INSTANCE }, { "count", SPACE_COUNT },
+    { "gpus_per_instance", SPACE_GPUS }, { "library", SPACE_LIBRARY },
+    { "tensor", SPACE_TENSOR }, { "pipeline", SPACE_PIPELINE },
+    { "context", SPACE_CONTEXT }, { "expert", SPACE_EXPERT }, { "data", SPACE_DATA },
+    { "optimize", SPACE_OPTIMIZE }, { "micro_batch_size", SPACE_MICRO },
+    { "microbatches", SPACE_MICROBATCHES }, { "schedule", SPACE_SCHEDULE },
+    { "virtual_stages", SPACE_VIRTUAL }, { "sequence_parallel", SPACE_SEQUENCE },
+    { "sharding", SPACE_SHARDING }, { "sharding_degree", SPACE_DEGREE },
+    { "offload", SPACE_OFFLOAD }, { "activation_checkpointing", SPACE_CHECKPOINTING },
+    { "placement", SPACE_PLACEMENT }, { "bucket_size", SPACE_BUCKET }, { NULL, 0 },
+};
+const char *const space_placements[6] = { "DPT", "PDT", "TPD", "DTP", "PTD", "TDP" };
+/* clang-format on */
+
+/* --- rules: each sees the digits up to its own ------------------------------------- */
+
+static bool has_bit(uint32_t bits, int64_t i)
+{
+    return i < 32 && (bits >> i & 1);
+}
+
+static const struct space_stack *stack_of(const struct space_point *p)
+{
+    return &space_stacks[p->v[SPACE_LIBRARY]];
+}
+
+static const struct instance *instance_of(const struct space *s,
+                                          const struct space_point *p)
+{
+    return s->instances[p->v[SPACE_INSTANCE]].instance;
+}
+
+/* A field that means nothing here: its first value stands for all. */
+static bool first_only(const struct space_point *p, enum space_field f)
+{
+    return p->at[f] == 0;
+}
+
+static bool instance_rule(const struct space *s, struct space_point *p)
+{
+    return instance_of(s, p)->gpu->peak_flops[op_compute_dtype(s->precision)] > 0;
+}
+
+static bool count_rule(const struct space *s, struct space_point *p)
+{
+    return p->v[SPACE_COUNT] == 1 || instance_of(s, p)->n_nics > 0;
+}
+
+static bool gpus_rule(const struct space *s, struct space_point *p)
+{
+    int64_t most = instance_of(s, p)->n_gpus;
+    if (p->v[SPACE_GPUS] == 0)
+        p->v[SPACE_GPUS] = most;
+    p->world = s->fixed_world ? s->fixed_world : p->v[SPACE_COUNT] * p->v[SPACE_GPUS];
+    return p->v[SPACE_GPUS] <= most;
+}
+
+static bool library_rule(const struct space *s, struct space_point *p)
+{
+    return space_stack_runs_on(stack_of(p), instance_of(s, p)->name);
+}
+
+static bool tensor_rule(const struct space *s, struct space_point *p)
+{
+    const struct model *m = s->model;
+    int64_t t = p->v[SPACE_TENSOR];
+    if (t == 1)
+        return true;
+    return stack_of(p)->tensor && p->world % t == 0 && m->heads % t == 0 &&
+           m->kv_heads % t == 0 && m->q_width % t == 0 && m->ffn % t == 0;
+}
+
+static bool pipeline_rule(const struct space *s, struct space_point *p)
+{
+    int64_t n = p->v[SPACE_PIPELINE];
+    return n == 1 || (stack_of(p)->pipeline && n <= s->layers &&
+                      p->world % (p->v[SPACE_TENSOR] * n) == 0);
+}
+
+static bool context_rule(const struct space *s, struct space_point *p)
+{
+    int64_t c = p->v[SPACE_CONTEXT];
+    int64_t model = p->v[SPACE_TENSOR] * p->v[SPACE_PIPELINE];
+    if (p->world % (model * c) != 0)
+        return false;
+    p->ranks = p->world / model;
+    p->data = p->ranks / c;
+    return c == 1 || (stack_of(p)->context && s->sequence % (2 * c) == 0);
+}
+
+static bool expert_rule(const struct space *s, struct space_point *p)
+{
+    int64_t e = p->v[SPACE_EXPERT];
+    return e == 1 || (stack_of(p)->expert && s->model->experts > 0 &&
+                      s->model->experts % e == 0 && p->ranks % e == 0);
+}
+
+static bool data_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    return p->v[SPACE_DATA] == 0 || p->v[SPACE_DATA] == p->data;
+}
+
+static bool optimize_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    return (stack_of(p)->optimize && p->v[SPACE_TENSOR] > 1) ||
+           first_only(p, SPACE_OPTIMIZE);
+}
+
+static bool micro_rule(const struct space *s, struct space_point *p)
+{
+    int64_t each = p->v[SPACE_MICRO] * p->data;
+    p->pieces = s->global_batch / each;
+    return s->global_batch % each == 0;
+}
+
+static bool microbatches_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    int64_t n = p->v[SPACE_MICROBATCHES];
+    bool pipelined = p->v[SPACE_PIPELINE] > 1;
+    p->microbatches = n ? n : pipelined ? p->pieces : 1;
+    p->accumulation = p->pieces / p->microbatches;
+    return p->accumulation > 0 && p->pieces % p->microbatches == 0;
+}
+
+static bool schedule_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    if (p->v[SPACE_PIPELINE] == 1)
+        return first_only(p, SPACE_SCHEDULE);
+    return has_bit(stack_of(p)->schedules, p->v[SPACE_SCHEDULE]);
+}
+
+static bool virtual_rule(const struct space *s, struct space_point *p)
+{
+    int64_t v = p->v[SPACE_VIRTUAL], n = p->v[SPACE_PIPELINE];
+    if (n == 1 || p->v[SPACE_SCHEDULE] != SCHEDULE_INTERLEAVED)
+        return v == 1;
+    return v > 1 && s->layers % (n * v) == 0 && p->microbatches % n == 0;
+}
+
+static bool sequence_rule(const struct space *s, struct space_point *p)
+{
+    int64_t t = p->v[SPACE_TENSOR];
+    return !p->v[SPACE_SEQUENCE] || (t > 1 && stack_of(p)->sequence_parallel &&
+                                     s->sequence % (t * p->v[SPACE_CONTEXT]) == 0);
+}
+
+static bool sharding_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    const struct space_stack *stack = stack_of(p);
+    int64_t how = p->v[SPACE_SHARDING];
+    bool pipelined = p->v[SPACE_PIPELINE] > 1;
+    if (!has_bit(stack->shardings, how))
+        return false;
+    if (p->ranks == 1)
+        return how == SHARDING_NONE || !has_bit(stack->shardings, SHARDING_NONE);
+    return !pipelined || how <= SHARDING_OPTIMIZER;
+}
+
+static bool degree_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    int64_t d = p->v[SPACE_DEGREE];
+    if (d == 0)
+        return true;
+    return stack_of(p)->shard_degree && p->v[SPACE_SHARDING] == SHARDING_FULL &&
+           d > 1 && d < p->ranks && p->ranks % d == 0;
+}
+
+static bool offload_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    int64_t how = p->v[SPACE_OFFLOAD];
+    if (how == OFFLOAD_NONE)
+        return true;
+    return has_bit(stack_of(p)->offloads, how) && p->v[SPACE_PIPELINE] == 1 &&
+           p->v[SPACE_SHARDING] != SHARDING_NONE &&
+           (how != OFFLOAD_PARAMETERS || p->v[SPACE_SHARDING] == SHARDING_FULL);
+}
+
+static bool checkpointing_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    int64_t how = p->v[SPACE_CHECKPOINTING];
+    return has_bit(stack_of(p)->checkpoints, how) ||
+           (how > SPACE_GROUP && has_bit(stack_of(p)->checkpoints, CHECKPOINT_FULL));
+}
+
+/* The order of the letters whose degree is not 1, as a number. */
+static int order_of(const struct space_point *p, int64_t placement)
+{
+    int code = 0;
+    for (const char *c = space_placements[placement]; *c; c++) {
+        int64_t degree = *c == 'D'   ? p->ranks
+                         : *c == 'P' ? p->v[SPACE_PIPELINE]
+                                     : p->v[SPACE_TENSOR];
+        if (degree > 1)
+            code = code * 4 + (*c == 'D' ? 1 : *c == 'P' ? 2 : 3);
+    }
+    return code;
+}
+
+static bool placement_rule(const struct space *s, struct space_point *p)
+{
+    uint32_t can = stack_of(p)->placements;
+    int64_t mine = p->v[SPACE_PLACEMENT];
+    if (!has_bit(can, mine) && !s->given[SPACE_PLACEMENT])
+        return false;
+    int order = order_of(p, mine);
+    for (int i = 0; i < p->at[SPACE_PLACEMENT]; i++) {
+        int64_t other = s->values[SPACE_PLACEMENT][i];
+        bool allowed = has_bit(can, other) || s->given[SPACE_PLACEMENT];
+        if (allowed && order_of(p, other) == order)
+            return false;
+    }
+    return true;
+}
+
+static bool bucket_rule(const struct space *s, struct space_point *p)
+{
+    (void)s;
+    return (stack_of(p)->bucket && p->ranks > 1) || first_only(p, SPACE_BUCKET);
+}
+
+typedef bool rule(const struct space *s, struct space_point *p);
+static rule *const rules[SPACE_N] = {
+    [SPACE_INSTANCE] = instance_rule,
+    [SPACE_COUNT] = count_rule,
+    [SPACE_GPUS] = gpus_rule,
+    [SPACE_LIBRARY] = library_rule,
+    [SPACE_TENSOR] = tensor_rule,
+    [SPACE_PIPELINE] = pipeline_rule,
+    [SPACE_CONTEXT] = context_rule,
+    [SPACE_EXPERT] = expert_rule,
+    [SPACE_DATA] = data_rule,
+    [SPACE_OPTIMIZE] = optimize_rule,
+    [SPACE_MICRO] = micro_rule,
+    [SPACE_MICROBATCHES] = microbatches_rule,
+    [SPACE_SCHEDULE] = schedule_rule,
+    [SPACE_VIRTUAL] = virtual_rule,
+    [SPACE_SEQUENCE] = sequence_rule,
+    [SPACE_SHARDING] = sharding_rule,
+    [SPACE_DEGREE] = degree_rule,
+    [SPACE_OFFLOAD] = offload_rule,
+    [SPACE_CHECKPOINTING] = checkpointing_rule,
+    [SPACE_PLACEMENT] = placement_rule,
+    [SPACE_BUCKET] = bucket_rule,
+};
+
+/* --- the counter ----------------------------------------------------------------------- */
+
+static bool set_digit(const struct space *s, struct space_point *p, int field,
+                      int32_t digit)
+{
+    p->at[field] = (uint16_t)digit;
+    p->v[field] = s->values[field][digit];
+    return rules[field](s, p);
+}
+
+double space_size(const struct space *s)
+{
+    double n = 1;
+    for (int f = 0; f < SPACE_N; f++)
+        n *= s->n[f];
+    return n;
+}
+
+int64_t space_slices(const struct space *s)
+{
+    int64_t n = 1;
+    for (int f = 0; f < SPACE_PREFIX; f++)
+        n *= s->n[f];
+    return n;
+}
+
+void space_iter_init(struct space_iter *it, const struct space *s, int64_t slice)
+{
+    *it = (struct space_iter) { .space = s, .first = SPACE_PREFIX };
+    int32_t digits[SPACE_PREFIX];
+    for (int f = SPACE_PREFIX - 1; f >= 0; f--) {
+        digits[f] = (int32_t)(slice % s->n[f]);
+        slice /= s->n[f];
+    }
+    it->depth = it->first;
+    for (int f = 0; f < SPACE_PREFIX; f++) {
+        it->checked++;
+        if (!set_digit(s, &it->p, f, digits[f])) {
+            it->depth = -1; /* nothing in it */
+            return;
+        }
+    }
+}
+
+bool space_next(struct space_iter *it)
+{
+    const struct space *s = it->space;
+    int depth = it->depth;
+    while (depth >= it->first) {
+        int32_t digit = it->next[depth]++;
+        if (digit >= s->n[depth]) {
+            it->next[depth--] = 0;
+            continue;
+        }
+        it->checked++;
+        if (!set_digit(s, &it->p, depth, digit))
+            continue;
+        if (depth == SPACE_N - 1) {
+            it->depth = depth;
+            return true;
+        }
+        depth++;
+    }
+    it->depth = -1;
+    return false;
+}
+
+bool space_fill(const struct space *s, struct space_point *p)
+{
+    for (int f = 0; f < SPACE_N; f++)
+        if (!set_digit(s, p, f, p->at[f]))
+            return false;
+    return true;
+}
+
+int space_compare(const struct space_point *a, const struct space_point *b)
+{
+    for (int f = 0; f < SPACE_N; f++)
+        if (a->at[f] != b->at[f])
+            return a->at[f] < b->at[f] ? -1 : 1;
+    return 0;
+}

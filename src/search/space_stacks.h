@@ -1,0 +1,41 @@
+/* What each software stack can run, as a table: the libraries a script can train with,
+ * SageMaker's model parallel library in both versions among them. */
+#ifndef SEARCH_SPACE_STACKS_H
+#define SEARCH_SPACE_STACKS_H
+
+#include "parallel/scenario.h"
+
+enum space_dialect {
+    DIALECT_WORDS, /* smsim's own "parallelism" */
+    DIALECT_SMP1,  /* SageMaker's dictionary, started by mpi */
+    DIALECT_SMP2,  /* the same, started by torch_distributed */
+};
+
+struct space_stack {
+    const char *name;
+    enum library library;
+    enum space_dialect dialect;
+    bool tensor, pipeline, context, expert, sequence_parallel;
+    bool shard_degree;            /* states may be sharded over part of the group */
+    bool bucket;                  /* bucket_size means something */
+    bool optimize;                /* SMP's choice of tensor communication */
+    uint32_t schedules;           /* bits of enum schedule */
+    uint32_t shardings;           /* bits of enum sharding */
+    uint32_t offloads;            /* bits of enum offload */
+    uint32_t checkpoints;         /* bits of enum checkpointing */
+    uint32_t placements;          /* bits of rows of space_placements */
+    const char *const *instances; /* those it runs on, NULL-terminated; NULL: all */
+    const char *what;             /* one line for --help */
+};
+
+enum { SPACE_STACKS_N = 7 };
+extern const struct space_stack space_stacks[SPACE_STACKS_N];
+extern const struct name_value space_stack_names[];
+
+/* --for: which stacks each word selects, as bits; the empty word: the default. */
+extern const struct name_value space_for_names[];
+enum { SPACE_FOR_DEFAULT = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 };
+
+bool space_stack_runs_on(const struct space_stack *stack, const char *instance);
+
+#endif

@@ -1,0 +1,357 @@
+#include "search/space_words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct name_value placement_names[] = {
+    { "DPT", 0 }, { "PDT", 1 }, { "TPD", 2 }, { "DTP", 3 }, { "PTD", 4 }, { "TDP", 5 },
+    { "cluster", 0 }, { "spread", 2 }, { NULL, 0 },
+};
+static const struct name_value bool_names[] = {
+    { "false", 0 }, { "true", 1 }, { "no", 0 }, { "yes", 1 }, { NULL, 0 },
+};
+static const struct name_value optimize_names[] = {
+    { "memory", 0 }, { "speed", 1 }, { NULL, 0 },
+};
+static const struct name_value checkpoint_names[] = {
+    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
+    { "full", CHECKPOINT_FULL }, { NULL, 0 },
+};
+
+/* How each field is written: by names, as a number in bounds, or as bytes. */
+static const struct {
+    const struct name_value *names; /* NULL: a number */
+    int64_t min, max;
+    bool bytes;
+} kinds[SPACE_N] = {
+    [SPACE_COUNT]         = { NULL, 1, CLUSTER_INSTANCES_MAX, false },
+    [SPACE_GPUS]          = { NULL, 1, INSTANCE_GPUS_MAX, false },
+    [SPACE_LIBRARY]       = { space_stack_names, 0, 0, false },
+    [SPACE_TENSOR]        = { NULL, 1, 1 << 20, false },
+    [SPACE_PIPELINE]      = { NULL, 1, 1 << 20, false },
+    [SPACE_CONTEXT]       = { NULL, 1, 1 << 20, false },
+    [SPACE_EXPERT]        = { NULL, 1, 1 << 20, false },
+    [SPACE_DATA]          = { NULL, 1, 1 << 20, false },
+    [SPACE_OPTIMIZE]      = { optimize_names, 0, 0, false },
+    [SPACE_MICRO]         = { NULL, 1, 1 << 24, false },
+    [SPACE_MICROBATCHES]  = { NULL, 1, 1 << 24, false },
+    [SPACE_SCHEDULE]      = { schedule_names, 0, 0, false },
+    [SPACE_VIRTUAL]       = { NULL, 1, 1 << 20, false },
+    [SPACE_SEQUENCE]      = { bool_names, 0, 0, false },
+    [SPACE_SHARDING]      = { sharding_names, 0, 0, false },
+    [SPACE_DEGREE]        = { NULL, 1, 1 << 20, false },
+    [SPACE_OFFLOAD]       = { offload_names, 0, 0, false },
+    [SPACE_CHECKPOINTING] = { checkpoint_names, 0, 0, false },
+    [SPACE_PLACEMENT]     = { placement_names, 0, 0, false },
+    [SPACE_BUCKET]        = { NULL, 1, INT64_MAX, true },
+};
+/* clang-format on */
+
+/* --- reading --------------------------------------------------------------------- */
+
+static int bad_value(struct diags *d, const char *option, const char *field,
+                     const char *word, const char *mend)
+{
+    diags_error(d, "%s %s: \"%.40s\" %s", option, field, word, mend);
+    return -1;
+}
+
+static int read_int(const char *word, int64_t *v)
+{
+    char *end;
+    errno = 0;
+    *v = strtoll(word, &end, 10);
+    return end == word || *end || errno ? -1 : 0;
+}
+
+/* One word as a value of the field. */
+static int read_value(enum space_field f, const char *word, int64_t *v, struct diags *d,
+                      const char *option)
+{
+    const char *field = names_of(space_field_names, (int)f), *why = NULL;
+    double bytes;
+    int named;
+    if (kinds[f].names) {
+        if (names_find(kinds[f].names, word, &named) == 0) {
+            *v = named;
+            return 0;
+        }
+        if (f == SPACE_CHECKPOINTING && read_int(word, v) == 0 && *v >= 1 &&
+            *v < 10000) {
+            *v += SPACE_GROUP;
+            return 0;
+        }
+        const char *near = names_nearest(kinds[f].names, word);
+        char mend[96];
+        snprintf(mend, sizeof(mend), "is no value of it (did you mean \"%s\"?)",
+                 near ? near : kinds[f].names[0].name);
+        return bad_value(d, option, field, word, mend);
+    }
+    if (kinds[f].bytes) {
+        if (units_parse(word, UNIT_BYTES, &bytes, &why) == 0 && bytes >= 1 &&
+            bytes < 1e13) {
+            *v = (int64_t)bytes;
+            return 0;
+        }
+        return bad_value(d, option, field, word, why ? why : "is out of bounds");
+    }
+    if (read_int(word, v) || *v < kinds[f].min || *v > kinds[f].max)
+        return bad_value(d, option, field, word,
+                         "is no whole number within its bounds");
+    return 0;
+}
+
+static int add_value(struct space *s, enum space_field f, int64_t v, struct diags *d,
+                     const char *option)
+{
+    for (int32_t i = 0; i < s->n[f]; i++)
+        if (s->values[f][i] == v)
+            return 0;
+    if (s->n[f] == SPACE_VALUES_MAX) {
+        diags_error(d, "%s %s: more than %d values (narrow the range)", option,
+                    names_of(space_field_names, (int)f), SPACE_VALUES_MAX);
+        return -1;
+    }
+    s->values[f][s->n[f]++] = v;
+    return 0;
+}
+
+/* "8" or "4..32" */
+static int read_word(struct space *s, enum space_field f, char *word, struct diags *d,
+                     const char *option)
+{
+    char *dots = kinds[f].names || kinds[f].bytes ? NULL : strstr(word, "..");
+    int64_t from, to;
+    if (dots)
+        *dots = '\0';
+    if (read_value(f, word, &from, d, option))
+        return -1;
+    to = from;
+    if (dots && read_value(f, dots + 2, &to, d, option))
+        return -1;
+    if (to < from)
+        return bad_value(d, option, names_of(space_field_names, (int)f), dots + 2,
+                         "ends a range that runs downwards");
+    for (int64_t v = from; v <= to; v++)
+        if (add_value(s, f, v, d, option))
+            return -1;
+    return 0;
+}
+
+static int read_field(const char *text, int *f, struct diags *d, const char *option)
+{
+    char name[64];
+    const char *eq = strchr(text, '=');
+    size_t len = eq ? (size_t)(eq - text) : strlen(text);
+    snprintf(name, sizeof(name), "%.*s", (int)(len < 60 ? len : 60), text);
+    if (!eq || !eq[1]) {
+        diags_error(d, "%s %s: has no value (write for example \"tensor=8\")", option,
+                    name);
+        return -1;
+    }
+    if (names_find(space_field_names, name, f) == 0 && *f != SPACE_INSTANCE)
+        return 0;
+    if (strcmp(name, "instance") == 0) {
+        diags_error(d, "%s instance: instances are named by --instance", option);
+        return -1;
+    }
+    const char *near = names_nearest(space_field_names, name);
+    diags_error(d, "%s %s: plans have no such field%s%s%s", option, name,
+                near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    return -1;
+}
+
+int space_allow(struct space *s, struct arena *arena, struct diags *diags,
+                const char *option, const char *text, bool fix)
+{
+    int f;
+    if (read_field(text, &f, diags, option))
+        return -1;
+    const char *name = names_of(space_field_names, f);
+    int64_t *before = s->values[f];
+    int32_t n_before = s->given[f] ? s->n[f] : 0;
+    s->values[f] = ARENA_ARRAY(arena, SPACE_VALUES_MAX, int64_t);
+    s->n[f] = 0;
+    char *words = arena_strdup(arena, strchr(text, '=') + 1), *save = NULL;
+    for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save))
+        if (read_word(s, (enum space_field)f, w, diags, option))
+            return -1;
+    if (fix && s->n[f] > 1) {
+        diags_error(diags, "%s %s: takes one value (--allow takes several)", option,
+                    name);
+        return -1;
+    }
+    for (int32_t i = 0; i < n_before && s->n[f]; i++)
+        if (n_before != s->n[f] || before[i] != s->values[f][i]) {
+            diags_error(diags, "%s %s: contradicts what was given for it before",
+                        option, name);
+            return -1;
+        }
+    s->given[f] = true;
+    return 0;
+}
+
+/* --- what is worth trying ---------------------------------------------------------- */
+
+static void fill(struct space *s, struct arena *arena, enum space_field f, int32_t n,
+                 const int64_t *values)
+{
+    s->values[f] = ARENA_ARRAY(arena, n, int64_t);
+    memcpy(s->values[f], values, (size_t)n * sizeof(*values));
+    s->n[f] = n;
+}
+
+/* The numbers up to `most` that divide `of` (0: all). */
+static void fill_divisors(struct space *s, struct arena *arena, enum space_field f,
+                          int64_t most, int64_t of)
+{
+    s->values[f] = ARENA_ARRAY(arena, SPACE_VALUES_MAX, int64_t);
+    s->n[f] = 0;
+    for (int64_t v = 1; v <= most && s->n[f] < SPACE_VALUES_MAX; v++)
+        if (of == 0 || of % v == 0)
+            s->values[f][s->n[f]++] = v;
+}
+
+static void fill_stacks(struct space *s, struct arena *arena, uint32_t stacks)
+{
+    int64_t v[SPACE_STACKS_N];
+    int32_t n = 0;
+    for (int i = 0; i < SPACE_STACKS_N; i++)
+        if (stacks >> i & 1)
+            v[n++] = i;
+    fill(s, arena, SPACE_LIBRARY, n, v);
+}
+
+/* Sizes at which groups of parameters are still worth sharding over: within nodes, and
+ * over powers of two of them. */
+static void fill_degrees(struct space *s, struct arena *arena)
+{
+    int64_t v[32] = { 0 };
+    int32_t n = 1;
+    int64_t gpus = s->instances[0].instance->n_gpus;
+    for (int64_t d = gpus; d <= 512 && n < 8; d *= 2)
+        if (d > 1)
+            v[n++] = d;
+    fill(s, arena, SPACE_DEGREE, n, v);
+}
+
+static int64_t largest_instance(const struct space *s)
+{
+    int64_t most = 1;
+    for (int32_t i = 0; i < s->n_instances; i++)
+        if (s->instances[i].instance->n_gpus > most)
+            most = s->instances[i].instance->n_gpus;
+    return most;
+}
+
+static void fill_micro(struct space *s, struct arena *arena)
+{
+    enum { MICRO_MOST = 128 };
+    int64_t v[32];
+    int32_t n = 0;
+    for (int64_t b = 1; b <= MICRO_MOST; b *= 2) { /* 1, 2, 3, 4, 6, 8, 12, ... */
+        v[n++] = b;
+        if (b > 1 && b < MICRO_MOST && s->global_batch % (b / 2 * 3) == 0)
+            v[n++] = b / 2 * 3;
+    }
+    fill(s, arena, SPACE_MICRO, n, v);
+}
+
+void space_default(struct space *s, struct arena *arena, enum space_field f,
+                   uint32_t stacks)
+{
+    enum { TENSOR_NODES = 2, CONTEXT_MOST = 32, LONG_SEQUENCE = 8192 };
+    static const int64_t zero[1] = { 0 }, one[1] = { 1 }, two[2] = { 0, 1 };
+    static const int64_t schedules[] = {
+        SCHEDULE_1F1B,  SCHEDULE_INTERLEAVED,     SCHEDULE_GPIPE,
+        SCHEDULE_ZB_H1, SCHEDULE_SMP_INTERLEAVED, SCHEDULE_SMP_SIMPLE
+    };
+    static const int64_t shardings[] = { 0, 1, 2, 3 }, threes[] = { 0, 1, 2 };
+    static const int64_t placements[] = { 0, 1, 2 },
+                         chunks[] = { 1, 2, 3, 4, 6, 8, 12 };
+    static const int64_t buckets[] = { 0, 100 << 20 };
+    static const int64_t contexts[] = { 1, 2, 4, 8, 16, 32 };
+    switch (f) {
+    case SPACE_INSTANCE:
+        s->values[f] = ARENA_ARRAY(arena, SPACE_INSTANCES_MAX, int64_t);
+        for (s->n[f] = 0; s->n[f] < s->n_instances; s->n[f]++)
+            s->values[f][s->n[f]] = s->n[f];
+        break;
+    case SPACE_COUNT:
+        fill(s, arena, f, 1, one);
+        break;
+    case SPACE_LIBRARY:
+        fill_stacks(s, arena, stacks);
+        break;
+    case SPACE_TENSOR:
+        fill_divisors(s, arena, f, TENSOR_NODES * largest_instance(s), s->model->heads);
+        break;
+    case SPACE_PIPELINE:
+        fill_divisors(s, arena, f, s->layers, 0);
+        break;
+    case SPACE_CONTEXT: /* short sequences gain nothing */
+        fill(s, arena, f, s->sequence >= LONG_SEQUENCE ? 6 : 1, contexts);
+        break;
+    case SPACE_EXPERT:
+        fill_divisors(s, arena, f, s->model->experts ? s->model->experts : 1,
+                      s->model->experts);
+        break;
+    case SPACE_OPTIMIZE:
+    case SPACE_SEQUENCE:
+        fill(s, arena, f, 2, two);
+        break;
+    case SPACE_MICRO:
+        fill_micro(s, arena);
+        break;
+    case SPACE_SCHEDULE:
+        fill(s, arena, f, 6, schedules);
+        break;
+    case SPACE_VIRTUAL:
+        fill(s, arena, f, 7, chunks);
+        break;
+    case SPACE_SHARDING:
+        fill(s, arena, f, 4, shardings);
+        break;
+    case SPACE_DEGREE:
+        fill_degrees(s, arena);
+        break;
+    case SPACE_OFFLOAD:
+    case SPACE_CHECKPOINTING:
+        fill(s, arena, f, 3, threes);
+        break;
+    case SPACE_PLACEMENT:
+        fill(s, arena, f, 3, placements);
+        break;
+    case SPACE_BUCKET:
+        fill(s, arena, f, 2, buckets);
+        break;
+    default: /* gpus, data, microbatches: whatever there is */
+        fill(s, arena, f, 1, zero);
+    }
+}
+
+void space_defaults(struct space *s, struct arena *arena, uint32_t stacks)
+{
+    for (int f = 0; f < SPACE_N; f++)
+        if (s->n[f] == 0)
+            space_default(s, arena, (enum space_field)f, stacks);
+}
+
+char *space_value_text(const struct space *s, enum space_field f, int64_t v, char *buf,
+                       size_t size)
+{
+    if (f == SPACE_INSTANCE)
+        snprintf(buf, size, "%s", s->instances[v].name);
+    else if (f == SPACE_CHECKPOINTING && v > SPACE_GROUP)
+        snprintf(buf, size, "every %lld layers", (long long)(v - SPACE_GROUP));
+    else if (kinds[f].names)
+        snprintf(buf, size, "%s", names_of(kinds[f].names, (int)v));
+    else if (kinds[f].bytes && v)
+        units_bytes_text(buf, (double)v);
+    else
+        snprintf(buf, size, "%lld", (long long)v);
+    return buf;
+}
