@@ -37,7 +37,7 @@ int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at)
 }
 
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
-                                  bool folded)
+                                bool folded)
 {
     if (folded && g->n_spans == 1)
         return (struct coll_spot) { 0, 1 };

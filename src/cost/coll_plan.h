@@ -193,7 +193,4 @@ void coll_slice(struct coll_steps *steps);
 /* Chunks in which one operation of `bytes` runs down a chain. */
 int64_t coll_chunks(int protocol, double bytes, double channels);
 
-/* Rate of progress of a phase that is alone. */
-double coll_phase_rate(const struct coll_phase *phase, const struct net *net);
-
 #endif

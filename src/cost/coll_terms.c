@@ -189,11 +189,8 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
     }
     if (isinf(seconds[best]))
         return err_set(p->err, "%s has no protocol enabled", coll_fabric(p, g)->name);
-    *why = arena_printf(
-        p->arena,
-        "NCCL %s expects of a ring: Simple %.1f us, LL %.1f us, LL128 %.1f us",
-        nccl_version_name(p->nccl), seconds[FABRIC_PROTO_SIMPLE] * 1e6,
-        seconds[FABRIC_PROTO_LL] * 1e6, seconds[FABRIC_PROTO_LL128] * 1e6);
+    *why = arena_printf(p->arena, "NCCL %s expects %.1f us of a ring",
+                        nccl_version_name(p->nccl), seconds[best] * 1e6);
     return best;
 }
 

@@ -166,6 +166,9 @@ double coll_plan_time_s(const struct coll_plan *plan, const struct net *net);
 /* The same of one phase. */
 double coll_phase_time_s(const struct coll_phase *phase, const struct net *net);
 
+/* Rate of progress of a phase that is alone, once its latency is over. */
+double coll_phase_rate(const struct coll_phase *phase, const struct net *net);
+
 /* nccl-tests' bus-bandwidth factor: busbw = size / time * factor. */
 double coll_bus_factor(enum coll_op op, int64_t n_ranks);
 

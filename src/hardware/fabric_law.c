@@ -27,6 +27,7 @@ static const struct cfg_field law_fields[] = {
     CFG_REAL("fill_level", struct fabric_law, fill_level, 0, 1000),
     LAW_BYTES("fill_from", fill_from_B),
     LAW_BYTES("fill_bytes", fill_B),
+    LAW_BYTES("fill_rank", fill_rank_B),
     CFG_REAL("efficiency", struct fabric_law, efficiency, 0.01, 2),
     LAW_RATE("max", max_Bps),
     LAW_RATE("peer", peer_Bps),
@@ -200,7 +201,8 @@ double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nod
     double level = fmax(log2((double)n_nodes) - 1, 0);
     double ramp = law->ramp_s + law->ramp_level_s * level;
     double reached = law->ramp_B > 0 ? fmin(ramp_size_B / law->ramp_B, 1) : 1;
-    double waiting_B = fmin(fmax(sent_B - law->fill_from_B, 0), law->fill_B);
+    double most_B = law->fill_B + law->fill_rank_B * (double)n_ranks;
+    double waiting_B = fmin(fmax(sent_B - law->fill_from_B, 0), most_B);
     double fill = sent_B > 0 ? law->fill_frac * (1 + law->fill_level * level) *
                                    waiting_B * (bytes_s / sent_B)
                              : 0;

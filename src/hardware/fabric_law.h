@@ -7,7 +7,8 @@
  *
  *   t = base + rank (n - 2) + node (N - 1) + level g
  *     + (ramp + ramp_level g) min(s / ramp_bytes, 1)        s = S; m for point to point
- *     + fill (1 + fill_level g) min(max(S - fill_from, 0), fill_bytes) X / S + X
+ *     + fill (1 + fill_level g) min(max(S - fill_from, 0), fill_bytes + fill_rank n) X / S
+ *     + X
  *
  * MODEL.md, "Collectives", derives which of the terms an algorithm needs. */
 #ifndef HARDWARE_FABRIC_LAW_H
@@ -35,7 +36,8 @@ struct fabric_law {
     double ramp_s, ramp_level_s; /* reached at ramp_B, linear below */
     double ramp_B;
     double fill_frac, fill_level; /* of the time of the bytes from fill_from_B ... */
-    double fill_from_B, fill_B;   /* ... on, no more than fill_B of them */
+    double fill_from_B, fill_B;   /* ... on, no more than fill_B of them ... */
+    double fill_rank_B;           /* ... and as many more for each rank */
     double efficiency;            /* share of the links' payload rate that it reaches */
     double max_Bps;  /* what its software can do of S a second; INFINITY: any */
     double peer_Bps; /* point to point: to one peer; INFINITY: any */

@@ -37,6 +37,13 @@
  * (C5) R chains that meet on links which are not the slowest: a chunk may wait for one of
  *      each other chain at every hop, so chunk exceeds the closed form by at most
  *          sum_r (q_r - 1) x / b_r,   q_r chunks of a round on the links of hop r.
+ * (C6) Streams: H hops that wait for nobody send m messages each, so the busiest link of
+ *      load L a message is never idle before its last: T = before + m L, with H roundings
+ *      a message at most.
+ * (C7) Slices: a message cut into w slices, each with a w-th of d_r and a window of w,
+ *      leaves (C1) as it is. Slices and messages of streams are near 256 KiB, so that
+ *      links shared first come, first served are shared as by fluids; what a ring's
+ *      steps leave idle others use, so flow counts them as the ring's own pace.
  *
  * Cost: O(1) per message and link, about 30 ns; memory O(hops). */
 #ifndef REPLAY_CHUNK_H

@@ -57,6 +57,16 @@ static void finish(struct coll_run *run)
 
 static void next_phase(struct sim *sim, void *arg);
 
+/* The steps of a ring leave its links idle between messages, where others' messages go:
+ * what they take lowers the ring's own pace, and is no time before the bytes. */
+static double steps_s(const struct coll_phase *p)
+{
+    const struct coll_steps *steps = &p->steps;
+    if (steps->n_rings == 0 || steps->is_chain || steps->is_stream || p->size_B <= 0)
+        return 0;
+    return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
+}
+
 /* Links share rates of progress, so progress is counted in bytes of the phase's slowest
  * link: two activities on one link get half of it each, however few of an operation's
  * bytes pass it. */
@@ -64,19 +74,23 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
     struct flow_use *uses = xcalloc((size_t)p->n_uses + 1, sizeof(*uses));
-    double slowest = 0, scale = 1;
+    double slowest = 0, scale = 1, paced_s = steps_s(p), cap = p->cap_Bps;
     for (int32_t i = 0; i < p->n_uses; i++) {
         double weight = p->uses[i].weight;
         double busy = weight / net_links(w->net)[p->uses[i].link].payload_Bps;
-        if (busy > slowest) {
+        if (busy > slowest && !isinf(busy)) {
             slowest = busy;
             scale = weight;
         }
     }
+    if (paced_s > 0 && slowest > 0)
+        cap = p->size_B / (paced_s + p->size_B / coll_phase_rate(p, w->net));
+    else
+        paced_s = 0;
     for (int32_t i = 0; i < p->n_uses; i++)
         uses[i] = (struct flow_use) { p->uses[i].link, p->uses[i].weight / scale };
-    flow_start(&w->flow, p->size_B * scale, units_ps(p->latency_s), p->cap_Bps * scale,
-               p->n_uses, uses, next_phase, run);
+    flow_start(&w->flow, p->size_B * scale, units_ps(p->latency_s - paced_s),
+               cap * scale, p->n_uses, uses, next_phase, run);
     free(uses);
 }
 

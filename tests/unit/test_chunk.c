@@ -97,12 +97,15 @@ static double waiting_s(const struct stage *t, const struct coll_plan *plan,
     return net_is_folded(t->net) ? most * (double)plan->n_nodes : most;
 }
 
-/* What (C3) allows either way. */
+/* What (C3) and (C6) allow either way. */
 static double rounding_s(const struct coll_plan *plan)
 {
     double s = 0;
-    for (int32_t i = 0; i < plan->n_phases; i++)
-        s += 3e-12 * (double)(plan->phases[i].steps.n_messages + plan->n_ranks + 1);
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_steps *steps = &plan->phases[i].steps;
+        double sharers = steps->is_stream ? steps->rings[0].n_hops : 1;
+        s += 3e-12 * ((double)steps->n_messages * sharers + (double)plan->n_ranks + 1);
+    }
     return s;
 }
 
@@ -131,7 +134,7 @@ static void test_fidelities(void)
         for (int folded = 0; folded < 2; folded++) {
             struct stage t;
             stage_init(&t, specs[i], folded);
-            for (int op = 0; op <= COLL_REDUCE; op++)
+            for (int op = 0; op < COLL_OP_N; op++)
                 for (double size = 512; size < 1e10; size *= 61)
                     for (int proto = -1; proto < FABRIC_PROTO_LL; proto++) {
                         struct coll_request q = { .op = (enum coll_op)op,
@@ -208,6 +211,117 @@ static void test_sharing(void)
     stage_release(&t);
 }
 
+/* Operations at once, and the net they share. */
+struct contended {
+    const char *name, *spec;
+    double oversubscription;
+    struct {
+        enum coll_op op;
+        enum coll_algorithm algorithm;
+        double size_B;
+        int first_gpu, n_gpus; /* of each instance; 0: all */
+    } ops[8];
+};
+
+static const struct contended contended[] = {
+    { "two trees",
+      "p4d.24xlarge:4",
+      1,
+      { { COLL_ALL_REDUCE, COLL_TREE, 1 << 28, 0, 0 },
+        { COLL_ALL_REDUCE, COLL_TREE, 1 << 28, 0, 0 } } },
+    { "ring and pipeline sends",
+      "p4d.24xlarge:2",
+      1,
+      { { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 0, 0 },
+        { COLL_SENDRECV, COLL_P2P, 1 << 28, 0, 1 },
+        { COLL_SENDRECV, COLL_P2P, 1 << 28, 2, 1 },
+        { COLL_SENDRECV, COLL_P2P, 1 << 28, 4, 1 },
+        { COLL_SENDRECV, COLL_P2P, 1 << 28, 6, 1 } } },
+    { "eight rings on one NIC",
+      "p3dn.24xlarge:4",
+      1,
+      { { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 0, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 1, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 2, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 3, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 4, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 5, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 6, 1 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 7, 1 } } },
+    { "two rings in a node",
+      "p4d.24xlarge",
+      1,
+      { { COLL_ALL_GATHER, COLL_RING, 1 << 29, 0, 0 },
+        { COLL_ALL_GATHER, COLL_RING, 1 << 29, 0, 0 } } },
+    { "two all-to-alls",
+      "p5.48xlarge:2",
+      1,
+      { { COLL_ALLTOALL, COLL_P2P, 1 << 28, 0, 0 },
+        { COLL_ALLTOALL, COLL_P2P, 1 << 28, 0, 0 } } },
+    { "two halves over a core",
+      "p4d.24xlarge:4",
+      4,
+      { { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 0, 4 },
+        { COLL_ALL_REDUCE, COLL_RING, 1 << 28, 4, 4 } } },
+    { "tree and gather over a core",
+      "p5.48xlarge:4",
+      8,
+      { { COLL_ALL_REDUCE, COLL_NVLS_TREE, 1 << 28, 0, 0 },
+        { COLL_ALL_REDUCE, COLL_NVLS_TREE, 1 << 28, 0, 0 } } },
+};
+
+/* Plans of a case; returns how many. */
+static int plan_contended(struct stage *t, const struct contended *c,
+                          struct coll_group *groups, struct coll_plan *plans)
+{
+    int n = 0;
+    for (; n < 8 && c->ops[n].size_B > 0; n++) {
+        groups[n] = t->world;
+        for (int32_t s = 0; s < groups[n].n_spans && c->ops[n].n_gpus > 0; s++) {
+            groups[n].spans[s].n_gpus = c->ops[n].n_gpus;
+            for (int k = 0; k < c->ops[n].n_gpus; k++)
+                groups[n].spans[s].gpus[k] = (uint8_t)(c->ops[n].first_gpu + k);
+        }
+        struct coll_request q = { .op = c->ops[n].op,
+                                  .algorithm = c->ops[n].algorithm,
+                                  .protocol = FABRIC_PROTO_SIMPLE,
+                                  .size_B = c->ops[n].size_B,
+                                  .groups = &groups[n],
+                                  .n_groups = 1 };
+        CU_ASSERT_FATAL(coll_plan_make(&plans[n], &t->arena, t->net, &q, &t->err) == 0);
+    }
+    return n;
+}
+
+/* Chunk and flow agree on when contended operations end, and each is later than alone. */
+static void test_contended(void)
+{
+    for (size_t i = 0; i < sizeof(contended) / sizeof(*contended); i++) {
+        const struct contended *c = &contended[i];
+        struct stage t;
+        struct coll_group groups[8];
+        struct coll_plan plans[8];
+        const struct coll_plan *list[8];
+        double flow[8], chunk[8];
+        stage_init(&t, c->spec, false);
+        struct fabric fabric = *t.cluster.fabric;
+        fabric.oversubscription = c->oversubscription;
+        t.cluster.fabric = &fabric;
+        net_free(t.net);
+        t.net = net_new(&t.cluster, false, &t.err);
+        int n = plan_contended(&t, c, groups, plans);
+        for (int k = 0; k < n; k++)
+            list[k] = &plans[k];
+        run_plans(&t, list, n, FIDELITY_FLOW, flow);
+        run_plans(&t, list, n, FIDELITY_CHUNK, chunk);
+        for (int k = 0; k < n; k++) {
+            CU_ASSERT(fabs(chunk[k] / flow[k] - 1) < 0.03);
+            CU_ASSERT(flow[k] > 1.2 * coll_plan_time_s(&plans[k], t.net));
+        }
+        stage_release(&t);
+    }
+}
+
 /* All messages are replayed: n ranks x K steps, and each carries its bytes. */
 static void test_messages(void)
 {
@@ -273,6 +387,7 @@ void test_chunk_register(void)
     CU_add_test(s, "the three fidelities agree", test_fidelities);
     CU_add_test(s, "every subset of the cube mesh", test_subsets);
     CU_add_test(s, "eight rings share one NIC", test_sharing);
+    CU_add_test(s, "contended links", test_contended);
     CU_add_test(s, "every message is replayed", test_messages);
     CU_add_test(s, "dropped midway", test_dropped);
 }

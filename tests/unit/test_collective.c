@@ -226,6 +226,22 @@ static void test_folding(void)
                     if (op <= COLL_REDUCE_SCATTER && a == COLL_RING)
                         CU_ASSERT_DOUBLE_EQUAL(x.wire_B, y.wire_B, 1e-9 * x.wire_B);
                 }
+        for (int op = COLL_ALL_REDUCE; op < COLL_OP_N; op++)
+            for (double size = 8; size < 1e10; size *= 37) {
+                struct coll_request q = request_of(&whole, (enum coll_op)op, size);
+                struct coll_plan x, y;
+                if (op > COLL_ALL_REDUCE && op < COLL_ALLTOALL)
+                    continue;
+                q.algorithm = op == COLL_ALL_REDUCE ? COLL_TREE : COLL_P2P;
+                CU_ASSERT_FATAL(
+                    coll_plan_make(&x, &whole.arena, whole.net, &q, &whole.err) == 0);
+                CU_ASSERT_FATAL(coll_plan_make(&y, &folded.arena, folded.net, &q,
+                                               &folded.err) == 0);
+                double s = coll_plan_time_s(&x, whole.net);
+                CU_ASSERT_DOUBLE_EQUAL(coll_plan_time_s(&y, folded.net), s, 1e-9 * s);
+                if (op != COLL_SCATTER)
+                    CU_ASSERT_DOUBLE_EQUAL(x.wire_B, y.wire_B, 1e-9 * x.wire_B);
+            }
         bench_release(&folded);
         bench_release(&whole);
     }
@@ -286,6 +302,147 @@ static void test_formulas(void)
         CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), t, 1e-9 * t);
     }
     bench_release(&b);
+}
+
+/* Eqs (11) and (16) of the study: trees move S between two nodes, 2 S between more. */
+static void test_trees(void)
+{
+    static const struct {
+        const char *spec;
+        enum coll_algorithm algorithm;
+        enum fabric_algo law;
+        double nodes;
+    } rows[] = { { "p4d.24xlarge:2", COLL_TREE, FABRIC_TREE, 2 },
+                 { "p4d.24xlarge:4", COLL_TREE, FABRIC_TREE, 4 },
+                 { "p3dn.24xlarge:16", COLL_TREE, FABRIC_TREE, 16 },
+                 { "p5.48xlarge:4", COLL_NVLS_TREE, FABRIC_NVLS_TREE, 4 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        bench_init(&b, rows[i].spec, true);
+        const struct instance *inst = b.cluster.groups[0].instance;
+        const struct fabric_law *law =
+            &b.cluster.fabric->laws.of[rows[i].law][FABRIC_PROTO_SIMPLE];
+        double nic = net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
+        double g = log2(rows[i].nodes) - 1, k = rows[i].nodes > 2 ? 2 : 1;
+        for (double S = 1 << 25; S < 1e10; S *= 3) {
+            struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+            double bytes_s = k * S / (nic * inst->n_nics * law->efficiency);
+            double fill = fmin(fmax(S - law->fill_from_B, 0), law->fill_B) / S;
+            double t = law->base_s + g * law->level_s + law->ramp_s +
+                       law->fill_frac * (1 + law->fill_level * g) * fill * bytes_s;
+            q.algorithm = rows[i].algorithm;
+            q.protocol = FABRIC_PROTO_SIMPLE;
+            CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), t + bytes_s, 1e-9 * t);
+        }
+        bench_release(&b);
+    }
+}
+
+/* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper. */
+static void test_nvls(void)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, "p5.48xlarge", true);
+    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 1 << 28);
+    double eff = b.cluster.groups[0]
+                     .instance->inside->laws.of[FABRIC_NVLS][FABRIC_PROTO_SIMPLE]
+                     .efficiency;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.algorithm, COLL_NVLS);
+    CU_ASSERT_EQUAL(plan.phases[0].n_uses, 16);
+    for (int32_t u = 0; u < plan.phases[0].n_uses; u++)
+        CU_ASSERT_DOUBLE_EQUAL(plan.phases[0].uses[u].weight * eff, 1.125, 1e-12);
+    q.int8 = true;
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.algorithm, COLL_RING);
+    bench_release(&b);
+}
+
+/* All-to-all: of each GPU's S, (n - 8)/n leave the node by its NIC, 7/n by NVLink. */
+static void test_alltoall(void)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, "p5.48xlarge:4", true);
+    struct coll_request q = request_of(&b, COLL_ALLTOALL, 1 << 28);
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.algorithm, COLL_P2P);
+    double eff = b.cluster.fabric->laws.of[FABRIC_P2P][FABRIC_PROTO_SIMPLE].efficiency;
+    CU_ASSERT_DOUBLE_EQUAL(bytes_on(&b, &plan, NET_NIC) * eff / q.size_B,
+                           2 * 8 * 24.0 / 32, 1e-9);
+    eff = b.cluster.groups[0]
+              .instance->inside->laws.of[FABRIC_P2P][FABRIC_PROTO_SIMPLE]
+              .efficiency;
+    CU_ASSERT_DOUBLE_EQUAL(bytes_on(&b, &plan, NET_NVLINK) * eff / q.size_B,
+                           2 * 8 * 7.0 / 32, 1e-9);
+    bench_release(&b);
+}
+
+/* Four NICs of a DGX-1: ways through it that share no wire, each in and out at its NIC. */
+static void test_mesh_ways(void)
+{
+    struct bench b;
+    struct rings ways;
+    int used[8][8] = { { 0 } };
+    bench_init(&b, "dgx-1v-16gb:2", true);
+    const struct instance *inst = b.cluster.groups[0].instance;
+    const struct coll_span *s = &b.world.spans[0];
+    rings_lay_through(inst, s->gpus, s->n_gpus, &ways);
+    CU_ASSERT_EQUAL(ways.n, 4);
+    for (int32_t r = 0; r < ways.n; r++) {
+        const uint8_t *order = ways.order[r];
+        CU_ASSERT_EQUAL(instance_nic_of_gpu(inst, order[0]),
+                        instance_nic_of_gpu(inst, order[7]));
+        for (int k = 0; k + 1 < 8; k++)
+            used[order[k]][order[k + 1]]++;
+    }
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 8; k++)
+            CU_ASSERT(used[i][k] <= inst->nvlinks[i][k]);
+    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 672e6);
+    q.algorithm = COLL_RING;
+    q.protocol = FABRIC_PROTO_SIMPLE;
+    double nics = 4 * net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
+    double busbw = q.size_B / time_of(&b, &q) * 2 * 15 / 16;
+    CU_ASSERT(busbw > 0.95 * nics);
+    bench_release(&b);
+}
+
+/* The tuner of aws-ofi-nccl on p5, at its boundaries and between its knots. */
+static void test_plugin_choice(void)
+{
+    static const struct {
+        int nodes;
+        double size_B;
+        enum coll_algorithm algorithm;
+        int protocol;
+    } rows[] = { { 2, 31457280, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 2, 31457281 * 1.001, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+                 { 8, 117440512, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 8, 134217728, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 8, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 8, 4294967296, COLL_RING, FABRIC_PROTO_SIMPLE },
+                 { 6, 80e6, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 6, 70e6, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 32, 536870912, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+                 { 32, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 32, 8589934592, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char spec[32];
+        struct bench b;
+        struct coll_plan plan;
+        snprintf(spec, sizeof(spec), "p5.48xlarge:%d", rows[i].nodes);
+        bench_init(&b, spec, true);
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, rows[i].size_B);
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
+        CU_ASSERT_EQUAL(plan.protocol, rows[i].protocol);
+        q.protocol = FABRIC_PROTO_SIMPLE; /* as SageMaker's launcher sets */
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+        bench_release(&b);
+    }
 }
 
 /* Groups at once on one NIC share it; groups elsewhere do not count. */
@@ -430,6 +587,11 @@ void test_collective_register(void)
     CU_add_test(s, "folded equals unfolded", test_folding);
     CU_add_test(s, "time grows with size", test_monotone);
     CU_add_test(s, "closed forms written out", test_formulas);
+    CU_add_test(s, "trees written out", test_trees);
+    CU_add_test(s, "reduction in the switch", test_nvls);
+    CU_add_test(s, "all-to-all", test_alltoall);
+    CU_add_test(s, "ways through a mesh", test_mesh_ways);
+    CU_add_test(s, "the plugin's choice", test_plugin_choice);
     CU_add_test(s, "groups share, or are elsewhere", test_groups);
     CU_add_test(s, "NCCL's choice of protocol", test_choice);
     CU_add_test(s, "NCCL 2.4's choice of protocol", test_choice_of_2_4);
