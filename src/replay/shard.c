@@ -118,7 +118,9 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, struct err *er
 {
     struct units *u = b->units;
     struct unit *v = &u->v[unit];
-    int64_t behind = u->turn + ahead - window(b);
+    bool full = b->s->parallel.shard_live_elements > 0 &&
+                u->live + v->elements > (double)b->s->parallel.shard_live_elements;
+    int64_t behind = u->turn + ahead - (full ? 1 : window(b));
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
     if (v->gather >= 0)
         return 0;

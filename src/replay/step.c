@@ -207,6 +207,7 @@ static int builder_init(struct builder *b, struct err *err)
     b->step->ledger.records = b->s->parallel.pipeline == 1;
     allocate_states(b);
     b->step->ledger.n_before = b->step->ledger.events.n;
+    b->step->states_B = b->step->ledger.live_B[LEDGER_BUFFERS];
     return 0;
 }
 
@@ -318,7 +319,8 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     else if (ref.kind == PASS_FORWARD)
         build_wait(b, load_batch(b));
     if (detail) {
-        build_kernel(b, PART_COMPUTE, 0, 0, 0);
+        int32_t begin = build_kernel(b, PART_COMPUTE, 0, 0, 0);
+        b->step->program.tasks.v[begin].sync = true;
         if (pass_write(b, ref.kind, ref.chunk, err) < 0)
             return -1;
         build_close(b);

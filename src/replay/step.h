@@ -25,7 +25,7 @@ struct step {
     int64_t layer_parameters_B, layer_activations_B;
     double flops;            /* executed by this GPU, over the whole step */
     int64_t comm_channels_B; /* NCCL's buffers on this GPU */
-    int64_t live_B; /* at the end: what was there at the begin, if all is freed */
+    int64_t states_B; /* of buffers, before the step begins */
 };
 
 /* What steps of one scenario have in common. */

@@ -16,6 +16,7 @@
     X(kernel) \
     X(sim) X(flow) \
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
+    X(schedule) X(simulate) \
     X(calibrate) X(logs) \
     X(expr) X(mapping) X(stats) \
     X(report) X(draw) X(sweep)

@@ -1,0 +1,189 @@
+/* Pipeline schedules: closed forms of bubbles and of microbatches in flight (facts E.4),
+ * found again by playing the lists out over uniform stages with free messages. */
+#include "replay/schedule.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+
+void test_schedule_register(void);
+
+enum { STAGES_MAX = 8, CHUNKS_MAX = 4, MICROBATCHES_MAX = 32 };
+
+/* When each pass has ended; 0: not yet. */
+struct played {
+    int64_t end[PASS_N][STAGES_MAX * CHUNKS_MAX][MICROBATCHES_MAX];
+    int64_t at[STAGES_MAX], next[STAGES_MAX];
+};
+
+static struct pass_list *make(struct arena *arena, const struct schedule_request *q)
+{
+    struct pass_list *lists = NULL;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL_FATAL(schedule_make(&lists, arena, q, &err), 0);
+    return lists;
+}
+
+/* When what the pass needs is there; -1: not yet. */
+static int64_t ready(const struct played *p, const struct schedule_request *q,
+                     int64_t stage, struct pass_ref r)
+{
+    int64_t v = r.chunk * q->stages + stage, last = q->stages * q->chunks - 1;
+    int64_t t = 0;
+    if (r.kind == PASS_FORWARD)
+        return v == 0 ? 0 : (t = p->end[PASS_FORWARD][v - 1][r.microbatch]) ? t : -1;
+    if (r.kind == PASS_WEIGHT)
+        return (t = p->end[PASS_BACKWARD][v][r.microbatch]) ? t : -1;
+    t = v == last ? p->end[PASS_FORWARD][v][r.microbatch]
+                  : p->end[PASS_BACKWARD][v + 1][r.microbatch];
+    return t ? t : -1;
+}
+
+/* Plays lists with pass times f, b, w; yields the idle time of stage 0, or -1 when the
+ * lists wait for each other. */
+static int64_t play(const struct pass_list *lists, const struct schedule_request *q,
+                    const int64_t time[PASS_N])
+{
+    struct played *p = calloc(1, sizeof(*p));
+    int64_t busy = 0, end = 0, moved = 1;
+    while (moved) {
+        moved = 0;
+        for (int64_t i = 0; i < q->stages; i++)
+            while (p->next[i] < lists[i].n) {
+                struct pass_ref r = lists[i].v[p->next[i]];
+                int64_t from = ready(p, q, i, r);
+                if (from < 0)
+                    break;
+                from = from > p->at[i] ? from : p->at[i];
+                p->at[i] = from + time[r.kind];
+                p->end[r.kind][r.chunk * q->stages + i][r.microbatch] = p->at[i];
+                busy += i == 0 ? time[r.kind] : 0;
+                end = p->at[i] > end ? p->at[i] : end;
+                p->next[i]++;
+                moved = 1;
+            }
+    }
+    for (int64_t i = 0; i < q->stages; i++)
+        if (p->next[i] != lists[i].n)
+            end = busy - 1;
+    free(p);
+    return end - busy;
+}
+
+static void test_bubbles(void)
+{
+    static const struct {
+        enum schedule kind;
+        int64_t stages, chunks, microbatches, f, b, w, bubble;
+    } cases[] = {
+        { SCHEDULE_GPIPE, 4, 1, 8, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_GPIPE, 8, 1, 3, 7, 9, 0, 7 * 16 },
+        { SCHEDULE_SMP_SIMPLE, 2, 1, 5, 10, 25, 0, 35 },
+        { SCHEDULE_1F1B, 4, 1, 8, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_1F1B, 8, 1, 32, 11, 23, 0, 7 * 34 },
+        { SCHEDULE_1F1B, 1, 1, 4, 11, 23, 0, 0 },
+        { SCHEDULE_INTERLEAVED, 4, 2, 8, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_INTERLEAVED, 4, 4, 16, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_INTERLEAVED, 2, 3, 6, 5, 10, 0, 15 },
+        { SCHEDULE_ZB_H1, 4, 1, 8, 10, 10, 10, 3 * 10 },
+        { SCHEDULE_ZB_H1, 8, 1, 16, 10, 10, 10, 7 * 10 },
+        { SCHEDULE_SMP_INTERLEAVED, 4, 1, 8, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_SMP_INTERLEAVED, 2, 1, 7, 10, 20, 0, 30 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct arena arena;
+        arena_init(&arena);
+        int64_t times[STAGES_MAX][PASS_N];
+        for (int k = 0; k < STAGES_MAX; k++) {
+            times[k][PASS_FORWARD] = cases[i].f;
+            times[k][PASS_BACKWARD] = cases[i].b;
+            times[k][PASS_WEIGHT] = cases[i].w;
+        }
+        struct schedule_request q = { .kind = cases[i].kind,
+                                      .stages = cases[i].stages,
+                                      .chunks = cases[i].chunks,
+                                      .microbatches = cases[i].microbatches,
+                                      .time_ps = (const int64_t(*)[PASS_N])times };
+        CU_ASSERT_EQUAL(play(make(&arena, &q), &q, times[0]), cases[i].bubble);
+        arena_release(&arena);
+    }
+}
+
+/* 1F1B: min(m, p - i); GPipe: m; interleaved: warm-up and one more; ZB-H1: p. */
+static void test_in_flight(void)
+{
+    for (int64_t m = 2; m <= 8; m += 2) {
+        struct arena arena;
+        arena_init(&arena);
+        struct schedule_request q = { .stages = 4, .chunks = 1, .microbatches = m };
+        q.kind = SCHEDULE_1F1B;
+        struct pass_list *one = make(&arena, &q);
+        q.kind = SCHEDULE_GPIPE;
+        struct pass_list *all = make(&arena, &q);
+        q.kind = SCHEDULE_ZB_H1;
+        struct pass_list *zb = make(&arena, &q);
+        for (int64_t i = 0; i < 4; i++) {
+            int64_t most = m < 4 - i ? m : 4 - i;
+            CU_ASSERT_EQUAL(schedule_in_flight(&one[i]), most);
+            CU_ASSERT_EQUAL(schedule_in_flight(&all[i]), m);
+            CU_ASSERT_TRUE(schedule_in_flight(&zb[i]) <= (m < 4 ? m : 4));
+        }
+        arena_release(&arena);
+    }
+    struct arena arena;
+    arena_init(&arena);
+    struct schedule_request q = { SCHEDULE_INTERLEAVED, 4, 2, 16, 0, false, NULL, 0 };
+    struct pass_list *lists = make(&arena, &q);
+    for (int64_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(schedule_in_flight(&lists[i]), 2 * (4 - i - 1) + 4 + 1);
+    arena_release(&arena);
+}
+
+/* SMP's limit holds on every stage, and pacing holds stage i to p - i. */
+static void test_active(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int64_t times[4][PASS_N] = {
+        { 10, 20, 0 }, { 10, 20, 0 }, { 10, 20, 0 }, { 10, 20, 0 }
+    };
+    struct schedule_request q = { .kind = SCHEDULE_SMP_INTERLEAVED,
+                                  .stages = 4,
+                                  .chunks = 1,
+                                  .microbatches = 12,
+                                  .active = 3,
+                                  .time_ps = (const int64_t(*)[PASS_N])times };
+    struct pass_list *lists = make(&arena, &q);
+    for (int64_t i = 0; i < 4; i++)
+        CU_ASSERT_TRUE(schedule_in_flight(&lists[i]) <= 3);
+    q.active = 0;
+    q.paced = true;
+    lists = make(&arena, &q);
+    for (int64_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(schedule_in_flight(&lists[i]), 4 - i);
+    arena_release(&arena);
+}
+
+static void test_refusals(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct pass_list *lists;
+    struct err err = { 0 };
+    struct schedule_request q = {
+        .kind = SCHEDULE_1F1B, .stages = 2, .chunks = 2, .microbatches = 4
+    };
+    CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
+    q.kind = SCHEDULE_INTERLEAVED;
+    q.microbatches = 3;
+    CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
+    arena_release(&arena);
+}
+
+void test_schedule_register(void)
+{
+    CU_pSuite s = CU_add_suite("schedule", NULL, NULL);
+    CU_add_test(s, "bubbles of uniform stages are the closed forms", test_bubbles);
+    CU_add_test(s, "microbatches in flight", test_in_flight);
+    CU_add_test(s, "limits of SMP's dynamic schedule", test_active);
+    CU_add_test(s, "what schedules refuse", test_refusals);
+}

@@ -1,0 +1,222 @@
+/* Whole steps: folded against unfolded, passes measured once against passes in detail,
+ * and what must be conserved. */
+#include "parallel/scenario.h"
+#include "replay/cast.h"
+#include "replay/simulate.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_simulate_register(void);
+
+static const char base_text[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 256 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16',"
+    "                'microbatches': 8 } }";
+
+enum { CHANGES_MAX = 8 };
+
+struct job {
+    struct cfg_loader loader;
+    struct scenario s;
+};
+
+/* `changes`: pointer=value, separated by blanks; keys of parallelism without pointer. */
+static void load(struct job *j, const char *changes)
+{
+    char text[512], *save = NULL;
+    cfg_loader_init(&j->loader);
+    struct cfg root = cfg_parse(&j->loader, "text", base_text, strlen(base_text));
+    snprintf(text, sizeof(text), "%s", changes);
+    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
+        char one[256];
+        snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : "/parallelism/", t);
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
+    }
+    int rc = scenario_read(&j->s, &j->loader, root);
+    if (rc)
+        diags_print_errors(&j->loader.diags, stderr);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+}
+
+static void unload(struct job *j)
+{
+    cfg_loader_release(&j->loader);
+}
+
+static void run(struct job *j, struct simulate_options options,
+                struct simulate_result *r)
+{
+    struct err err = { 0 };
+    int rc = simulate(r, &j->loader.arena, &j->s, &options, &err);
+    if (rc)
+        fprintf(stderr, "simulate: %s\n", err.text);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+}
+
+#define FULL "\"strategy\":\"full\""
+
+static const char *const mixed[] = {
+    "tensor=2",
+    "tensor=4",
+    "tensor=8",
+    "tensor=16",
+    "tensor=2 sequence_parallel=true",
+    "tensor=8 placement=\"TPD\"",
+    "tensor=2 placement=\"PTD\"",
+    "pipeline=2",
+    "pipeline=4",
+    "pipeline=8",
+    "pipeline=2 placement=\"spread\"",
+    "pipeline=4 placement=\"PDT\"",
+    "pipeline=4 virtual_stages=2 schedule=\"interleaved\"",
+    "pipeline=2 virtual_stages=4 schedule=\"interleaved\"",
+    "pipeline=4 schedule=\"gpipe\"",
+    "pipeline=4 schedule=\"zb-h1\"",
+    "pipeline=4 schedule=\"smp-interleaved\" library=\"smp\"",
+    "pipeline=2 schedule=\"smp-simple\" library=\"smp\" tensor=2",
+    "tensor=2 pipeline=2",
+    "tensor=4 pipeline=2",
+    "tensor=4 pipeline=4",
+    "tensor=8 pipeline=2",
+    "tensor=2 pipeline=4 placement=\"DTP\"",
+    "tensor=2 pipeline=2 placement=\"TPD\"",
+    "tensor=2 pipeline=2 sharding={\"strategy\":\"optimizer\"}",
+    "sharding={\"strategy\":\"optimizer\"}",
+    "sharding={\"strategy\":\"gradients\"} library=\"deepspeed\"",
+    "sharding={" FULL "}",
+    "sharding={" FULL ",\"degree\":4}",
+    "sharding={" FULL ",\"degree\":8} tensor=2 library=\"fsdp\"",
+    "sharding={" FULL ",\"prefetch\":0} /training/activation_checkpointing=\"full\"",
+    "tensor=2 pipeline=2 /training/activation_checkpointing=\"selective\"",
+    "pipeline=2 /training/gradient_accumulation_steps=6 /training/microbatches=2",
+};
+
+enum { N_MIXED = sizeof(mixed) / sizeof(*mixed) };
+
+static bool near(double a, double b, double relative)
+{
+    return fabs(a - b) <= relative * fabs(b);
+}
+
+static void test_folded(void)
+{
+    for (int i = 0; i < N_MIXED; i++) {
+        struct job j;
+        struct simulate_result folded, unfolded;
+        load(&j, mixed[i]);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &folded);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW, .unfold = true },
+            &unfolded);
+        CU_ASSERT_TRUE(folded.folded && !unfolded.folded);
+        CU_ASSERT_TRUE(unfolded.events > folded.events);
+        if (!near(folded.step_time_s, unfolded.step_time_s, 1e-9))
+            fprintf(stderr, "%s: folded %.12g, unfolded %.12g\n", mixed[i],
+                    folded.step_time_s, unfolded.step_time_s);
+        CU_ASSERT_TRUE(near(folded.step_time_s, unfolded.step_time_s, 1e-9));
+        CU_ASSERT_EQUAL(folded.memory.peak_B, unfolded.memory.peak_B);
+        unload(&j);
+    }
+}
+
+/* Time to 1e-6: a pass in detail shares links with the messages of other stages. */
+static void test_detail(void)
+{
+    for (int i = 0; i < N_MIXED; i++) {
+        struct job j;
+        struct simulate_result measured, detailed;
+        load(&j, mixed[i]);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &measured);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW, .detail = true },
+            &detailed);
+        if (!near(measured.step_time_s, detailed.step_time_s, 1e-6))
+            fprintf(stderr, "%s: measured %.12g, in detail %.12g\n", mixed[i],
+                    measured.step_time_s, detailed.step_time_s);
+        CU_ASSERT_TRUE(near(measured.step_time_s, detailed.step_time_s, 1e-6));
+        CU_ASSERT_TRUE(near(measured.executed_flops, detailed.executed_flops, 1e-12));
+        for (int k = 0; k < measured.memory.n_stages; k++) {
+            CU_ASSERT_EQUAL(measured.memory.stages[k].activations_B,
+                            detailed.memory.stages[k].activations_B);
+            CU_ASSERT_EQUAL(measured.memory.stages[k].peak_B,
+                            detailed.memory.stages[k].peak_B);
+        }
+        unload(&j);
+    }
+}
+
+/* The parts of the critical rank make up its step. */
+static void test_parts(void)
+{
+    for (int i = 0; i < N_MIXED; i++) {
+        struct job j;
+        struct simulate_result r;
+        double sum = 0;
+        load(&j, mixed[i]);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        for (int k = 0; k < PART_N; k++) {
+            CU_ASSERT_TRUE(r.parts_s[k] >= 0);
+            sum += k == PART_DATA_COMM_HIDDEN ? 0 : r.parts_s[k];
+        }
+        CU_ASSERT_TRUE(near(sum, r.step_time_s, 1e-9));
+        unload(&j);
+    }
+}
+
+/* FLOPs of a step, all stages together, are the operator list's, however it is cut: what
+ * is sliced over the tensor group is so on every rank. */
+static void test_flops(void)
+{
+    static const char *const cuts[] = { "pipeline=2", "pipeline=4",
+                                        "pipeline=4 schedule=\"zb-h1\"",
+                                        "pipeline=4 virtual_stages=2 "
+                                        "schedule=\"interleaved\"" };
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+        struct job j;
+        struct simulate_result r;
+        struct op_list list;
+        struct err err = { 0 };
+        load(&j, cuts[i]);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        struct op_settings settings = scenario_op_settings(&j.s);
+        CU_ASSERT_EQUAL_FATAL(
+            op_list_make(&list, &j.loader.arena, &j.s.model, &settings, &err), 0);
+        double each = op_list_flops(&list, false) + op_list_flops(&list, true);
+        CU_ASSERT_TRUE(near(r.executed_flops, each * 8, 1e-12));
+        unload(&j);
+    }
+}
+
+/* What a step allocates it frees: at its end there is what was there at its begin, and
+ * the gradients (and the update's workspace). */
+static void test_allocations(void)
+{
+    for (int i = 0; i < N_MIXED; i++) {
+        struct job j;
+        struct cast cast;
+        struct err err = { 0 };
+        load(&j, mixed[i]);
+        CU_ASSERT_EQUAL_FATAL(
+            cast_build(&cast, &j.loader.arena, &j.s, false, false, &err), 0);
+        for (int32_t k = 0; k < cast.n_steps; k++) {
+            const struct ledger *l = &cast.steps[k].ledger;
+            CU_ASSERT_EQUAL(l->live_B[LEDGER_ACTIVATIONS], 0);
+            CU_ASSERT_EQUAL(l->live_B[LEDGER_BUFFERS], cast.steps[k].states_B);
+        }
+        cast_release(&cast);
+        unload(&j);
+    }
+}
+
+void test_simulate_register(void)
+{
+    CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
+    CU_add_test(s, "folded and unfolded runs agree", test_folded);
+    CU_add_test(s, "measured passes and passes in detail agree", test_detail);
+    CU_add_test(s, "parts sum to the step", test_parts);
+    CU_add_test(s, "FLOPs are those of the operator list", test_flops);
+    CU_add_test(s, "activations are freed", test_allocations);
+}
