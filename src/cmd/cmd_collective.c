@@ -5,16 +5,16 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "cmd/collective_explain.h"
 #include "cmd/options.h"
 #include "replay/coll_run.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct args {
-    const char *cluster, *gpus, *fabric, *nccl, *bytes, *json;
+    const char *cluster, *gpus, *fabric, *nccl, *bytes, *json, *plot;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
 };
@@ -52,6 +52,7 @@ static const struct option options[] = {
     { "--network", OPTION_ENUM, AT(network), "FIDELITY", "closed forms, flows, or every message", 0, 0, fidelity_names },
     { "--unfold", OPTION_FLAG, AT(unfold), NULL, "simulate every instance", 0, 0, NULL },
     { "--explain", OPTION_FLAG, AT(explain), NULL, "say what was chosen, and where the time goes", 0, 0, NULL },
+    { "--plot", OPTION_STRING, AT(plot), "FILE", "bus bandwidth against size, with what was measured (.svg, .png, .pdf)", 0, 0, NULL },
     { "--json", OPTION_STRING, AT(json), "FILE", "results as JSON (\"-\": standard output)", 0, 0, NULL },
     { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
 };
@@ -71,11 +72,6 @@ struct sizes {
     double min, max, factor;
 };
 
-struct row {
-    double size_B, time_s, algbw_Bps, busbw_Bps;
-    struct coll_plan plan;
-};
-
 /* All that one call works with. */
 struct work {
     const struct args *args;
@@ -86,7 +82,7 @@ struct work {
     struct coll_group group;
     struct net *net;
     struct sizes sizes;
-    VEC(struct row) rows;
+    VEC(struct collective_row) rows;
 };
 
 /* "8", "64K" and "1G" as nccl-tests takes them (powers of 2), or "1GiB". */
@@ -226,10 +222,10 @@ static int run_size(struct work *w, double size_B)
                                     .groups = &w->group,
                                     .n_groups = 1,
                                     .nccl = w->args->nccl };
-    struct row *row = VEC_ADD(&w->rows);
+    struct collective_row *row = VEC_ADD(&w->rows);
     struct coll_world world;
     struct sim sim;
-    *row = (struct row) { .size_B = size_B, .time_s = -1 };
+    *row = (struct collective_row) { .size_B = size_B, .time_s = -1 };
     if (plan_by_backend(w, request, &row->plan))
         return -1;
     sim_init(&sim, NULL);
@@ -261,25 +257,6 @@ static int run_sizes(struct work *w)
     return 0;
 }
 
-static void explain(const struct work *w, const struct row *row)
-{
-    const struct coll_plan *plan = &row->plan;
-    printf("# %.0f B: %s, %s, %d channels, %.0f %% of the SMs, %.4g B over all links: "
-           "%s\n",
-           row->size_B, names_of(coll_algorithm_names, (int)plan->algorithm),
-           plan->n_phases ? names_of(protocol_names, plan->protocol) : "nothing",
-           plan->n_channels, 100 * plan->sm_frac, plan->wire_B, plan->why);
-    for (int32_t i = 0; i < plan->n_phases; i++) {
-        const struct coll_phase *p = &plan->phases[i];
-        double total = coll_phase_time_s(p, w->net);
-        printf("#   %-22s %10.2f us: %.2f us of latency, %d ring%s, %" PRId64
-               " messages of %.0f B a rank\n",
-               p->name, total * 1e6, p->latency_s * 1e6, p->steps.n_rings,
-               p->steps.n_rings == 1 ? "" : "s", p->steps.n_messages,
-               p->steps.message_B);
-    }
-}
-
 static const char *redop(int op)
 {
     return op == COLL_ALL_REDUCE || op == COLL_REDUCE_SCATTER || op == COLL_REDUCE
@@ -290,18 +267,18 @@ static const char *redop(int op)
 static void print_rows(const struct work *w)
 {
     int op = w->args->op;
-    int root = op == COLL_BROADCAST || op == COLL_REDUCE ? 0 : -1;
-    double parts = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER
-                       ? (double)w->rows.v[0].plan.n_ranks
-                       : 1;
+    int root = op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_SCATTER ? 0 : -1;
+    bool parted = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER ||
+                  op == COLL_ALLTOALL || op == COLL_SCATTER;
+    double parts = parted ? (double)w->rows.v[0].plan.n_ranks : 1;
     printf("#       size         count      type   redop    root     time   algbw   "
            "busbw\n");
     printf("#        (B)    (elements)                               (us)  (GB/s)  "
            "(GB/s)\n");
     for (int64_t i = 0; i < w->rows.n; i++) {
-        const struct row *r = &w->rows.v[i];
+        const struct collective_row *r = &w->rows.v[i];
         if (w->args->explain)
-            explain(w, r);
+            collective_explain(w->net, r, i > 0 ? r - 1 : NULL);
         printf("%12.0f  %12.0f  %8s  %6s  %6d  %7.*f  %6.2f  %6.2f\n", r->size_B,
                floor(r->size_B / ELEMENT_B / parts), "float", redop(op), root,
                r->time_s < 1e-1 ? 2 : 0, r->time_s * 1e6, r->algbw_Bps / 1e9,
@@ -320,7 +297,7 @@ static int write_json(const struct work *w)
                   names_of(fidelity_names, w->args->network), "ranks",
                   (json_int_t)w->rows.v[0].plan.n_ranks, "rows", rows);
     for (int64_t i = 0; i < w->rows.n; i++) {
-        const struct row *r = &w->rows.v[i];
+        const struct collective_row *r = &w->rows.v[i];
         json_array_append_new(
             rows, json_pack("{s:I, s:f, s:f, s:f, s:s, s:s}", "size_bytes",
                             (json_int_t)r->size_B, "time_s", r->time_s, "algbw_Bps",
@@ -338,12 +315,34 @@ static int write_json(const struct work *w)
     return rc;
 }
 
+static int write_plot(const struct work *w)
+{
+    const char *op = names_of(coll_op_names, w->args->op);
+    char title[256];
+    struct collective_points points = { .cluster = w->args->cluster,
+                                        .op = (enum coll_op)w->args->op,
+                                        .n_ranks = w->rows.v[0].plan.n_ranks,
+                                        .n_gpus = w->group.spans[0].n_gpus };
+    collective_points_find(&points);
+    snprintf(title, sizeof(title), "%s on %s", op, w->args->cluster);
+    const struct collective_figure figure = { .title = title,
+                                              .path = w->args->plot,
+                                              .rows = w->rows.v,
+                                              .n_rows = w->rows.n,
+                                              .measured = &points };
+    int rc = collective_figure_write(&figure, w->err);
+    collective_points_release(&points);
+    return rc;
+}
+
 static int run(struct work *w)
 {
     if (prepare(w) || run_sizes(w))
         return -1;
     if (!w->args->json || strcmp(w->args->json, "-") != 0)
         print_rows(w);
+    if (w->args->plot && write_plot(w))
+        return -1;
     return w->args->json ? write_json(w) : 0;
 }
 

@@ -155,3 +155,25 @@ int coll_plan_nvls(struct planner *p)
     return plan(p, between ? FABRIC_NVLS_TREE : FABRIC_NVLS, FABRIC_PROTO_SIMPLE,
                 between ? "nvls tree" : "nvls");
 }
+
+/* Node i hangs below the node that has its lowest bit cleared and the next one set, where
+ * there is one; node 0 above the highest power of 2 (NCCL's ncclGetBtree). */
+static int64_t btree_parent(int64_t n, int64_t i)
+{
+    int64_t bit = i & -i, up = (i ^ bit) | (bit << 1);
+    if (i == 0)
+        return -1;
+    return up < n ? up : i ^ bit;
+}
+
+int64_t coll_tree_parent(int64_t n_nodes, int tree, int64_t node)
+{
+    bool mirrored = n_nodes % 2 == 0;
+    int64_t at = tree == 0  ? node
+                 : mirrored ? n_nodes - 1 - node
+                            : (node + n_nodes - 1) % n_nodes;
+    int64_t up = btree_parent(n_nodes, at);
+    if (tree == 0 || up < 0)
+        return up;
+    return mirrored ? n_nodes - 1 - up : (up + 1) % n_nodes;
+}

@@ -169,6 +169,9 @@ double coll_phase_time_s(const struct coll_phase *phase, const struct net *net);
 /* Rate of progress of a phase that is alone, once its latency is over. */
 double coll_phase_rate(const struct coll_phase *phase, const struct net *net);
 
+/* The parent of a node in one of the two binary trees over nodes; -1: it is the root. */
+int64_t coll_tree_parent(int64_t n_nodes, int tree, int64_t node);
+
 /* nccl-tests' bus-bandwidth factor: busbw = size / time * factor. */
 double coll_bus_factor(enum coll_op op, int64_t n_ranks);
 

@@ -338,6 +338,29 @@ static void test_trees(void)
     }
 }
 
+/* Double binary trees: each reaches its root, no node has more than two children, and
+ * one that has two in the one tree is a leaf of the other (facts D.5). */
+static void test_double_trees(void)
+{
+    for (int64_t n = 2; n < 200; n++) {
+        int children[2][200] = { { 0 } };
+        for (int t = 0; t < 2; t++)
+            for (int64_t i = 0; i < n; i++) {
+                int64_t at = i, steps = 0;
+                while (coll_tree_parent(n, t, at) >= 0 && steps++ < 20)
+                    at = coll_tree_parent(n, t, at);
+                CU_ASSERT(coll_tree_parent(n, t, at) == -1);
+                if (coll_tree_parent(n, t, i) >= 0)
+                    children[t][coll_tree_parent(n, t, i)]++;
+            }
+        for (int64_t i = 0; i < n; i++) {
+            CU_ASSERT(children[0][i] <= 2 && children[1][i] <= 2);
+            if (n % 2 == 0)
+                CU_ASSERT(children[0][i] == 0 || children[1][i] == 0);
+        }
+    }
+}
+
 /* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper. */
 static void test_nvls(void)
 {
@@ -588,6 +611,7 @@ void test_collective_register(void)
     CU_add_test(s, "time grows with size", test_monotone);
     CU_add_test(s, "closed forms written out", test_formulas);
     CU_add_test(s, "trees written out", test_trees);
+    CU_add_test(s, "double binary trees", test_double_trees);
     CU_add_test(s, "reduction in the switch", test_nvls);
     CU_add_test(s, "all-to-all", test_alltoall);
     CU_add_test(s, "ways through a mesh", test_mesh_ways);
