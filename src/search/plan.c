@@ -2,6 +2,7 @@
 
 #include "base/vec.h"
 #include "replay/result_json.h"
+#include "search/plan_near.h"
 #include "search/plan_score.h"
 #include "search/score.h"
 
@@ -161,19 +162,46 @@ static int64_t corrected(const struct run *run, const struct scored *s,
     return n;
 }
 
+static double price_of(const struct run *run, const struct candidate *c)
+{
+    struct space_point p;
+    memcpy(p.at, c->at, sizeof(p.at));
+    bool allowed = space_fill(&run->job->space, &p);
+    double usd = plan_point_usd_per_hour(run->job, &p);
+    return allowed && isfinite(usd) ? usd : (double)p.world;
+}
+
+/* Whether another cluster is faster and no dearer by the scores. */
+static bool beaten(const struct run *run, const struct scored *s, int32_t cluster)
+{
+    const struct candidate *c = &s->clusters[cluster].v[0];
+    double usd = price_of(run, c) * c->time_s;
+    for (int32_t i = 0; i < s->n_clusters; i++) {
+        const struct candidate *x = s->clusters[i].v;
+        if (s->clusters[i].n && i != cluster && x->time_s < c->time_s &&
+            price_of(run, x) * x->time_s < usd)
+            return true;
+    }
+    return false;
+}
+
 /* The best few of every kind, every cluster, every size of memory. */
 static void choose_various(struct run *run, struct scored *s)
 {
     enum { OF_A_KIND = 3, CLUSTERS_SHOWN = 24 };
+    static const double hopeless = 3; /* no score is that far off */
     int64_t limit = run->o->simulate_most / 2;
+    double least = INFINITY;
+    for (int k = 0; k < KINDS; k++)
+        if (s->kinds[k].n)
+            least = fmin(least, s->kinds[k].v[0].value);
     for (int32_t i = 0; i < OF_A_KIND; i++)
         for (int k = 0; k < KINDS && run->all.n < limit; k++)
-            if (i < s->kinds[k].n)
+            if (i < s->kinds[k].n && s->kinds[k].v[i].value < hopeless * least)
                 choose(run, &s->kinds[k].v[i]);
-    int32_t step = s->n_clusters / CLUSTERS_SHOWN + 1;
-    for (int32_t i = s->n_clusters - 1; i >= 0 && run->all.n < limit; i -= step)
-        if (s->clusters[i].n)
-            choose(run, &s->clusters[i].v[0]);
+    for (int32_t i = 0, n = 0; i < s->n_clusters && n < CLUSTERS_SHOWN; i++)
+        if (s->clusters[i].n && !beaten(run, s, i) && run->all.n < limit)
+            n += choose(run, &s->clusters[i].v[0]);
     for (int i = 0; i < MEMORY_BINS && run->all.n < limit; i++)
         if (s->bins[i].n)
             choose(run, &s->bins[i].v[0]);
@@ -206,9 +234,62 @@ static void sort_scored(struct scored *s)
     best_sort(&s->tightest);
 }
 
+/* Entries by the objective. */
+static int by_value(const void *a, const void *b)
+{
+    const struct plan_entry *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return space_compare(&x->point, &y->point);
+}
+
+/* --- uphill ---------------------------------------------------------------------------------- */
+
+static const struct plan_entry *best_so_far(const struct run *run)
+{
+    const struct plan_entry *best = NULL;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        if (e->result.known && e->result.fits && e->in_budget &&
+            (!best || by_value(e, best) < 0))
+            best = e;
+    }
+    return best;
+}
+
+/* What is one change away from the best may be better, whatever the scores say: it is
+ * simulated, and so on from there. */
+static void climb(struct run *run)
+{
+    enum { ROUNDS = 3 };
+    struct scorer *scorer = scorer_new(run->job);
+    for (int round = 0; round < ROUNDS && !stopped(run->o); round++) {
+        struct plan_near near[PLAN_NEAR_MAX];
+        const struct plan_entry *best = best_so_far(run);
+        if (!best)
+            break;
+        struct space_point from = best->point;
+        int32_t n = plan_near(near, &run->job->space, &from);
+        for (int32_t i = 0; i < n; i++) {
+            struct score score;
+            if (!scorer_point(scorer, &near[i].point, &score) ||
+                score.least_B > score.capacity_B)
+                continue;
+            struct candidate c = { .time_s = score.time_s, .memory_B = score.memory_B };
+            memcpy(c.at, near[i].point.at, sizeof(c.at));
+            choose(run, &c);
+        }
+        simulate_chosen(run, run->all.n);
+        if (space_compare(&best_so_far(run)->point, &from) == 0)
+            break;
+    }
+    scorer_free(scorer);
+}
+
 static void simulate_best(struct run *run, struct scored *s)
 {
-    int64_t most = run->o->simulate_most, doubtful = most / 10;
+    enum { OF_FIVE = 4 }; /* the rest is for climbing */
+    int64_t most = run->o->simulate_most * OF_FIVE / 5 + 1, doubtful = most / 10;
     choose_various(run, s);
     simulate_chosen(run, most);
     learn(run);
@@ -223,17 +304,10 @@ static void simulate_best(struct run *run, struct scored *s)
         choose_best(run, s, 2 * most);
         simulate_chosen(run, run->all.n);
     }
+    climb(run);
 }
 
 /* --- everything ---------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    const struct plan_entry *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return space_compare(&x->point, &y->point);
-}
 
 /* Keeps the best of the entries that are simulated, so that memory does not grow. */
 static void count_block(struct run *run, struct plan_outcome *out, struct arena *arena)

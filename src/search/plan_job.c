@@ -29,7 +29,9 @@ static bool all_recent(const struct space *s)
 static struct cfg make_scenario(struct plan_job *job, const struct plan_request *r)
 {
     struct arena *arena = &job->loader->arena;
-    const char *precision = all_have(&job->space, DTYPE_BF16)   ? "bf16"
+    bool smp1 = job->stack_bits == 1U << 5; /* whose bf16 is for sharding alone */
+    bool bf16 = all_have(&job->space, DTYPE_BF16) && !smp1;
+    const char *precision = bf16                                ? "bf16"
                             : all_have(&job->space, DTYPE_FP16) ? "fp16"
                                                                 : "fp32";
     const char *attention = all_recent(&job->space) ? "flash" : "unfused";
@@ -182,7 +184,7 @@ static void probe(struct plan_job *job, int stack)
     p.v[SPACE_LIBRARY] = stack;
     p.world = p.ranks = p.data = p.v[SPACE_GPUS];
     for (int i = SHARDING_FULL; i >= 0; i--)
-        if (space_stacks[stack].shardings >> i & 1)
+        if (space_shardings(&job->space, &space_stacks[stack]) >> i & 1)
             p.v[SPACE_SHARDING] = i;
     json_t *own = job->cluster;
     job->cluster = NULL;
@@ -260,6 +262,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->model = s.model;
     job->space.sequence = s.training.sequence_length;
     job->space.precision = s.training.precision;
+    job->space.attention = s.training.attention;
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     strip(whole, job->space.global_batch);

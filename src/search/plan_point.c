@@ -257,6 +257,9 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                                names_of(schedule_names, (int)p->v[SPACE_SCHEDULE]));
     if (p->data > 1 && at < size)
         at += (size_t)snprintf(buf + at, size - at, ", data %lld", (long long)p->data);
+    if (stack_of(p)->optimize && p->v[SPACE_TENSOR] > 1 && at < size)
+        at += (size_t)snprintf(buf + at, size - at, ", optimize %s",
+                               p->v[SPACE_OPTIMIZE] ? "speed" : "memory");
     if (p->v[SPACE_SEQUENCE] && at < size)
         at += (size_t)snprintf(buf + at, size - at, ", sequence parallel");
     static const enum space_field named[] = { SPACE_SHARDING, SPACE_DEGREE,

@@ -29,8 +29,7 @@ static bool checkpointing(struct plan_job *job, struct arena *arena)
 static bool sharding(struct plan_job *job, struct arena *arena)
 {
     bool more = open_field(job, arena, SPACE_SHARDING);
-    more |= open_field(job, arena, SPACE_DEGREE);
-    return open_field(job, arena, SPACE_OFFLOAD) || more;
+    return open_field(job, arena, SPACE_DEGREE) || more;
 }
 
 static bool model_parallelism(struct plan_job *job, struct arena *arena)

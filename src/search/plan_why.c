@@ -1,5 +1,7 @@
 #include "search/plan_why.h"
 
+#include "search/plan_near.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,38 +91,15 @@ static void sense(struct plan_sensitivity *out, int i, const struct plan_job *jo
 
 /* --- one change ------------------------------------------------------------------------------ */
 
-static const enum space_field varied[] = {
-    SPACE_LIBRARY, SPACE_TENSOR,        SPACE_PIPELINE,  SPACE_CONTEXT,
-    SPACE_EXPERT,  SPACE_OPTIMIZE,      SPACE_MICRO,     SPACE_SCHEDULE,
-    SPACE_VIRTUAL, SPACE_SEQUENCE,      SPACE_SHARDING,  SPACE_DEGREE,
-    SPACE_OFFLOAD, SPACE_CHECKPOINTING, SPACE_PLACEMENT, SPACE_BUCKET,
-};
-
-/* The nearest value of a field on one side that the rules allow with all else equal. */
-static bool neighbour(const struct space *s, const struct space_point *from,
-                      enum space_field f, int step, struct space_point *to)
-{
-    for (int32_t d = from->at[f] + step; d >= 0 && d < s->n[f]; d += step) {
-        *to = *from;
-        to->at[f] = (uint16_t)d;
-        if (space_fill(s, to))
-            return true;
-    }
-    return false;
-}
-
 static void find_alternatives(struct plan_why *w, const struct plan_job *job,
                               const struct plan_entry *best)
 {
-    for (size_t i = 0; i < sizeof(varied) / sizeof(varied[0]); i++)
-        for (int step = -1; step <= 1; step += 2) {
-            struct plan_alternative *a = &w->alternatives[w->n_alternatives];
-            if (w->n_alternatives == PLAN_ALTERNATIVES_MAX)
-                return;
-            *a = (struct plan_alternative) { .field = varied[i] };
-            w->n_alternatives +=
-                neighbour(&job->space, &best->point, varied[i], step, &a->entry.point);
-        }
+    struct plan_near near[PLAN_NEAR_MAX];
+    w->n_alternatives = plan_near(near, &job->space, &best->point);
+    for (int32_t i = 0; i < w->n_alternatives; i++) {
+        w->alternatives[i].field = near[i].field;
+        w->alternatives[i].entry.point = near[i].point;
+    }
 }
 
 /* The part of the step that grew most. */

@@ -3,7 +3,7 @@
 #ifndef SEARCH_PLAN_WHY_H
 #define SEARCH_PLAN_WHY_H
 
-#include "search/plan.h"
+#include "search/plan_near.h"
 
 struct plan_sensitivity {
     const char *what; /* "network x2" */
@@ -18,13 +18,13 @@ struct plan_alternative {
     double worse_s;
 };
 
-enum { PLAN_SENSITIVITIES = 5, PLAN_ALTERNATIVES_MAX = 40 };
+enum { PLAN_SENSITIVITIES = 5 };
 
 struct plan_why {
     enum part bottleneck; /* the largest part of the step beside computation */
     struct plan_sensitivity sensitivities[PLAN_SENSITIVITIES];
     int32_t n_alternatives; /* those that fit first, by value */
-    struct plan_alternative alternatives[PLAN_ALTERNATIVES_MAX];
+    struct plan_alternative alternatives[PLAN_NEAR_MAX];
     int32_t memory; /* index of the fastest alternative that only more memory would let
                        fit, when it is faster than the plan; -1: none */
 };

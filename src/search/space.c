@@ -154,13 +154,18 @@ static bool sequence_rule(const struct space *s, struct space_point *p)
                                      s->sequence % (t * p->v[SPACE_CONTEXT]) == 0);
 }
 
+uint32_t space_shardings(const struct space *s, const struct space_stack *stack)
+{
+    bool bf16_smp1 = stack->dialect == DIALECT_SMP1 && s->precision == OP_BF16;
+    return bf16_smp1 ? 1U << SHARDING_FULL : stack->shardings;
+}
+
 static bool sharding_rule(const struct space *s, struct space_point *p)
 {
-    (void)s;
     const struct space_stack *stack = stack_of(p);
     int64_t how = p->v[SPACE_SHARDING];
     bool pipelined = p->v[SPACE_PIPELINE] > 1;
-    if (!has_bit(stack->shardings, how))
+    if (!has_bit(space_shardings(s, stack), how))
         return false;
     if (p->ranks == 1)
         return how == SHARDING_NONE || !has_bit(stack->shardings, SHARDING_NONE);
@@ -190,8 +195,10 @@ static bool offload_rule(const struct space *s, struct space_point *p)
 
 static bool checkpointing_rule(const struct space *s, struct space_point *p)
 {
-    (void)s;
     int64_t how = p->v[SPACE_CHECKPOINTING];
+    bool flash = s->attention == OP_ATTENTION_FLASH; /* it keeps no scores anyway */
+    if (flash && how == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
+        return false;
     return has_bit(stack_of(p)->checkpoints, how) ||
            (how > SPACE_GROUP && has_bit(stack_of(p)->checkpoints, CHECKPOINT_FULL));
 }

@@ -58,6 +58,7 @@ struct space {
     const struct model *model;
     int64_t sequence, global_batch;
     enum op_precision precision;
+    enum op_attention attention;
     int64_t fixed_world; /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;      /* of both stacks */
     /* what may be chosen */
@@ -97,6 +98,10 @@ bool space_next(struct space_iter *it);
 
 /* Fills the values of a point from its digits; false when a rule forbids it. */
 bool space_fill(const struct space *s, struct space_point *p);
+
+/* Bits of the ways of sharding that a stack has for this job: SMP v1 computes in bf16
+ * only with sharded data parallelism. */
+uint32_t space_shardings(const struct space *s, const struct space_stack *stack);
 
 /* Order of points: by digits. */
 int space_compare(const struct space_point *a, const struct space_point *b);

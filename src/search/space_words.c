@@ -318,7 +318,6 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
     case SPACE_DEGREE:
         fill_degrees(s, arena);
         break;
-    case SPACE_OFFLOAD:
     case SPACE_CHECKPOINTING:
         fill(s, arena, f, 3, threes);
         break;
@@ -328,7 +327,7 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
     case SPACE_BUCKET:
         fill(s, arena, f, 2, buckets);
         break;
-    default: /* gpus, data, microbatches: whatever there is */
+    default: /* gpus, data, microbatches: whatever there is; nothing offloaded */
         fill(s, arena, f, 1, zero);
     }
 }

@@ -1,0 +1,417 @@
+/* Plans: the counter against brute force, what is kept of a stream against sorting, the
+ * memory bound and the default search against simulating everything, threads, prices,
+ * and scenarios that simulate to the time of their plan. */
+#include "report/plan_report.h"
+#include "search/plan.h"
+#include "search/plan_score.h"
+#include "search/score.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_plan_register(void);
+
+/* --- a job from words ------------------------------------------------------------------ */
+
+enum { WORDS = 6 };
+
+struct job_words {
+    const char *model, *instances, *count;
+    int64_t batch, sequence;
+    int stacks;
+    const char *allows[WORDS];
+};
+
+struct planned {
+    struct cfg_loader loader;
+    struct plan_job job;
+    int rc;
+};
+
+static struct plan_words count_words(const char *const *v)
+{
+    struct plan_words w = { 0, v };
+    while (w.n < WORDS && v[w.n])
+        w.n++;
+    return w;
+}
+
+static void open_job(struct planned *x, const struct job_words *w)
+{
+    const struct plan_request r = { .model = w->model,
+                                    .instances = w->instances,
+                                    .count = w->count,
+                                    .global_batch = w->batch,
+                                    .sequence = w->sequence,
+                                    .stacks = w->stacks,
+                                    .allows = count_words(w->allows) };
+    cfg_loader_init(&x->loader);
+    x->rc = plan_job_init(&x->job, &x->loader, &r);
+}
+
+static void close_job(struct planned *x)
+{
+    plan_job_release(&x->job);
+    cfg_loader_release(&x->loader);
+}
+
+/* --- the counter ------------------------------------------------------------------------- */
+
+/* Next number of mixed radix; false after the last. */
+static bool count_up(const struct space *s, struct space_point *p)
+{
+    for (int f = SPACE_N - 1; f >= 0; f--) {
+        if (++p->at[f] < s->n[f])
+            return true;
+        p->at[f] = 0;
+    }
+    return false;
+}
+
+static void test_counter(void)
+{
+    static const struct job_words words = {
+        .model = "gpt2",
+        .instances = "p3.8xlarge",
+        .count = "1..2",
+        .batch = 16,
+        .sequence = 128,
+        .allows = { "micro_batch_size=1,2", "pipeline=1,2,4", "virtual_stages=1,3",
+                    "bucket_size=25MiB", "tensor=1,2,4" },
+    };
+    struct planned x;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    const struct space *s = &x.job.space;
+    int64_t counted = 0, brute = 0;
+    struct space_point last = { 0 }, p = { 0 };
+    for (int64_t i = 0; i < space_slices(s); i++) {
+        struct space_iter it;
+        space_iter_init(&it, s, i);
+        while (space_next(&it)) {
+            if (counted++)
+                CU_ASSERT_EQUAL(space_compare(&last, &it.p), -1);
+            last = it.p;
+        }
+    }
+    do {
+        struct space_point q = p;
+        brute += space_fill(s, &q);
+    } while (count_up(s, &p));
+    CU_ASSERT_EQUAL(counted, brute);
+    CU_ASSERT(counted > 50);
+    close_job(&x);
+}
+
+/* --- what is kept ------------------------------------------------------------------------- */
+
+static int by_order(const void *a, const void *b)
+{
+    return candidate_compare(a, b);
+}
+
+static void test_best(void)
+{
+    enum { N = 500, KEPT = 37 };
+    static struct candidate all[N];
+    struct best b = { .most = KEPT }, c = { .most = KEPT };
+    uint32_t random = 12345;
+    for (int i = 0; i < N; i++) {
+        random = random * 1664525u + 1013904223u;
+        all[i] = (struct candidate) { .value = (double)(random >> 24) };
+        all[i].at[0] = (uint16_t)i;
+        best_offer(i % 3 ? &b : &c, &all[i]);
+    }
+    best_merge(&b, &c);
+    best_sort(&b);
+    qsort(all, N, sizeof(*all), by_order);
+    CU_ASSERT_EQUAL(b.n, KEPT);
+    for (int i = 0; i < KEPT; i++)
+        CU_ASSERT_EQUAL(candidate_compare(&b.v[i], &all[i]), 0);
+    best_release(&b);
+    best_release(&c);
+}
+
+/* --- searches ------------------------------------------------------------------------------- */
+
+/* Small enough to simulate all of it. */
+static const struct job_words small[] = {
+#define SMALL(m, i, n, b, s, f, ...) \
+    {                                \
+        m, i, n, b, s, f,            \
+        {                            \
+            __VA_ARGS__              \
+        }                            \
+    }
+    SMALL("gpt2", "p3.8xlarge", "1", 16, 128, 1 << 0, NULL),
+    SMALL("gpt2", "p3.8xlarge", "2", 32, 128, 1 << 0, NULL),
+    SMALL("gpt2", "p3.8xlarge", "1", 16, 128, 1 << 2, NULL),
+    SMALL("gpt2", "p3.8xlarge", "2", 32, 256, 1 << 2, NULL),
+    SMALL("gpt2", "p3.8xlarge", "1", 16, 128, 1 << 3, "pipeline=1,2", "tensor=1,2"),
+    SMALL("gpt2", "p3.8xlarge", "1", 16, 128, 1 << 4, "pipeline=1,2", "tensor=1,2"),
+    SMALL("gpt2", "p3.8xlarge", "1", 8, 512, 1 << 4, "pipeline=1,4", "tensor=1,2"),
+    SMALL("gpt2", "p3.16xlarge", "1", 16, 256, 1 << 5, "pipeline=1,2", "tensor=1,2"),
+    SMALL("gpt2", "p3.16xlarge", "1", 16, 256, 1 << 0 | 1 << 2, NULL),
+    SMALL("gpt2", "p4d.24xlarge", "1", 64, 256, 1 << 0 | 1 << 2, NULL),
+    SMALL("gpt2", "p4d.24xlarge", "1..2", 64, 256, 1 << 0, NULL),
+    SMALL("gpt2", "p4d.24xlarge", "2", 64, 256, 1 << 6, "tensor=1,2"),
+    SMALL("gpt2-medium", "p3.8xlarge", "1", 16, 128, 1 << 0 | 1 << 1, NULL),
+    SMALL("gpt2-medium", "p3.8xlarge", "1", 16, 128, 1 << 3, "pipeline=1", "tensor=1"),
+    SMALL("bert-base-uncased", "p3.8xlarge", "1..2", 32, 128, 1 << 0, NULL),
+    SMALL("bert-base-uncased", "p3.8xlarge", "1", 32, 128, 1 << 2, NULL),
+    SMALL("bert-base-uncased", "g4dn.12xlarge", "1", 32, 128, 1 << 0 | 1 << 2, NULL),
+    SMALL("bert-base-uncased", "g5.12xlarge,p3.8xlarge", "1", 32, 128, 1 << 0, NULL),
+    SMALL("bert-large-uncased", "p3.16xlarge", "1", 32, 128, 1 << 0, NULL),
+    SMALL("bert-large-uncased", "p3.16xlarge", "1", 32, 128, 1 << 3, "pipeline=1",
+          "tensor=1"),
+    SMALL("gpt2", "p3.16xlarge", "1", 16, 128, 1 << 4, "pipeline=2,4",
+          "micro_batch_size=1,2,4", "tensor=1,2"),
+    SMALL("gpt2", "p3.8xlarge", "2", 32, 128, 1 << 4, "pipeline=1,2", "tensor=1,4"),
+    SMALL("bert-base-uncased", "p3.16xlarge", "1", 32, 128, 1 << 3, "pipeline=1,2",
+          "tensor=1,2"),
+#undef SMALL
+};
+enum { N_SMALL = sizeof(small) / sizeof(small[0]) };
+
+static void search(struct plan_outcome *out, struct planned *x, bool exhaustive)
+{
+    const struct plan_options o = { .simulate_most = 20, .exhaustive = exhaustive };
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL_FATAL(plan_search(out, &x->loader.arena, &x->job, &o, &err), 0);
+}
+
+/* The default finds what simulating everything finds. */
+static void test_exhaustive(void)
+{
+    int narrowed = 0; /* spaces of which the default simulates a part */
+    for (int i = 0; i < N_SMALL; i++) {
+        struct planned x;
+        struct plan_outcome fast, all;
+        open_job(&x, &small[i]);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        search(&fast, &x, false);
+        search(&all, &x, true);
+        CU_ASSERT_FATAL(fast.n_entries > 0 && all.n_entries > 0);
+        CU_ASSERT_EQUAL(fast.evaluated, all.evaluated);
+        if (fast.entries[0].value != all.entries[0].value) {
+            fprintf(stderr, "small space %d: %.6g s, but %.6g s is possible\n", i,
+                    fast.entries[0].value, all.entries[0].value);
+            CU_FAIL("the default search misses the best");
+        }
+        CU_ASSERT_EQUAL(all.simulated, all.feasible);
+        narrowed += fast.simulated < all.simulated;
+        close_job(&x);
+    }
+    CU_ASSERT(narrowed >= 20);
+}
+
+/* No point that the simulator lets fit is beyond the bound; spaces at the limit. */
+static void test_bound(void)
+{
+    static const struct job_words tight[] = {
+        { "gpt2-large", "p3.8xlarge", "1", 32, 512, 0, { "tensor=1,2,4" } },
+        { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 0, { "tensor=1,2,4,8" } },
+        { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 1 << 5, { "tensor=1,2,4" } },
+        { "bert-large-uncased", "g4dn.12xlarge", "1", 256, 512, 0, { NULL } },
+        { "llama2-7b", "p4d.24xlarge", "1", 32, 2048, 0, { "tensor=1,2,4,8" } },
+    };
+    enum { EACH = 60 };
+    for (size_t i = 0; i < sizeof(tight) / sizeof(tight[0]); i++) {
+        struct planned x;
+        open_job(&x, &tight[i]);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        struct scorer *scorer = scorer_new(&x.job);
+        int64_t n = 0, fits = 0, slices = space_slices(&x.job.space), total = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t k = 0, at = 0; k < slices; k++) {
+                struct space_iter it;
+                space_iter_init(&it, &x.job.space, k);
+                while (space_next(&it)) {
+                    struct score score;
+                    struct plan_result r;
+                    total += pass == 0;
+                    if (pass == 0 || at++ % (total / EACH + 1) ||
+                        !scorer_point(scorer, &it.p, &score))
+                        continue;
+                    plan_point_simulate(&x.job, &it.p, NULL, 1, &r);
+                    n += r.known;
+                    fits += r.known && r.fits;
+                    if (r.known && r.fits && score.least_B > score.capacity_B) {
+                        char text[300];
+                        fprintf(stderr, "%s\n",
+                                plan_point_text(&x.job, &it.p, text, sizeof(text)));
+                        CU_FAIL("the bound rejects a plan that fits");
+                    }
+                    if (r.known)
+                        CU_ASSERT(score.least_B <= (double)r.peak_B * 1.0001);
+                }
+            }
+        CU_ASSERT(n > EACH / 3);
+        CU_ASSERT(fits > 0);
+        scorer_free(scorer);
+        close_job(&x);
+    }
+}
+
+static char *json_text(struct planned *x, int threads)
+{
+    const struct plan_options o = { .simulate_most = 20 };
+    struct plan_outcome out;
+    struct err err = { 0 };
+    int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x->loader.arena, &x->job, &o, &err), 0);
+    struct plan_why why;
+    plan_why(&why, &x->job, &o, &out.entries[0]);
+    omp_set_num_threads(before);
+    const struct plan_report r = {
+        .job = &x->job, .options = &o, .outcome = &out, .why = &why
+    };
+    json_t *tree = report_plan_json(&r);
+    char *text = json_dumps(tree, JSON_REAL_PRECISION(17));
+    json_decref(tree);
+    return text;
+}
+
+static void test_threads(void)
+{
+    static const struct job_words words = {
+        .model = "gpt2",
+        .instances = "p3.8xlarge",
+        .count = "1..2",
+        .batch = 32,
+        .sequence = 128,
+    };
+    struct planned x;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    char *one = json_text(&x, 1), *two = json_text(&x, 2), *three = json_text(&x, 3);
+    CU_ASSERT_STRING_EQUAL(one, two);
+    CU_ASSERT_STRING_EQUAL(one, three);
+    free(one);
+    free(two);
+    free(three);
+    close_job(&x);
+}
+
+/* --- what a plan is written as ----------------------------------------------------------------- */
+
+/* Every stack's scenario, SageMaker's dictionaries among them, takes the plan's time. */
+static void test_scenarios(void)
+{
+    for (int stack = 0; stack < SPACE_STACKS_N; stack++) {
+        const struct job_words words = { "gpt2",
+                                         "p4d.24xlarge",
+                                         "2",
+                                         64,
+                                         256,
+                                         1 << stack,
+                                         { "tensor=1,2", "pipeline=1,2" } };
+        struct planned x;
+        struct plan_outcome out;
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        search(&out, &x, false);
+        CU_ASSERT_FATAL(out.n_entries > 0);
+        CU_ASSERT_EQUAL(out.refused, 0);
+        for (int32_t i = 0; i < out.n_entries && i < 5; i++) {
+            const struct plan_entry *e = &out.entries[i];
+            struct cfg_loader loader;
+            struct scenario s = { 0 };
+            struct simulate_result r;
+            struct err err = { 0 };
+            const struct simulate_options how = { .network = FIDELITY_FLOW };
+            cfg_loader_init(&loader);
+            json_t *tree = plan_point_json(&x.job, &e->point);
+            char *text = json_dumps(tree, 0);
+            struct cfg root = cfg_parse(&loader, "plan", text, strlen(text));
+            CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+            CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &how, &err), 0);
+            CU_ASSERT_EQUAL(r.step_time_s, e->result.step_time_s);
+            CU_ASSERT_EQUAL(s.training.global_batch_size, 64);
+            CU_ASSERT_EQUAL(s.parallel.tensor, e->point.v[SPACE_TENSOR]);
+            CU_ASSERT_EQUAL(s.parallel.pipeline, e->point.v[SPACE_PIPELINE]);
+            CU_ASSERT_EQUAL(s.parallel.data, e->point.data);
+            free(text);
+            json_decref(tree);
+            cfg_loader_release(&loader);
+        }
+        close_job(&x);
+    }
+}
+
+/* --- prices ------------------------------------------------------------------------------------ */
+
+static void test_prices(void)
+{
+    static const struct {
+        const char *instances, *price;
+        bool noted;
+        double usd; /* of the first */
+    } cases[] = {
+        { "p4d.24xlarge", NULL, false, 21.957642 },
+        { "p4d.24xlarge,p5.48xlarge", NULL, false, 21.957642 },
+        { "p4d.24xlarge", "p4d.24xlarge=10", false, 10 },
+        { "p4d.24xlarge", "p4d.24xlarge=12.5USD/h", false, 12.5 },
+        { "p4d.24xlarge,p5.48xlarge", "p4d.24xlarge=10", true, 10 },
+        { "p4d.24xlarge,ml.p4d.24xlarge", NULL, true, 21.957642 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *prices[] = { cases[i].price };
+        const struct plan_request r = { .model = "gpt2",
+                                        .instances = cases[i].instances,
+                                        .global_batch = 64,
+                                        .sequence = 128,
+                                        .prices = { cases[i].price ? 1 : 0, prices } };
+        struct planned x;
+        cfg_loader_init(&x.loader);
+        CU_ASSERT_EQUAL(plan_job_init(&x.job, &x.loader, &r), 0);
+        CU_ASSERT_EQUAL(x.job.price_note != NULL, cases[i].noted);
+        CU_ASSERT_DOUBLE_EQUAL(x.job.space.instances[0].usd_per_hour, cases[i].usd,
+                               1e-9);
+        close_job(&x);
+    }
+}
+
+/* --- what cannot be --------------------------------------------------------------------------- */
+
+static void test_empty(void)
+{
+    static const struct {
+        const char *allow, *message;
+    } cases[] = {
+        { "tensor=5", "no plan is left: tensor=5 leaves none (1 would)" },
+        { "micro_batch_size=7",
+          "no plan is left: micro_batch_size=7 leaves none (1 would)" },
+        { "data=3", "no plan is left: data=3 leaves none (0 would)" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct job_words words = { "gpt2", "p3.8xlarge",      "1", 16, 128,
+                                         0,      { cases[i].allow } };
+        struct planned x;
+        struct plan_outcome out;
+        struct err err = { 0 };
+        const struct plan_options o = { .simulate_most = 5 };
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        CU_ASSERT_EQUAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), -1);
+        CU_ASSERT_STRING_EQUAL(err.text, cases[i].message);
+        close_job(&x);
+    }
+}
+
+void test_plan_register(void)
+{
+    CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
+    CU_add_test(suite, "the counter visits what brute force finds", test_counter);
+    CU_add_test(suite, "the best of a stream", test_best);
+    CU_add_test(suite, "prices and their dates", test_prices);
+    CU_add_test(suite, "why a space is empty", test_empty);
+    CU_add_test(suite, "the bound rejects nothing that fits", test_bound);
+    CU_add_test(suite, "the default search equals the exhaustive", test_exhaustive);
+    CU_add_test(suite, "any number of threads gives the same bytes", test_threads);
+    CU_add_test(suite, "scenarios take the time of their plans", test_scenarios);
+}
