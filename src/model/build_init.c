@@ -53,18 +53,29 @@ static uint32_t flag(bool on, enum flag f)
     return on ? (uint32_t)f : 0;
 }
 
+/* Whether the framework's fused softmax has a kernel for these sizes. */
+static bool softmax_fits(const struct model *m, const struct op_settings *s)
+{
+    const struct framework *fw = s->framework;
+    int64_t rows = s->batch * m->heads / s->tensor;
+    return (!fw->softmax_multiple || rows % fw->softmax_multiple == 0) &&
+           (!fw->softmax_longest || s->sequence <= fw->softmax_longest);
+}
+
 static uint32_t attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool flash = s->attention == OP_ATTENTION_FLASH;
     bool both = !flash && fw->fused_softmax_dropout && m->attention_dropout;
-    bool fused = !flash && (s->attention == OP_ATTENTION_FUSED_SOFTMAX ||
-                            fw->fused_softmax || both);
+    bool fused =
+        !flash && softmax_fits(m, s) &&
+        (s->attention == OP_ATTENTION_FUSED_SOFTMAX || fw->fused_softmax || both);
+    bool wide = op_is_autocast(s->precision) || fw->softmax_wide;
     return flag(flash, HAS_FLASH) | flag(fused, HAS_FUSED_SOFTMAX) |
            flag(both, HAS_FUSED_SOFTMAX_DROPOUT) |
            flag(!flash && !fw->fused_qkv, HAS_COPIES) |
            flag(fw->fused_qkv || m->fused_qkv, HAS_FUSED_QKV) |
-           flag(!flash && !fused && op_is_autocast(s->precision), HAS_WIDE_PROBS) |
+           flag(!flash && !fused && wide, HAS_WIDE_PROBS) |
            flag(!flash && !fused && fw->keeps_softmax_input, HAS_SOFTMAX_INPUT) |
            flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
            flag(m->rotary, HAS_ROPE) | flag(m->relative_buckets > 0, HAS_RELATIVE);
@@ -107,7 +118,7 @@ static void set_widths(struct build *b)
     double wide = op_is_autocast(p) ? 4 : narrow;
     b->width[WIDTH_NARROW] = narrow;
     b->width[WIDTH_WIDE] = wide;
-    b->width[WIDTH_PROBS] = b->flags & HAS_WIDE_PROBS ? wide : narrow;
+    b->width[WIDTH_PROBS] = b->flags & HAS_WIDE_PROBS ? 4 : narrow;
     b->width[WIDTH_MASK] = 1;
     b->width[WIDTH_FP32] = 4;
     b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;

@@ -36,7 +36,11 @@ struct framework {
     bool fused_qkv;             /* one product makes q, k and v */
     bool fused_softmax;         /* scale, mask and softmax in one kernel */
     bool fused_softmax_dropout; /* and the dropout behind it */
-    bool fused_bias;            /* products add their bias themselves */
+    int64_t softmax_multiple; /* the fused kernel needs sequences x heads of a GPU to be
+                                 a multiple of this; 0: any number */
+    int64_t softmax_longest;  /* and sequences no longer; 0: any length */
+    bool softmax_wide;        /* where it is not fused, it is in fp32 */
+    bool fused_bias;          /* products add their bias themselves */
     bool fused_bias_gelu;   /* else: the activation's kernel adds the bias before it */
     bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
     bool fused_norm;        /* one kernel a norm, forward and backward */
@@ -48,10 +52,19 @@ struct framework {
     /* host */
     double dispatch_forward_s, dispatch_backward_s; /* of one operator */
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
+    double dispatch_collective_s; /* of one collective of a tensor group ... */
+    double dispatch_wide_s;       /* ... of eight ranks or more */
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
     double host_spread; /* softness of the switch between host- and GPU-bound: the
                             spread of dispatch times over their mean */
+    double host_spread_tensor; /* the same of tensor groups, which wait for the slowest
+                                   of their hosts */
+    /* tensor parallelism */
+    bool
+        tensor_overlap; /* backward's sums of activations run beside gradients of weights */
+    double tensor_hidden_frac; /* share of all its bytes that pass within the products
+                                  beside them, cut into pieces */
     /* gradients */
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
     double accumulate_16bit_B;    /* the same where products read 16-bit numbers */

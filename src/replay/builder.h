@@ -42,8 +42,10 @@ struct wire {
 struct op_comm {
     int32_t op;      /* index into the block's forward or backward list */
     bool after;      /* else before */
-    bool overlapped; /* with the products that make gradients of weights */
+    bool overlapped; /* sums: with the products that make gradients of weights; gathers:
+                        until the first of these */
     int32_t comm;    /* of the program */
+    double time_s;   /* each, alone */
     int32_t times;   /* one after the other */
 };
 
@@ -110,17 +112,19 @@ struct builder {
     int64_t embedding_elements; /* of the word embedding, on this GPU */
     struct units *units;        /* of sharded parameters; NULL: whole ones */
     /* the pass at hand */
-    enum part part;            /* of its kernels */
-    enum keep keep;            /* of the forward at hand */
-    enum pass_kind kind;       /* of backward: which of its operators run */
-    bool splits;               /* gradients of weights have a pass of their own */
-    bool detail;               /* passes are written operator by operator */
-    int32_t waits[2];          /* tasks that the next kernel follows; -1: none */
-    int32_t overlapped;        /* collective that the next kernel that is no gradient of
+    enum part part;      /* of its kernels */
+    enum keep keep;      /* of the forward at hand */
+    enum pass_kind kind; /* of backward: which of its operators run */
+    bool splits;         /* gradients of weights have a pass of their own */
+    bool detail;         /* passes are written operator by operator */
+    int32_t waits[2];    /* tasks that the next kernel follows; -1: none */
+    int32_t overlapped;  /* collective that the next kernel that is no gradient of
                               weights follows; -1: none */
-    int32_t receives;          /* message that the next kernel waits for; -1: none */
-    int32_t last_kernel;       /* task; -1: none yet */
-    struct measured *measured; /* [chunks][PASS_N][first or not] */
+    int32_t
+        gathered; /* collective that the next gradient of weights follows; -1: none */
+    int32_t receives;           /* message that the next kernel waits for; -1: none */
+    int32_t last_kernel;        /* task; -1: none yet */
+    struct measured *measured;  /* [chunks][PASS_N][first or not] */
     int64_t offloaded, n_loads; /* checkpoints copied out, and back */
     int32_t loads[64];          /* last kernels before the loads remembered */
     int32_t backward_begin;     /* kernel before the pass's backward */
@@ -166,6 +170,9 @@ bool tensor_weight_op(const struct op *op); /* makes the gradient of a weight */
 void pass_time_blocks(struct builder *b);
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err);
 
+/* Activations that one layer of the block keeps for backward. */
+int64_t pass_kept_B(const struct builder *b, int32_t block);
+
 /* Blocks one by one, for the writers of passes. */
 void pass_forward_block(struct builder *b, int32_t block);
 int pass_backward_block(struct builder *b, int32_t block, struct err *err);
@@ -173,6 +180,10 @@ int pass_backward_block(struct builder *b, int32_t block, struct err *err);
 /* measure.c: the pass in isolation, measured once. */
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
                  const struct measured **out, struct err *err);
+
+/* What a middle layer takes, for reports and for comparison with layer benchmarks: its
+ * kernels and the collectives of its tensor group, recomputation in the backward. */
+int measure_layer(struct builder *b, struct err *err);
 
 /* shard.c: set-up; around the forward and backward of each unit; before the update. */
 int shard_plan(struct builder *b, struct err *err);

@@ -5,6 +5,8 @@
 #include "replay/builder.h"
 #include "replay/run.h"
 
+#include <string.h>
+
 /* The pass alone, on a program of its own; its collectives are those of the stage's. */
 static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
                   struct pass_cost *cost, struct err *err)
@@ -74,6 +76,48 @@ static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool f
     VEC_PUSH(&b->step->program.passes, cost);
     m->pass = (int32_t)(b->step->program.passes.n - 1);
     m->known = true;
+    return 0;
+}
+
+/* A chunk of that layer alone, with a host that never binds and whole parameters. */
+static int measure_block(struct builder *b, int32_t block, struct err *err)
+{
+    struct framework fw = *b->fw;
+    struct slice slice = { block, 1 };
+    struct chunk_slices chunk = { 1, &slice };
+    struct builder layer = *b;
+    struct measured m[2] = { 0 };
+    int rc = 0;
+    fw.dispatch_forward_s = fw.dispatch_backward_s = 0;
+    fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
+    fw.host_spread = fw.host_spread_tensor = 0;
+    fw.accumulate_B = fw.accumulate_16bit_B = 0;
+    layer.fw = &fw;
+    layer.chunks = &chunk;
+    layer.units = NULL;
+    struct ledger before = b->step->ledger;
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        rc = measure(&layer, i ? PASS_BACKWARD : PASS_FORWARD, 0, false, &m[i], err);
+        if (rc == 0)
+            ledger_apply(&b->step->ledger, &m[i].memory);
+    }
+    b->step->ledger = before;
+    for (int i = 0; i < 2 && rc == 0; i++)
+        b->step->kernels_s[i] = units_s(b->step->program.passes.v[m[i].pass].time_ps);
+    return rc;
+}
+
+int measure_layer(struct builder *b, struct err *err)
+{
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        if (strcmp(block->name, "layer") != 0)
+            continue;
+        b->step->layer_parameters_B =
+            (int64_t)((double)block_parameters(block) * b->states.parameter_B);
+        b->step->layer_activations_B = pass_kept_B(b, i);
+        return measure_block(b, i, err);
+    }
     return 0;
 }
 

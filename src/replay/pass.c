@@ -113,22 +113,41 @@ static int64_t autocast_B(const struct builder *b, const struct op_block *block)
 
 /* Operators ------------------------------------------------------------------------- */
 
+/* To issue one collective of the tensor group. */
+static double collective_dispatch_s(const struct builder *b)
+{
+    enum { WIDE_GROUP = 8 };
+    bool wide = b->settings.tensor >= WIDE_GROUP;
+    return wide ? b->fw->dispatch_wide_s : b->fw->dispatch_collective_s;
+}
+
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
 {
-    if (b->overlapped >= 0 && !tensor_weight_op(op)) {
+    bool weight = tensor_weight_op(op);
+    if (b->overlapped >= 0 && !weight) {
         build_wait(b, b->overlapped);
         b->overlapped = -1;
+    }
+    if (b->gathered >= 0 && weight) {
+        build_wait(b, b->gathered);
+        b->gathered = -1;
     }
     build_kernel(b, b->part, dispatch_s(b, op), alone_s, shared_s);
     b->step->flops += op->flops;
     allocate_outs(b, op);
 }
 
+/* What the host and the GPU spend on a block. */
+struct spent {
+    double host_s, gpu_s;
+};
+
 /* Collectives of the tensor group that stand before or behind the operator. */
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
-                       int32_t at, bool after)
+                       int32_t at, bool after, struct spent *spent)
 {
+    double host_s = collective_dispatch_s(b);
     const struct block_comms *c = &b->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
@@ -137,9 +156,14 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
         int32_t task = -1;
         for (int32_t n = 0; n < k->times; n++)
             task = program_collective_on(&b->step->program, STREAM_TENSOR,
-                                         PART_TENSOR_COMM, 0, k->comm, b->last_kernel);
+                                         PART_TENSOR_COMM, host_s, k->comm,
+                                         b->last_kernel);
+        spent->host_s += host_s * k->times;
+        spent->gpu_s += k->time_s * k->times;
         if (k->overlapped && after && b->overlapped < 0)
             b->overlapped = task;
+        else if (k->overlapped && !after && b->gathered < 0)
+            b->gathered = task;
         else
             build_wait(b, task);
     }
@@ -147,12 +171,14 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 
 /* The host falls behind and catches up at random; over a block its lead is lost in part
  * where host and GPU are about equally fast (MODEL.md, "Host"). */
-static void soften(struct builder *b, double host_s, double gpu_s)
+static void soften(struct builder *b, const struct spent *spent)
 {
-    double width = b->fw->host_spread * host_s;
+    bool group = b->settings.tensor > 1;
+    double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
+    double width = spread * spent->host_s;
     if (width <= 0)
         return;
-    double lost = width * log1p(exp(-fabs(gpu_s - host_s) / width));
+    double lost = width * log1p(exp(-fabs(spent->gpu_s - spent->host_s) / width));
     build_kernel(b, PART_OTHER, 0, lost, lost);
 }
 
@@ -160,18 +186,18 @@ void pass_forward_block(struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
-    double host_s = 0, gpu_s = 0;
+    struct spent spent = { 0 };
     if (b->part != PART_RECOMPUTE)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
     for (int32_t i = 0; i < block->n_forward; i++) {
         const struct op *op = &block->forward[i];
-        emit_comms(b, index, op, i, false);
+        emit_comms(b, index, op, i, false, &spent);
         emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
-        emit_comms(b, index, op, i, true);
-        host_s += dispatch_s(b, op);
-        gpu_s += t->forward_s[0][i];
+        emit_comms(b, index, op, i, true, &spent);
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->forward_s[0][i];
     }
-    soften(b, host_s, gpu_s);
+    soften(b, &spent);
 }
 
 /* The core of attention once more, before backward needs it. */
@@ -230,7 +256,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
-    double host_s = 0, gpu_s = 0;
+    struct spent spent = { 0 };
     int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
     for (int32_t i = 0; i < block->n_backward; i++) {
         const struct op *op = &block->backward[i];
@@ -238,18 +264,18 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             continue;
         if (i == core)
             recompute_core(b, index);
-        emit_comms(b, index, op, i, false);
+        emit_comms(b, index, op, i, false, &spent);
         emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
-        emit_comms(b, index, op, i, true);
+        emit_comms(b, index, op, i, true, &spent);
         free_kept(b, block, i);
         if (complete_gradients(b, block, op, err) < 0)
             return -1;
-        host_s += dispatch_s(b, op);
-        gpu_s += t->backward_s[0][i];
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->backward_s[0][i];
     }
     if (!b->splits || b->kind == PASS_WEIGHT)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
-    soften(b, host_s, gpu_s);
+    soften(b, &spent);
     return 0;
 }
 
@@ -287,6 +313,20 @@ static int64_t checkpoint_B(const struct builder *b)
     int64_t tokens = b->settings.batch * b->settings.sequence;
     int64_t bytes = tokens * b->s->model.hidden * (wide ? 4 : 2);
     return b->settings.sequence_parallel ? bytes / b->settings.tensor : bytes;
+}
+
+int64_t pass_kept_B(const struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    int64_t group = checkpointed(b, index), sum = 0;
+    if (group > 0)
+        return checkpoint_B(b) / (group < block->repeat ? group : block->repeat);
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until >= 0 &&
+                !is_core(b, &block->forward[i]))
+                sum += block->forward[i].outs[j].size_B;
+    return sum;
 }
 
 static int forward_slice(struct builder *b, struct slice slice, int32_t *unit,

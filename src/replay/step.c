@@ -51,7 +51,8 @@ void build_host_pause(struct builder *b, double seconds)
 void build_close(struct builder *b)
 {
     build_wait(b, b->overlapped);
-    b->overlapped = -1;
+    build_wait(b, b->gathered);
+    b->overlapped = b->gathered = -1;
     int32_t task = build_kernel(b, PART_COMPUTE, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
     ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
@@ -114,24 +115,6 @@ int64_t block_parameters(const struct op_block *block)
 
 /* Set-up ------------------------------------------------------------------------------- */
 
-/* What a middle layer takes, for reports and for comparison with layer benchmarks. */
-static void measure_layer(struct builder *b)
-{
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
-        if (strcmp(block->name, "layer") != 0)
-            continue;
-        for (int32_t j = 0; j < block->n_forward; j++)
-            b->step->kernels_s[0] += b->times[i].forward_s[0][j];
-        for (int32_t j = 0; j < block->n_backward; j++)
-            b->step->kernels_s[1] += b->times[i].backward_s[0][j];
-        b->step->layer_parameters_B =
-            (int64_t)((double)block_parameters(block) * b->states.parameter_B);
-        b->step->layer_activations_B = op_block_kept_B(block);
-        return;
-    }
-}
-
 /* Replicas of a parameter, over which its gradients are summed. */
 static int64_t replicas(const struct builder *b)
 {
@@ -180,7 +163,7 @@ static void set_up(struct builder *b)
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
-    b->last_comm = b->last_kernel = b->overlapped = b->receives = -1;
+    b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives = -1;
     b->waits[0] = b->waits[1] = b->backward_begin = -1;
     b->detail = q->detail || q->s->parallel.pipeline == 1;
     int64_t chunks = q->s->parallel.virtual_stages;
@@ -203,7 +186,8 @@ static int builder_init(struct builder *b, struct err *err)
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
         return -1;
     pass_time_blocks(b);
-    measure_layer(b);
+    if (measure_layer(b, err) < 0)
+        return -1;
     b->step->ledger.records = b->s->parallel.pipeline == 1;
     allocate_states(b);
     b->step->ledger.n_before = b->step->ledger.events.n;
@@ -234,7 +218,8 @@ static int microbatch(struct builder *b, struct err *err)
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
     build_wait(b, b->overlapped);
-    b->overlapped = -1;
+    build_wait(b, b->gathered);
+    b->overlapped = b->gathered = -1;
     if (b->reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
         return -1;
     if (b->reduces)

@@ -19,7 +19,8 @@ struct rule {
     const char *ops; /* the first of these that the block has */
     enum coll_op op;
     enum extent extent;
-    bool overlaps; /* may run beside gradients of weights */
+    bool overlaps; /* sums may run beside the gradients of weights that follow, gathers
+                      beside the operator that they precede, up to those gradients */
     int32_t times;
 };
 
@@ -45,11 +46,11 @@ static const struct rule rules[] = {
     { SCATTER, false, false, "logits", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, true, true, "logits_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { SCATTER, true, false, "up_wgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { SCATTER, true, false, "qkv_wgrad|value_wgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
@@ -121,6 +122,19 @@ static bool is_shared(const struct builder *b, const struct rule *r)
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
 }
 
+/* What the collective takes alone: on the folded net, which counts all groups. */
+static int alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err)
+{
+    const struct comm *c = &b->step->program.comms.v[comm];
+    struct plans plans = { b->arena, b->request->folded, b->request->groups };
+    const struct coll_plan *plan = c->plan;
+    if (b->request->folded != b->net &&
+        plans_make(&plans, c, b->plans_rank, &plan, err) < 0)
+        return -1;
+    *time_s = coll_plan_time_s(plan, b->request->folded);
+    return 0;
+}
+
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
@@ -131,14 +145,19 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                           r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0 || is_shared(b, r))
         return 0;
-    int32_t comm = build_comm(b, CHANNEL_TENSOR, r->op, extent_B(b, r->extent), err);
+    double size_B = extent_B(b, r->extent) * (1 - b->fw->tensor_hidden_frac);
+    int32_t comm = build_comm(b, CHANNEL_TENSOR, r->op, size_B, err);
     if (comm < 0)
         return -1;
-    bool may = b->s->parallel.library == LIBRARY_MEGATRON;
+    bool may = b->fw->tensor_overlap;
+    double time_s;
+    if (alone_s(b, comm, &time_s, err) < 0)
+        return -1;
     c->v[side][c->n[side]++] = (struct op_comm) { .op = at,
                                                   .after = r->after,
                                                   .overlapped = r->overlaps && may,
                                                   .comm = comm,
+                                                  .time_s = time_s,
                                                   .times = r->times };
     return 0;
 }

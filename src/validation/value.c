@@ -52,6 +52,8 @@ static const char *cell_of(struct value_row row, const char *name, size_t n,
     return NULL;
 }
 
+static const char unit_letters[] = "KMGTiB"; /* of "16GB", "512MiB" */
+
 static int cell_number(void *arg, const char *name, size_t n, double *v,
                        struct err *err)
 {
@@ -70,7 +72,8 @@ static int cell_number(void *arg, const char *name, size_t n, double *v,
     }
     char *end;
     *v = strtod(cell, &end);
-    if (end == cell || end[strspn(end, " \t")] || !isfinite(*v))
+    size_t unit = strspn(end, unit_letters); /* "16GB": the mapping says of what */
+    if (end == cell || end[unit + strspn(end + unit, " \t")] || !isfinite(*v))
         return err_set(err, "\"%.60s\" in column {%.*s} is no number", cell, (int)n,
                        name);
     return 0;
