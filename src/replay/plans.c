@@ -84,20 +84,53 @@ static int plan_message(const struct plans *p, const struct comm *comm,
 
 /* Collectives ----------------------------------------------------------------------------- */
 
-/* The group's own load, with the terms of `all`. */
-static int plan_own(const struct plans *p, const struct comm *comm,
-                    const struct coll_group *own, const struct coll_plan *all,
-                    struct coll_plan *plan, struct err *err)
+/* The steps of a ring lower its pace (coll_run.c): to that of all groups together, as in
+ * a folded run, not to that of a group alone. */
+static void pace(const struct net *net, const struct coll_phase *joint,
+                 struct coll_phase *own)
 {
-    struct coll_request q = request_of(comm, own, 1);
+    const struct coll_steps *steps = &joint->steps;
+    double paced_s = joint->latency_s - steps->before_s - steps->after_s;
+    if (steps->n_rings == 0 || steps->is_chain || steps->is_stream ||
+        joint->size_B <= 0 || paced_s <= 0)
+        return;
+    double alone_s = coll_phase_time_s(joint, net) - joint->latency_s;
+    own->latency_s -= paced_s;
+    own->cap_Bps = joint->size_B / (paced_s + alone_s);
+}
+
+/* The group's own load, with the terms of the `n` groups together (`all`). An algorithm
+ * that is asked for by name may take another protocol than one that is chosen, with other
+ * overheads on the links: the loads are brought to those of `all`. */
+static int plan_own(const struct plans *p, const struct comm *comm,
+                    const struct coll_group *groups, int32_t n,
+                    const struct coll_plan *all, struct coll_plan *plan,
+                    struct err *err)
+{
+    struct coll_request q = request_of(comm, groups, n);
+    struct coll_plan same;
     q.algorithm = all->algorithm;
     q.protocol = all->protocol;
+    if (coll_plan_make(&same, p->arena, p->net, &q, err) < 0)
+        return -1;
+    q.n_groups = 1;
     if (coll_plan_make(plan, p->arena, p->net, &q, err) < 0)
         return -1;
     for (int32_t i = 0; i < plan->n_phases && plan->n_phases == all->n_phases; i++) {
-        plan->phases[i].latency_s = all->phases[i].latency_s;
-        plan->phases[i].steps.step_s = all->phases[i].steps.step_s;
+        struct coll_phase *own = &plan->phases[i], joint = all->phases[i];
+        double scale = 1;
+        if (joint.n_uses > 0 && same.phases[i].n_uses > 0)
+            scale = joint.uses[0].weight / same.phases[i].uses[0].weight;
+        for (int32_t k = 0; k < own->n_uses; k++)
+            own->uses[k].weight *= scale;
+        joint.uses = own->uses;
+        joint.n_uses = own->n_uses;
+        joint.steps.rings = own->steps.rings;
+        joint.steps.n_rings = own->steps.n_rings;
+        *own = joint;
+        pace(p->net, &all->phases[i], own);
     }
+    plan->sm_frac = all->sm_frac;
     return 0;
 }
 
@@ -118,7 +151,7 @@ int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
         return -1;
     if (!net_is_folded(p->net) && n > 1) {
         struct coll_plan all = *plan;
-        if (plan_own(p, comm, &groups[0], &all, plan, err) < 0)
+        if (plan_own(p, comm, groups, n, &all, plan, err) < 0)
             return -1;
     }
     share_nics(p->net, plan, comm->network_frac);

@@ -93,6 +93,9 @@ static const char *const mixed[] = {
     "sharding={" FULL ",\"degree\":8} tensor=2 library=\"fsdp\"",
     "sharding={" FULL ",\"prefetch\":0} /training/activation_checkpointing=\"full\"",
     "tensor=2 pipeline=2 /training/activation_checkpointing=\"selective\"",
+    "/cluster/count=4 tensor=8",
+    "/cluster/count=4 tensor=4 pipeline=4",
+    "/cluster/count=4 sharding={" FULL ",\"degree\":8}",
     "pipeline=2 /training/gradient_accumulation_steps=6 /training/microbatches=2",
 };
 
