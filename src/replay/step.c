@@ -121,11 +121,12 @@ static int64_t replicas(const struct builder *b)
     return b->s->parallel.data * b->s->parallel.context;
 }
 
-/* Whether gradients are held a second time in buckets, as DDP's are. */
+/* Whether gradients are held a second time in buckets, as DDP's are. What is sharded
+ * goes out bucket by bucket. */
 static bool has_buckets(const struct builder *b)
 {
     enum library l = b->s->parallel.library;
-    return replicas(b) > 1 && !shard_is_full(b) &&
+    return replicas(b) > 1 && b->s->parallel.sharding == SHARDING_NONE &&
            !b->s->parallel.gradient_as_bucket_view && l != LIBRARY_MEGATRON &&
            l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
 }

@@ -1,5 +1,6 @@
 /* Whole steps: folded against unfolded, passes measured once against passes in detail,
  * and what must be conserved. */
+#include "config/datadir.h"
 #include "parallel/scenario.h"
 #include "replay/cast.h"
 #include "replay/simulate.h"
@@ -214,6 +215,44 @@ static void test_allocations(void)
     }
 }
 
+/* AWS's reference configurations fit 40 GB; without tensor parallelism they do not, nor
+ * the larger two at half their degree (facts B.9). */
+static void test_references(void)
+{
+    static const struct {
+        const char *file;
+        int tensor; /* 0: the file's */
+        bool fits;
+    } cases[] = {
+        { "gpt2-10b-smp-16xp4d.24xlarge.json", 0, true },
+        { "gpt2-10b-smp-16xp4d.24xlarge.json", 1, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge.json", 0, true },
+        { "gpt2-30b-smp-16xp4d.24xlarge.json", 4, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge.json", 1, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge.json", 0, true },
+        { "gpt2-60b-smp-32xp4d.24xlarge.json", 4, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge.json", 1, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct job j;
+        struct simulate_result r;
+        char set[128];
+        cfg_loader_init(&j.loader);
+        const char *file = datadir_file(&j.loader.arena, "scenarios", cases[i].file);
+        struct cfg root = cfg_load(&j.loader, file);
+        snprintf(set, sizeof(set),
+                 "/distribution/smdistributed/modelparallel/parameters/"
+                 "tensor_parallel_degree=%d",
+                 cases[i].tensor);
+        if (cases[i].tensor > 0)
+            CU_ASSERT_EQUAL_FATAL(cfg_set(root, set), 0);
+        CU_ASSERT_EQUAL_FATAL(scenario_read(&j.s, &j.loader, root), 0);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        CU_ASSERT_EQUAL(r.memory.fits, cases[i].fits);
+        unload(&j);
+    }
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -222,4 +261,5 @@ void test_simulate_register(void)
     CU_add_test(s, "parts sum to the step", test_parts);
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
+    CU_add_test(s, "AWS's reference configurations", test_references);
 }
