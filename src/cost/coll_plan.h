@@ -83,6 +83,9 @@ void coll_list_across(struct planner *p, struct ring_job *job);
 /* What the request says to libraries other than NCCL. */
 const struct coll_library *coll_library_of(const struct planner *p);
 
+/* Load on a receiver's NICs over the bytes it receives, when all others send at once. */
+double coll_incast(const struct planner *p);
+
 /* The request's protocol, or the one NCCL would choose among those enabled; -1 after
  * reporting. *why says so in words. */
 int coll_choose_protocol(struct planner *p, const struct ring_job *job,

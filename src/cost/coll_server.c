@@ -56,12 +56,6 @@ static struct server server_of(const struct host_node *n)
     return busiest;
 }
 
-static double incast(const struct host_node *n)
-{
-    double nodes = (double)host_nodes(n->p);
-    return 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
-}
-
 /* What a worker exchanges with servers elsewhere, of all bytes: 1 - w_i on average. With
  * the average for all, the node of the busiest server is the busiest in every respect, so
  * that one folded node can stand for all. */
@@ -82,7 +76,7 @@ static int load_push(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, of_others(n), s.own * others * incast(n));
+    host_load_nics(n, of_others(n), s.own * others * coll_incast(n->p));
     host_load_memory(n, s.own * accesses(n->p));
     return 0;
 }
@@ -99,7 +93,7 @@ static int load_pull(const struct host_node *n)
 {
     struct server s = server_of(n);
     double others = (double)host_nodes(n->p) - 1;
-    host_load_nics(n, s.own * others, of_others(n) * incast(n));
+    host_load_nics(n, s.own * others, of_others(n) * coll_incast(n->p));
     return 0;
 }
 

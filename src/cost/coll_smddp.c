@@ -27,6 +27,14 @@ const struct coll_library *coll_library_of(const struct planner *p)
     return p->request->library ? p->request->library : &coll_library_defaults;
 }
 
+/* Nothing is known of more nodes than the figure has; there the term stays. */
+double coll_incast(const struct planner *p)
+{
+    enum { NODES_MAX = 8 };
+    double nodes = fmin((double)host_nodes(p), NODES_MAX);
+    return 1 + coll_library_of(p)->incast_frac * (nodes - 2);
+}
+
 /* One server process beside each worker (SageMaker's launcher: 16 processes a host, 8 of
  * them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
 static const double server_sum_Bps = 1.25e9;
@@ -77,8 +85,7 @@ static int load_to_gpu(const struct host_node *n)
 static int load_network(const struct host_node *n)
 {
     double nodes = (double)host_nodes(n->p), part = (nodes - 1) / nodes;
-    double incast = 1 + coll_library_of(n->p)->incast_frac * (nodes - 2);
-    host_load_nics(n, 2 * part, 2 * part * incast);
+    host_load_nics(n, 2 * part, 2 * part * coll_incast(n->p));
     host_load_memory(n, 3 * part);
     return 0;
 }
