@@ -94,10 +94,10 @@ static int32_t hop_to_cut(struct work *w, const struct coll_group *g, int32_t r,
 }
 
 /* Loads the ring's hops, and counts the links of the hops folded behind them. */
-static void load_ring(struct work *w, const struct coll_group *g,
-                      const struct coll_ring *ring, struct coll_loads *loads)
+static void load_ring(const struct work *w, const struct coll_group *g,
+                      const struct coll_ring *ring, double groups,
+                      struct coll_loads *loads)
 {
-    double groups = (double)w->job->n_groups / w->n_counted;
     int32_t hop = 0;
     if (!w->folded) {
         for (; hop < ring->n_hops; hop++)
@@ -141,11 +141,24 @@ static int build_rings(struct work *w)
             if (!rc && w->is_chain && !w->folded)
                 coll_ring_cut(w->p, ring, hop_to_cut(w, g, r, ring));
             if (!rc)
-                load_ring(w, g, ring, &loads);
+                load_ring(w, g, ring, (double)w->job->n_groups / w->n_counted, &loads);
         }
     }
     coll_loads_finish(w->p, &loads, w->phase);
     return rc;
+}
+
+/* Seconds of one group's bytes, had it the links to itself. */
+static double alone_s(struct work *w)
+{
+    struct coll_phase own = { .size_B = w->phase->size_B,
+                              .cap_Bps = w->phase->cap_Bps };
+    struct coll_loads loads = { 0 };
+    for (int32_t r = 0; r < w->n_ways; r++)
+        load_ring(w, &w->job->groups[0], &w->phase->steps.rings[r], 1, &loads);
+    loads.wire = 0; /* counted already */
+    coll_loads_finish(w->p, &loads, &own);
+    return own.size_B / coll_phase_rate(&own, w->p->net);
 }
 
 /* Store-and-forward of one quantum by the NICs at each step; LL has no such buffers. */
@@ -193,7 +206,12 @@ static void time_ring(struct work *w)
     steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);
     steps->step_s += fill_between(w, phase->size_B / rate / k);
     phase->latency_s = steps->before_s + k * steps->step_s + steps->after_s;
-    hide_latency(phase, w->terms.proto, phase->size_B / rate);
+    steps->alone_s = alone_s(w);
+    steps->all_s = phase->size_B / rate;
+    hide_latency(phase, w->terms.proto, steps->alone_s);
+    /* what one group's steps leave idle the others use */
+    phase->latency_s = steps->before_s + steps->after_s +
+                       fmax(k * steps->step_s + steps->alone_s - steps->all_s, 0);
     coll_slice(steps);
 }
 

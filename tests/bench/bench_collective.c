@@ -79,8 +79,10 @@ int main(void)
     run("g5.48xlarge:512", false, FIDELITY_CHUNK);
     run("p4d.24xlarge:512", true, FIDELITY_CHUNK); /* four rings */
     run("p4d.24xlarge:512", false, FIDELITY_CHUNK);
+    run("p4d.24xlarge:2048", true, FIDELITY_CHUNK); /* target: 50 ms */
+    run("g5.48xlarge:2048", true, FIDELITY_CHUNK);
     run("p4d.24xlarge:2048", true, FIDELITY_ANALYTIC);
-    run("p4d.24xlarge:2048", true, FIDELITY_FLOW);
+    run("p4d.24xlarge:2048", true, FIDELITY_FLOW); /* target: 5 ms */
     run("p4d.24xlarge:2048", false, FIDELITY_FLOW);
     return 0;
 }
