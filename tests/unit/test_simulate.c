@@ -224,14 +224,14 @@ static void test_references(void)
         int tensor; /* 0: the file's */
         bool fits;
     } cases[] = {
-        { "gpt2-10b-smp-16xp4d.24xlarge.json", 0, true },
-        { "gpt2-10b-smp-16xp4d.24xlarge.json", 1, false },
-        { "gpt2-30b-smp-16xp4d.24xlarge.json", 0, true },
-        { "gpt2-30b-smp-16xp4d.24xlarge.json", 4, false },
-        { "gpt2-30b-smp-16xp4d.24xlarge.json", 1, false },
-        { "gpt2-60b-smp-32xp4d.24xlarge.json", 0, true },
-        { "gpt2-60b-smp-32xp4d.24xlarge.json", 4, false },
-        { "gpt2-60b-smp-32xp4d.24xlarge.json", 1, false },
+        { "gpt2-10b-smp-16xp4d.24xlarge", 0, true },
+        { "gpt2-10b-smp-16xp4d.24xlarge", 1, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 0, true },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 4, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 1, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 0, true },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 4, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 1, false },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct job j;
@@ -246,7 +246,10 @@ static void test_references(void)
                  cases[i].tensor);
         if (cases[i].tensor > 0)
             CU_ASSERT_EQUAL_FATAL(cfg_set(root, set), 0);
-        CU_ASSERT_EQUAL_FATAL(scenario_read(&j.s, &j.loader, root), 0);
+        int rc = scenario_read(&j.s, &j.loader, root);
+        if (rc)
+            diags_print_errors(&j.loader.diags, stderr);
+        CU_ASSERT_EQUAL_FATAL(rc, 0);
         run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
         CU_ASSERT_EQUAL(r.memory.fits, cases[i].fits);
         unload(&j);
