@@ -23,9 +23,9 @@ struct run {
     const struct plan_options *o;
     double steps;
     VEC(struct plan_entry) all;
-    int64_t first_new;    /* those before are simulated */
-    double ratios[KINDS]; /* simulated over score, of each kind; 0: unknown */
-    double memory_ratio;  /* the same of memory, over all */
+    int64_t first_new;             /* those before are simulated */
+    double ratios[KINDS][TENSORS]; /* simulated over score; 0: unknown */
+    double memory_ratio;           /* the same of memory, over all */
 };
 
 double plan_job_steps(const struct plan_job *job, const struct plan_options *o)
@@ -118,17 +118,29 @@ static double median_of(double *v, int64_t n)
     return v[n / 2];
 }
 
+/* The median over the simulated of a kind, with that digit of the tensor degree; any
+ * digit where it is negative. 0: there is none. */
+static double ratio_of(const struct run *run, int kind, int tensor, double *v)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        if (e->result.known && plan_kind(&e->point) == kind &&
+            (tensor < 0 || e->point.at[SPACE_TENSOR] == tensor))
+            v[n++] = e->result.step_time_s / e->score_s;
+    }
+    return n ? median_of(v, n) : 0;
+}
+
 static void learn(struct run *run)
 {
     double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v));
     for (int k = 0; k < KINDS; k++) {
-        int64_t n = 0;
-        for (int64_t i = 0; i < run->all.n; i++) {
-            const struct plan_entry *e = &run->all.v[i];
-            if (e->result.known && plan_kind(&e->point) == k)
-                v[n++] = e->result.step_time_s / e->score_s;
+        double any = ratio_of(run, k, -1, v);
+        for (int t = 0; t < TENSORS; t++) {
+            double own = any > 0 ? ratio_of(run, k, t, v) : 0;
+            run->ratios[k][t] = own > 0 ? own : any;
         }
-        run->ratios[k] = n ? median_of(v, n) : 0;
     }
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++)
@@ -136,6 +148,12 @@ static void learn(struct run *run)
             v[n++] = (double)run->all.v[i].result.peak_B / run->all.v[i].score_B;
     run->memory_ratio = n ? median_of(v, n) : 1;
     free(v);
+}
+
+static double correction(const struct run *run, int kind, const uint16_t *at)
+{
+    return run
+        ->ratios[kind][at[SPACE_TENSOR] < TENSORS ? at[SPACE_TENSOR] : TENSORS - 1];
 }
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -152,8 +170,9 @@ static int64_t corrected(const struct run *run, const struct scored *s,
     for (int k = 0; k < KINDS; k++)
         for (int32_t i = 0; i < s->kinds[k].n; i++) {
             all[n] = s->kinds[k].v[i];
-            double ratio =
-                run->o->objective == PLAN_MEMORY ? run->memory_ratio : run->ratios[k];
+            double ratio = run->o->objective == PLAN_MEMORY
+                               ? run->memory_ratio
+                               : correction(run, k, all[n].at);
             all[n++].value *= ratio > 0 ? ratio : 1;
         }
     struct best b = { .n = (int32_t)n, .most = (int32_t)n, .v = all };
@@ -389,7 +408,7 @@ static void judge_scores(const struct run *run, const struct scored *s,
     double least = INFINITY;
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
-        double ratio = run->ratios[plan_kind(&e->point)];
+        double ratio = correction(run, plan_kind(&e->point), e->point.at);
         if (!e->result.known || ratio <= 0)
             continue;
         v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);

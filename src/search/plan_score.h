@@ -8,6 +8,7 @@
 enum {
     KIND_SHARDINGS = 4,
     KINDS = SPACE_STACKS_N * 2 * KIND_SHARDINGS, /* library, pipelined, sharding */
+    TENSORS = 24, /* digits of the tensor degree told apart */
     MEMORY_BINS = 12,
     CLUSTERS_MAX = 4096,
 };

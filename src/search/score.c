@@ -123,7 +123,8 @@ static double context_s(struct scorer *s, const struct space_point *p,
         return 0;
     double kv_B = 2 * l->exchange_B * (double)m->kv_heads / (double)m->heads /
                   (double)p->v[SPACE_TENSOR];
-    return 0.3 * (c - 1) * score_send_s(s->comm, p, stride_of(p, 'D'), kv_B);
+    struct score_group two = group_of(p, 'D', 2);
+    return 0.3 * (c - 1) * score_comm_s(s->comm, p, two, COLL_SENDRECV, kv_B);
 }
 
 static double expert_s(struct scorer *s, const struct space_point *p,
@@ -195,13 +196,20 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     double slowest_s = fmax(first_s, last_s) + pause_s;
     double bubble_s = all_s - fmax(first_s, last_s);
     double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
-    double send_s = score_send_s(s->comm, p, stride_of(p, 'P'), send_B);
+    struct score_group two = group_of(p, 'P', 2);
+    double send_s = score_comm_s(s->comm, p, two, COLL_SENDRECV, send_B);
+    bool waits = u->s->parallel.library == LIBRARY_MEGATRON; /* for what it sends */
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)
         bubble_s /= v;
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
         bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / layer_s);
-    double moves_s = (2 * (n - 1) + 0.4 * (m - 1) * v) * send_s;
-    return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s);
+    double moves_s = (2 * (n - 1) + (waits ? 2 : 0.2) * (m - 1) * v) * send_s;
+    struct score_group ends =
+        score_group_of(2, stride_of(p, 'P') * (p->v[SPACE_PIPELINE] - 1),
+                       p->v[SPACE_GPUS]); /* first and last stage share the words */
+    double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE,
+                                  u->l->word_parameters * states_wire_B(u->s));
+    return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s) + words_s;
 }
 
 /* What is left of reducing gradients when backward has hidden what it can. */
@@ -330,8 +338,9 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     double n = (double)p->v[SPACE_PIPELINE];
     u.layers = (double)s->job->space.layers;
     u.stage_layers = ceil(u.layers / n);
-    double ends = n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1])
-                        : l->ends_parameters[0] + l->ends_parameters[1];
+    double ends =
+        n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1] + l->word_parameters)
+              : l->ends_parameters[0] + l->ends_parameters[1];
     u.stage_parameters = u.stage_layers * l->parameters + ends;
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);

@@ -157,19 +157,3 @@ double score_comm_s(struct score_comm *c, const struct space_point *p,
     double part = (size_B - low_B) / (3 * low_B);
     return curve->times_s[i] + part * (curve->times_s[i + 1] - curve->times_s[i]);
 }
-
-double score_send_s(const struct score_comm *c, const struct space_point *p,
-                    int64_t stride, double size_B)
-{
-    const struct space_instance *x = &c->job->space.instances[p->v[SPACE_INSTANCE]];
-    const struct instance *inst = x->instance;
-    const struct fabric *outside = c->job->fabric ? c->job->fabric : inst->outside;
-    bool wired = inst->gpu->nvlink_links > 0;
-    if (stride < p->v[SPACE_GPUS] || !outside) {
-        double links = wired ? (double)inst->gpu->nvlink_links : 1;
-        double each_Bps = wired ? inst->gpu->nvlink_Bps : inst->pcie_Bps;
-        return inst->inside->latency_s + size_B / (0.8 * links * each_Bps);
-    }
-    double node_Bps = instance_network_Bps(inst) * outside->efficiency;
-    return outside->latency_s + size_B * (double)p->v[SPACE_GPUS] / node_Bps;
-}

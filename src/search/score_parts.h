@@ -16,9 +16,10 @@ struct score_layer {
     double work_B;                       /* most that lives for a moment in backward */
     double ends_s[2]; /* embedding, head: forward and backward together */
     double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU */
-    double autocast_B; /* 16-bit copies of a layer's weights */
-    double exchange_B; /* activation that the tensor group exchanges */
-    double tensors;    /* parameter tensors of a layer */
+    double word_parameters; /* of the embedding that first and last stage share */
+    double autocast_B;      /* 16-bit copies of a layer's weights */
+    double exchange_B;      /* activation that the tensor group exchanges */
+    double tensors;         /* parameter tensors of a layer */
 };
 
 /* Makes it from the operator list; `s` is a scenario with the degrees filled in. */
@@ -42,9 +43,5 @@ struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus);
 
 double score_comm_s(struct score_comm *c, const struct space_point *p,
                     struct score_group group, enum coll_op op, double size_B);
-
-/* From one GPU to another, `stride` ranks away; all GPUs of a node at once. */
-double score_send_s(const struct score_comm *c, const struct space_point *p,
-                    int64_t stride, double size_B);
 
 #endif
