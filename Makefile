@@ -24,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden sweeps plots bench layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden sweeps plots bench measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -58,14 +58,17 @@ bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done
 	$(Q)sh tests/bench/process.sh $(BUILD)/smsim
 
+measure:                        ## the measuring program (needs nvcc; says what is missing)
+	$(Q)sh validate/measure/build.sh $(BUILD)/smsim-measure
+
 layers:                         ## check that each layer includes only those before it
 	$(Q)sh tests/layers.sh
 
 format:                         ## lay the code out
-	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 format-check:
-	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h')
+	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 check-sanitized:                ## the suite under ASan and UBSan
 	$(Q)$(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Builds the measuring program: build.sh OUTPUT. Needs nvcc with cuBLAS; NCCL where it is
+# there (without it, collectives and steps on several GPUs are recorded as not built).
+#   NVCC=/path/to/nvcc   CUDA_CFLAGS, CUDA_LDFLAGS: further flags (where NCCL is)
+#   CUDA_ARCHS="75 100": generations to make binaries for, of those that nvcc knows
+# Says what is missing and ends with 3.
+set -eu
+out=${1:?usage: build.sh OUTPUT}
+here=$(dirname "$0")
+missing() {
+    echo "smsim-measure is not built: $1" >&2
+    exit 3
+}
+
+nvcc=${NVCC:-}
+for path in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
+    /usr/local/cuda/bin/nvcc; do
+    [ -z "$nvcc" ] && [ -x "$path" ] && nvcc=$path
+done
+[ -n "$nvcc" ] || missing "no nvcc (install the CUDA Toolkit, or give NVCC=/path/to/nvcc)"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+has() { # header, library
+    echo "#include <$1>" >"$work/has.cu"
+    echo "int main(void) { return 0; }" >>"$work/has.cu"
+    # shellcheck disable=SC2086
+    "$nvcc" -o "$work/has" "$work/has.cu" ${CUDA_CFLAGS:-} ${CUDA_LDFLAGS:-} "-l$2" \
+        >"$work/has.log" 2>&1
+}
+has cuda_runtime.h cudart || missing "$nvcc does not compile: $(tail -n 1 "$work/has.log")"
+has cublasLt.h cublasLt || missing "no cuBLAS (install libcublas-dev of the CUDA Toolkit)"
+nccl="-lnccl"
+if ! has nccl.h nccl; then
+    echo "smsim-measure: no NCCL here (libnccl-dev): built without collectives" >&2
+    nccl=""
+    CUDA_CFLAGS="${CUDA_CFLAGS:-} -DSMSIM_NO_NCCL"
+fi
+
+# Binaries for the generations that this nvcc knows, from V100 on; other GPUs translate the
+# PTX of the newest.
+known=$("$nvcc" --list-gpu-arch 2>/dev/null || echo compute_80)
+codes=""
+newest=""
+for arch in ${CUDA_ARCHS:-70 75 80 90 100 120}; do
+    case "$known" in
+    *compute_$arch*)
+        codes="$codes -gencode arch=compute_$arch,code=sm_$arch"
+        newest=$arch
+        ;;
+    esac
+done
+[ -n "$newest" ] || missing "$nvcc knows none of sm_${CUDA_ARCHS:-70 to sm_120}"
+codes="$codes -gencode arch=compute_$newest,code=compute_$newest"
+
+mkdir -p "$(dirname "$out")"
+jobs=$(nproc 2>/dev/null || echo 1)
+log=$work/log
+# shellcheck disable=SC2086
+for source in "$here"/*.cu; do
+    echo "$source"
+done | xargs -P "$jobs" -I{} sh -c '
+    name=$(basename "$1" .cu)
+    "$2" -O3 $3 -Xcompiler -Wall,-Wextra $4 -c "$1" -o "$5/$name.o" || echo "$1" >>"$5/failed"
+' sh {} "$nvcc" "$codes" "${CUDA_CFLAGS:-}" "$work" >"$log" 2>&1 || true
+cat "$log" >&2
+[ ! -f "$work/failed" ] || missing "$(tr '\n' ' ' <"$work/failed")did not compile"
+# shellcheck disable=SC2086
+"$nvcc" -o "$work/out" "$work"/*.o ${CUDA_LDFLAGS:-} -lcublas -lcublasLt $nccl -lpthread \
+    >"$work/ld.log" 2>&1 || missing "$(tail -n 1 "$work/ld.log")"
+mv "$work/out" "$out"

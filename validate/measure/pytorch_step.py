@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Training steps and fused attention of the PyTorch that is installed, as rows of
+smsim-measure: truth that smsim did not write.
+
+    pytorch_step.py --out FILE [--only bert-large,gpt2-xl,llama-7b-8-layers] [--steps 10]
+
+Models are those of transformers where it is installed (made from their configuration,
+nothing is fetched), else stacks of torch's own modules of the same sizes. Each is run
+eagerly and through torch.compile, in bf16 autocast over fp32 weights and in pure bf16.
+A step that fails (out of memory, no compiler) is recorded with its error.
+"""
+import argparse
+import datetime
+import json
+import os
+import statistics
+import time
+
+import torch
+
+MODELS = {
+    "bert-large": dict(kind="bert", hidden=1024, layers=24, heads=16, ffn=4096, vocab=30522,
+                       sequence=384, batches=(4, 16, 32)),
+    "gpt2-xl": dict(kind="gpt2", hidden=1600, layers=48, heads=25, ffn=6400, vocab=50257,
+                    sequence=1024, batches=(2, 8)),
+    "llama-7b-8-layers": dict(kind="llama", hidden=4096, layers=8, heads=32, ffn=11008,
+                              vocab=32000, sequence=2048, batches=(2, 8)),
+}
+
+
+class Plain(torch.nn.Module):
+    """The same sizes in torch's own modules, for machines without transformers."""
+
+    def __init__(self, m):
+        super().__init__()
+        self.words = torch.nn.Embedding(m["vocab"], m["hidden"])
+        self.causal = m["kind"] != "bert"
+        layer = torch.nn.TransformerEncoderLayer(
+            m["hidden"], m["heads"], m["ffn"], dropout=0.1, activation="gelu",
+            batch_first=True, norm_first=self.causal)
+        self.layers = torch.nn.TransformerEncoder(layer, m["layers"])
+        self.head = torch.nn.Linear(m["hidden"], m["vocab"], bias=False)
+
+    def forward(self, input_ids, labels):
+        mask = None
+        if self.causal:
+            mask = torch.nn.Transformer.generate_square_subsequent_mask(
+                input_ids.shape[1], device=input_ids.device)
+        x = self.layers(self.words(input_ids), mask=mask, is_causal=self.causal)
+        logits = self.head(x)
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(),
+                                                 labels.flatten())
+
+
+def transformers_model(m):
+    import transformers as tf
+    if m["kind"] == "bert":
+        config = tf.BertConfig(hidden_size=m["hidden"], num_hidden_layers=m["layers"],
+                               num_attention_heads=m["heads"], vocab_size=m["vocab"],
+                               intermediate_size=m["ffn"])
+        return tf.BertForMaskedLM(config)
+    if m["kind"] == "gpt2":
+        config = tf.GPT2Config(n_embd=m["hidden"], n_layer=m["layers"], n_head=m["heads"],
+                               vocab_size=m["vocab"], n_positions=m["sequence"])
+        return tf.GPT2LMHeadModel(config)
+    config = tf.LlamaConfig(hidden_size=m["hidden"], num_hidden_layers=m["layers"],
+                            num_attention_heads=m["heads"], vocab_size=m["vocab"],
+                            intermediate_size=m["ffn"],
+                            max_position_embeddings=m["sequence"])
+    return tf.LlamaForCausalLM(config)
+
+
+def make_model(m):
+    try:
+        return transformers_model(m), "transformers"
+    except ImportError:
+        return Plain(m), "torch.nn"
+
+
+def loss_of(out):
+    return out if torch.is_tensor(out) else out.loss
+
+
+def time_step(m, batch, mode, precision, steps):
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    model, library = make_model(m)
+    model = model.cuda().train()
+    if precision == "bf16":
+        model = model.to(torch.bfloat16)
+    parameters = sum(p.numel() for p in model.parameters())
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    run = torch.compile(model) if mode == "compiled" else model
+    ids = torch.randint(m["vocab"], (batch, m["sequence"]), device="cuda")
+    cast = torch.autocast("cuda", torch.bfloat16, enabled=precision == "amp_bf16")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with cast:
+            loss = loss_of(run(input_ids=ids, labels=ids))
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    for _ in range(3):
+        loss = step()
+    first = float(loss)
+    times = []
+    for _ in range(steps):
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        loss = step()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begun)
+    quarter = sorted(times)
+    median = statistics.median(times)
+    return dict(library=library, parameters=parameters, time_s=median,
+                spread=(quarter[3 * len(times) // 4] - quarter[len(times) // 4]) / median,
+                repetitions=steps, loss_first=first, loss_last=float(loss),
+                allocated_bytes=torch.cuda.max_memory_allocated(),
+                reserved_bytes=torch.cuda.max_memory_reserved())
+
+
+def time_call(call):
+    """Median seconds of a call, by events over groups of ten."""
+    for _ in range(3):
+        call()
+    times = []
+    for _ in range(9):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        call()
+        begin.record()
+        for _ in range(10):
+            call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e-4)
+    return statistics.median(times)
+
+
+def flash_rows(out):
+    """Fused attention of the library, forward and backward."""
+    attend = torch.nn.functional.scaled_dot_product_attention
+    for length in (512, 1024, 2048, 4096, 8192):
+        for d in (64, 128):
+            for causal in (False, True):
+                heads = max(32, 65536 // length)
+                q, k, v = (torch.randn(1, heads, length, d, device="cuda",
+                                       dtype=torch.bfloat16, requires_grad=True)
+                           for _ in range(3))
+                row = dict(kind="flash", device=0, dtype="bf16", queries=length, keys=length,
+                           head_dim=d, heads=heads, causal=causal, library=True)
+                try:
+                    y = attend(q, k, v, is_causal=causal)
+                    dy = torch.randn_like(y)
+                    forward = time_call(lambda: attend(q, k, v, is_causal=causal))
+                    back = time_call(lambda: torch.autograd.grad(y, (q, k, v), dy,
+                                                                 retain_graph=True))
+                    out.add(dict(row, backward=False, time_s=forward))
+                    out.add(dict(row, backward=True, time_s=back))
+                except RuntimeError as error:
+                    out.add(dict(row, backward=False, error=first_line(error)))
+
+
+def first_line(error):
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
+class Output:
+    """The file, whole after every row."""
+
+    def __init__(self, path):
+        p = torch.cuda.get_device_properties(0)
+        self.path = path
+        self.tree = dict(
+            format="smsim-measure", version=1, complete=False,
+            date=datetime.date.today().isoformat(), torch=torch.__version__,
+            cuda=torch.version.cuda,
+            devices=[dict(index=0, name=p.name, sm_arch=10 * p.major + p.minor,
+                          sms=p.multi_processor_count, memory_bytes=p.total_memory,
+                          l2_bytes=getattr(p, "L2_cache_size", 1 << 20))],
+            rows=[])
+
+    def add(self, row):
+        self.tree["rows"].append(row)
+        self.save()
+
+    def save(self):
+        with open(self.path + ".part", "w") as file:
+            json.dump(self.tree, file, indent=1)
+            file.write("\n")
+        os.replace(self.path + ".part", self.path)
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--out", required=True)
+    words.add_argument("--only", default=",".join(MODELS))
+    words.add_argument("--steps", type=int, default=10)
+    words.add_argument("--modes", default="eager,compiled")
+    args = words.parse_args()
+    if not torch.cuda.is_available():
+        print("pytorch_step.py: no GPU to measure")
+        raise SystemExit(3)
+    out = Output(args.out)
+    flash_rows(out)
+    for name in args.only.split(","):
+        m = MODELS[name]
+        for batch in m["batches"]:
+            for mode in args.modes.split(","):
+                for precision in ("amp_bf16", "bf16"):
+                    row = dict(kind="pytorch_step", device=0, model=name, mode=mode,
+                               precision=precision, batch=batch, sequence=m["sequence"])
+                    try:
+                        row.update(time_step(m, batch, mode, precision, args.steps))
+                    except Exception as error:  # whatever a compiler throws is recorded
+                        row["error"] = first_line(error)
+                    out.add(row)
+                    print(name, batch, mode, precision, row.get("time_s", row.get("error")),
+                          flush=True)
+    out.tree["complete"] = True
+    out.save()
+
+
+if __name__ == "__main__":
+    main()
