@@ -39,6 +39,8 @@ static const struct cfg_field fabric_fields[] = {
     FAB_TIME("latency", latency_s, true),
     FAB_RATE("per_flow", per_flow_Bps),
     CFG_REAL("oversubscription", struct fabric_raw, fabric.oversubscription, 1, 1000),
+    CFG_REAL("shared_frac", struct fabric_raw, fabric.shared_frac, 0.01, 1),
+    CFG_REAL("split_frac", struct fabric_raw, fabric.split_frac, 0.01, 1),
     CFG_BOOL("gpudirect", struct fabric_raw, fabric.gpudirect),
     FAB_RATE("staging", staging_Bps),
     CFG_REAL("fill_frac", struct fabric_raw, fabric.fill_frac, 0, 10),
@@ -115,7 +117,7 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
 
     f->per_flow_Bps = INFINITY;
     f->staging_Bps = INFINITY;
-    f->oversubscription = 1;
+    f->oversubscription = f->shared_frac = f->split_frac = 1;
     f->channels = 1;
     f->pair_gain = 1;
     if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols) ||

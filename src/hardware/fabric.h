@@ -50,6 +50,10 @@ struct fabric {
     double per_flow_Bps; /* one stream's limit (TCP); INFINITY: none */
     double
         oversubscription; /* >= 1: nodes' line rate over what the core carries each */
+    double shared_frac;   /* share of the NICs that sums of gradients use whose groups
+                             have several GPUs in a node, two of them at one NIC ... */
+    double split_frac;    /* ... or none: a ring that has to leave a node by the NIC by
+                             which it came in then crosses the host */
     bool gpudirect;       /* NICs read and write GPU memory; else host staging */
     double staging_Bps;   /* host staging rate per NIC; INFINITY: does not limit */
     double fill_frac,

@@ -77,6 +77,32 @@ static enum coll_algorithm algorithm_of(const struct builder *b, enum channel ch
                                                                       : COLL_AUTO;
 }
 
+/* Share of the NICs that a collective over replicas or shards uses, by whose they are in
+ * the group's nodes (MODEL.md, "Data parallelism"). */
+static double nics_frac(const struct builder *b, enum channel channel)
+{
+    bool over_data = channel == CHANNEL_DATA || channel == CHANNEL_WORLD ||
+                     channel == CHANNEL_SHARD || channel == CHANNEL_REPLICA;
+    const struct fabric *f = b->s->fabric;
+    struct coll_group g;
+    struct err ignored = { 0 };
+    if (!over_data || !f)
+        return 1;
+    struct ranks r = groups_of(b->request->groups, channel, b->plans_rank);
+    if (groups_spans(b->request->groups, &r, &g, &ignored) < 0)
+        return 1;
+    const struct coll_span *span = &g.spans[0];
+    const struct instance *inst = b->s->cluster.groups[0].instance;
+    if (span->n_instances < 2 || span->n_gpus < 2)
+        return 1;
+    for (int32_t i = 1; i < span->n_gpus; i++)
+        for (int32_t k = 0; k < i; k++)
+            if (instance_nic_of_gpu(inst, span->gpus[i]) ==
+                instance_nic_of_gpu(inst, span->gpus[k]))
+                return f->shared_frac;
+    return f->split_frac;
+}
+
 int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
                    double size_B, struct err *err)
 {
@@ -91,7 +117,7 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
     struct comm c = {
         .channel = channel,
         .has_request = true,
-        .network_frac = gradients ? b->fw->network_frac : 1,
+        .network_frac = (gradients ? b->fw->network_frac : 1) * nics_frac(b, channel),
         .request = { .op = op,
                      .algorithm = algorithm_of(b, channel, op, size_B),
                      .protocol = b->s->software.protocol,
