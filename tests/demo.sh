@@ -1,5 +1,6 @@
 #!/bin/sh
-# What `make demo` shows with the program given as $1: one job, simulated.
+# What `make demo` shows with the program given as $1: one job, simulated; one
+# planned.
 set -u
 smsim=${1:-build/smsim}
 cd "$(dirname "$0")/.." || exit 1
@@ -8,9 +9,16 @@ echo "\$ $smsim simulate $scenario"
 "$smsim" simulate "$scenario"
 status=$?
 [ $status = 0 ] || exit $status
+set -- plan --model gpt3-175b --instance p4d.24xlarge --count 64 --global-batch 1536 \
+    --sequence-length 2048
+printf '\n$ %s %s\n' "$smsim" "$*"
+"$smsim" "$@"
+status=$?
+[ $status = 0 ] || exit $status
 cat <<EOF
 
-That is one training step of BERT-large on SQuAD, on two p3.16xlarge. Try next:
+Above: one training step of BERT-large on SQuAD, on two p3.16xlarge, and how GPT-3 175B
+would best be trained on 64 p4d.24xlarge. Try next:
   $smsim simulate $scenario --set /cluster/instance=ml.p4d.24xlarge
   $smsim validate nvidia_bert_large_training
   $smsim --help

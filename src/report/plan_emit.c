@@ -167,6 +167,8 @@ static void emit_megatron(FILE *out, const struct plan_job *job,
                 (long long)(p->v[SPACE_CHECKPOINTING] > SPACE_GROUP
                                 ? p->v[SPACE_CHECKPOINTING] - SPACE_GROUP
                                 : 1));
+    if (job->space.attention == OP_ATTENTION_FLASH)
+        fprintf(out, "--use-flash-attn \\\n");
     option(out, "--micro-batch-size", p->v[SPACE_MICRO]);
     option(out, "--global-batch-size", job->space.global_batch);
     fprintf(out, "%s\n",

@@ -317,6 +317,10 @@ static void simulate_best(struct run *run, struct scored *s)
         choose(run, &s->doubtful.v[i]);
     choose_best(run, s, most);
     simulate_chosen(run, most);
+    bool none = run->all.n == 0;
+    for (int32_t i = 0; none && i < s->over.n; i++)
+        choose(run, &s->over.v[i]);
+    simulate_chosen(run, most);
     if (!anything_fits(run) && !stopped(run->o)) { /* the scores misjudged memory */
         for (int32_t i = 0; i < s->tightest.n; i++)
             choose(run, &s->tightest.v[i]);

@@ -52,7 +52,7 @@ static void scored_init(struct scored *s, const struct plan_job *job,
     for (int i = 0; i < MEMORY_BINS; i++)
         s->bins[i].most = 1;
     s->doubtful.most = o->simulate_most;
-    s->tightest.most = 8;
+    s->tightest.most = s->over.most = 8;
     int64_t n = (int64_t)x->n[SPACE_INSTANCE] * x->n[SPACE_COUNT] * x->n[SPACE_GPUS];
     s->n_clusters = n > 1 && n <= CLUSTERS_MAX ? (int32_t)n : 0;
     s->clusters = xcalloc((size_t)s->n_clusters + 1, sizeof(*s->clusters));
@@ -70,6 +70,7 @@ void scored_release(struct scored *s)
         best_release(&s->clusters[i]);
     best_release(&s->doubtful);
     best_release(&s->tightest);
+    best_release(&s->over);
     free(s->clusters);
 }
 
@@ -85,6 +86,7 @@ static void scored_merge(struct scored *s, const struct scored *other)
         best_merge(&s->clusters[i], &other->clusters[i]);
     best_merge(&s->doubtful, &other->doubtful);
     best_merge(&s->tightest, &other->tightest);
+    best_merge(&s->over, &other->over);
     spread_merge(&s->spread, &other->spread);
 }
 
@@ -127,8 +129,13 @@ static void score_point(struct scored *s, const struct pass *pass,
         return;
     s->feasible++;
     double usd = plan_point_usd_per_hour(pass->job, p);
-    if (!plan_in_budget(pass->o, pass->steps, score.time_s / budget_slack, usd))
+    if (!plan_in_budget(pass->o, pass->steps, score.time_s / budget_slack, usd)) {
+        bool costs = pass->o->max_cost_usd > 0 && isfinite(usd);
+        c.value = score.time_s * (costs ? usd : 1);
+        if (score.memory_B <= score.capacity_B)
+            best_offer(&s->over, &c);
         return;
+    }
     c.value = plan_value(pass->job, pass->o, p, score.time_s, score.memory_B);
     if (!isfinite(c.value))
         return;

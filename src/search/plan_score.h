@@ -21,6 +21,7 @@ struct scored {
     struct best bins[MEMORY_BINS]; /* fastest of those that need so much memory */
     struct best *clusters;         /* fastest of each instance, count and GPUs */
     int32_t n_clusters;
+    struct best over;     /* beyond the budget: the cheapest, or the fastest */
     struct best tightest; /* that need least memory, whether or not they fit */
     struct spread spread; /* of the values of those likely to fit */
 };
