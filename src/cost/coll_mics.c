@@ -1,4 +1,4 @@
-/* MiCS, as SageMaker's sharded data parallelism runs it (facts B.8).
+/* MiCS, as SageMaker's sharded data parallelism runs it (DeepSpeed, mics.py).
  *
  * All-gather of a sharding group over several nodes: first across nodes, among the GPUs
  * of one place (each moves 1/g of the bytes over the NICs, g times fewer than when the

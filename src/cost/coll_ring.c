@@ -190,7 +190,7 @@ static void hide_latency(struct coll_phase *phase, const struct fabric_protocol 
     steps->after_s *= phase->latency_s / all;
 }
 
-/* Eqs (3)-(5), (9), (10), (13) of the study of collectives. */
+/* Latency, quanta, fill and last copy of a ring (MODEL.md, "Collectives"). */
 static void time_ring(struct work *w)
 {
     struct coll_phase *phase = w->phase;

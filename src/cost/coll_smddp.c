@@ -1,4 +1,4 @@
-/* SageMaker's data parallel library (Herring; facts C.1 and C.2).
+/* SageMaker's data parallel library (MODEL.md, section 7).
  *
  * AllReduce: gradients are packed into balanced fusion buffers. Each is reduce-scattered
  * inside the node, copied to the host, cut into one part a node; the server processes of

@@ -1,4 +1,4 @@
-/* The JSON of `simulate`: the names are a contract (DESIGN, section 5), in its order;
+/* The JSON of `simulate`: the names are a contract, and so is their order;
  * what is unknown is null. Search, sweeps and validation read results by these names. */
 #ifndef REPLAY_RESULT_JSON_H
 #define REPLAY_RESULT_JSON_H

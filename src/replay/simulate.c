@@ -10,8 +10,8 @@
 
 /* NCCL's channels and buffers, as nvidia-smi shows them. Of one communicator 342 MB for 2
  * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); of tensor, data and
- * pipeline groups together 1.0 GB (fitted to BigScience's tables, Nc of the study of
- * memory), so each of several is counted as the smaller. */
+ * pipeline groups together 1.0 GB (fitted to the memory that
+ * BigScience measured), so each of several is counted as the smaller. */
 static int64_t communicators_B(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;

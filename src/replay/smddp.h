@@ -1,5 +1,5 @@
 /* SageMaker's data parallel library in a step: its fusion buffers, and the conditions
- * under which its AllGather runs (facts B.8, C.1, C.2). */
+ * under which its AllGather runs (MODEL.md, section 7). */
 #ifndef REPLAY_SMDDP_H
 #define REPLAY_SMDDP_H
 

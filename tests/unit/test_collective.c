@@ -269,7 +269,7 @@ static void test_monotone(void)
     }
 }
 
-/* Eq (5) of the study written out for 8 A100s, and eq (9) for 2 nodes of p4d. */
+/* Simple's ring written out for 8 A100s, and for 2 nodes of p4d. */
 static void test_formulas(void)
 {
     struct bench b;
@@ -304,7 +304,7 @@ static void test_formulas(void)
     bench_release(&b);
 }
 
-/* Eqs (11) and (16) of the study: trees move S between two nodes, 2 S between more. */
+/* Trees move S between two nodes, 2 S between more. */
 static void test_trees(void)
 {
     static const struct {
@@ -339,7 +339,7 @@ static void test_trees(void)
 }
 
 /* Double binary trees: each reaches its root, no node has more than two children, and
- * one that has two in the one tree is a leaf of the other (facts D.5). */
+ * one that has two in the one tree is a leaf of the other. */
 static void test_double_trees(void)
 {
     for (int64_t n = 2; n < 200; n++) {
@@ -501,7 +501,7 @@ static void test_groups(void)
     bench_release(&b);
 }
 
-/* NCCL's crossovers that the study read from measured kinks. */
+/* NCCL's crossovers, as kinks in measured times show them. */
 static void test_choice(void)
 {
     static const struct {

@@ -50,7 +50,7 @@ static struct gpu v100(void)
     return g;
 }
 
-/* --- the equations once more, written as in the study, in microseconds --------- */
+/* --- the equations once more, written another way, in microseconds --------- */
 
 static double plain_candidate_us(const struct gpu *g, const struct gpu_gemm *c,
                                  double m, double n, double k, double b, double bm,

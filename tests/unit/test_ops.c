@@ -285,7 +285,7 @@ static void test_llama(void)
 
 /* Kept bytes of a Megatron layer over tensor degrees: A (10 + 24/t) + 5 S/t, without
  * the last term where attention is fused (which keeps one number a query and head);
- * everything over t with sequence parallelism. MODEL.md, E9. */
+ * everything over t with sequence parallelism. Korthikanti 2022, table 2. */
 static void test_tensor_degrees(void)
 {
     double big = (double)BATCH * SEQ * H, scores = (double)HEADS * SEQ * SEQ * BATCH;

@@ -1,4 +1,4 @@
-/* Pipeline schedules: closed forms of bubbles and of microbatches in flight (facts E.4),
+/* Pipeline schedules: closed forms of bubbles and of microbatches in flight,
  * found again by playing the lists out over uniform stages with free messages. */
 #include "replay/schedule.h"
 

@@ -216,7 +216,7 @@ static void test_allocations(void)
 }
 
 /* AWS's reference configurations fit 40 GB; without tensor parallelism they do not, nor
- * the larger two at half their degree (facts B.9). */
+ * the larger two at half their degree. */
 static void test_references(void)
 {
     static const struct {

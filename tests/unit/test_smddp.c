@@ -98,7 +98,7 @@ static void test_bytes_of_reduce(void)
     }
 }
 
-/* Eq (19) of the study for a buffer that is all there is, with the terms of the files. */
+/* S1 to S4 of MODEL.md for a buffer that is all there is, with the terms of the files. */
 static void test_closed_form(void)
 {
     struct bench b;
