@@ -89,20 +89,12 @@ static void print_usd(FILE *out, const char *format, double usd)
     fprintf(out, format, isfinite(usd) ? text : "-");
 }
 
-static char *cluster_text(const struct plan_report *r, const struct space_point *p,
-                          char *buf, size_t size)
-{
-    snprintf(buf, size, "%lld x %s", (long long)p->v[SPACE_COUNT],
-             r->job->space.instances[p->v[SPACE_INSTANCE]].name);
-    return buf;
-}
-
 static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
                         const struct plan_entry *e)
 {
     char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
     fprintf(out, "%3d%s %-22s %10s %9.5g %5.1f %% %9s", rank, e->tie ? "~" : " ",
-            cluster_text(r, &e->point, cluster, sizeof(cluster)),
+            plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
             units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
             100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B));
     print_usd(out, " %9s", e->usd_per_hour);
@@ -150,9 +142,10 @@ static void print_smallest(FILE *out, const struct plan_report *r)
         if (o->entries[i].point.world < least->point.world)
             least = &o->entries[i];
     if (r->job->space.n[SPACE_COUNT] * r->job->space.n[SPACE_INSTANCE] > 1)
-        fprintf(out, "\nThe smallest cluster of these that fits: %s, %s a step\n",
-                cluster_text(r, &least->point, cluster, sizeof(cluster)),
-                units_time_text(time, least->result.step_time_s));
+        fprintf(
+            out, "\nThe smallest cluster of these that fits: %s, %s a step\n",
+            plan_point_cluster_text(r->job, &least->point, cluster, sizeof(cluster)),
+            units_time_text(time, least->result.step_time_s));
 }
 
 static void print_front(FILE *out, const struct plan_report *r, enum plan_axis axis)
@@ -172,7 +165,7 @@ static void print_front(FILE *out, const struct plan_report *r, enum plan_axis a
         else
             fprintf(out, "%9s", units_bytes_text(memory, (double)e->result.peak_B));
         snprintf(text, sizeof(text), "  %s, ",
-                 cluster_text(r, &e->point, cluster, sizeof(cluster)));
+                 plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)));
         size_t at = strlen(text);
         plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
         fprintf(out, "%.*s%s\n", WIDTH - 26, text,

@@ -3,6 +3,7 @@
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,28 @@ static int read_instances(struct plan_job *job, const char *list)
     return rc;
 }
 
-/* The cluster of the scenario: one kind of instance, or groups, taken as they are. */
+/* Groups that are taken as they are. Bounds are those of the largest GPU. */
+static void take_groups(struct plan_job *job, const struct cluster *c, json_t *at)
+{
+    struct arena *arena = &job->loader->arena;
+    struct space_instance *x = &job->space.instances[0];
+    const char *text = "", *date, *missing;
+    for (int32_t i = 0; i < c->n_groups; i++) {
+        const struct cluster_group *g = &c->groups[i];
+        text = arena_printf(arena, "%s%s%lld x %s%s", text, i ? " + " : "",
+                            (long long)g->count, c->sagemaker ? "ml." : "",
+                            g->instance->name);
+        if (g->instance->gpu->memory_B > x->instance->gpu->memory_B)
+            x->instance = g->instance;
+    }
+    job->cluster = at;
+    job->cluster_text = text;
+    if (cluster_price(c, &job->cluster_usd, &date, &missing))
+        job->cluster_usd = (double)NAN;
+    job->space.fixed_world = c->n_gpus;
+}
+
+/* The cluster of the scenario: one kind of instance, or groups. */
 static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *base)
 {
     const struct cluster *c = &s->cluster;
@@ -118,10 +140,8 @@ static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *
     if (add_instance(job, written ? arena_strdup(arena, written) : name))
         return -1;
     job->fabric = c->fabric;
-    if (c->n_groups > 1) {
-        job->cluster = at;
-        space->fixed_world = c->n_gpus;
-    }
+    if (c->n_groups > 1)
+        take_groups(job, c, at);
     const int64_t v[2] = { c->n_groups > 1 ? c->n_instances : g->count,
                            g->gpus_per_instance };
     for (int i = 0; i < 2; i++) {

@@ -34,6 +34,8 @@ struct plan_job {
     json_t *base; /* owned: the scenario but for what a plan decides */
     json_t
         *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */
+    const char *cluster_text;    /* of that cluster: "1 x p4d.24xlarge + ..." */
+    double cluster_usd;          /* of that cluster an hour; NAN: unknown */
     const struct fabric *fabric; /* named by the scenario; NULL: the instances' */
     struct model model;
     struct space space;

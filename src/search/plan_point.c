@@ -236,7 +236,20 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
 double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p)
 {
     const struct space_instance *i = &job->space.instances[p->v[SPACE_INSTANCE]];
+    if (job->cluster)
+        return job->cluster_usd;
     return i->has_price ? i->usd_per_hour * (double)p->v[SPACE_COUNT] : (double)NAN;
+}
+
+char *plan_point_cluster_text(const struct plan_job *job, const struct space_point *p,
+                              char *buf, size_t size)
+{
+    if (job->cluster)
+        snprintf(buf, size, "%s", job->cluster_text);
+    else
+        snprintf(buf, size, "%lld x %s", (long long)p->v[SPACE_COUNT],
+                 job->space.instances[p->v[SPACE_INSTANCE]].name);
+    return buf;
 }
 
 char *plan_point_text(const struct plan_job *job, const struct space_point *p,

@@ -32,6 +32,10 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
 /* List price of its cluster per hour; NAN when unknown. */
 double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p);
 
+/* "64 x p4d.24xlarge" into buf. */
+char *plan_point_cluster_text(const struct plan_job *job, const struct space_point *p,
+                              char *buf, size_t size);
+
 /* "tensor 8, pipeline 4, ..." into buf: what differs from nothing. */
 char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                       char *buf, size_t size);

@@ -106,8 +106,8 @@ static void describe(struct plan_remedy *r, struct arena *arena,
 {
     char text[300];
     const struct space_point *p = &r->entry.point;
-    r->cluster = arena_printf(arena, "%lld x %s", (long long)p->v[SPACE_COUNT],
-                              job->space.instances[p->v[SPACE_INSTANCE]].name);
+    r->cluster =
+        arena_strdup(arena, plan_point_cluster_text(job, p, text, sizeof(text)));
     r->text = arena_strdup(arena, plan_point_text(job, p, text, sizeof(text)));
 }
 
