@@ -7,6 +7,7 @@
 enum {
     SIZE_FIRST = 10, /* 1 KiB, then factors of four */
     SIZES = 15,
+    PROBES = 16,     /* slots that a shape may be in */
     SLOTS = 1 << 12, /* group shapes that are remembered; a power of two */
 };
 
@@ -131,7 +132,9 @@ static const struct curve *curve_of(struct score_comm *c, const struct space_poi
     key = key << 21 | (uint64_t)g.nodes;
     uint64_t slot = key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
     struct curve *curve = &c->curves[slot & (SLOTS - 1)];
-    if (curve->key != key) { /* free, or of another shape: made again */
+    for (int i = 0; i < PROBES && curve->key && curve->key != key; i++)
+        curve = &c->curves[++slot & (SLOTS - 1)];
+    if (curve->key != key) { /* free, or all are taken: made again */
         curve->key = key;
         make_curve(c, curve, p->v[SPACE_INSTANCE], p->v[SPACE_GPUS], g, op);
     }

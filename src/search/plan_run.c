@@ -1,0 +1,142 @@
+#include "search/plan_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double plan_job_steps(const struct plan_job *job, const struct plan_options *o)
+{
+    const struct space *s = &job->space;
+    if (o->tokens > 0)
+        return ceil(o->tokens / ((double)s->global_batch * (double)s->sequence));
+    struct scenario x = job->stacks[s->values[SPACE_LIBRARY][0]].probe;
+    x.training.global_batch_size = s->global_batch;
+    return (double)scenario_job_steps(&x);
+}
+
+bool run_stopped(const struct plan_options *o)
+{
+    return o->stop && *o->stop;
+}
+
+/* --- entries --------------------------------------------------------------------------- */
+
+static void value_entry(struct plan_entry *e, const struct plan_job *job,
+                        const struct plan_options *o, double steps)
+{
+    const struct plan_result *r = &e->result;
+    e->usd_per_hour = plan_point_usd_per_hour(job, &e->point);
+    e->hours = steps > 0 ? steps * r->step_time_s / 3600 : (double)NAN;
+    e->usd = e->hours * e->usd_per_hour;
+    e->value = plan_value(job, o, &e->point, r->step_time_s, (double)r->peak_B);
+    e->in_budget = plan_in_budget(o, steps, r->step_time_s, e->usd_per_hour);
+}
+
+void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
+                     const struct plan_options *o)
+{
+    plan_point_simulate(job, &e->point, NULL, 1, &e->result);
+    value_entry(e, job, o, plan_job_steps(job, o));
+}
+
+static bool run_has(const struct run *run, const uint16_t *at)
+{
+    for (int64_t i = 0; i < run->all.n; i++)
+        if (memcmp(run->all.v[i].point.at, at, SPACE_N * sizeof(*at)) == 0)
+            return true;
+    return false;
+}
+
+bool run_choose(struct run *run, const struct candidate *c)
+{
+    if (run_has(run, c->at))
+        return false;
+    struct plan_entry *e = VEC_ADD(&run->all);
+    *e = (struct plan_entry) { .score_s = c->time_s, .score_B = c->memory_B };
+    memcpy(e->point.at, c->at, sizeof(c->at));
+    space_fill(&run->job->space, &e->point);
+    return true;
+}
+
+/* Simulates what was chosen since the last time, on all cores. */
+void run_simulate(struct run *run, int64_t total)
+{
+    int64_t done = run->first_new, n = run->all.n;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = run->first_new; i < n; i++) {
+        struct plan_entry *e = &run->all.v[i];
+        if (run_stopped(run->o)) {
+            snprintf(e->result.why, sizeof(e->result.why), "stopped");
+            continue;
+        }
+        plan_point_simulate(run->job, &e->point, NULL, 1, &e->result);
+        value_entry(e, run->job, run->o, run->steps);
+        if (!run->o->progress)
+            continue;
+#pragma omp critical(plan_progress)
+        run->o->progress(run->o->progress_arg,
+                         &(struct plan_progress) { "simulating", ++done, total });
+    }
+    run->first_new = n;
+}
+
+/* --- what the simulated say of the scores -------------------------------------------------- */
+
+static int by_real(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double run_median(double *v, int64_t n)
+{
+    qsort(v, (size_t)n, sizeof(*v), by_real);
+    return v[n / 2];
+}
+
+/* The median over the simulated of a kind, with that digit of the tensor degree; any
+ * digit where it is negative. 0: there is none. */
+static double ratio_of(const struct run *run, int kind, int tensor, double *v)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        if (e->result.known && plan_kind(&e->point) == kind &&
+            (tensor < 0 || e->point.at[SPACE_TENSOR] == tensor))
+            v[n++] = e->result.step_time_s / e->score_s;
+    }
+    return n ? run_median(v, n) : 0;
+}
+
+void run_learn(struct run *run)
+{
+    double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v));
+    for (int k = 0; k < KINDS; k++) {
+        double any = ratio_of(run, k, -1, v);
+        for (int t = 0; t < TENSORS; t++) {
+            double own = any > 0 ? ratio_of(run, k, t, v) : 0;
+            run->ratios[k][t] = own > 0 ? own : any;
+        }
+    }
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++)
+        if (run->all.v[i].result.known)
+            v[n++] = (double)run->all.v[i].result.peak_B / run->all.v[i].score_B;
+    run->memory_ratio = n ? run_median(v, n) : 1;
+    free(v);
+}
+
+double run_correction(const struct run *run, int kind, const uint16_t *at)
+{
+    return run
+        ->ratios[kind][at[SPACE_TENSOR] < TENSORS ? at[SPACE_TENSOR] : TENSORS - 1];
+}
+
+/* Entries by the objective. */
+int plan_by_value(const void *a, const void *b)
+{
+    const struct plan_entry *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return space_compare(&x->point, &y->point);
+}
