@@ -49,6 +49,9 @@ struct framework {
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
     double score_factor;        /* of operators on attention scores, in its place */
     double logit_bytes;         /* loss: bytes moved per logit, forward and backward */
+    double flash_forward,
+        flash_backward; /* rate of its fused attention over that of the
+                                             GPU's file */
     /* host */
     double dispatch_forward_s, dispatch_backward_s; /* of one operator */
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
@@ -67,8 +70,15 @@ struct framework {
                                   beside them, cut into pieces */
     /* gradients */
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
-    double accumulate_16bit_B;    /* the same where products read 16-bit numbers */
-    bool keeps_gradients;         /* they are zeroed, not freed, between steps */
+    double accumulate_16bit_B; /* the same where products read 16-bit numbers */
+    bool keeps_gradients;      /* they are zeroed, not freed, between steps */
+    double
+        gradient_16bit_B; /* held per parameter where products read 16-bit numbers: sums
+                                in fp32, copies; 0: as the precision has it */
+    double
+        update_16bit_B; /* taken per parameter while its rank updates it; 0: likewise */
+    double fragmentation; /* of activations and workspace, that segments of pipeline
+                              stages hold on top of them */
     bool reduce_every_microbatch; /* in every accumulation step, not only the last */
     int gradient_dtype;           /* on the wire; -1: that of the parameters */
     int gradient_dtype_16bit;

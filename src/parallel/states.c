@@ -49,9 +49,14 @@ struct states states_of(const struct scenario *s)
     const struct framework *fw = s->training.framework;
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
     double update_B = fused ? 0 : precisions[p].update_B;
+    double gradient_B = precisions[p].gradient_B;
+    if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
+        gradient_B = fw->gradient_16bit_B > 0 ? fw->gradient_16bit_B : gradient_B;
+        update_B = fw->update_16bit_B > 0 ? fw->update_16bit_B : update_B;
+    }
     return (struct states) {
         .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
-        .gradient_B = divided(precisions[p].gradient_B, shardings[by].gradients, d),
+        .gradient_B = divided(gradient_B, shardings[by].gradients, d),
         .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
         .autocast_B = precisions[p].autocast_B,
         .step_B = divided(update_B, shardings[by].optimizer, d),

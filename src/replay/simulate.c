@@ -25,23 +25,43 @@ static int64_t communicators_B(const struct scenario *s)
 
 /* Memory */
 
-/* The caching allocator's segments, with what the context and NCCL leave to them. Stages
- * of a pipeline book whole passes, of which no events are there to replay: multiples of
- * 2 MiB then. */
-static int64_t reserved_B(const struct ledger *l, const struct gpu *gpu, int64_t nccl_B)
+/* Segments of a pipeline's stage, which books whole passes, of which no events are there
+ * to replay. What the update takes are a few large blocks, for which those that
+ * activations have left are too small, and these are fragmented (MODEL.md, "Memory"). */
+static int64_t stage_reserved_B(const struct step *step, const struct framework *fw,
+                                int64_t capacity_B)
 {
     const int64_t segment_B = 2 << 20;
+    const double full = 0.975; /* segments are given back before the GPU is full */
+    const struct ledger *l = &step->ledger;
+    int64_t shaken_B =
+        l->at_peak_B[LEDGER_ACTIVATIONS] + l->at_peak_B[LEDGER_WORKSPACE];
+    if (fw->gradient_16bit_B <= 0) /* gradients of their own, not a flat buffer */
+        shaken_B += l->at_peak_B[LEDGER_GRADIENTS];
+    double held_B = (double)l->peak_B + fw->fragmentation * (double)shaken_B;
+    if (fw->fragmentation > 0 && l->at_peak_B[LEDGER_ACTIVATIONS] > 0)
+        held_B += (double)step->update_B;
+    held_B = fmax(fmin(held_B, full * (double)capacity_B), (double)l->peak_B);
+    return ((int64_t)held_B + segment_B - 1) / segment_B * segment_B;
+}
+
+/* The caching allocator's segments, with what the context and NCCL leave to them. */
+static int64_t reserved_B(const struct step *step, const struct framework *fw,
+                          const struct gpu *gpu, int64_t nccl_B)
+{
+    const struct ledger *l = &step->ledger;
     int64_t capacity_B = gpu->memory_B - gpu->context_B - nccl_B;
     if (!l->records)
-        return (l->peak_B + segment_B - 1) / segment_B * segment_B;
+        return stage_reserved_B(step, fw, capacity_B);
     return reserved_peak_B(l->events.v, l->events.n, l->n_before, capacity_B);
 }
 
-static struct stage_memory stage_memory(const struct step *step, const struct gpu *gpu,
-                                        int64_t nccl_B)
+static struct stage_memory stage_memory(const struct step *step,
+                                        const struct framework *fw,
+                                        const struct gpu *gpu, int64_t nccl_B)
 {
     const struct ledger *l = &step->ledger;
-    int64_t reserved = reserved_B(l, gpu, nccl_B);
+    int64_t reserved = reserved_B(step, fw, gpu, nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
@@ -67,7 +87,8 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         left[i] = INT64_MAX;
     for (int32_t i = 0; i < cast->n_steps; i++) {
         const struct gpu *gpu = cast->gpus[i];
-        struct stage_memory stage = stage_memory(&cast->steps[i], gpu, nccl_B);
+        struct stage_memory stage =
+            stage_memory(&cast->steps[i], s->training.framework, gpu, nccl_B);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
         if (free_B < left[at]) {
             left[at] = free_B;

@@ -157,12 +157,29 @@ static bool has_buckets(const struct builder *b)
            l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
 }
 
+/* DeepSpeed's ZeRO 1 and 2 reduce through a buffer; without a pipeline gradients are
+ * flattened once more (fitted to BigScience's V100 rows). */
+static int64_t flat_buffers_B(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    double elements = (double)op_list_parameters(&b->list),
+           wire_B = states_wire_B(b->s);
+    bool reduces = p->library == LIBRARY_DEEPSPEED && p->sharding != SHARDING_NONE;
+    if (!reduces || replicas(b) == 1 || shard_is_full(b))
+        return 0;
+    double buffer = elements;
+    if (p->shard_bucket_elements > 0)
+        buffer = fmin(buffer, (double)p->shard_bucket_elements);
+    return (int64_t)(wire_B * (buffer + (p->pipeline == 1 ? elements : 0)));
+}
+
 /* What is there before the step begins: parameters, optimizer states, buckets, and
  * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
     bool buckets = has_buckets(b);
+    ledger_alloc(l, LEDGER_BUFFERS, flat_buffers_B(b));
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {

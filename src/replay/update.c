@@ -42,8 +42,8 @@ void update_parameters(struct builder *b)
     double elements = (double)op_list_parameters(&b->list);
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
-    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE,
-                 (int64_t)(b->states.step_B * elements));
+    b->step->update_B = (int64_t)(b->states.step_B * elements);
+    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, b->step->update_B);
     if (o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else
