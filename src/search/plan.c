@@ -24,7 +24,7 @@ static void count_block(struct run *run, struct plan_outcome *out, struct arena 
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
         struct plan_entry *e = &run->all.v[i];
-        bool counted = isnan(e->score_B);
+        bool counted = isnan(e->score_B) || e->skipped;
         if (!counted) {
             out->simulated++;
             out->refused += !e->result.known;
@@ -79,6 +79,8 @@ static void count_simulated(const struct run *run, struct plan_outcome *out,
 {
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_result *r = &run->all.v[i].result;
+        if (run->all.v[i].skipped)
+            continue;
         out->simulated++;
         out->refused += !r->known;
         out->unfit += r->known && !r->fits;

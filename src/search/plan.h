@@ -43,6 +43,7 @@ struct plan_entry {
     double value;        /* of the objective */
     bool tie;            /* within the model's error of the best */
     bool in_budget;
+    bool skipped; /* the search was stopped before it was simulated */
 };
 
 struct plan_outcome {

@@ -66,7 +66,7 @@ void run_simulate(struct run *run, int64_t total)
     for (int64_t i = run->first_new; i < n; i++) {
         struct plan_entry *e = &run->all.v[i];
         if (run_stopped(run->o)) {
-            snprintf(e->result.why, sizeof(e->result.why), "stopped");
+            e->skipped = true;
             continue;
         }
         plan_point_simulate(run->job, &e->point, NULL, 1, &e->result);
