@@ -105,7 +105,7 @@ struct coll_spot {
 
 int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
-                                  bool folded);
+                                bool folded);
 
 /* Whether a group loads the nodes looked at: all do, but in a folded net only those that
  * cover the first node of `first`. */

@@ -197,7 +197,7 @@ static void time_ring(struct work *w)
     struct coll_steps *steps = &phase->steps;
     double bytes = phase->size_B * w->job->share, n = (double)w->n_ranks;
     double k = (double)steps->n_messages;
-    double rate = coll_phase_rate(phase, w->p->net);
+    double rate = coll_phase_rate(phase, w->p->net), own_s = alone_s(w);
     steps->message_B = bytes / (n * w->n_ways);
     steps->least_s = phase->size_B / phase->cap_Bps / k;
     steps->before_s = w->terms.base_s + ramp_s(w->terms.proto, n, bytes);
@@ -206,12 +206,10 @@ static void time_ring(struct work *w)
     steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);
     steps->step_s += fill_between(w, phase->size_B / rate / k);
     phase->latency_s = steps->before_s + k * steps->step_s + steps->after_s;
-    steps->alone_s = alone_s(w);
-    steps->all_s = phase->size_B / rate;
-    hide_latency(phase, w->terms.proto, steps->alone_s);
+    hide_latency(phase, w->terms.proto, own_s);
     /* what one group's steps leave idle the others use */
     phase->latency_s = steps->before_s + steps->after_s +
-                       fmax(k * steps->step_s + steps->alone_s - steps->all_s, 0);
+                       fmax(k * steps->step_s + own_s - phase->size_B / rate, 0);
     coll_slice(steps);
 }
 

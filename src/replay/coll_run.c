@@ -58,16 +58,13 @@ static void finish(struct coll_run *run)
 static void next_phase(struct sim *sim, void *arg);
 
 /* The steps of a ring leave its links idle between messages, where others' messages go:
- * what they take lowers the ring's own pace, and is no time before the bytes. Seconds of
- * steps and bytes at that pace; 0 where there is none. */
-static double paced_s(const struct coll_phase *p, double bytes_s)
+ * what they take lowers the ring's own pace, and is no time before the bytes. */
+static double steps_s(const struct coll_phase *p)
 {
     const struct coll_steps *steps = &p->steps;
-    if (!(steps->alone_s > 0) || p->size_B <= 0 || isinf(bytes_s))
+    if (steps->n_rings == 0 || steps->is_chain || steps->is_stream || p->size_B <= 0)
         return 0;
-    /* whoever has the plan may have made its links slower */
-    double alone_s = steps->alone_s * bytes_s / steps->all_s;
-    return fmax((double)steps->n_messages * steps->step_s + alone_s, bytes_s);
+    return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
 }
 
 /* Links share rates of progress, so progress is counted in bytes of the phase's slowest
@@ -78,7 +75,7 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
 {
     struct flow_use *uses = xcalloc((size_t)p->n_uses + 1, sizeof(*uses));
     double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
-    double paced = paced_s(p, p->size_B / coll_phase_rate(p, w->net));
+    double paced_s = steps_s(p);
     for (int32_t i = 0; i < p->n_uses; i++) {
         double weight = p->uses[i].weight;
         double busy = weight / net_links(w->net)[p->uses[i].link].payload_Bps;
@@ -87,9 +84,9 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
             scale = weight;
         }
     }
-    if (paced > 0) {
-        cap = p->size_B / paced;
-        latency_s = p->steps.before_s + p->steps.after_s;
+    if (paced_s > 0 && slowest > 0) {
+        cap = p->size_B / (paced_s + p->size_B / coll_phase_rate(p, w->net));
+        latency_s -= paced_s;
     }
     for (int32_t i = 0; i < p->n_uses; i++)
         uses[i] = (struct flow_use) { p->uses[i].link, p->uses[i].weight / scale };
