@@ -110,10 +110,7 @@ struct coll_steps {
     double before_s; /* before the first message: launch; of chains all the hops */
     double step_s;   /* the sender is busy so long before each message moves */
     double least_s;  /* a message takes at least so long on a hop: software */
-    double
-        alone_s;  /* of rings: of one group's bytes, had it the links to itself, ... */
-    double all_s; /* ... and of all groups' */
-    double after_s; /* last copy; of folded chains the nodes not replayed */
+    double after_s;  /* last copy; of folded chains the nodes not replayed */
     int32_t n_rings;
     struct coll_ring *rings; /* the bytes are split evenly over them */
 };
