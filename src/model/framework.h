@@ -68,6 +68,7 @@ struct framework {
         tensor_overlap; /* backward's sums of activations run beside gradients of weights */
     double tensor_hidden_frac; /* share of all its bytes that pass within the products
                                   beside them, cut into pieces */
+    bool send_overlap;         /* Megatron: stages go on while they send */
     /* gradients */
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
     double accumulate_16bit_B; /* the same where products read 16-bit numbers */

@@ -298,10 +298,10 @@ static double message_B(const struct builder *b)
     return bytes / (double)b->settings.tensor;
 }
 
-/* Megatron waits for its messages to be sent. */
+/* Megatron waits for its messages to be sent, until 2023. */
 static bool sends_exposed(const struct builder *b)
 {
-    return b->s->parallel.library == LIBRARY_MEGATRON;
+    return b->s->parallel.library == LIBRARY_MEGATRON && !b->fw->send_overlap;
 }
 
 static int send(struct builder *b, bool back, int32_t message, struct err *err)
