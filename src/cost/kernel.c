@@ -200,14 +200,17 @@ static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double fa
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share)
 {
+    double slower = op->slower > 0 ? op->slower : 1;
+    int64_t pieces = op->pieces > 1 ? op->pieces : 1;
     switch (op->kind) {
     case OP_GEMM:
-        return kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch, true,
-                             share) +
+        return slower * kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
+                                      true, share) +
                gemm_extra_s(gpu, op, factor, share);
     case OP_FLASH:
-        return kernel_flash_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
-                              op->causal, op->backward, true, share);
+        return (double)pieces * kernel_flash_s(gpu, op->dtype, op->m, op->n / pieces,
+                                               op->k, op->batch, op->causal,
+                                               op->backward, true, share);
     case OP_STREAM:
         break;
     }

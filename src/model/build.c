@@ -111,9 +111,13 @@ static void own_linear(struct build *b, enum part part, const struct linear *l)
     if (l->owned)
         add_param(b, spell(b, part_names[part], ".weight"), weights(l), l->split_weight,
                   true);
+    if (l->owned)
+        b->block->params[b->block->n_params - 1].expert = l->expert;
     if (l->bias)
         add_param(b, spell(b, part_names[part], ".bias"),
                   (double)l->n * (double)l->batch, l->split_bias, false);
+    if (l->bias)
+        b->block->params[b->block->n_params - 1].expert = l->expert;
 }
 
 static double part_elements(const struct build *b, enum part part)
@@ -226,6 +230,7 @@ static void set_product(struct op *op, const struct linear *l, int64_t m, int64_
     op->batch = l->batch;
     op->dtype = l->dtype;
     op->flops = 2.0 * (double)l->rows * (double)l->k * (double)l->n;
+    op->slower = l->slower;
 }
 
 /* Autocast keeps fp32 parameters: the weight is cast before its product (held with the
@@ -326,18 +331,27 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = emit(b, spell(b, row->name, ""), kind, backward);
     int64_t s = b->s->sequence, d = b->m->head_dim;
+    int64_t parts = b->s->context > 1 ? b->s->context : 1, queries = s / parts;
     if (op->dtype == DTYPE_FP8)
         op->dtype = DTYPE_BF16;
-    op->m = s;
+    op->m = queries;
     op->n = row->kind == ROW_BMM_SDS ? d : s;
     op->k = row->kind == ROW_BMM_SDS ? s : d;
     op->batch = b->s->batch * (b->m->heads / b->s->tensor);
     op->dispatches = row->same_node ? 0 : 1;
-    op->flops = 2.0 * (double)s * (double)s * (double)d * (double)op->batch;
+    op->flops = 2.0 * (double)queries * (double)s * (double)d * (double)op->batch;
     if (kind == OP_FLASH) {
         op->causal = (b->flags & HAS_DECODER) && !(step_flags(b) & HAS_CROSS);
         op->flops *= (backward ? 5.0 : 2.0) * (op->causal ? 0.5 : 1.0);
         op->launches = backward ? 2 : 1;
+        if (op->causal && parts > 1) { /* two chunks each: all ranks have equal work */
+            op->causal = false;
+            op->n = s / 2;
+        }
+        if (b->flags & HAS_RING) {
+            op->pieces = parts;
+            op->dispatches *= (int32_t)parts;
+        }
     }
     set_traffic(b, op, row);
     add_outs(b, op, row);

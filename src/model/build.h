@@ -22,6 +22,8 @@ enum sym {
     SYM_L,     /* one number a query and head */
     SYM_M,     /* inputs of the MLP's products: X, times experts a token */
     SYM_F,     /* inside of the MLP */
+    SYM_QR,    /* Q once for each piece of ring attention */
+    SYM_KR,    /* K likewise */
     SYM_R,     /* router logits */
     SYM_P,     /* predicted positions x hidden */
     SYM_V,     /* logits over the vocabulary */
@@ -69,6 +71,7 @@ enum flag {
     HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
     HAS_TIED = 1 << 22,
     HAS_DECODER = 1 << 23, /* causal */
+    HAS_RING = 1 << 24,    /* attention over keys that come part by part */
 };
 
 /* What owns parameters. */
@@ -169,6 +172,8 @@ struct linear {
     int64_t batch; /* experts: `rows` are shared evenly among as many matrices */
     bool bias, split_weight, split_bias, owned; /* owned: not tied to another block's */
     enum dtype dtype;
+    bool expert;   /* of experts, which a group may share */
+    double slower; /* their uneven load; 0: none */
 };
 
 struct build {

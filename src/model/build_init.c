@@ -18,7 +18,8 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         { "query columns", m->q_width },
         { "feed-forward columns", m->ffn },
         { "words of the vocabulary", vocab },
-        { "tokens of a sequence", s->sequence_parallel ? s->sequence : s->tensor },
+        { "tokens of a sequence",
+          s->sequence_parallel ? op_tokens(s) / s->batch : s->tensor },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].size % s->tensor)
@@ -78,7 +79,8 @@ static uint32_t attention_flags(const struct model *m, const struct op_settings 
            flag(!flash && !fused && wide, HAS_WIDE_PROBS) |
            flag(!flash && !fused && fw->keeps_softmax_input, HAS_SOFTMAX_INPUT) |
            flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
-           flag(m->rotary, HAS_ROPE) | flag(m->relative_buckets > 0, HAS_RELATIVE);
+           flag(m->rotary, HAS_ROPE) | flag(m->relative_buckets > 0, HAS_RELATIVE) |
+           flag(flash && s->ring && s->context > 1, HAS_RING);
 }
 
 static bool has_vocabulary(const struct model *m)
@@ -124,6 +126,13 @@ static void set_widths(struct build *b)
     b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;
 }
 
+/* Shared by the ranks that share the sequence. */
+static int64_t predicted_rows(const struct op_settings *s)
+{
+    int64_t c = s->context > 1 ? s->context : 1;
+    return (s->batch * s->predicted + c - 1) / c;
+}
+
 static int64_t padded(int64_t n, int64_t multiple)
 {
     return multiple > 0 ? (n + multiple - 1) / multiple * multiple : n;
@@ -133,10 +142,11 @@ static int set_elements(struct build *b, int64_t vocab)
 {
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
-    double t = (double)s->tensor, tokens = (double)s->batch * (double)s->sequence;
+    double t = (double)s->tensor, tokens = (double)op_tokens(s);
+    double parts = s->context > 1 ? (double)s->context : 1;
     double h = (double)m->hidden, heads = (double)m->heads / t;
     double each = m->experts > 0 ? (double)m->experts_per_token : 1;
-    double predicted = gathers(m, s) ? (double)(s->batch * s->predicted) : tokens;
+    double predicted = gathers(m, s) ? (double)predicted_rows(s) : tokens;
     int64_t places =
         m->positions_assumed && s->sequence > m->positions ? s->sequence : m->positions;
     double *e = b->elements;
@@ -145,6 +155,9 @@ static int set_elements(struct build *b, int64_t vocab)
     e[SYM_Q] = tokens * (double)m->q_width / t;
     e[SYM_K] = tokens * (double)m->kv_width / t;
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
+    e[SYM_E] *= b->flags & HAS_FLASH ? 1 : parts; /* gathered before the products */
+    e[SYM_QR] = e[SYM_Q] * parts;
+    e[SYM_KR] = e[SYM_K] * parts;
     e[SYM_QKV] = e[SYM_Q] + 2 * e[SYM_K];
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
@@ -171,11 +184,12 @@ static void set_linears(struct build *b, int64_t vocab)
 {
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
-    int64_t t = s->tensor, h = m->hidden, tokens = s->batch * s->sequence;
+    int64_t t = s->tensor, h = m->hidden, tokens = op_tokens(s);
     int64_t q = m->q_width / t, kv = m->kv_width / t, f = m->ffn / t;
-    int64_t experts = m->experts > 0 ? m->experts : 1;
+    int64_t all = m->experts > 0 ? m->experts : 1;
+    int64_t experts = all / (s->expert > 1 ? s->expert : 1);
     int64_t inside = m->experts > 0 ? tokens * m->experts_per_token : tokens;
-    int64_t predicted = gathers(m, s) ? s->batch * s->predicted : tokens;
+    int64_t predicted = gathers(m, s) ? predicted_rows(s) : tokens;
     int64_t classed = m->head == MODEL_HEAD_SPAN ? tokens : s->batch;
     bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
@@ -191,7 +205,7 @@ static void set_linears(struct build *b, int64_t vocab)
         [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
         [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
         [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, false, true, layer },
-        [PART_ROUTER] = { tokens, h, experts, 1, false, false, false, true, head },
+        [PART_ROUTER] = { tokens, h, all, 1, false, false, false, true, head },
         [PART_DENSE] = { predicted, h, h, 1, true, false, false, true, head },
         [PART_LOGITS] = { predicted, h, vocab / t, 1, m->head_bias || masked, true,
                           true, own, head },
@@ -199,6 +213,10 @@ static void set_linears(struct build *b, int64_t vocab)
         [PART_CLASSES] = { classed, h, 2, 1, true, false, false, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
+    for (int i = PART_GATE; i <= PART_DOWN && m->experts > 0; i++) {
+        b->linears[i].expert = true;
+        b->linears[i].slower = s->expert_imbalance;
+    }
 }
 
 int build_init(struct build *b, struct arena *arena, const struct model *m,

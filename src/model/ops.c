@@ -66,6 +66,11 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     return 0;
 }
 
+int64_t op_tokens(const struct op_settings *s)
+{
+    return s->batch * (s->sequence / (s->context > 1 ? s->context : 1));
+}
+
 int64_t op_list_parameters(const struct op_list *list)
 {
     int64_t sum = 0;

@@ -43,6 +43,8 @@ struct op {
         batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
     bool scores;           /* STREAM over attention scores */
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
+    int64_t pieces; /* FLASH: over as many parts of the keys, as they come; 0: one */
+    double slower;  /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
     int32_t launches;       /* kernels */
@@ -57,6 +59,7 @@ struct op_param {
     const char *name;     /* "attention.query.weight" */
     int64_t elements;     /* on this GPU */
     bool no_tensor_split; /* replicated over the tensor group (norms, biases of rows) */
+    bool expert;          /* of experts: split over the expert group */
     bool matrix;          /* weight of a product: autocast keeps a 16-bit copy of it */
 };
 
@@ -102,10 +105,17 @@ struct op_settings {
     enum op_precision precision;
     enum op_attention attention;
     const struct framework *framework;
-    int64_t tensor; /* tensor-parallel degree; 1 in this version */
+    int64_t tensor;          /* tensor-parallel degree */
+    int64_t context;         /* ranks that share a sequence; 0: one */
+    bool ring;               /* keys and values come one part after the other */
+    int64_t expert;          /* ranks that share the experts of a layer; 0: one */
+    double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
     bool sequence_parallel;
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
 };
+
+/* Tokens of a microbatch on this GPU. */
+int64_t op_tokens(const struct op_settings *s);
 
 bool op_is_autocast(enum op_precision p);
 enum dtype op_parameter_dtype(enum op_precision p); /* as kept by the model */

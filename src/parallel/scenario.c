@@ -200,6 +200,10 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.sequence_parallel,
+        .context = p->context,
+        .ring = p->context_comm == CONTEXT_RING,
+        .expert = p->expert,
+        .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
         .vocab_padding = vocab_padding(s),
     };
 }

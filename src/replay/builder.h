@@ -9,6 +9,7 @@
  *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
  *   servers.c  parameter servers: who owns what, staleness
  *   tensor.c   collectives within the tensor group
+ *   exchange.c keys and values of context groups, tokens of expert groups
  *   shard.c    gathers of sharded parameters, scatters of their gradients
  *   measure.c  passes replayed in isolation
  *   update.c   the optimizer
@@ -45,8 +46,13 @@ struct op_comm {
     bool overlapped; /* sums: with the products that make gradients of weights; gathers:
                         until the first of these */
     int32_t comm;    /* of the program */
-    double time_s;   /* each, alone */
-    int32_t times;   /* one after the other */
+    int32_t both;    /* of rings in backward: with the gradients; -1: no ring there */
+    bool ring;       /* messages beside the operator's pieces: see exchange.c */
+    enum stream stream;
+    enum part part;
+    int64_t workspace_B; /* for what arrives */
+    double time_s;       /* each, alone */
+    int32_t times;       /* one after the other */
 };
 
 struct block_comms {
@@ -122,6 +128,7 @@ struct builder {
                               weights follows; -1: none */
     int32_t
         gathered; /* collective that the next gradient of weights follows; -1: none */
+    const struct op_comm *ring; /* beside which the next operator runs; NULL: none */
     int32_t receives;           /* message that the next kernel waits for; -1: none */
     int32_t last_kernel;        /* task; -1: none yet */
     struct measured *measured;  /* [chunks][PASS_N][first or not] */
@@ -163,7 +170,17 @@ int stage_cut(struct builder *b, const struct op_list *model, struct err *err);
 
 /* tensor.c */
 int tensor_plan(struct builder *b, struct err *err);
+int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err);
+/* Index of the first of the names ("a|b") that the operators have; -1: none. */
+int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names);
 bool tensor_weight_op(const struct op *op); /* makes the gradient of a weight */
+
+/* exchange.c: adds the collectives of context and expert groups to b->comms; an operator
+ * in pieces, each beside the message that brings the keys of the next. */
+enum { EXCHANGES_MAX = 8 }; /* of a block and direction */
+int exchange_plan(struct builder *b, struct err *err);
+void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct op *op,
+                     const double host_alone_shared_s[3]);
 
 /* pass.c: kernel times of all blocks; one pass of a chunk (its backward completes the
  * gradients that are reduced). */

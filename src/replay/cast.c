@@ -20,16 +20,6 @@ static bool folds(const struct scenario *s)
             p->sharding == SHARDING_NONE);
 }
 
-static int check(const struct scenario *s, struct err *err)
-{
-    if (s->parallel.context > 1)
-        return err_set(err,
-                       "context parallelism is not simulated yet (write context 1)");
-    if (s->parallel.expert > 1)
-        return err_set(err, "expert parallelism is not simulated yet (write expert 1)");
-    return 0;
-}
-
 static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
                      struct err *err)
 {
@@ -136,7 +126,7 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     *cast = (struct cast) { 0 };
     unfold = unfold || !folds(s);
     groups_init(&cast->groups, arena, s);
-    if (check(s, err) < 0 || make_nets(cast, s, unfold, err) < 0)
+    if (make_nets(cast, s, unfold, err) < 0)
         return -1;
     struct step_request q = {
         arena, s, cast->net, cast->folded, &cast->groups, detail

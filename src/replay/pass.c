@@ -141,7 +141,12 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
         build_wait(b, b->gathered);
         b->gathered = -1;
     }
-    build_kernel(b, b->part, dispatch_s(b, op), alone_s, shared_s);
+    double times_s[] = { dispatch_s(b, op), alone_s, shared_s };
+    if (b->ring)
+        exchange_pieces(b, b->ring, op, times_s);
+    else
+        build_kernel(b, b->part, times_s[0], alone_s, shared_s);
+    b->ring = NULL;
     b->step->flops += op->flops;
     allocate_outs(b, op);
 }
@@ -151,7 +156,7 @@ struct spent {
     double host_s, gpu_s;
 };
 
-/* Collectives of the tensor group that stand before or behind the operator. */
+/* Collectives of the tensor, context and expert groups that stand before or behind the operator. */
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct spent *spent)
 {
@@ -162,10 +167,15 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
         if (k->op != at || k->after != after)
             continue;
         int32_t task = -1;
+        if (k->workspace_B > 0)
+            b->transient_B += ledger_workspace(&b->step->ledger, k->workspace_B);
+        if (k->ring) {
+            b->ring = k;
+            continue;
+        }
         for (int32_t n = 0; n < k->times; n++)
-            task = program_collective_on(&b->step->program, STREAM_TENSOR,
-                                         PART_TENSOR_COMM, host_s, k->comm,
-                                         b->last_kernel);
+            task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
+                                         k->comm, b->last_kernel);
         spent->host_s += host_s * k->times;
         spent->gpu_s += k->time_s * k->times;
         if (k->overlapped && after && b->overlapped < 0)
@@ -318,7 +328,7 @@ static int64_t checkpointed(const struct builder *b, int32_t block)
 static int64_t checkpoint_B(const struct builder *b)
 {
     bool wide = op_is_autocast(b->s->training.precision) || !b->half;
-    int64_t tokens = b->settings.batch * b->settings.sequence;
+    int64_t tokens = op_tokens(&b->settings);
     int64_t bytes = tokens * b->s->model.hidden * (wide ? 4 : 2);
     return b->settings.sequence_parallel ? bytes / b->settings.tensor : bytes;
 }

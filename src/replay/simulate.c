@@ -17,8 +17,9 @@ static int64_t communicators_B(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     const int64_t small = 342000000, large = 392000000;
     int64_t world = scenario_world(s);
-    int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1);
-    if (p->tensor == 1 && p->pipeline == 1)
+    int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1) +
+                    (p->context > 1) + (p->expert > 1);
+    if (p->tensor == 1 && p->pipeline == 1 && p->context == 1 && p->expert == 1)
         return world <= 1 ? 0 : world == 2 ? small : large;
     return kinds * small;
 }

@@ -82,7 +82,8 @@ static enum coll_algorithm algorithm_of(const struct builder *b, enum channel ch
 static double nics_frac(const struct builder *b, enum channel channel)
 {
     bool over_data = channel == CHANNEL_DATA || channel == CHANNEL_WORLD ||
-                     channel == CHANNEL_SHARD || channel == CHANNEL_REPLICA;
+                     channel == CHANNEL_SHARD || channel == CHANNEL_REPLICA ||
+                     channel == CHANNEL_EXPERT_DATA;
     const struct fabric *f = b->s->fabric;
     struct coll_group g;
     struct err ignored = { 0 };
@@ -245,7 +246,7 @@ static int builder_init(struct builder *b, struct err *err)
 static int32_t load_batch(struct builder *b)
 {
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
-    double bytes = (double)(b->settings.batch * b->settings.sequence) * BYTES_PER_TOKEN;
+    double bytes = (double)op_tokens(&b->settings) * BYTES_PER_TOKEN;
     double time_s = bytes / b->s->cluster.groups[0].instance->host_pinned_Bps;
     return program_kernel(&b->step->program, STREAM_COPY, PART_OTHER,
                           b->fw->dispatch_forward_s, time_s, time_s);
@@ -293,7 +294,7 @@ static int32_t message_of(const struct position *at, bool backward, int64_t stag
  * part of it. */
 static double message_B(const struct builder *b)
 {
-    double tokens = (double)(b->settings.batch * b->settings.sequence);
+    double tokens = (double)op_tokens(&b->settings);
     double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
     return bytes / (double)b->settings.tensor;
 }

@@ -83,7 +83,7 @@ static unsigned split_of(const struct parallelism *p)
 static double extent_B(const struct builder *b, enum extent e)
 {
     const struct model *m = &b->s->model;
-    double tokens = (double)(b->settings.batch * b->settings.sequence);
+    double tokens = (double)op_tokens(&b->settings);
     double width = b->half ? 2 : 4;
     switch (e) {
     case EXTENT_X:
@@ -106,11 +106,11 @@ static int32_t find(const struct op *ops, int32_t n, const char *name, size_t le
     return -1;
 }
 
-static int32_t find_any(const struct op *ops, int32_t n, const char *names)
+int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
 {
     const char *bar = strchr(names, '|');
     int32_t at = find(ops, n, names, bar ? (size_t)(bar - names) : strlen(names));
-    return at < 0 && bar ? find_any(ops, n, bar + 1) : at;
+    return at < 0 && bar ? tensor_find_op(ops, n, bar + 1) : at;
 }
 
 /* Attention and MLP side by side share one collective: the later one's. */
@@ -123,7 +123,7 @@ static bool is_shared(const struct builder *b, const struct rule *r)
 }
 
 /* What the collective takes alone: on the folded net, which counts all groups. */
-static int alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err)
+int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err)
 {
     const struct comm *c = &b->step->program.comms.v[comm];
     struct plans plans = { b->arena, b->request->folded, b->request->groups };
@@ -141,8 +141,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     const struct op_block *bl = &b->list.blocks[block];
     struct block_comms *c = &b->comms[block];
     int side = r->backward;
-    int32_t at = find_any(r->backward ? bl->backward : bl->forward,
-                          r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    int32_t at = tensor_find_op(r->backward ? bl->backward : bl->forward,
+                                r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0 || is_shared(b, r))
         return 0;
     double size_B = extent_B(b, r->extent) * (1 - b->fw->tensor_hidden_frac);
@@ -151,12 +151,14 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
         return -1;
     bool may = b->fw->tensor_overlap;
     double time_s;
-    if (alone_s(b, comm, &time_s, err) < 0)
+    if (tensor_alone_s(b, comm, &time_s, err) < 0)
         return -1;
     c->v[side][c->n[side]++] = (struct op_comm) { .op = at,
                                                   .after = r->after,
                                                   .overlapped = r->overlaps && may,
                                                   .comm = comm,
+                                                  .stream = STREAM_TENSOR,
+                                                  .part = PART_TENSOR_COMM,
                                                   .time_s = time_s,
                                                   .times = r->times };
     return 0;
@@ -166,16 +168,14 @@ int tensor_plan(struct builder *b, struct err *err)
 {
     unsigned split = split_of(&b->s->parallel);
     b->comms = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_comms);
-    if (b->s->parallel.tensor == 1)
-        return 0;
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        b->comms[i].v[0] = ARENA_ARRAY(b->arena, RULES, struct op_comm);
-        b->comms[i].v[1] = ARENA_ARRAY(b->arena, RULES, struct op_comm);
-        for (int k = 0; k < RULES; k++)
+        b->comms[i].v[0] = ARENA_ARRAY(b->arena, RULES + EXCHANGES_MAX, struct op_comm);
+        b->comms[i].v[1] = ARENA_ARRAY(b->arena, RULES + EXCHANGES_MAX, struct op_comm);
+        for (int k = 0; k < RULES && b->s->parallel.tensor > 1; k++)
             if (rules[k].split & split && plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
     }
-    return 0;
+    return exchange_plan(b, err);
 }
 
 bool tensor_weight_op(const struct op *op)

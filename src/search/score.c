@@ -73,7 +73,8 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     x->parallel.data = x->parallel.replicas = 1;
     x->parallel.sequence_parallel = p->v[SPACE_SEQUENCE] != 0;
     x->training.micro_batch_size = p->v[SPACE_MICRO];
-    x->training.sequence_length = s->job->space.sequence / p->v[SPACE_CONTEXT];
+    x->training.sequence_length = s->job->space.sequence;
+    x->parallel.context = p->v[SPACE_CONTEXT];
     if (s->job->pads_vocabulary)
         x->training.vocab_padding = x->model.vocab % t != 0 ? 128 * t : 0;
     score_layer_make(l, x, s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu);

@@ -118,7 +118,7 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
         }
         double width =
             dtype_bytes(op_compute_dtype(s->training.precision)) <= 2 ? 2 : 4;
-        double tokens = (double)(settings.batch * settings.sequence);
+        double tokens = (double)op_tokens(&settings);
         l->exchange_B = tokens * (double)s->model.hidden * width;
         l->input_B = l->exchange_B * (op_is_autocast(s->training.precision) ? 2 : 1) /
                      (double)(settings.sequence_parallel ? settings.tensor : 1);
