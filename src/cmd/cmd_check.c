@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/script.h"
 #include "parallel/scenario.h"
 
 #include <inttypes.h>
@@ -12,8 +13,9 @@ static const struct option no_options[] = { { .name = NULL } };
 static const struct usage usage = {
     .command = "check",
     .arguments = "FILE...",
-    .summary = "What is wrong with files, without running them: scenarios, models, GPUs, "
-               "instances,\nfabrics and frameworks. Every error is shown with its place.",
+    .summary = "What is wrong with files, without running them: scenarios, launch scripts "
+               "(.py), models,\nGPUs, instances, fabrics and frameworks. Every error is "
+               "shown with its place.",
     .details = "  smsim check scenarios/*.json\n",
     .options = no_options,
     .min_positional = 1,
@@ -105,18 +107,35 @@ static const struct kind {
 
 /* --- files -------------------------------------------------------------------- */
 
+static int check_script(struct cfg_loader *loader, const char *file)
+{
+    struct launch l = { 0 };
+    struct cfg root = script_load(&l, loader, file, NULL, NULL);
+    int rc = root.json ? check_scenario(loader, root, file) : -1;
+    launch_place(&l);
+    if (rc == 0)
+        script_print(stdout, &l);
+    launch_release(&l);
+    return rc;
+}
+
+static int check_document(struct cfg_loader *loader, const char *file)
+{
+    struct cfg root = cfg_load(loader, file);
+    const struct kind *k = kinds;
+    if (!root.json)
+        return -1;
+    while (k->key && !cfg_present(cfg_get(root, k->key)))
+        k++;
+    return k->check(loader, root, file);
+}
+
 static int check_file(const char *file)
 {
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cfg_load(&loader, file);
-    int rc = -1;
-    if (root.json) {
-        const struct kind *k = kinds;
-        while (k->key && !cfg_present(cfg_get(root, k->key)))
-            k++;
-        rc = k->check(&loader, root, file);
-    }
+    int rc = launch_is_script(file) ? check_script(&loader, file)
+                                    : check_document(&loader, file);
     for (int64_t i = 0; i < loader.diags.n_warnings; i++)
         fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
     if (rc || loader.diags.n_errors)

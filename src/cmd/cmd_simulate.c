@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/script.h"
 #include "config/datadir.h"
 #include "report/report.h"
 
@@ -12,13 +13,16 @@ struct arguments {
     struct option_list sets;
     int network;
     bool unfold, timing;
-    const char *json;
+    const char *json, *estimator;
 };
 
 /* clang-format off */
 static const struct option options[] = {
     { .name = "--set", .type = OPTION_LIST, .at = offsetof(struct arguments, sets),
       .value = "POINTER=VALUE", .help = "change the scenario: /cluster/count=4" },
+    { .name = "--estimator", .type = OPTION_STRING,
+      .at = offsetof(struct arguments, estimator), .value = "NAME",
+      .help = "of a launch script with several: the variable that holds it" },
     { .name = "--network", .type = OPTION_ENUM, .at = offsetof(struct arguments, network),
       .value = "FIDELITY", .help = "analytic, flow (default) or chunk",
       .names = fidelity_names },
@@ -35,10 +39,12 @@ static const struct usage usage = {
     .command = "simulate",
     .arguments = "SCENARIO [OPTION]...",
     .summary = "How long a training step takes, whether it fits in memory and what it "
-               "costs.\nSCENARIO is a file, - for standard input, or the name of a "
-               "shipped scenario.",
+               "costs.\nSCENARIO is a file, - for standard input, the name of a shipped "
+               "scenario, or a\nSageMaker launch script (.py, or .txt with a notebook's "
+               "cells), read and never run.",
     .details = "  smsim simulate bert-large-squad-2xp3.16xlarge\n"
-               "  smsim simulate my.json --set /cluster/count=4 --json result.json\n\n"
+               "  smsim simulate my.json --set /cluster/count=4 --json result.json\n"
+               "  smsim simulate launch.py --set /training/sequence_length=384\n\n"
                "Exit code 1 says that the job does not fit in memory.\n",
     .options = options,
     .min_positional = 1,
@@ -53,34 +59,42 @@ static double clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_script(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 3 && strcmp(name + n - 3, ".py") == 0;
-}
-
 static struct cfg load(struct cfg_loader *loader, const char *name)
 {
-    if (is_script(name)) {
-        diags_error(&loader->diags,
-                    "%s: launch scripts are not read yet (put the estimator's "
-                    "\"distribution\" into a scenario)",
-                    name);
-        return (struct cfg) { 0 };
-    }
     if (strcmp(name, "-") == 0)
         return cfg_load(loader, name);
     return datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
 }
 
-static int read_scenario(struct scenario *s, struct cfg_loader *loader,
-                         const char *name, const struct arguments *args)
+static int read_file(struct scenario *s, struct cfg_loader *loader, const char *name,
+                     const struct arguments *args)
 {
     struct cfg root = load(loader, name);
     int rc = root.json ? 0 : -1;
     for (int32_t i = 0; rc == 0 && i < args->sets.n; i++)
         rc = cfg_set(root, args->sets.values[i]);
     return rc ? rc : scenario_read(s, loader, root);
+}
+
+/* What a launch script says comes before the result. */
+static int read_launch(struct scenario *s, struct cfg_loader *loader, const char *name,
+                       const struct arguments *args)
+{
+    struct launch l = { 0 };
+    struct cfg root = script_load(&l, loader, name, args->estimator, &args->sets);
+    int rc = root.json ? scenario_read(s, loader, root) : -1;
+    launch_place(&l);
+    if (rc == 0)
+        script_print(args->json && strcmp(args->json, "-") == 0 ? stderr : stdout, &l);
+    launch_release(&l);
+    return rc;
+}
+
+static int read_scenario(struct scenario *s, struct cfg_loader *loader,
+                         const char *name, const struct arguments *args)
+{
+    return launch_is_script(name) ? read_launch(s, loader, name, args)
+                                  : read_file(s, loader, name, args);
 }
 
 /* What reading the scenario warned of comes before what simulating it did. */

@@ -1,0 +1,67 @@
+/* A SageMaker launch script as a scenario, without running it.
+ *
+ * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
+ * instances, the "distribution" dictionary, versions and hyperparameters; what these are
+ * called in scripts is a table here, and names of models, tasks and data sets are
+ * models/launch/names.json. Reading follows config/python.h: what is no literal is not
+ * known, is said to be so, and is asked for by `--set`.
+ *
+ * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
+ * launch_place. Strings live in the loader's arena. */
+#ifndef PARALLEL_LAUNCH_H
+#define PARALLEL_LAUNCH_H
+
+#include "base/vec.h"
+#include "config/cfg.h"
+
+/* One field that was taken from the script. */
+struct launch_fact {
+    const char *pointer; /* of the scenario */
+    const char *value;   /* as JSON */
+    const char *from;    /* "max_seq_length" */
+    int64_t line;
+};
+
+/* A field that the script gives in a way that is not known without running it. */
+struct launch_doubt {
+    const char *pointer;
+    const char *what; /* "hyperparameters: make() is a call" */
+    int64_t line;
+};
+
+/* Where a value of the scenario was written. */
+struct launch_origin {
+    const char *pointer;
+    int64_t line;
+};
+
+struct launch {
+    struct cfg_loader *loader;
+    const char *file;
+    const char *title; /* "estimator = PyTorch(...)" */
+    int64_t line;      /* of that */
+    VEC(struct launch_fact) facts;
+    VEC(struct launch_doubt) doubts;
+    VEC(struct launch_origin) origins;
+    VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
+};
+
+/* Whether a file is read as a script: by the ending .py, or .txt for a notebook's dump. */
+bool launch_is_script(const char *file);
+
+/* The scenario that the script describes, as far as it does; `estimator` names the
+ * variable that holds the estimator, NULL takes the last one. Without any estimator, the
+ * names that are usual for its arguments are taken. Errors are reported, and the value is
+ * absent then. */
+struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
+                       const char *estimator);
+void launch_release(struct launch *l);
+
+/* Reports what the scenario lacks and what is in doubt, each with the option that gives
+ * it; what was set meanwhile is fine. -1 when anything was reported. */
+int launch_complete(const struct launch *l, struct cfg root);
+
+/* Puts the script's lines into what was reported of the scenario's values. */
+void launch_place(const struct launch *l);
+
+#endif

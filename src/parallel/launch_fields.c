@@ -1,0 +1,448 @@
+/* The fields of a launch script: which arguments and hyperparameters mean what. */
+#include "base/strbuf.h"
+#include "config/datadir.h"
+#include "config/pointer.h"
+#include "parallel/launch_taking.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_MAX_B = 200 };
+
+/* --- names of models, tasks and data sets ---------------------------------------------------- */
+
+/* The longest entry of a table that a word fits; keys may end with "*". */
+static struct cfg look_up(struct taking *t, const char *table, const char *word)
+{
+    struct cfg names = cfg_get(t->names, table), best = { 0 };
+    size_t longest = 0;
+    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
+        const char *key = cfg_key(it);
+        size_t n = strlen(key);
+        bool open = n && key[n - 1] == '*';
+        bool fits = open ? strncmp(key, word, n - 1) == 0 : strcmp(key, word) == 0;
+        if (fits && n > longest) {
+            longest = n;
+            best = cfg_member(names, it);
+        }
+    }
+    return best;
+}
+
+/* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
+static const char *plain_name(struct taking *t, const char *text, bool ending)
+{
+    const char *slash = strrchr(text, '/');
+    char *name = arena_printf(t->arena, "%.*s", NAME_MAX_B, slash ? slash + 1 : text);
+    char *dot = ending ? strrchr(name, '.') : NULL;
+    if (dot)
+        *dot = '\0';
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name;
+}
+
+static bool is_shipped(struct taking *t, const char *name)
+{
+    const char **all = datadir_list(t->arena, "models");
+    while (*all && strcmp(*all, name) != 0)
+        all++;
+    return *all != NULL;
+}
+
+/* --- a field each ---------------------------------------------------------------------------- */
+
+struct row {
+    const char *name;    /* of the argument or hyperparameter */
+    const char *pointer; /* of the scenario; NULL: the function knows */
+    void (*take)(struct taking *t, const struct row *row, const struct python_item *it);
+};
+
+static void take_text(struct taking *t, const struct row *row,
+                      const struct python_item *it)
+{
+    if (it->value->kind == PYTHON_STRING)
+        launch_set(t, row->pointer, json_string(it->value->text), it);
+    else if (it->value->kind != PYTHON_NONE)
+        launch_doubt_item(t, row->pointer, it, "string");
+}
+
+static void take_instance(struct taking *t, const struct row *row,
+                          const struct python_item *it)
+{
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    if (strncmp(text, "local", 5) == 0)
+        launch_doubts(t, row->pointer, it->value->line,
+                      "\"%.20s\" is the machine that launches the job", text);
+    else
+        take_text(t, row, it);
+}
+
+static void take_count(struct taking *t, const struct row *row,
+                       const struct python_item *it)
+{
+    int64_t n;
+    if (it->value->kind == PYTHON_NONE)
+        return;
+    if (!launch_whole(it->value, &n))
+        launch_doubt_item(t, row->pointer, it, "whole number");
+    else
+        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+}
+
+/* As the Trainer has it: -1, the default, is none. */
+static void take_positive(struct taking *t, const struct row *row,
+                          const struct python_item *it)
+{
+    int64_t n;
+    if (!launch_whole(it->value, &n) || n > 0)
+        take_count(t, row, it);
+}
+
+/* The script's batch is what smp.step cuts into microbatches. */
+static void take_batch(struct taking *t, const struct row *row,
+                       const struct python_item *it)
+{
+    int64_t n, parts = t->microbatches;
+    if (parts <= 1 || !launch_whole(it->value, &n) || n < 1) {
+        take_count(t, row, it);
+        return;
+    }
+    if (n % parts)
+        launch_doubts(t, row->pointer, it->value->line,
+                      "%s: %" PRId64 " is not divided by the %" PRId64
+                      " microbatches of the dictionary",
+                      it->key, n, parts);
+    else
+        launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
+}
+
+static void take_distribution(struct taking *t, const struct row *row,
+                              const struct python_item *it)
+{
+    if (it->value->kind != PYTHON_NONE)
+        launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
+}
+
+static void take_model(struct taking *t, const struct row *row,
+                       const struct python_item *it)
+{
+    if (it->value->kind != PYTHON_STRING) {
+        launch_doubt_item(t, row->pointer, it, "string");
+        return;
+    }
+    const char *name = plain_name(t, it->value->text, false);
+    struct cfg known = look_up(t, "models", name);
+    const char *model = NULL;
+    if (is_shipped(t, name))
+        model = name;
+    else if (known.json)
+        cfg_string(known, &model);
+    if (model)
+        launch_set(t, row->pointer, json_string(model), it);
+    else
+        launch_doubts(t, row->pointer, it->value->line,
+                      "%s: \"%.80s\" is not in models/; its config.json would do",
+                      it->key, it->value->text);
+}
+
+static void take_task(struct taking *t, const struct row *row,
+                      const struct python_item *it)
+{
+    const char *task = NULL;
+    if (it->value->kind != PYTHON_STRING)
+        return;
+    struct cfg known = look_up(t, "tasks", plain_name(t, it->value->text, true));
+    if (known.json && cfg_string(known, &task) == 0)
+        launch_set(t, row->pointer, json_string(task), it);
+}
+
+static void take_samples(struct taking *t, const struct row *row,
+                         const struct python_item *it)
+{
+    int64_t n = 0;
+    if (it->value->kind != PYTHON_STRING)
+        return;
+    struct cfg known = look_up(t, "samples", plain_name(t, it->value->text, false));
+    if (known.json && cfg_int(known, &n, 1, INT64_MAX) == 0)
+        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+}
+
+static void take_precision(struct taking *t, const struct row *row,
+                           const struct python_item *it)
+{
+    if (it->value->kind == PYTHON_UNKNOWN)
+        launch_doubt_item(t, row->pointer, it, "boolean");
+    else if (launch_true(it->value) && t->smp_precision)
+        launch_note(t->l, it->value->line,
+                    "%s: SMP's dictionary already converts the model", it->key);
+    else if (launch_true(it->value))
+        launch_set(t, row->pointer,
+                   json_string(row->name[0] == 'b' ? "amp_bf16" : "amp_fp16"), it);
+}
+
+static void take_checkpointing(struct taking *t, const struct row *row,
+                               const struct python_item *it)
+{
+    if (it->value->kind == PYTHON_UNKNOWN)
+        launch_doubt_item(t, row->pointer, it, "boolean");
+    else if (launch_true(it->value))
+        launch_set(t, row->pointer, json_string("full"), it);
+}
+
+static void take_optimizer(struct taking *t, const struct row *row,
+                           const struct python_item *it)
+{
+    static const char *const words[][2] = {
+        { "adamw_bnb_8bit", "adam8bit" },
+        { "adamw_8bit", "adam8bit" },
+        { "paged_adamw_8bit", "adam8bit" },
+        { "adafactor", "adafactor" },
+        { "adam", "adam" },
+        { "lamb", "lamb" },
+        { "sgd", "sgd" },
+    };
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strncmp(text, words[i][0], strlen(words[i][0])) != 0)
+            continue;
+        launch_set(t, row->pointer, json_string(words[i][1]), it);
+        return;
+    }
+    launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
+}
+
+/* The version in "…/pytorch-training:1.13.1-gpu-py39": digits and dots. */
+static void take_image(struct taking *t, const struct row *row,
+                       const struct python_item *it)
+{
+    static const char *const marks[] = { "/pytorch-training:",
+                                         "huggingface-pytorch-training:" };
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && it->value->text; i++) {
+        const char *at = strstr(it->value->text, marks[i]);
+        size_t n = at ? strspn(at + strlen(marks[i]), "0123456789.") : 0;
+        if (n == 0 || n > 20)
+            continue;
+        const char *version = arena_strndup(t->arena, at + strlen(marks[i]), n);
+        launch_set(t, row->pointer, json_string(version), it);
+        return;
+    }
+}
+
+/* framework_version is of the class that is called. */
+static void take_framework(struct taking *t, const struct row *row,
+                           const struct python_item *it)
+{
+    const char *function = strrchr(t->call->function, '.');
+    function = function ? function + 1 : t->call->function;
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "2";
+    if (strcmp(function, "PyTorch") == 0)
+        take_text(t, row, it);
+    else if (strcmp(function, "TensorFlow") == 0)
+        launch_set(t, "/training/framework",
+                   json_string(text[0] == '1' ? "tensorflow1" : "tensorflow2"), it);
+}
+
+/* Of the environment, what steers communication; and what Hugging Face's names say. */
+static void take_environment(struct taking *t, const struct row *row,
+                             const struct python_item *it)
+{
+    static const char *const prefixes[] = { "NCCL_", "SMP_", "FI_" };
+    const struct python_value *v = it->value;
+    for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
+        const struct python_item *e = &v->items[i];
+        const struct row inner = { e->key, launch_pointer(t, row->pointer, e->key),
+                                   NULL };
+        for (size_t j = 0; j < sizeof(prefixes) / sizeof(prefixes[0]); j++)
+            if (strncmp(e->key, prefixes[j], strlen(prefixes[j])) == 0)
+                take_text(t, &inner, e);
+    }
+}
+
+/* clang-format off */
+#define SAMPLES "/training/samples"
+static const struct row arguments[] = {
+    { "instance_type",        "/cluster/instance", take_instance },
+    { "train_instance_type",  "/cluster/instance", take_instance },
+    { "instance_count",       "/cluster/count",    take_count },
+    { "train_instance_count", "/cluster/count",    take_count },
+    { "distribution",         "/distribution",     take_distribution },
+    { "distributions",        "/distribution",     take_distribution },
+    { "pytorch_version",      "/software/pytorch", take_text },
+    { "framework_version",    "/software/pytorch", take_framework },
+    { "tensorflow_version",   "/software/pytorch", take_framework },
+    { "image_uri",            "/software/pytorch", take_image },
+    { "environment",          "/software/environment", take_environment },
+    { "env",                  "/software/environment", take_environment },
+    { "entry_point",          "/training/task",    take_task },
+    { NULL, NULL, NULL },
+};
+/* What Hugging Face's containers take from the environment; after the hyperparameters. */
+static const struct row environment[] = {
+    { "HF_MODEL_ID", "/model",         take_model },
+    { "HF_TASK",     "/training/task", take_task },
+    { NULL, NULL, NULL },
+};
+/* Of several rows of a field, the first that the script gives. */
+static const struct row hyperparameters[] = {
+    { "model_name_or_path",          "/model", take_model },
+    { "model_name",                  "/model", take_model },
+    { "model_id",                    "/model", take_model },
+    { "pretrained_model_name",       "/model", take_model },
+    { "model_checkpoint",            "/model", take_model },
+    { "tokenizer_name",              "/model", take_model },
+    { "per_device_train_batch_size", "/training/micro_batch_size", take_batch },
+    { "per_gpu_train_batch_size",    "/training/micro_batch_size", take_batch },
+    { "train_batch_size",            "/training/micro_batch_size", take_batch },
+    { "batch_size",                  "/training/micro_batch_size", take_batch },
+    { "max_seq_length",              "/training/sequence_length", take_count },
+    { "max_length",                  "/training/sequence_length", take_count },
+    { "block_size",                  "/training/sequence_length", take_count },
+    { "seq_length",                  "/training/sequence_length", take_count },
+    { "max_context_width",           "/training/sequence_length", take_count },
+    { "max_source_length",           "/training/sequence_length", take_count },
+    { "gradient_accumulation_steps", "/training/gradient_accumulation_steps", take_count },
+    { "fp16",                        "/training/precision", take_precision },
+    { "bf16",                        "/training/precision", take_precision },
+    { "gradient_checkpointing",      "/training/activation_checkpointing", take_checkpointing },
+    { "activation_checkpointing",    "/training/activation_checkpointing", take_checkpointing },
+    { "optim",                       "/training/optimizer", take_optimizer },
+    { "max_steps",                   "/training/steps", take_positive },
+    { "num_train_epochs",            "/training/epochs", take_positive },
+    { "epochs",                      "/training/epochs", take_positive },
+    { "max_train_samples",           SAMPLES, take_positive },
+    { "task_name",                   SAMPLES, take_samples },
+    { "dataset_config_name",         SAMPLES, take_samples },
+    { "dataset_name",                SAMPLES, take_samples },
+    { NULL, NULL, NULL },
+};
+/* clang-format on */
+
+/* --- all of them --------------------------------------------------------------------------------- */
+
+/* Hyperparameters are spelled with "-" or "_". */
+static bool same_word(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(*a == '-' && *b == '_'))
+            return false;
+    return *a == *b;
+}
+
+static const struct python_item *find(const struct taking *t, const char *name)
+{
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+            if (same_word(t->hyper[i]->items[j].key, name))
+                return &t->hyper[i]->items[j];
+    return NULL;
+}
+
+static bool in_doubt(const struct taking *t, const char *pointer)
+{
+    for (int64_t i = 0; i < t->l->doubts.n; i++)
+        if (strcmp(t->l->doubts.v[i].pointer, pointer) == 0)
+            return true;
+    return false;
+}
+
+static void take_rows(struct taking *t, const struct row *rows,
+                      const struct python_value *dict)
+{
+    for (const struct row *row = rows; row->name; row++) {
+        const struct python_item *it =
+            dict ? python_get(dict, row->name) : find(t, row->name);
+        bool fresh = !launch_has(t, row->pointer) && !in_doubt(t, row->pointer);
+        if (it && fresh)
+            row->take(t, row, it);
+    }
+}
+
+/* What SMP's dictionary says of the batch and of precision. */
+static void read_smp(struct taking *t)
+{
+    json_t *smp = pointer_get(t->tree, "/distribution/smdistributed/modelparallel");
+    json_t *parameters = json_object_get(smp, "parameters");
+    json_t *microbatches = json_object_get(parameters, "microbatches");
+    if (!json_is_true(json_object_get(smp, "enabled")))
+        return;
+    t->smp_precision = json_is_true(json_object_get(parameters, "fp16")) ||
+                       json_is_true(json_object_get(parameters, "bf16"));
+    if (json_integer_value(microbatches) > 0)
+        t->microbatches = (int64_t)json_integer_value(microbatches);
+}
+
+/* When hyperparameters are not known as a whole, that is why these are not. */
+static void doubt_hyper(struct taking *t)
+{
+    static const char *const pointers[] = { "/model", "/training/sequence_length",
+                                            "/training/micro_batch_size" };
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct python_value *v = t->hyper[i];
+        if (v->kind != PYTHON_UNKNOWN)
+            continue;
+        for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
+            if (!launch_has(t, pointers[j]) && !in_doubt(t, pointers[j]))
+                launch_doubts(t, pointers[j], v->line,
+                              "hyperparameters: %s, and nothing is run", v->why);
+    }
+}
+
+/* Epochs of a data set whose samples are not known say nothing. */
+static void settle_length(struct taking *t)
+{
+    json_t *training = json_object_get(t->tree, "training");
+    json_t *epochs = json_object_get(training, "epochs");
+    if (!epochs || json_object_get(training, "samples"))
+        return;
+    launch_note(
+        t->l, t->call->line,
+        "how long the job is, is not known: the samples of an epoch are not (give "
+        "--set /training/samples=N --set /training/epochs=%" PRId64 ")",
+        (int64_t)json_integer_value(epochs));
+    json_object_del(training, "epochs");
+    for (int64_t i = 0; i < t->l->facts.n; i++)
+        if (strcmp(t->l->facts.v[i].pointer, "/training/epochs") == 0)
+            t->l->facts.v[i--] = t->l->facts.v[--t->l->facts.n];
+}
+
+static bool is_row(const struct row *rows, const char *word)
+{
+    for (; rows->name; rows++)
+        if (same_word(word, rows->name))
+            return true;
+    return false;
+}
+
+/* One note that names all hyperparameters that were not asked for. */
+static void note_unused(struct taking *t)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+            if (!is_row(hyperparameters, t->hyper[i]->items[j].key) && b.len < 300)
+                strbuf_printf(&b, "%s%.60s", b.len ? ", " : "",
+                              t->hyper[i]->items[j].key);
+    if (b.len)
+        launch_note(t->l, t->hyper[0]->line, "without effect here: %s", strbuf_get(&b));
+    strbuf_release(&b);
+}
+
+void launch_take(struct taking *t)
+{
+    const struct python_value *given = t->call->arguments;
+    const struct python_item *env = python_get(given, "env");
+    if (given->gap)
+        launch_note(t->l, given->gap, "the script leaves arguments out here");
+    take_rows(t, arguments, given);
+    read_smp(t);
+    take_rows(t, hyperparameters, NULL);
+    env = env ? env : python_get(given, "environment");
+    if (env && env->value->kind == PYTHON_DICT)
+        take_rows(t, environment, env->value);
+    doubt_hyper(t);
+    settle_length(t);
+    note_unused(t);
+}

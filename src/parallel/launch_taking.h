@@ -1,0 +1,52 @@
+/* Taking fields from a launch script: shared by launch.c, launch_fields.c
+ * and launch_values.c alone. */
+#ifndef PARALLEL_LAUNCH_TAKING_H
+#define PARALLEL_LAUNCH_TAKING_H
+
+#include "config/python.h"
+#include "parallel/launch.h"
+
+enum { LAUNCH_HYPER_MAX = 8 };
+
+struct taking {
+    struct launch *l;
+    struct arena *arena;
+    const struct python_call *call;
+    json_t *tree;     /* the scenario so far */
+    struct cfg names; /* models/launch/names.json */
+    int n_hyper;      /* dictionaries of hyperparameters, the newest first */
+    const struct python_value *hyper[LAUNCH_HYPER_MAX];
+    int64_t microbatches; /* of SMP's dictionary; 1 without */
+    bool smp_precision;   /* SMP converts the model itself */
+    int32_t values;       /* given as JSON so far */
+};
+
+/* Fills the scenario from the call. */
+void launch_take(struct taking *t);
+
+/* Sets a field (the reference is stolen) and remembers where it came from. */
+void launch_set(struct taking *t, const char *pointer, json_t *value,
+                const struct python_item *from);
+bool launch_has(const struct taking *t, const char *pointer);
+void launch_doubts(struct taking *t, const char *pointer, int64_t line, const char *fmt,
+                   ...) __attribute__((format(printf, 4, 5)));
+void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A value as JSON, its places remembered; what is not known inside is left out and
+ * doubted. NULL when nothing is known. */
+json_t *launch_json(struct taking *t, const struct python_value *v,
+                    const char *pointer);
+
+/* A JSON pointer with one more segment. */
+const char *launch_pointer(struct taking *t, const char *pointer, const char *key);
+
+/* A whole number, also one in quotes, as hyperparameters travel. */
+bool launch_whole(const struct python_value *v, int64_t *n);
+bool launch_true(const struct python_value *v);
+
+/* Doubts a value that is not known, or is no `wanted`. */
+void launch_doubt_item(struct taking *t, const char *pointer,
+                       const struct python_item *it, const char *wanted);
+
+#endif

@@ -1,0 +1,142 @@
+/* Whatever bytes come as a launch script, reading ends with a scenario or with errors,
+ * in time near linear in the text. Build it with clang's fuzzer, or with -DFUZZ_ALONE for
+ * a main that mutates seeds: fuzz_launch [SECONDS [SEED]]. */
+#include "parallel/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char file[] = "/tmp/fuzz_launch_XXXXXX";
+    int fd = mkstemp(file);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    close(fd);
+    struct cfg_loader loader;
+    struct launch l = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = launch_load(&l, &loader, file, NULL);
+    if ((root.json == NULL) != (loader.diags.n_errors > 0))
+        abort();
+    if (root.json)
+        launch_complete(&l, root);
+    launch_place(&l);
+    launch_release(&l);
+    cfg_loader_release(&loader);
+    unlink(file);
+    return 0;
+}
+
+#ifdef FUZZ_ALONE
+static const char *const seeds[] = {
+    "from sagemaker.pytorch import PyTorch as P\nh = {'max_seq_length': 384, 'fp16': "
+    "True}\n"
+    "h['a'] = h\nh.update({'max_steps': -1}, b=2)\nd = {'mpi': {'enabled': True, "
+    "**h}}\n"
+    "e = P(entry_point='run_qa.py', instance_type='ml.p3.16xlarge', instance_count=2,\n"
+    "      distribution=d, hyperparameters=h, env={'HF_MODEL_ID': 'gpt2'})\n",
+    "In [1]:\n%%bash\nls\n\nIn [None]:\nx = y = r'\\d' \"\"\"a\nb\"\"\" f'{x}' "
+    "u'\\u00e9\\x41'\n"
+    "a, b = (1, 2.5e3), [0x1f, *x]\nfor i in range(3): a += 1\n```\nx = 1\n```\n",
+    "z = lambda a, b=1: a if b else {k: v for k, v in c.items()}\nz[1:2]['b'] = "
+    "-1_000\n"
+    "e = Estimator(..., image_uri='{}/pytorch-training:1.11.0'.format(r), "
+    "hyperparameters=dumps({'a': [1, ...]}))\nwith open('f') as f, g: pass\n",
+};
+
+static const char *const words[] = {
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "=",
+    ":",
+    ",",
+    ".",
+    "...",
+    "**",
+    "'",
+    "\"",
+    "\"\"\"",
+    "\\",
+    "\n",
+    "\n```\n",
+    "\nIn [2]:\n",
+    "lambda ",
+    "for ",
+    "in ",
+    "if ",
+    "x",
+    "e",
+    "h",
+    "PyTorch(",
+    "distribution=",
+    "hyperparameters=",
+    "instance_count=",
+    "True",
+    "1",
+    ";",
+    "#",
+    "\xc3\xa9",
+    "\xff",
+    "+",
+    "-",
+    " ",
+    "x=x+x\n",
+    "h={'a':h,'b':h}\n",
+    "import ",
+    ".update(",
+    ".format(",
+    "f'{",
+    "dict(",
+    "'microbatches':",
+    "+=",
+    "%%sh\n",
+};
+
+static size_t mutate(char *text, size_t n, size_t cap)
+{
+    for (int edits = 1 + rand() % 4; edits > 0; edits--) {
+        const char *w = words[(size_t)rand() % (sizeof(words) / sizeof(*words))];
+        size_t at = (size_t)rand() % (n + 1), m = strlen(w);
+        size_t cut = n - at < 12 ? n - at : (size_t)rand() % 12;
+        if (rand() % 3 == 0) {
+            memmove(text + at, text + at + cut, n - at - cut);
+            n -= cut;
+        } else if (n + m < cap) {
+            memmove(text + at + m, text + at, n - at);
+            memcpy(text + at, w, m);
+            n += m;
+        }
+    }
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 10, runs = 0;
+    time_t end = time(NULL) + seconds;
+    srand(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1);
+    char text[4096];
+    size_t n = 0;
+    for (; time(NULL) < end; runs++) {
+        if (runs % 32 == 0) {
+            const char *seed = seeds[(size_t)rand() % (sizeof(seeds) / sizeof(*seeds))];
+            n = strlen(seed);
+            memcpy(text, seed, n);
+        }
+        n = mutate(text, n, sizeof(text));
+        LLVMFuzzerTestOneInput((const uint8_t *)text, n);
+    }
+    printf("%ld runs\n", runs);
+    return 0;
+}
+#endif
