@@ -152,9 +152,35 @@ void buckets_begin(struct builder *b)
         b->wire.way->begin(b);
 }
 
-int buckets_add(struct builder *b, int64_t elements, struct err *err)
+/* Gradients of experts are summed over the ranks that hold the same ones. */
+static int send_experts(struct builder *b, struct err *err)
 {
-    return b->wire.way->add(b, (double)elements * b->wire.gradient_B, err);
+    double bytes = b->experts_B * b->wire.frac;
+    bool sharded = b->s->parallel.sharding != SHARDING_NONE;
+    b->experts_B = 0;
+    if (bytes <= 0 || build_expert_ranks(b) == 1)
+        return 0;
+    int32_t comm =
+        build_comm(b, CHANNEL_EXPERT_DATA,
+                   sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, bytes, err);
+    if (comm < 0)
+        return -1;
+    wire_send_by(b, bytes / b->wire.frac, comm);
+    return 0;
+}
+
+static int add_experts(struct builder *b, double bytes, struct err *err)
+{
+    double limit_B = (double)b->s->parallel.bucket_B;
+    b->experts_B += bytes;
+    return limit_B <= 0 || b->experts_B < limit_B ? 0 : send_experts(b, err);
+}
+
+int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
+{
+    double bytes = (double)p->elements * b->wire.gradient_B;
+    return build_is_shared(b, p) ? add_experts(b, bytes, err)
+                                 : b->wire.way->add(b, bytes, err);
 }
 
 /* All gradients at once, after backward, when reduction does not overlap with it. */
@@ -164,7 +190,7 @@ static int add_all(struct builder *b, struct err *err)
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat; k++)
             for (int32_t j = block->n_params - 1; j >= 0; j--)
-                if (buckets_add(b, block->params[j].elements, err) < 0)
+                if (buckets_add(b, &block->params[j], err) < 0)
                     return -1;
     }
     return 0;
@@ -175,7 +201,7 @@ int buckets_end(struct builder *b, struct err *err)
 {
     if (!b->s->parallel.overlap && add_all(b, err) < 0)
         return -1;
-    if (b->wire.way->end(b, err) < 0)
+    if (b->wire.way->end(b, err) < 0 || send_experts(b, err) < 0)
         return -1;
     double wait_s = b->fw->reduce_s;
     if (wait_s > 0) {

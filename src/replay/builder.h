@@ -96,6 +96,7 @@ struct builder {
     const struct gpu *gpu;
     const struct net *net;
     struct states states;
+    struct states experts; /* of experts: sharded over those that hold the same ones */
     struct op_list list;
     struct block_times *times;  /* [blocks] */
     struct kernel_share shared; /* what collectives leave of the GPU */
@@ -105,6 +106,7 @@ struct builder {
     bool first, reduces;
     /* the bucket being filled: gradients before compression */
     double bucket_B, bucket_limit_B;
+    double experts_B;  /* the one of experts' gradients */
     int32_t last_comm; /* task of the last collective sent; -1: none */
     double plan_B;     /* size on the wire of the plan made last; see wire.c */
     struct wire wire;
@@ -165,6 +167,13 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
+/* Whether an expert group shares the parameter; the elements of such ones; the ranks
+ * that hold the same experts; the states of a parameter's elements. */
+bool build_is_shared(const struct builder *b, const struct op_param *p);
+int64_t build_experts(const struct builder *b);
+int64_t build_expert_ranks(const struct builder *b);
+const struct states *build_states(const struct builder *b, const struct op_param *p);
+
 /* stage.c: the blocks of the stage and its chunks, out of those of the model. */
 int stage_cut(struct builder *b, const struct op_list *model, struct err *err);
 
@@ -215,7 +224,7 @@ bool shard_is_full(const struct builder *b);
  * decides what is left of the GPU). */
 int buckets_plan(struct builder *b, double size_B, struct err *err);
 void buckets_begin(struct builder *b);
-int buckets_add(struct builder *b, int64_t elements, struct err *err);
+int buckets_add(struct builder *b, const struct op_param *p, struct err *err);
 int buckets_end(struct builder *b, struct err *err);
 
 /* Broadcasts the model's buffers to all ranks, where DDP does so before forward. */

@@ -252,13 +252,13 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
-        double bytes = (double)p->elements * b->states.gradient_B;
+        double bytes = (double)p->elements * build_states(b, p)->gradient_B;
         if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)bytes);
         else /* added to the sum behind this operator */
             b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)bytes);
         if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
-            buckets_add(b, p->elements, err) < 0)
+            buckets_add(b, p, err) < 0)
             return -1;
     }
     return 0;

@@ -16,6 +16,7 @@ enum { ROOT = 0, TURNS = 64 /* of which the ends are remembered */ };
 
 struct unit {
     double elements; /* that are gathered; small tensors may stay whole */
+    double experts;  /* of them, from those that hold the same ones alone */
     int32_t blocks;  /* in use at the moment (root), or of the unit */
     int32_t gather;  /* task; -1: not gathered */
     bool used;       /* kernels wait for the gather already */
@@ -36,13 +37,23 @@ bool shard_is_full(const struct builder *b)
     return b->s->parallel.sharding == SHARDING_FULL && b->s->parallel.shard_degree > 1;
 }
 
-static double gathered(const struct builder *b, const struct op_block *block)
+static bool is_gathered(const struct builder *b, const struct op_param *p)
 {
-    double n = 0;
-    for (int32_t i = 0; i < block->n_params; i++)
-        if (block->params[i].elements >= b->s->parallel.shard_persistence_elements)
-            n += (double)block->params[i].elements;
-    return n;
+    if (build_is_shared(b, p) && build_expert_ranks(b) == 1)
+        return false;
+    return p->elements >= b->s->parallel.shard_persistence_elements;
+}
+
+static void add_gathered(const struct builder *b, const struct op_block *block,
+                         struct unit *v)
+{
+    for (int32_t i = 0; i < block->n_params; i++) {
+        const struct op_param *p = &block->params[i];
+        if (!is_gathered(b, p))
+            continue;
+        v->elements += (double)p->elements;
+        v->experts += build_is_shared(b, p) ? (double)p->elements : 0;
+    }
 }
 
 static bool is_layer(const struct op_block *block)
@@ -69,7 +80,7 @@ static void list_units(struct builder *b, struct units *u)
             if (layer && (each <= 1 || k % each == 0))
                 u->n++;
             u->of[at] = layer ? u->n - 1 : ROOT;
-            u->v[u->of[at]].elements += gathered(b, block);
+            add_gathered(b, block, &u->v[u->of[at]]);
             u->v[u->of[at]].blocks++;
         }
     }
@@ -94,7 +105,7 @@ int shard_plan(struct builder *b, struct err *err)
     for (int32_t i = 0; i < TURNS; i++)
         u->ends[i] = -1;
     b->units = u;
-    double size_B = u->v[u->n - 1].elements * width_B(b);
+    double size_B = (u->v[u->n - 1].elements - u->v[u->n - 1].experts) * width_B(b);
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
@@ -112,6 +123,20 @@ static int64_t window(const struct builder *b)
                                                                 : ahead;
 }
 
+static int gather_from(struct builder *b, enum channel channel, double elements,
+                       int32_t after, struct unit *v, struct err *err)
+{
+    if (elements <= 0 && channel != CHANNEL_SHARD)
+        return 0;
+    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, elements * width_B(b), err);
+    if (comm < 0)
+        return -1;
+    v->gather =
+        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+                              b->fw->dispatch_forward_s, comm, after);
+    return 0;
+}
+
 /* Gathers a unit that is `ahead` turns away; its memory is there when the unit that was
  * in use a window before has been left. */
 static int gather(struct builder *b, int32_t unit, int32_t ahead, struct err *err)
@@ -124,13 +149,9 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, struct err *er
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
     if (v->gather >= 0)
         return 0;
-    int32_t comm =
-        build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, v->elements * width_B(b), err);
-    if (comm < 0)
+    if (gather_from(b, CHANNEL_SHARD, v->elements - v->experts, after, v, err) < 0 ||
+        gather_from(b, CHANNEL_EXPERT_DATA, v->experts, after, v, err) < 0)
         return -1;
-    v->gather =
-        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                              b->fw->dispatch_forward_s, comm, after);
     v->used = false;
     u->live += v->elements;
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->elements * width_B(b)));
@@ -192,12 +213,27 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
     return 0;
 }
 
+static int scatter_experts(struct builder *b, const struct unit *v, struct err *err)
+{
+    double size_B = v->experts * states_wire_B(b->s);
+    if (size_B <= 0)
+        return 0;
+    int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
+    if (comm < 0)
+        return -1;
+    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
+                                      b->fw->dispatch_backward_s, comm, b->last_kernel);
+    return 0;
+}
+
 /* The unit's gradients go to their shards, and shards are summed over their replicas. */
 static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
     struct program *program = &b->step->program;
-    double size_B = v->elements * states_wire_B(b->s);
+    double size_B = (v->elements - v->experts) * states_wire_B(b->s);
+    if (scatter_experts(b, v, err) < 0)
+        return -1;
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B, err);
     if (comm < 0)
         return -1;
@@ -249,6 +285,18 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     return 0;
 }
 
+static int gather_updated(struct builder *b, enum channel channel, double elements,
+                          struct err *err)
+{
+    double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
+    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, elements * width, err);
+    if (comm < 0)
+        return -1;
+    program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+                          b->fw->dispatch_optimizer_s, comm, b->last_kernel);
+    return 0;
+}
+
 /* Optimizer states sharded over whole parameters: each rank updates its part, and all
  * gather the rest. */
 int shard_gather_updated(struct builder *b, struct err *err)
@@ -258,12 +306,11 @@ int shard_gather_updated(struct builder *b, struct err *err)
         p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS;
     if (!sharded || p->shard_degree <= 1)
         return 0;
-    double elements = (double)op_list_parameters(&b->list);
-    double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
-    int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, elements * width, err);
-    if (comm < 0)
+    double experts = (double)build_experts(b);
+    double others = (double)op_list_parameters(&b->list) - experts;
+    if (gather_updated(b, CHANNEL_SHARD, others, err) < 0)
         return -1;
-    program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                          b->fw->dispatch_optimizer_s, comm, b->last_kernel);
-    return 0;
+    return experts > 0 && build_expert_ranks(b) > 1
+               ? gather_updated(b, CHANNEL_EXPERT_DATA, experts, err)
+               : 0;
 }

@@ -140,6 +140,42 @@ int64_t block_parameters(const struct op_block *block)
     return n;
 }
 
+bool build_is_shared(const struct builder *b, const struct op_param *p)
+{
+    return p->expert && b->s->parallel.expert > 1;
+}
+
+int64_t build_experts(const struct builder *b)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int32_t k = 0; k < block->n_params; k++)
+            if (build_is_shared(b, &block->params[k]))
+                n += block->repeat * block->params[k].elements;
+    }
+    return n;
+}
+
+int64_t build_expert_ranks(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    return p->data * p->context / p->expert;
+}
+
+const struct states *build_states(const struct builder *b, const struct op_param *p)
+{
+    return build_is_shared(b, p) ? &b->experts : &b->states;
+}
+
+static struct states states_of_experts(const struct builder *b)
+{
+    struct scenario s = *b->s;
+    if (s.parallel.shard_degree > 1)
+        s.parallel.shard_degree = build_expert_ranks(b);
+    return states_of(&s);
+}
+
 /* Set-up ------------------------------------------------------------------------------- */
 
 /* Replicas of a parameter, over which its gradients are summed. */
@@ -184,11 +220,13 @@ static void allocate_states(struct builder *b)
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            double n = (double)block->params[k % block->n_params].elements;
-            ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * b->states.parameter_B));
-            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * b->states.optimizer_B));
+            const struct op_param *p = &block->params[k % block->n_params];
+            const struct states *states = build_states(b, p);
+            double n = (double)p->elements;
+            ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
+            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
             if (b->fw->keeps_gradients)
-                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * b->states.gradient_B));
+                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
             if (buckets)
                 ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * states_wire_B(b->s)));
         }
@@ -205,6 +243,7 @@ static void set_up(struct builder *b)
     b->plans = (struct plans) { q->arena, q->net, q->groups };
     b->settings = scenario_op_settings(q->s);
     b->states = states_of(q->s);
+    b->experts = states_of_experts(b);
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;

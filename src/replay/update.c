@@ -6,12 +6,13 @@ static bool scales_loss(enum op_precision p)
     return p == OP_FP16 || p == OP_AMP_FP16;
 }
 
-/* A rank updates its shard. */
-static double sharded(const struct builder *b)
+/* A rank updates its shard, of experts or of what all replicas hold. */
+static double sharded(const struct builder *b, bool experts)
 {
     const struct parallelism *p = &b->s->parallel;
-    return p->sharding != SHARDING_NONE && p->shard_degree > 1 ? (double)p->shard_degree
-                                                               : 1;
+    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
+        return 1;
+    return (double)(experts ? build_expert_ranks(b) : p->shard_degree);
 }
 
 /* One kernel after the other on each parameter tensor. */
@@ -21,8 +22,8 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            double elements =
-                (double)block->params[k % block->n_params].elements / sharded(b);
+            const struct op_param *p = &block->params[k % block->n_params];
+            double elements = (double)p->elements / sharded(b, build_is_shared(b, p));
             double time_s =
                 kernels *
                 kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
@@ -39,15 +40,18 @@ void update_parameters(struct builder *b)
         return; /* the servers have done it */
     const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;
-    double elements = (double)op_list_parameters(&b->list);
+    double experts = (double)build_experts(b);
+    double others = (double)op_list_parameters(&b->list) - experts;
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
-    b->step->update_B = (int64_t)(b->states.step_B * elements);
+    b->step->update_B =
+        (int64_t)(b->states.step_B * others + b->experts.step_B * experts);
     ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, b->step->update_B);
     if (o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else
         build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
-                     o->bytes * elements / sharded(b));
+                     o->bytes * others / sharded(b, false) +
+                         o->bytes * experts / sharded(b, true));
     build_host_pause(b, o->fixed_s);
 }

@@ -196,6 +196,14 @@ void wire_send(struct builder *b, double bytes)
     b->last_comm = ready;
 }
 
+void wire_send_by(struct builder *b, double bytes, int32_t comm)
+{
+    double host_s = b->fw->dispatch_backward_s;
+    int32_t ready = build_stream(b, PART_COMPUTE, host_s, bytes * moved_B(b));
+    b->last_comm = program_collective_on(&b->step->program, STREAM_COMM,
+                                         PART_DATA_COMM_EXPOSED, host_s, comm, ready);
+}
+
 /* Fused buffers --------------------------------------------------------------------- */
 
 struct wire_fused {

@@ -23,6 +23,9 @@ int wire_plan(struct builder *b, double bytes, struct err *err);
  * task after the other. */
 void wire_send(struct builder *b, double bytes);
 
+/* The same by one collective of NCCL's. */
+void wire_send_by(struct builder *b, double bytes, int32_t comm);
+
 /* The plan of a broadcast from rank 0 to all. */
 int wire_broadcast(struct builder *b, double bytes, struct coll_plan *plan,
                    struct err *err);

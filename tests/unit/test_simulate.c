@@ -102,6 +102,8 @@ static const char *const mixed[] = {
     "context=4 tensor=2 /training/attention=\"flash\"",
     "context=2 pipeline=2 context_comm=\"all-gather\" /training/attention=\"flash\"",
     "context=2",
+    "expert=2 /model/num_local_experts=8 /model/num_experts_per_tok=2",
+    "expert=8 tensor=2 /model/num_local_experts=8 /model/num_experts_per_tok=2",
 };
 
 enum { N_MIXED = sizeof(mixed) / sizeof(*mixed) };
