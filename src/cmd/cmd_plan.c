@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/script.h"
 #include "config/datadir.h"
 #include "report/draw.h"
 #include "report/plan_report.h"
@@ -14,7 +15,7 @@
 
 struct arguments {
     struct option_list sets, fixes, allows, prices;
-    const char *model, *instances, *count, *json, *plot;
+    const char *model, *instances, *count, *json, *plot, *estimator;
     int64_t batch, sequence, top;
     double tokens, max_cost, deadline;
     int objective, stacks, emit;
@@ -36,6 +37,8 @@ static const struct option options[] = {
       .value = "S", .min = 1, .max = 1 << 24, .help = "tokens of a sequence" },
     { .name = "--set", .type = OPTION_LIST, .at = offsetof(A, sets),
       .value = "POINTER=VALUE", .help = "change the job: /training/precision=fp16" },
+    { .name = "--estimator", .type = OPTION_STRING, .at = offsetof(A, estimator),
+      .value = "NAME", .help = "of a launch script with several: the variable that holds it" },
     { .name = "--objective", .type = OPTION_ENUM, .at = offsetof(A, objective),
       .value = "WHAT", .names = plan_objective_names, .help = "time (default), cost or memory" },
     { .name = "--tokens", .type = OPTION_REAL, .at = offsetof(A, tokens), .value = "N",
@@ -70,7 +73,7 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "plan",
-    .arguments = "SCENARIO | --model M --instance I --count N --global-batch B "
+    .arguments = "SCENARIO | launch.py | --model M --instance I --count N --global-batch B "
                  "--sequence-length S",
     .summary = "The fastest, cheapest or smallest way to train a model on instances that "
                "can be\nrented: degrees, placement, library and batch, simulated, and why.",
@@ -160,6 +163,24 @@ static struct plan_words words_of(const struct option_list *list)
     return (struct plan_words) { list->n, list->values };
 }
 
+/* A launch script as the scenario, with what is set already in it. */
+static int load_script(struct plan_job *job, struct cfg_loader *loader,
+                       const struct arguments *a, const char *name,
+                       struct plan_request *r)
+{
+    struct launch l = { 0 };
+    r->scenario = script_load(&l, loader, name, a->estimator, &a->sets);
+    r->sets = (struct plan_words) { 0 };
+    int rc = r->scenario.json ? plan_job_init(job, loader, r) : -1;
+    launch_place(&l);
+    bool quiet = a->emit || (a->json && strcmp(a->json, "-") == 0) ||
+                 (a->plot && strcmp(a->plot, "-") == 0);
+    if (rc == 0)
+        script_print(quiet ? stderr : stdout, &l);
+    launch_release(&l);
+    return rc;
+}
+
 static int load_job(struct plan_job *job, struct cfg_loader *loader,
                     const struct arguments *a, const struct option_list *words)
 {
@@ -176,8 +197,10 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
         .allows = words_of(&a->allows),
         .prices = words_of(&a->prices),
     };
+    const char *name = words->n ? words->values[0] : "";
+    if (launch_is_script(name))
+        return load_script(job, loader, a, name, &r);
     if (words->n) {
-        const char *name = words->values[0];
         r.scenario = strcmp(name, "-") == 0
                          ? cfg_load(loader, name)
                          : datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
