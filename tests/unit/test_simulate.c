@@ -60,6 +60,11 @@ static void run(struct job *j, struct simulate_options options,
 }
 
 #define FULL "\"strategy\":\"full\""
+#define MIXTRAL                                                           \
+    "/model={\"model_type\":\"mixtral\",\"num_hidden_layers\":4,"         \
+    "\"hidden_size\":512,\"num_attention_heads\":16,\"vocab_size\":8192," \
+    "\"intermediate_size\":1024,\"max_position_embeddings\":256,"         \
+    "\"num_local_experts\":8,\"num_experts_per_tok\":2}"
 
 static const char *const mixed[] = {
     "tensor=2",
@@ -102,8 +107,8 @@ static const char *const mixed[] = {
     "context=4 tensor=2 /training/attention=\"flash\"",
     "context=2 pipeline=2 context_comm=\"all-gather\" /training/attention=\"flash\"",
     "context=2",
-    "expert=2 /model/num_local_experts=8 /model/num_experts_per_tok=2",
-    "expert=8 tensor=2 /model/num_local_experts=8 /model/num_experts_per_tok=2",
+    "expert=2 " MIXTRAL,
+    "expert=8 tensor=2 " MIXTRAL,
 };
 
 enum { N_MIXED = sizeof(mixed) / sizeof(*mixed) };
