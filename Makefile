@@ -71,7 +71,7 @@ format-check:
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 check-sanitized:                ## the suite under ASan and UBSan
-	$(Q)$(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
+	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
 
 clean:                          ## remove what was built
