@@ -70,8 +70,9 @@ enum flag {
     HAS_EMBEDDING_NORM = 1 << 20,
     HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
     HAS_TIED = 1 << 22,
-    HAS_DECODER = 1 << 23, /* causal */
-    HAS_RING = 1 << 24,    /* attention over keys that come part by part */
+    HAS_DECODER = 1 << 23,    /* causal */
+    HAS_FUSED_LOSS = 1 << 25, /* its gradient takes the place of the logits */
+    HAS_RING = 1 << 24,       /* attention over keys that come part by part */
 };
 
 /* What owns parameters. */

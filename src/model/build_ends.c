@@ -153,8 +153,9 @@ static const struct row loss_f[] = {
     { ROW_LINEAR, .part = PART_LOGITS, .keep = { KEEP(NARROW(1, V), "loss_bwd") } },
     { ROW_STREAM, "loss", .launches = 5, .read = { LOSS(1, V) },
       .write = { LOSS(1, V) },
-      .keep = { KEEP(FP32(1, V), "loss_bwd"),
-                KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS) } },
+      .keep = { KEEP(FP32(1, V), "loss_bwd", .unless = HAS_FUSED_LOSS),
+                KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS,
+                     .unless = HAS_FUSED_LOSS) } },
     ROW_END,
 };
 static const struct row loss_b[] = {

@@ -108,7 +108,7 @@ static uint32_t flags(const struct model *m, const struct op_settings *s)
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
            flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
-           flag(!wide_logits, HAS_CAST_LOSS) |
+           flag(!wide_logits, HAS_CAST_LOSS) | flag(fw->fused_loss, HAS_FUSED_LOSS) |
            flag(m->tied_embeddings && has_vocabulary(m), HAS_TIED);
 }
 

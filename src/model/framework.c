@@ -42,6 +42,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_bias_gelu", T, fw.fused_bias_gelu),
     CFG_BOOL("fused_dropout_add", T, fw.fused_dropout_add),
     CFG_BOOL("fused_norm", T, fw.fused_norm),
+    CFG_BOOL("fused_loss", T, fw.fused_loss),
     CFG_BOOL("keeps_softmax_input", T, fw.keeps_softmax_input),
     CFG_REAL("stream_factor", T, fw.stream_factor, 0.01, 100),
     CFG_ROW("stream_factor_16bit", CFG_T_REAL, T, fw.stream_factor_16bit, .min = 0.01,

@@ -44,6 +44,7 @@ struct framework {
     bool fused_bias_gelu;   /* else: the activation's kernel adds the bias before it */
     bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
     bool fused_norm;        /* one kernel a norm, forward and backward */
+    bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
