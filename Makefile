@@ -30,17 +30,17 @@ say = $(if $(V),,@echo "  $(1)	$(2)")
 all: $(BUILD)/smsim             ## the program
 
 help:                           ## this list
-	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	$(Q)awk -F':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 deps:                           ## install what is missing (apt or dnf)
 	$(Q)sh tests/deps.sh
 
-demo: deps                      ## build, simulate the BERT-large job on 2 x p3.16xlarge
+demo: deps                      ## build, simulate BERT-large on 2 x p3.16xlarge, plan GPT-3
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden unit sweeps
+	$(Q)$(MAKE) --no-print-directory golden sweeps unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -71,7 +71,8 @@ format-check:
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 check-sanitized:                ## the suite under ASan and UBSan
-	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
+	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
+	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
 
 clean:                          ## remove what was built
