@@ -5,6 +5,7 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "report/report.h"
+#include "report/trace.h"
 
 #include <string.h>
 #include <time.h>
@@ -13,7 +14,8 @@ struct arguments {
     struct option_list sets;
     int network;
     bool unfold, timing;
-    const char *json, *estimator;
+    const char *json, *estimator, *trace;
+    int64_t trace_ranks;
 };
 
 /* clang-format off */
@@ -30,6 +32,11 @@ static const struct option options[] = {
       .help = "simulate every rank, also those that are equal" },
     { .name = "--json", .type = OPTION_STRING, .at = offsetof(struct arguments, json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--trace", .type = OPTION_STRING, .at = offsetof(struct arguments, trace),
+      .value = "FILE", .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
+    { .name = "--trace-ranks", .type = OPTION_INT,
+      .at = offsetof(struct arguments, trace_ranks), .value = "N",
+      .help = "simulated ranks in the trace (64)", .min = 1, .max = 1 << 20 },
     { .name = "--timing", .type = OPTION_FLAG, .at = offsetof(struct arguments, timing),
       .help = "say how long the simulation took" },
     { .name = NULL },
@@ -136,9 +143,30 @@ static int print(const struct scenario *s, const struct simulate_result *r,
     return 0;
 }
 
+/* Simulates, with those who watch. */
+static int run(struct simulate_result *r, struct cfg_loader *loader,
+               const struct scenario *s, const struct arguments *args, struct err *err)
+{
+    struct simulate_options how = { .network = (enum fidelity)args->network,
+                                    .unfold = args->unfold };
+    struct trace *trace = NULL;
+    if (args->trace) {
+        trace = trace_new(args->trace, args->trace_ranks, err);
+        if (!trace)
+            return -1;
+        how.observer = trace_observer(trace);
+    }
+    int rc = simulate(r, &loader->arena, s, &how, err);
+    if (trace && rc)
+        trace_abandon(trace);
+    else if (trace)
+        rc = trace_close(trace, err);
+    return rc;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
-    struct arguments args = { .network = FIDELITY_FLOW };
+    struct arguments args = { .network = FIDELITY_FLOW, .trace_ranks = TRACE_RANKS };
     struct option_list words;
     int done = options_parse(&usage, argc, argv, &args, &words);
     if (done != OPTIONS_GO_ON)
@@ -152,9 +180,7 @@ int cmd_simulate(int argc, char **argv)
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
         return cmd_fail(&loader, NULL);
-    const struct simulate_options how = { .network = (enum fidelity)args.network,
-                                          .unfold = args.unfold };
-    if (simulate(&r, &loader.arena, &s, &how, &err))
+    if (run(&r, &loader, &s, &args, &err))
         return cmd_fail(&loader, &err);
     add_warnings(&r, &loader);
     if (print(&s, &r, &args, clock_s() - start_s, &err))

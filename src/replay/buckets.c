@@ -148,6 +148,7 @@ int buckets_plan(struct builder *b, double size_B, struct err *err)
 
 void buckets_begin(struct builder *b)
 {
+    b->wire.n_sent = 0;
     if (b->reduces && b->wire.way) /* none: units scatter their gradients */
         b->wire.way->begin(b);
 }

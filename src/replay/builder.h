@@ -37,6 +37,7 @@ struct wire {
     int32_t stages[COLL_AT_N + 1];      /* indices of comms */
     enum stream streams[COLL_AT_N + 1];
     struct fusion *fusion; /* of the microbatch at hand; NULL: none */
+    int32_t n_sent;        /* buckets of it */
 };
 
 /* A collective before or after an operator of a block. */
@@ -143,6 +144,12 @@ struct builder {
 /* A kernel of the compute stream, behind all it has to wait for. */
 int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
                      double shared_s);
+
+/* Tasks added from now on belong to that. */
+void build_tag(struct builder *b, enum work work, int64_t number);
+
+/* The kernel written last is that operator. */
+void build_label(struct builder *b, const char *label);
 
 /* The next kernel follows that task. */
 void build_wait(struct builder *b, int32_t task);

@@ -119,18 +119,19 @@ static void assign(struct cast *cast, struct arena *arena, const struct scenario
 }
 
 int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
-               bool unfold, bool detail, struct err *err)
+               const struct cast_options *options, struct err *err)
 {
     struct pass_list *orders;
     int64_t *firsts;
     *cast = (struct cast) { 0 };
-    unfold = unfold || !folds(s);
+    bool unfold = options->unfold || !folds(s);
     groups_init(&cast->groups, arena, s);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;
-    struct step_request q = {
-        arena, s, cast->net, cast->folded, &cast->groups, detail
-    };
+    struct step_request q = { arena,         s,
+                              cast->net,     cast->folded,
+                              &cast->groups, options->detail,
+                              options->marks };
     choose_steps(cast, arena, s, &firsts);
     if (make_orders(cast, &q, &orders, err) < 0)
         return -1;

@@ -6,6 +6,11 @@
 
 #include "replay/step.h"
 
+struct cast_options {
+    bool unfold, detail;
+    bool marks; /* of memory, for observers */
+};
+
 struct cast {
     struct groups groups;
     struct net *net;    /* that is run on */
@@ -21,7 +26,7 @@ struct cast {
 
 /* Builds the nets and the steps, in the arena. */
 int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
-               bool unfold, bool detail, struct err *err);
+               const struct cast_options *options, struct err *err);
 void cast_release(struct cast *cast);
 
 #endif

@@ -16,11 +16,32 @@ static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
         VEC_PUSH(&l->events, ((struct ledger_event) { kind, size_B }));
 }
 
+/* A moment at which `live_B` is held. */
+static void note_high(struct ledger *l, const int64_t *live_B, int64_t total_B)
+{
+    if (!l->marks || total_B <= l->high_total_B)
+        return;
+    l->high_total_B = total_B;
+    memcpy(l->high_B, live_B, sizeof(l->high_B));
+}
+
+struct ledger_mark ledger_mark(struct ledger *l)
+{
+    struct ledger_mark m;
+    note_high(l, l->live_B, l->total_B);
+    memcpy(m.high_B, l->high_B, sizeof(m.high_B));
+    memcpy(m.live_B, l->live_B, sizeof(m.live_B));
+    memcpy(l->high_B, l->live_B, sizeof(l->high_B));
+    l->high_total_B = l->total_B;
+    return m;
+}
+
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, ledger_round(size_B));
     l->live_B[kind] += ledger_round(size_B);
     l->total_B += ledger_round(size_B);
+    note_high(l, l->live_B, l->total_B);
     if (l->live_B[LEDGER_ACTIVATIONS] > l->peak_activations_B)
         l->peak_activations_B = l->live_B[LEDGER_ACTIVATIONS];
     if (l->total_B > l->peak_B) {
@@ -54,16 +75,18 @@ void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_chang
 
 void ledger_apply(struct ledger *l, const struct ledger_change *c)
 {
-    int64_t peak_B = l->total_B;
-    for (int i = 0; i < LEDGER_KINDS; i++)
+    int64_t peak_B = l->total_B, at_peak_B[LEDGER_KINDS];
+    for (int i = 0; i < LEDGER_KINDS; i++) {
+        at_peak_B[i] = l->live_B[i] + c->peak_B[i];
         peak_B += c->peak_B[i];
+    }
+    note_high(l, at_peak_B, peak_B);
     int64_t activations_B = l->live_B[LEDGER_ACTIVATIONS] + c->peak_activations_B;
     if (activations_B > l->peak_activations_B)
         l->peak_activations_B = activations_B;
     if (peak_B > l->peak_B) {
         l->peak_B = peak_B;
-        for (int i = 0; i < LEDGER_KINDS; i++)
-            l->at_peak_B[i] = l->live_B[i] + c->peak_B[i];
+        memcpy(l->at_peak_B, at_peak_B, sizeof(l->at_peak_B));
     }
     for (int i = 0; i < LEDGER_KINDS; i++) {
         l->live_B[i] += c->delta_B[i];

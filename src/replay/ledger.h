@@ -24,6 +24,12 @@ struct ledger_event {
     int64_t size_B;
 };
 
+/* Memory while a task runs, and behind it. */
+struct ledger_mark {
+    int64_t high_B[LEDGER_KINDS]; /* at its fullest moment */
+    int64_t live_B[LEDGER_KINDS];
+};
+
 struct ledger {
     int64_t live_B[LEDGER_KINDS];
     int64_t total_B;
@@ -33,12 +39,18 @@ struct ledger {
     bool records;                    /* events, for the allocator's replay */
     VEC(struct ledger_event) events;
     int64_t n_before; /* events before the step: states */
+    bool marks;       /* the fullest moment since the last mark is kept */
+    int64_t high_total_B;
+    int64_t high_B[LEDGER_KINDS];
 };
 
 void ledger_release(struct ledger *l);
 
 int64_t ledger_round(int64_t size_B);
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+/* What was held since the last mark, which this becomes. */
+struct ledger_mark ledger_mark(struct ledger *l);
+
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B);
 
 /* Workspace; yields what it takes, for its release. */

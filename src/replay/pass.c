@@ -147,6 +147,7 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     else
         build_kernel(b, b->part, times_s[0], alone_s, shared_s);
     b->ring = NULL;
+    build_label(b, op->name);
     b->step->flops += op->flops;
     allocate_outs(b, op);
 }
@@ -198,6 +199,7 @@ static void soften(struct builder *b, const struct spent *spent)
         return;
     double lost = width * log1p(exp(-fabs(spent->gpu_s - spent->host_s) / width));
     build_kernel(b, PART_OTHER, 0, lost, lost);
+    build_label(b, "waits for the host");
 }
 
 void pass_forward_block(struct builder *b, int32_t index)
@@ -306,8 +308,10 @@ static void accumulate(struct builder *b, const struct op_block *block)
     double bytes = each_B * elements * (b->first ? 0.5 : 1);
     if (shard_is_full(b))
         bytes /= (double)b->s->parallel.shard_degree;
-    if (bytes > 0 && (!b->splits || b->kind == PASS_WEIGHT))
-        build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
+        return;
+    build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    build_label(b, "add gradients");
 }
 
 /* Checkpoints ------------------------------------------------------------------------- */

@@ -22,12 +22,13 @@ const struct name_value part_names[] = {
 
 void program_init(struct program *p)
 {
-    *p = (struct program) { .repeat = { .from = -1, .to = -1 } };
+    *p = (struct program) { .repeat = { .from = -1, .to = -1 }, .tag.number = -1 };
 }
 
 void program_release(struct program *p)
 {
     VEC_RELEASE(&p->tasks);
+    VEC_RELEASE(&p->marks);
     VEC_RELEASE(&p->comms);
     VEC_RELEASE(&p->passes);
     for (int64_t i = 0; i < p->fusions.n; i++) {
@@ -39,6 +40,8 @@ void program_release(struct program *p)
 
 static int32_t add(struct program *p, struct task t)
 {
+    t.tag = p->tag;
+    t.mark = -1;
     VEC_PUSH(&p->tasks, t);
     return (int32_t)(p->tasks.n - 1);
 }

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "replay/fusion.h"
+#include "replay/ledger.h"
 #include "replay/parts.h"
 
 enum stream {
@@ -54,6 +55,22 @@ enum channel {
     CHANNEL_N
 };
 
+/* What a task belongs to, and the number of it: for people who look at a run. */
+enum work {
+    WORK_OTHER,
+    WORK_FORWARD, /* these three: number is the microbatch */
+    WORK_BACKWARD,
+    WORK_WEIGHT, /* gradients of weights, in a pass of their own */
+    WORK_BUCKET, /* number is the bucket */
+    WORK_UPDATE,
+};
+
+struct tag {
+    const char *label; /* the operator; NULL: what `work` says */
+    enum work work;
+    int32_t number; /* from 0; -1: none */
+};
+
 struct task {
     enum stream stream;
     enum part part;
@@ -62,8 +79,10 @@ struct task {
     int32_t comm;   /* the collective it takes part in (index of comms); -1: a kernel */
     int32_t fusion; /* the fusion that it waits for (index of fusions); -1: none */
     int32_t pass;   /* the measured pass it stands for (index of passes); -1: none */
-    int32_t receives;  /* message that it and the host wait for; -1: none */
-    int32_t sends;     /* message that it delivers; -1: none */
+    int32_t receives; /* message that it and the host wait for; -1: none */
+    int32_t sends;    /* message that it delivers; -1: none */
+    int32_t mark;     /* of memory (index of marks); -1: none */
+    struct tag tag;
     int64_t host_ps;   /* the host's time to issue it */
     int64_t alone_ps;  /* with the GPU to itself; of kernels and copies */
     int64_t shared_ps; /* while a collective of this rank takes its share of the GPU */
@@ -98,6 +117,9 @@ struct program {
     VEC(struct fusion *) fusions; /* owned; of programs that all ranks have alike */
     int32_t n_messages;           /* numbers that a pipeline's messages have */
     struct repeat repeat;
+    struct tag tag; /* that tasks get as they are added */
+    VEC(struct ledger_mark)
+    marks; /* the first: before the step; none unless asked for */
 };
 
 void program_init(struct program *p);

@@ -20,6 +20,8 @@ void run_issue(struct rank *r)
         r->host_busy_ps += t->host_ps;
         if (t->sync)
             r->awaits = r->n_issued;
+        if (r->run->request->observer)
+            run_observe_issue(r, t);
         r->issue_ps[r->n_issued++] = r->host_ps;
     }
 }
@@ -96,6 +98,8 @@ void run_finish(struct rank *r, struct lane *l)
     int32_t index = l->head;
     int64_t now = r->run->sim.now_ps;
     r->done_ps[index] = now;
+    if (r->run->request->observer)
+        run_observe_task(r, l);
     if (l->stream == STREAM_COMPUTE)
         account_kernel(r, l, &r->program->tasks.v[index]);
     if (r->awaits == index) {
@@ -232,12 +236,16 @@ int run_programs(const struct run_request *request, struct run_result *r,
     for (int64_t i = 0; i < run.n_ranks; i++)
         rank_init(&run.ranks[i], &run, i);
     run_comms_init(&run);
+    if (request->observer)
+        run_observe_begin(&run);
     for (int64_t i = 0; i < run.n_ranks; i++)
         run_issue(&run.ranks[i]);
     for (int64_t i = 0; i < run.n_ranks; i++)
         run_try_lanes(&run.ranks[i]);
     sim_run(&run.sim);
     int rc = run_read_result(&run, r);
+    if (request->observer)
+        run_observe_end(&run);
     run_release(&run);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "replay/coll_run.h"
+#include "replay/observe.h"
 #include "replay/plans.h"
 
 /* What is run: ranks[i] of the job runs programs[i] (entries may be the same program; in
@@ -17,6 +18,7 @@ struct run_request {
     int64_t n_ranks;
     const struct program *const *programs;
     const int64_t *ranks;
+    const struct observer *observer; /* NULL: none */
 };
 
 struct run_result {

@@ -158,6 +158,8 @@ static void end_meeting(struct sim *sim, void *arg)
         struct lane *l = m->lanes.v[i];
         struct rank *r = l->rank;
         const struct task *t = &r->program->tasks.v[l->head];
+        if (i == 0 && r->run->request->observer)
+            run_observe_links(r);
         if (runs_beside(l->stream))
             run_change_moving(r, -1);
         if (runs_beside(l->stream) && m->takes_sms)
@@ -215,5 +217,7 @@ void run_join(struct rank *r, struct lane *l)
         return;
     }
     run->wire_B += plan->wire_B;
+    if (run->request->observer)
+        run_observe_links(r);
     coll_run_start(&run->world, plan, end_meeting, m);
 }

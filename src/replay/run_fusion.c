@@ -7,6 +7,8 @@ static void buffer_done(struct sim *sim, void *arg)
     for (int64_t i = 0; i < f->run->n_ranks; i++) {
         struct rank *r = &f->run->ranks[i];
         run_change_moving(r, -1);
+        if (f->run->request->observer)
+            run_observe_buffer(r, f);
         if (f->takes_sms)
             run_change_pace(r, r->n_comm - 1);
     }
@@ -17,6 +19,8 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
 {
     struct fusing *f = arg;
     f->takes_sms = plan->sm_frac > 0;
+    f->plan = plan;
+    f->begun_ps = f->run->sim.now_ps;
     for (int64_t i = 0; i < f->run->n_ranks; i++) {
         struct rank *r = &f->run->ranks[i];
         run_change_moving(r, 1);

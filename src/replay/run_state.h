@@ -3,6 +3,7 @@
  *   run.c         hosts and streams
  *   run_comm.c    communicators, the meetings of their ranks, messages
  *   run_fusion.c  fusions of gradients
+ *   run_observe.c what observers are told
  *   run_result.c  accounts of ranks, and what is read from them
  */
 #ifndef REPLAY_RUN_STATE_H
@@ -75,7 +76,9 @@ struct fusing {
     struct run *run;
     struct fuser *fuser;
     int32_t task;
-    bool takes_sms; /* the plan under way */
+    const struct coll_plan *plan; /* under way */
+    int64_t begun_ps;
+    bool takes_sms;
 };
 
 /* The simulated ranks of one group. */
@@ -112,6 +115,7 @@ struct run {
     double wire_B;
     struct err *err;
     bool failed;
+    struct run_links *links; /* for observers of their use; NULL: there are none */
 };
 
 /* run.c */
@@ -133,6 +137,14 @@ void run_fusions_init(struct run *run);
 void run_fusions_release(struct run *run);
 void run_fusions_heed(struct rank *r, int32_t ended); /* a task of the compute stream */
 bool run_fusion_is_done(const struct run *run, int32_t fusion);
+
+/* run_observe.c: all are for runs with an observer. */
+void run_observe_begin(struct run *run);
+void run_observe_end(struct run *run);
+void run_observe_task(struct rank *r, const struct lane *l);
+void run_observe_issue(struct rank *r, const struct task *t);
+void run_observe_buffer(struct rank *r, const struct fusing *f);
+void run_observe_links(struct rank *r); /* a collective begins or ends */
 
 /* run_result.c */
 void run_account_idle(struct rank *r, const struct task *t, int32_t index);

@@ -196,15 +196,18 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
 {
     struct cast cast;
     struct run_result run;
+    const struct cast_options how = { options->unfold, options->detail,
+                                      options->observer != NULL };
     *r = (struct simulate_result) { .network = options->network };
-    int rc = cast_build(&cast, arena, s, options->unfold, options->detail, err);
+    int rc = cast_build(&cast, arena, s, &how, err);
     r->folded = cast.net && net_is_folded(cast.net);
     if (rc == 0) {
         struct run_request request = { .plans = { arena, cast.net, &cast.groups },
                                        .network = r->network,
                                        .n_ranks = cast.n_ranks,
                                        .programs = cast.programs,
-                                       .ranks = cast.ranks };
+                                       .ranks = cast.ranks,
+                                       .observer = options->observer };
         rc = run_programs(&request, &run, err);
     }
     if (rc == 0)

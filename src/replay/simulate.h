@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "parallel/scenario.h"
 #include "replay/coll_run.h"
+#include "replay/observe.h"
 #include "replay/parts.h"
 
 struct stage_memory { /* bytes at the moment of the stage's peak */
@@ -41,6 +42,7 @@ struct simulate_options {
     enum fidelity network;
     bool unfold; /* simulate every rank */
     bool detail; /* replay every pass operator by operator; for tests */
+    const struct observer *observer; /* of the run; NULL: none */
 };
 
 struct simulate_result {

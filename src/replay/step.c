@@ -20,10 +20,32 @@ void build_wait(struct builder *b, int32_t task)
     b->waits[b->waits[0] >= 0] = task;
 }
 
+/* What memory the kernel written last holds: all that was booked since the one before. */
+static void mark_memory(struct builder *b)
+{
+    struct program *p = &b->step->program;
+    if (!b->step->ledger.marks || b->last_kernel < 0 ||
+        p->tasks.v[b->last_kernel].mark >= 0)
+        return;
+    p->tasks.v[b->last_kernel].mark = (int32_t)p->marks.n;
+    VEC_PUSH(&p->marks, ledger_mark(&b->step->ledger));
+}
+
+void build_tag(struct builder *b, enum work work, int64_t number)
+{
+    b->step->program.tag = (struct tag) { .work = work, .number = (int32_t)number };
+}
+
+void build_label(struct builder *b, const char *label)
+{
+    b->step->program.tasks.v[b->last_kernel].tag.label = label;
+}
+
 int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
                      double shared_s)
 {
     struct program *p = &b->step->program;
+    mark_memory(b);
     int32_t task = program_kernel(p, STREAM_COMPUTE, part, host_s, alone_s, shared_s);
     program_follow(p, task, b->waits[0]);
     program_follow(p, task, b->waits[1]);
@@ -46,6 +68,7 @@ void build_host_pause(struct builder *b, double seconds)
         return;
     p->tasks.v[p->tasks.n - 1].sync = true;
     build_kernel(b, PART_OTHER, seconds, 0, 0);
+    build_label(b, "host pause");
 }
 
 void build_close(struct builder *b)
@@ -275,6 +298,9 @@ static int builder_init(struct builder *b, struct err *err)
     b->step->ledger.records = b->s->parallel.pipeline == 1;
     allocate_states(b);
     b->step->ledger.n_before = b->step->ledger.events.n;
+    b->step->ledger.marks = b->request->marks;
+    if (b->request->marks)
+        VEC_PUSH(&b->step->program.marks, ledger_mark(&b->step->ledger));
     b->step->states_B = b->step->ledger.live_B[LEDGER_BUFFERS];
     return 0;
 }
@@ -287,18 +313,22 @@ static int32_t load_batch(struct builder *b)
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
     double bytes = (double)op_tokens(&b->settings) * BYTES_PER_TOKEN;
     double time_s = bytes / b->s->cluster.groups[0].instance->host_pinned_Bps;
-    return program_kernel(&b->step->program, STREAM_COPY, PART_OTHER,
-                          b->fw->dispatch_forward_s, time_s, time_s);
+    int32_t task = program_kernel(&b->step->program, STREAM_COPY, PART_OTHER,
+                                  b->fw->dispatch_forward_s, time_s, time_s);
+    b->step->program.tasks.v[task].tag.label = "load batch";
+    return task;
 }
 
-static int microbatch(struct builder *b, struct err *err)
+static int microbatch(struct builder *b, int64_t number, struct err *err)
 {
+    build_tag(b, WORK_FORWARD, number);
     build_wait(b, load_batch(b));
     if (buckets_broadcast(b, err) < 0)
         return -1;
     if (pass_write(b, PASS_FORWARD, 0, err) < 0)
         return -1;
     buckets_begin(b);
+    build_tag(b, WORK_BACKWARD, number);
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
     build_wait(b, b->overlapped);
@@ -368,6 +398,7 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, err) < 0)
         return -1;
     struct program *p = &b->step->program;
+    mark_memory(b);
     b->last_kernel = program_pass(p, m->pass);
     p->tasks.v[b->last_kernel].receives = receives;
     program_follow(p, b->last_kernel, waits[0]);
@@ -377,10 +408,13 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     return 0;
 }
 
+static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
+
 static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
                       const struct position *at, struct err *err)
 {
     bool backward = ref.kind != PASS_FORWARD;
+    build_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
     int64_t goes_to = backward ? at->stage - 1 : at->stage + 1;
     if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
@@ -450,6 +484,7 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
 /* First and last stage add up the gradients of an embedding that both hold. */
 static int sum_embeddings(struct builder *b, struct err *err)
 {
+    build_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->s->parallel;
     int64_t stage = groups_stage(b->request->groups, b->plans_rank);
     if (p->pipeline == 1 || !b->s->model.tied_embeddings ||
@@ -477,6 +512,7 @@ static int sum_norms(struct builder *b, struct err *err)
         return 0;
     double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
     build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    build_label(b, "gradient norm");
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
     int32_t comm = build_comm(b, channel, COLL_ALL_REDUCE, 4, err);
     if (comm < 0)
@@ -502,7 +538,7 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
         b->reduces =
             replicas(b) > 1 && (i == replayed - 1 || b->fw->reduce_every_microbatch);
         if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
-                  : microbatch(b, err) < 0)
+                  : microbatch(b, i, err) < 0)
             return -1;
         if (n > replayed && i == 1)
             p->repeat.from = (int32_t)p->tasks.n - 1;
@@ -525,7 +561,9 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
     if (builder_init(&b, err) < 0 || accumulation_steps(&b, order, err) < 0 ||
         sum_embeddings(&b, err) < 0 || sum_norms(&b, err) < 0)
         return -1;
+    build_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
+    mark_memory(&b);
     return shard_gather_updated(&b, err);
 }
 

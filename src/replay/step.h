@@ -38,6 +38,7 @@ struct step_request {
         *folded; /* for measuring passes; the same when the run is folded */
     const struct groups *groups;
     bool detail; /* no pass stands as one task */
+    bool marks;  /* the program says what memory its tasks hold */
 };
 
 /* Builds the step of a rank of the job on a GPU type of the cluster; `order` is its

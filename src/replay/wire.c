@@ -188,12 +188,16 @@ void wire_send(struct builder *b, double bytes)
     const struct wire *w = &b->wire;
     struct program *p = &b->step->program;
     double host_s = b->fw->dispatch_backward_s;
+    struct tag before = p->tag;
+    build_tag(b, WORK_BUCKET, b->wire.n_sent++);
     int32_t ready = build_stream(b, PART_COMPUTE, host_s, bytes * moved_B(b));
+    build_label(b, "copy bucket");
     for (int32_t i = 0; i < w->n_stages; i++) {
         ready = program_collective_on(p, w->streams[i], PART_DATA_COMM_EXPOSED,
                                       i == 0 ? host_s : 0, w->stages[i], ready);
     }
     b->last_comm = ready;
+    p->tag = before;
 }
 
 void wire_send_by(struct builder *b, double bytes, int32_t comm)

@@ -213,9 +213,9 @@ static void test_allocations(void)
         struct job j;
         struct cast cast;
         struct err err = { 0 };
+        const struct cast_options how = { 0 };
         load(&j, mixed[i]);
-        CU_ASSERT_EQUAL_FATAL(
-            cast_build(&cast, &j.loader.arena, &j.s, false, false, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
         for (int32_t k = 0; k < cast.n_steps; k++) {
             const struct ledger *l = &cast.steps[k].ledger;
             CU_ASSERT_EQUAL(l->live_B[LEDGER_ACTIVATIONS], 0);
