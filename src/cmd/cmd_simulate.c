@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/datadir.h"
+#include "report/figure_step.h"
 #include "report/report.h"
 #include "report/trace.h"
 
@@ -15,10 +16,14 @@ struct arguments {
     int network;
     bool unfold, timing;
     const char *json, *estimator, *trace;
+    const char *plots[STEP_FIGURES];
     int64_t trace_ranks;
 };
 
 /* clang-format off */
+#define PLOT_AT(figure) \
+    .at = offsetof(struct arguments, plots) + (figure) * sizeof(const char *)
+
 static const struct option options[] = {
     { .name = "--set", .type = OPTION_LIST, .at = offsetof(struct arguments, sets),
       .value = "POINTER=VALUE", .help = "change the scenario: /cluster/count=4" },
@@ -32,6 +37,14 @@ static const struct option options[] = {
       .help = "simulate every rank, also those that are equal" },
     { .name = "--json", .type = OPTION_STRING, .at = offsetof(struct arguments, json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--plot", .type = OPTION_STRING, PLOT_AT(STEP_TIMELINE),
+      .value = "FILE", .help = "draw what happens when (.svg, .png or .pdf)" },
+    { .name = "--plot-memory", .type = OPTION_STRING, PLOT_AT(STEP_MEMORY),
+      .value = "FILE", .help = "draw the memory of the fullest stage over time" },
+    { .name = "--plot-stages", .type = OPTION_STRING, PLOT_AT(STEP_STAGES),
+      .value = "FILE", .help = "draw the memory of each stage at its fullest" },
+    { .name = "--plot-breakdown", .type = OPTION_STRING, PLOT_AT(STEP_BREAKDOWN),
+      .value = "FILE", .help = "draw where the time of the step goes" },
     { .name = "--trace", .type = OPTION_STRING, .at = offsetof(struct arguments, trace),
       .value = "FILE", .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
     { .name = "--trace-ranks", .type = OPTION_INT,
@@ -143,6 +156,25 @@ static int print(const struct scenario *s, const struct simulate_result *r,
     return 0;
 }
 
+static bool plots_any(const struct arguments *args)
+{
+    for (int i = 0; i < STEP_FIGURES; i++)
+        if (args->plots[i])
+            return true;
+    return false;
+}
+
+static int draw(const struct step_figures *f, const struct scenario *s,
+                const struct simulate_result *r, const struct arguments *args,
+                struct err *err)
+{
+    for (int i = 0; i < STEP_FIGURES; i++)
+        if (args->plots[i] &&
+            step_figures_write(f, (enum step_figure)i, s, r, args->plots[i], err))
+            return -1;
+    return 0;
+}
+
 /* Simulates, with those who watch. */
 static int run(struct simulate_result *r, struct cfg_loader *loader,
                const struct scenario *s, const struct arguments *args, struct err *err)
@@ -150,17 +182,28 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     struct simulate_options how = { .network = (enum fidelity)args->network,
                                     .unfold = args->unfold };
     struct trace *trace = NULL;
+    struct step_figures *figures = NULL;
+    for (int i = 0; i < STEP_FIGURES; i++)
+        if (args->plots[i] && draw_check_name(args->plots[i], err))
+            return -1;
     if (args->trace) {
         trace = trace_new(args->trace, args->trace_ranks, err);
         if (!trace)
             return -1;
         how.observer = trace_observer(trace);
     }
+    if (plots_any(args)) {
+        figures = step_figures_new(how.observer);
+        how.observer = step_figures_observer(figures);
+    }
     int rc = simulate(r, &loader->arena, s, &how, err);
     if (trace && rc)
         trace_abandon(trace);
     else if (trace)
         rc = trace_close(trace, err);
+    if (figures && rc == 0)
+        rc = draw(figures, s, r, args, err);
+    step_figures_free(figures);
     return rc;
 }
 

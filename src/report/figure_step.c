@@ -1,0 +1,243 @@
+#include "report/figure_step.h"
+
+#include "base/xmalloc.h"
+#include "report/chart.h"
+#include "report/figure_step_data.h"
+
+#include <string.h>
+
+/* Watching ------------------------------------------------------------------------------ */
+
+static void on_begin(void *arg, const struct observed_run *run)
+{
+    struct step_figures *f = arg;
+    f->n_ranks = run->n_ranks;
+    f->lane_of = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->lane_of));
+    f->lanes = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->lanes));
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        const struct observed_rank *r = &run->ranks[i];
+        f->lane_of[i] = -1;
+        if (r->pipeline != run->ranks[0].pipeline)
+            continue;
+        f->lane_of[i] = f->n_lanes;
+        f->lanes[f->n_lanes++] = (struct watched) {
+            .number = r->number,
+            .stage = r->stage,
+            .program = r->program,
+            .extra = r->program->repeat.from >= 0 ? r->program->repeat.extra : 0,
+        };
+        if (r->program->marks.n > 0) {
+            struct level first = { .lane = f->lane_of[i] };
+            memcpy(first.held_B, r->program->marks.v[0].live_B, sizeof(first.held_B));
+            VEC_PUSH(&f->levels, first);
+        }
+    }
+}
+
+/* What people call the work of a task; SPAN_KINDS: nothing to be seen. */
+static enum span_kind kind_of(const struct task *t)
+{
+    static const enum span_kind of_part[PART_N] = {
+        [PART_COMPUTE] = SPAN_KINDS,
+        [PART_RECOMPUTE] = SPAN_RECOMPUTE,
+        [PART_TENSOR_COMM] = SPAN_TENSOR,
+        [PART_PIPELINE_COMM] = SPAN_MESSAGE,
+        [PART_PIPELINE_BUBBLE] = SPAN_KINDS,
+        [PART_CONTEXT_COMM] = SPAN_TENSOR,
+        [PART_EXPERT_COMM] = SPAN_TENSOR,
+        [PART_DATA_COMM_EXPOSED] = SPAN_GRADIENTS,
+        [PART_DATA_COMM_HIDDEN] = SPAN_GRADIENTS,
+        [PART_OPTIMIZER] = SPAN_OPTIMIZER,
+        [PART_OFFLOAD_EXPOSED] = SPAN_COPY,
+        [PART_OTHER] = SPAN_KINDS,
+    };
+    if (t->stream == STREAM_SHARD)
+        return SPAN_GATHER;
+    if (t->stream == STREAM_COPY || t->stream == STREAM_STORE)
+        return SPAN_COPY;
+    if (t->part != PART_COMPUTE)
+        return of_part[t->part];
+    switch (t->tag.work) {
+    case WORK_FORWARD:
+        return SPAN_FORWARD;
+    case WORK_BACKWARD:
+        return SPAN_BACKWARD;
+    case WORK_WEIGHT:
+        return SPAN_WEIGHT;
+    case WORK_BUCKET:
+        return SPAN_GRADIENTS;
+    case WORK_UPDATE:
+        return SPAN_OPTIMIZER;
+    default:
+        return SPAN_KINDS;
+    }
+}
+
+static void add(struct step_figures *f, struct span s)
+{
+    if (s.kind != SPAN_KINDS && s.ended_ps > s.begun_ps)
+        VEC_PUSH(&f->spans, s);
+}
+
+/* A pass that was measured: its recomputation, its kernels, and what its tensor group
+ * took, each in one piece. */
+static void add_pass(struct step_figures *f, struct span s,
+                     const struct pass_cost *pass)
+{
+    int64_t again_ps = pass->parts_ps[PART_RECOMPUTE];
+    int64_t group_ps = pass->parts_ps[PART_TENSOR_COMM];
+    struct span recompute = s, group = s;
+    recompute.kind = SPAN_RECOMPUTE;
+    recompute.ended_ps = s.begun_ps = s.begun_ps + again_ps;
+    group.kind = SPAN_TENSOR;
+    group.begun_ps = s.ended_ps = s.ended_ps - group_ps;
+    add(f, recompute);
+    add(f, s);
+    add(f, group);
+}
+
+static void add_level(struct step_figures *f, int32_t lane, int64_t at_ps,
+                      const int64_t held_B[LEDGER_KINDS])
+{
+    struct level l = { .lane = lane, .at_ps = at_ps };
+    memcpy(l.held_B, held_B, sizeof(l.held_B));
+    VEC_PUSH(&f->levels, l);
+}
+
+static struct span span_of(const struct step_figures *f,
+                           const struct observed_task *seen, int stream,
+                           enum span_kind kind)
+{
+    const struct task *t = seen->task;
+    bool pass = t->tag.work == WORK_FORWARD || t->tag.work == WORK_BACKWARD ||
+                t->tag.work == WORK_WEIGHT;
+    return (struct span) { .lane = f->lane_of[seen->rank],
+                           .stream = (int16_t)stream,
+                           .kind = (int16_t)kind,
+                           .number = pass ? t->tag.number : -1,
+                           .begun_ps = seen->met_ps, /* waits for others are white */
+                           .ended_ps = seen->ended_ps };
+}
+
+static void on_task(void *arg, const struct observed_task *seen)
+{
+    struct step_figures *f = arg;
+    const struct task *t = seen->task;
+    int32_t lane = f->lane_of[seen->rank];
+    if (lane < 0)
+        return;
+    const struct program *p = f->lanes[lane].program;
+    struct span s = span_of(f, seen, (int)t->stream, kind_of(t));
+    if (t->pass >= 0)
+        add_pass(f, s, &p->passes.v[t->pass]);
+    else if (t->fusion < 0) /* its buffers are seen */
+        add(f, s);
+    if (t->mark >= 0) {
+        add_level(f, lane, seen->begun_ps, p->marks.v[t->mark].high_B);
+        add_level(f, lane, seen->ended_ps, p->marks.v[t->mark].live_B);
+    }
+}
+
+static void on_issued(void *arg, const struct observed_task *seen)
+{
+    struct step_figures *f = arg;
+    if (f->lane_of[seen->rank] >= 0)
+        add(f, span_of(f, seen, SPAN_STREAM_HOST, SPAN_HOST));
+}
+
+static void on_buffer(void *arg, const struct observed_task *seen,
+                      const struct coll_plan *plan)
+{
+    struct step_figures *f = arg;
+    (void)plan;
+    if (f->lane_of[seen->rank] >= 0)
+        add(f, span_of(f, seen, SPAN_STREAM_BUFFERS, SPAN_GRADIENTS));
+}
+
+struct step_figures *step_figures_new(const struct observer *next)
+{
+    struct step_figures *f = xcalloc(1, sizeof(*f));
+    f->observer = (struct observer) {
+        .arg = f,
+        .next = next,
+        .begin = on_begin,
+        .task = on_task,
+        .issued = on_issued,
+        .buffer = on_buffer,
+    };
+    return f;
+}
+
+const struct observer *step_figures_observer(const struct step_figures *f)
+{
+    return &f->observer;
+}
+
+void step_figures_free(struct step_figures *f)
+{
+    if (!f)
+        return;
+    VEC_RELEASE(&f->spans);
+    VEC_RELEASE(&f->levels);
+    free(f->lane_of);
+    free(f->lanes);
+    free(f);
+}
+
+/* Drawing ------------------------------------------------------------------------------- */
+
+char *step_title(const char *what, const struct scenario *s)
+{
+    const struct cluster_group *g = &s->cluster.groups[0];
+    return xasprintf("%s of %s on %lld x %s%s", what, s->model.name,
+                     (long long)g->count, g->instance->name,
+                     s->cluster.n_groups > 1 ? " and others" : "");
+}
+
+static void draw_one(const struct step_figures *f, enum step_figure which,
+                     const struct scenario *s, const struct simulate_result *r,
+                     struct draw *d)
+{
+    switch (which) {
+    case STEP_TIMELINE:
+        step_timeline_draw(f, s, d);
+        break;
+    case STEP_MEMORY:
+        step_memory_draw(f, s, r, d);
+        break;
+    case STEP_STAGES:
+        step_stages_draw(s, r, d);
+        break;
+    default:
+        step_breakdown_draw(s, r, d);
+    }
+}
+
+static double height_of(const struct step_figures *f, enum step_figure which)
+{
+    enum { BAR_H = 230 };
+    return which == STEP_TIMELINE    ? step_timeline_height(f)
+           : which == STEP_BREAKDOWN ? BAR_H
+                                     : CHART_HEIGHT;
+}
+
+int step_figures_write(const struct step_figures *f, enum step_figure which,
+                       const struct scenario *s, const struct simulate_result *r,
+                       const char *path, struct err *err)
+{
+    struct draw d;
+    if (draw_open(&d, path, CHART_WIDTH, height_of(f, which), err))
+        return -1;
+    draw_one(f, which, s, r, &d);
+    return draw_close(&d, err);
+}
+
+int step_figures_svg(const struct step_figures *f, enum step_figure which,
+                     const struct scenario *s, const struct simulate_result *r,
+                     const char *prefix, struct strbuf *out, struct err *err)
+{
+    struct draw d;
+    draw_open_on(&d, &draw_svg_methods, NULL, prefix, CHART_WIDTH, height_of(f, which));
+    draw_one(f, which, s, r, &d);
+    return draw_close_text(&d, out, err);
+}

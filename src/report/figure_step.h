@@ -1,0 +1,42 @@
+/* Figures of one simulated step: what happened when, memory over time, memory of all
+ * stages, and where the time went.
+ *
+ *     struct step_figures *f = step_figures_new(NULL);
+ *     simulate(&r, arena, s, &(struct simulate_options) { .observer =
+ *                                  step_figures_observer(f) }, err);
+ *     step_figures_write(f, STEP_TIMELINE, s, &r, "timeline.svg", err);
+ *     step_figures_free(f);
+ *
+ * They watch the ranks of the first pipeline, a lane a stage; of a lone stage the first
+ * rank, a lane a stream. Memory: 48 bytes a task that is seen. */
+#ifndef REPORT_FIGURE_STEP_H
+#define REPORT_FIGURE_STEP_H
+
+#include "replay/simulate.h"
+#include "report/draw.h"
+
+enum step_figure {
+    STEP_TIMELINE,
+    STEP_MEMORY, /* over time, of the fullest stage */
+    STEP_STAGES, /* memory of each stage at its fullest moment */
+    STEP_BREAKDOWN,
+    STEP_FIGURES
+};
+
+struct step_figures; /* private */
+
+struct step_figures *step_figures_new(const struct observer *next);
+const struct observer *step_figures_observer(const struct step_figures *f);
+void step_figures_free(struct step_figures *f);
+
+/* Draws one, of the step that was watched, into a file. */
+int step_figures_write(const struct step_figures *f, enum step_figure which,
+                       const struct scenario *s, const struct simulate_result *r,
+                       const char *path, struct err *err);
+
+/* The same as SVG text for a page; `prefix` of its ids. */
+int step_figures_svg(const struct step_figures *f, enum step_figure which,
+                     const struct scenario *s, const struct simulate_result *r,
+                     const char *prefix, struct strbuf *out, struct err *err);
+
+#endif

@@ -1,0 +1,66 @@
+/* What figures of a step have seen. Private to figure_step*.c. */
+#ifndef REPORT_FIGURE_STEP_DATA_H
+#define REPORT_FIGURE_STEP_DATA_H
+
+#include "base/vec.h"
+#include "report/figure_step.h"
+
+enum span_kind {
+    SPAN_FORWARD,
+    SPAN_BACKWARD,
+    SPAN_GRADIENTS, /* their communication, and copies for it */
+    SPAN_OPTIMIZER,
+    SPAN_RECOMPUTE,
+    SPAN_TENSOR,
+    SPAN_MESSAGE,
+    SPAN_WEIGHT,
+    SPAN_GATHER,
+    SPAN_COPY,
+    SPAN_HOST,
+    SPAN_KINDS
+};
+
+enum { SPAN_STREAM_HOST = STREAM_N, SPAN_STREAM_BUFFERS, SPAN_STREAMS };
+
+struct span {
+    int32_t lane; /* of the ranks watched */
+    int16_t stream, kind;
+    int32_t number; /* microbatch; -1: none */
+    int64_t begun_ps, ended_ps;
+};
+
+struct level { /* of memory */
+    int32_t lane;
+    int64_t at_ps;
+    int64_t held_B[LEDGER_KINDS];
+};
+
+struct step_figures {
+    struct observer observer;
+    int32_t n_lanes;
+    int64_t n_ranks;
+    int32_t *lane_of; /* [n_ranks] -1: not watched */
+    struct watched {
+        int64_t number, stage;
+        const struct program *program; /* while it runs */
+        int64_t extra;                 /* accumulation steps that are not seen */
+    } * lanes;
+    VEC(struct span) spans; /* by their ends */
+    VEC(struct level) levels;
+};
+
+/* Draws on a canvas of that size; width and height come from step_*_size. */
+void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
+                        struct draw *d);
+double step_timeline_height(const struct step_figures *f);
+void step_memory_draw(const struct step_figures *f, const struct scenario *s,
+                      const struct simulate_result *r, struct draw *d);
+void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
+                      struct draw *d);
+void step_breakdown_draw(const struct scenario *s, const struct simulate_result *r,
+                         struct draw *d);
+
+/* "gpt2 on 2 x p4d.24xlarge"; the caller frees it. */
+char *step_title(const char *what, const struct scenario *s);
+
+#endif

@@ -1,0 +1,154 @@
+/* Memory over one step, and at the fullest moment of each stage. */
+#include "report/chart.h"
+#include "report/figure_step_data.h"
+#include "report/palette.h"
+
+static const char *const kind_names[LEDGER_KINDS] = {
+    [LEDGER_PARAMETERS] = "parameters", [LEDGER_GRADIENTS] = "gradients",
+    [LEDGER_OPTIMIZER] = "optimizer",   [LEDGER_ACTIVATIONS] = "activations",
+    [LEDGER_BUFFERS] = "buffers",       [LEDGER_WORKSPACE] = "workspace",
+};
+
+enum { FRAMEWORK = LEDGER_KINDS, STACKED, LIMIT = STACKED, SERIES };
+
+/* The lane whose stage is fullest. */
+static int32_t fullest(const struct step_figures *f, const struct simulate_result *r)
+{
+    int32_t best = 0;
+    for (int32_t i = 1; i < f->n_lanes; i++)
+        if (r->memory.stages[f->lanes[i].stage].peak_B >
+            r->memory.stages[f->lanes[best].stage].peak_B)
+            best = i;
+    return best;
+}
+
+static int64_t total_B(const struct level *l)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < LEDGER_KINDS; k++)
+        sum += l->held_B[k];
+    return sum;
+}
+
+/* The levels of a lane by kind, each array of n; what is beyond the live tensors counts
+ * as the framework's. Returns n. */
+static size_t take_levels(const struct step_figures *f, int32_t lane, int64_t peak_B,
+                          double *x, double *y[STACKED])
+{
+    size_t n = 0;
+    int64_t most = 0;
+    for (int64_t i = 0; i < f->levels.n; i++)
+        if (f->levels.v[i].lane == lane && total_B(&f->levels.v[i]) > most)
+            most = total_B(&f->levels.v[i]);
+    for (int64_t i = 0; i < f->levels.n; i++) {
+        const struct level *l = &f->levels.v[i];
+        if (l->lane != lane)
+            continue;
+        x[n] = (double)l->at_ps * 1e-12;
+        for (int k = 0; k < LEDGER_KINDS; k++)
+            y[k][n] = (double)l->held_B[k];
+        y[FRAMEWORK][n++] = (double)(peak_B - most);
+    }
+    return n;
+}
+
+static void describe(struct series series[SERIES], size_t n, const double *x,
+                     double *const y[STACKED], const double *capacity)
+{
+    series[0] =
+        (struct series) { .name = "framework, NCCL, allocator", .y = y[FRAMEWORK] };
+    for (int k = 0; k < LEDGER_KINDS; k++)
+        series[k + 1] = (struct series) { .name = kind_names[k], .y = y[k] };
+    for (int i = 0; i < STACKED; i++) {
+        series[i].kind = SERIES_STACKED_AREA;
+        series[i].n = n;
+        series[i].x = x;
+        series[i].stepped = true;
+    }
+    series[LIMIT] = (struct series) {
+        .name = "capacity", .kind = SERIES_LIMIT, .n = 1, .y = capacity
+    };
+}
+
+void step_memory_draw(const struct step_figures *f, const struct scenario *s,
+                      const struct simulate_result *r, struct draw *d)
+{
+    int32_t lane = fullest(f, r);
+    int64_t stage = f->n_lanes > 0 ? f->lanes[lane].stage : 0;
+    size_t most = (size_t)f->levels.n + 1;
+    double capacity = (double)r->memory.capacity_B, *y[STACKED];
+    double *block = xcalloc(most * (STACKED + 1), sizeof(*block)), *x = block;
+    struct series series[SERIES];
+    char *title = step_title("GPU memory in a step", s);
+    char *question = r->memory.n_stages > 1
+                         ? xasprintf("What fills stage %lld, the fullest, and when?",
+                                     (long long)stage)
+                         : xasprintf("What fills it, and when?");
+    for (int k = 0; k < STACKED; k++)
+        y[k] = block + most * (size_t)(k + 1);
+    size_t n = take_levels(f, lane, r->memory.stages[stage].peak_B, x, y);
+    describe(series, n, x, y, &capacity);
+    const struct chart c = {
+        .title = title,
+        .subtitle = question,
+        .x = { .label = "time", .unit = AXIS_SECONDS, .tight = true },
+        .y = { .label = "memory", .unit = AXIS_BYTES, .from_zero = true },
+        .series = series,
+        .n_series = SERIES,
+    };
+    chart_draw(&c, d);
+    free(block);
+    free(title);
+    free(question);
+}
+
+/* All stages ------------------------------------------------------------------------------- */
+
+static double stage_part(const struct stage_memory *m, int part)
+{
+    const int64_t of[STACKED] = { m->framework_B, m->parameters_B,  m->gradients_B,
+                                  m->optimizer_B, m->activations_B, m->buffers_B,
+                                  m->workspace_B };
+    return (double)of[part];
+}
+
+void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
+                      struct draw *d)
+{
+    size_t n = (size_t)r->memory.n_stages;
+    double capacity = (double)r->memory.capacity_B;
+    double *y = xcalloc(n * STACKED + 1, sizeof(*y));
+    char **names = xcalloc(n + 1, sizeof(*names));
+    struct series series[SERIES];
+    char *title = step_title("GPU memory", s);
+    for (size_t i = 0; i < n; i++)
+        names[i] = xasprintf("%zu", i);
+    for (int k = 0; k < STACKED; k++) {
+        for (size_t i = 0; i < n; i++)
+            y[(size_t)k * n + i] = stage_part(&r->memory.stages[i], k);
+        series[k] = (struct series) { .name = k ? kind_names[k - 1] : "framework",
+                                      .kind = SERIES_STACKED_BARS,
+                                      .n = n,
+                                      .y = y + (size_t)k * n };
+    }
+    series[LIMIT] = (struct series) {
+        .name = "capacity", .kind = SERIES_LIMIT, .n = 1, .y = &capacity
+    };
+    const struct chart c = {
+        .title = title,
+        .subtitle = "What fills each stage of the pipeline at its fullest moment?",
+        .x = { .label = "stage",
+               .scale = AXIS_CATEGORY,
+               .categories = (const char *const *)names,
+               .n_categories = n },
+        .y = { .label = "memory", .unit = AXIS_BYTES, .from_zero = true },
+        .series = series,
+        .n_series = SERIES,
+    };
+    chart_draw(&c, d);
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    free(y);
+    free(title);
+}

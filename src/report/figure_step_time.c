@@ -1,0 +1,296 @@
+/* The timeline of a step, and the bar of where its time went. */
+#include "report/breakdown.h"
+#include "report/chart.h"
+#include "report/figure_step_data.h"
+#include "report/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const kind_names[SPAN_KINDS] = {
+    [SPAN_FORWARD] = "forward",
+    [SPAN_BACKWARD] = "backward",
+    [SPAN_GRADIENTS] = "gradient communication",
+    [SPAN_OPTIMIZER] = "optimizer",
+    [SPAN_RECOMPUTE] = "recompute",
+    [SPAN_TENSOR] = "tensor communication",
+    [SPAN_MESSAGE] = "messages",
+    [SPAN_WEIGHT] = "weight gradients",
+    [SPAN_GATHER] = "parameter gathers",
+    [SPAN_COPY] = "copies",
+    [SPAN_HOST] = "host issues",
+};
+
+struct drawing {
+    const struct step_figures *f;
+    VEC(struct timeline_box) boxes;
+    VEC(char *) numbers; /* of microbatches */
+    const char *kinds[SPAN_KINDS];
+    size_t n_kinds;
+};
+
+static bool is_pipeline(const struct step_figures *f)
+{
+    return f->n_lanes > 1;
+}
+
+static const char *number_text(struct drawing *x, int32_t number)
+{
+    if (number < 0)
+        return NULL;
+    for (int64_t n = x->numbers.n; n <= number; n++)
+        VEC_PUSH(&x->numbers, xasprintf("%lld", (long long)n));
+    return x->numbers.v[number];
+}
+
+/* The legend has the kinds that can be seen: some box of them is half a pixel wide. */
+static void choose_kinds(struct drawing *x)
+{
+    bool seen[SPAN_KINDS] = { false };
+    size_t at[SPAN_KINDS];
+    int64_t n = 0;
+    double end_s = 0;
+    for (int64_t i = 0; i < x->boxes.n; i++)
+        end_s = fmax(end_s, x->boxes.v[i].end_s);
+    for (int64_t i = 0; i < x->boxes.n; i++) {
+        const struct timeline_box *b = &x->boxes.v[i];
+        seen[b->kind] |=
+            (b->end_s - b->start_s) * 2 * CHART_WIDTH > end_s || !is_pipeline(x->f);
+    }
+    for (int k = 0; k < SPAN_KINDS; k++) {
+        at[k] = x->n_kinds;
+        if (seen[k])
+            x->kinds[x->n_kinds++] = kind_names[k];
+    }
+    for (int64_t i = 0; i < x->boxes.n; i++) {
+        struct timeline_box b = x->boxes.v[i];
+        if (!seen[b.kind])
+            continue;
+        b.kind = at[b.kind];
+        x->boxes.v[n++] = b;
+    }
+    x->boxes.n = n;
+}
+
+static void add_box(struct drawing *x, size_t lane, const struct span *s,
+                    int64_t from_ps, int64_t to_ps, bool numbered)
+{
+    struct timeline_box box = { .lane = lane,
+                                .kind = (size_t)s->kind,
+                                .start_s = (double)from_ps * 1e-12,
+                                .end_s = (double)to_ps * 1e-12,
+                                .text = numbered ? number_text(x, s->number) : NULL };
+    VEC_PUSH(&x->boxes, box);
+}
+
+/* Lanes of stages ------------------------------------------------------------------------- */
+
+/* Kernels of one pass become one box, where the host hardly came between them. */
+static int64_t merge_kernels(const struct step_figures *f, int32_t lane,
+                             struct span *merged)
+{
+    const int64_t gap_ps = 20000000;
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->spans.n; i++) {
+        struct span s = f->spans.v[i];
+        struct span *last = n ? &merged[n - 1] : NULL;
+        if (s.lane != lane || s.stream != STREAM_COMPUTE)
+            continue;
+        if (last && last->kind == s.kind && last->number == s.number &&
+            s.begun_ps - last->ended_ps <= gap_ps)
+            last->ended_ps = s.ended_ps;
+        else
+            merged[n++] = s;
+    }
+    return n;
+}
+
+/* Communication shows where no kernel runs: the rest of it is hidden. */
+static void add_exposed(struct drawing *x, const struct span *s,
+                        const struct span *kernels, int64_t n)
+{
+    int64_t lo = 0, hi = n, from = s->begun_ps;
+    while (lo < hi) { /* the first kernel that ends behind its begin */
+        int64_t mid = (lo + hi) / 2;
+        if (kernels[mid].ended_ps <= from)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; from < s->ended_ps; lo++) {
+        int64_t to = lo < n && kernels[lo].begun_ps < s->ended_ps ? kernels[lo].begun_ps
+                                                                  : s->ended_ps;
+        if (to > from)
+            add_box(x, (size_t)s->lane, s, from, to, false);
+        if (lo == n)
+            break;
+        from = kernels[lo].ended_ps > from ? kernels[lo].ended_ps : from;
+    }
+}
+
+static void add_stages(struct drawing *x)
+{
+    const struct step_figures *f = x->f;
+    struct span *kernels = xcalloc((size_t)f->spans.n + 1, sizeof(*kernels));
+    for (int32_t lane = 0; lane < f->n_lanes; lane++) {
+        int64_t n = merge_kernels(f, lane, kernels);
+        for (int64_t i = 0; i < f->spans.n; i++) {
+            const struct span *s = &f->spans.v[i];
+            if (s->lane == lane && s->stream != STREAM_COMPUTE &&
+                s->stream != SPAN_STREAM_HOST)
+                add_exposed(x, s, kernels, n);
+        }
+        for (int64_t i = 0; i < n; i++)
+            add_box(x, (size_t)lane, &kernels[i], kernels[i].begun_ps,
+                    kernels[i].ended_ps, true);
+    }
+    free(kernels);
+}
+
+/* Lanes of streams ------------------------------------------------------------------------- */
+
+/* Streams on which something can be seen. */
+static void find_streams(const struct step_figures *f, bool used[SPAN_STREAMS])
+{
+    int64_t busy_ps[SPAN_STREAMS] = { 0 }, end_ps = 0;
+    for (int64_t i = 0; i < f->spans.n; i++) {
+        const struct span *s = &f->spans.v[i];
+        busy_ps[s->stream] += s->ended_ps - s->begun_ps;
+        end_ps = s->ended_ps > end_ps ? s->ended_ps : end_ps;
+    }
+    for (int k = 0; k < SPAN_STREAMS; k++)
+        used[k] = busy_ps[k] > end_ps / 2 / CHART_WIDTH;
+}
+
+static const char *stream_text(int stream)
+{
+    if (stream == SPAN_STREAM_HOST)
+        return "host";
+    return stream == SPAN_STREAM_BUFFERS ? "fused buffers"
+                                         : names_of(stream_names, stream);
+}
+
+static size_t add_streams(struct drawing *x, const char *names[SPAN_STREAMS])
+{
+    size_t lane_at[SPAN_STREAMS] = { 0 }, n = 0;
+    bool used[SPAN_STREAMS];
+    find_streams(x->f, used);
+    for (int k = 0; k < SPAN_STREAMS; k++) {
+        int stream = k == 0 ? SPAN_STREAM_HOST : k <= SPAN_STREAM_HOST ? k - 1 : k;
+        if (!used[stream])
+            continue;
+        lane_at[stream] = n;
+        names[n++] = stream_text(stream);
+    }
+    for (int64_t i = 0; i < x->f->spans.n; i++) {
+        const struct span *s = &x->f->spans.v[i];
+        if (used[s->stream])
+            add_box(x, lane_at[s->stream], s, s->begun_ps, s->ended_ps, false);
+    }
+    return n;
+}
+
+/* The figure ------------------------------------------------------------------------------- */
+
+static char *subtitle(const struct step_figures *f, const struct scenario *s)
+{
+    char omitted[96] = "";
+    if (f->n_lanes > 0 && f->lanes[0].extra > 0)
+        snprintf(omitted, sizeof(omitted), "; %lld more accumulation steps not drawn",
+                 (long long)f->lanes[0].extra);
+    if (!is_pipeline(f))
+        return xasprintf("What does the first rank do, and when? White: nothing%s",
+                         omitted);
+    return xasprintf("%s, %lld microbatches. White: bubbles%s",
+                     names_of(schedule_names, (int)s->parallel.schedule),
+                     (long long)s->training.microbatches, omitted);
+}
+
+double step_timeline_height(const struct step_figures *f)
+{
+    enum {
+        LANE_H = 26,
+        STREAM_H = 34,
+        AROUND = 175,
+        HEIGHT_MIN = 260,
+        HEIGHT_MAX = 1000
+    };
+    bool used[SPAN_STREAMS];
+    double height = AROUND + (is_pipeline(f) ? f->n_lanes * LANE_H : 0);
+    find_streams(f, used);
+    for (int k = 0; k < SPAN_STREAMS && !is_pipeline(f); k++)
+        height += used[k] ? STREAM_H : 0;
+    return fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
+}
+
+void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
+                        struct draw *d)
+{
+    struct drawing x = { .f = f };
+    char *title = step_title("A training step", s), *question = subtitle(f, s);
+    const char *streams[SPAN_STREAMS];
+    char **stages = xcalloc((size_t)f->n_lanes + 1, sizeof(*stages));
+    struct timeline t = { .title = title, .subtitle = question };
+    if (is_pipeline(f))
+        add_stages(&x);
+    else
+        t.n_lanes = add_streams(&x, streams);
+    choose_kinds(&x);
+    for (int32_t i = 0; i < f->n_lanes; i++)
+        stages[i] = xasprintf("stage %lld", (long long)f->lanes[i].stage);
+    t.lanes = is_pipeline(f) ? (const char *const *)stages : streams;
+    t.n_lanes = is_pipeline(f) ? (size_t)f->n_lanes : t.n_lanes;
+    t.kinds = x.kinds;
+    t.n_kinds = x.n_kinds;
+    t.boxes = x.boxes.v;
+    t.n_boxes = (size_t)x.boxes.n;
+    timeline_draw(&t, d);
+    for (int32_t i = 0; i < f->n_lanes; i++)
+        free(stages[i]);
+    for (int64_t i = 0; i < x.numbers.n; i++)
+        free(x.numbers.v[i]);
+    VEC_RELEASE(&x.numbers);
+    VEC_RELEASE(&x.boxes);
+    free(stages);
+    free(title);
+    free(question);
+}
+
+/* The names of the contract, with blanks. */
+static char *part_text(int part)
+{
+    char *text = xstrdup(names_of(part_names, part));
+    for (char *c = text; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return text;
+}
+
+void step_breakdown_draw(const struct scenario *s, const struct simulate_result *r,
+                         struct draw *d)
+{
+    const double least_frac = 5e-4; /* that can be seen */
+    const char *bar = "critical rank";
+    char *parts[PART_N];
+    double values[PART_N];
+    size_t n = 0;
+    char *title = step_title("A training step", s);
+    for (int i = 0; i < PART_N; i++) {
+        if (i == PART_DATA_COMM_HIDDEN || r->parts_s[i] <= least_frac * r->step_time_s)
+            continue;
+        parts[n] = part_text(i);
+        values[n++] = r->parts_s[i];
+    }
+    const struct breakdown b = { .title = title,
+                                 .subtitle = "Where does its time go?",
+                                 .bars = &bar,
+                                 .n_bars = 1,
+                                 .parts = (const char *const *)parts,
+                                 .n_parts = n,
+                                 .values = values,
+                                 .value = { .label = "step time",
+                                            .unit = AXIS_SECONDS } };
+    breakdown_draw(&b, d);
+    for (size_t i = 0; i < n; i++)
+        free(parts[i]);
+    free(title);
+}
