@@ -512,5 +512,7 @@ void step_build(struct step_plan *p)
         d = b.t->post_norm ? layer_post_bwd(&b, &layers[i], d)
                            : layer_pre_bwd(&b, &layers[i], d);
     embed_bwd(&b, &e, d);
+    p->ops[p->n_ops - 1].t[STEP_TENSORS - 1] =
+        h.losses; /* read when the step is done */
     free(layers);
 }
