@@ -1,0 +1,291 @@
+/* Traces and figures of a step: whatever the job, a trace is JSON whose threads are in
+ * order and whose arrows are paired; figures have the lanes they should. */
+#include "base/file.h"
+#include "parallel/scenario.h"
+#include "replay/simulate.h"
+#include "report/figure_step.h"
+#include "report/trace.h"
+
+#include <CUnit/CUnit.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_trace_register(void);
+
+static const char base_text[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 256 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16' } }";
+
+struct job {
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct simulate_options options;
+};
+
+static void load(struct job *j, const char *changes)
+{
+    char text[512], *save = NULL;
+    *j = (struct job) { .options.network = FIDELITY_FLOW };
+    cfg_loader_init(&j->loader);
+    struct cfg root = cfg_parse(&j->loader, "text", base_text, strlen(base_text));
+    snprintf(text, sizeof(text), "%s", changes);
+    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
+        if (strcmp(t, "unfold") == 0)
+            j->options.unfold = true;
+        else if (strcmp(t, "detail") == 0)
+            j->options.detail = true;
+        else
+            CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
+    }
+    int rc = scenario_read(&j->s, &j->loader, root);
+    if (rc)
+        diags_print_errors(&j->loader.diags, stderr);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+}
+
+static void run(struct job *j, const struct observer *observer)
+{
+    struct err err = { 0 };
+    j->options.observer = observer;
+    CU_ASSERT_EQUAL_FATAL(simulate(&j->r, &j->loader.arena, &j->s, &j->options, &err),
+                          0);
+}
+
+/* The text of the job's trace; the caller frees it. */
+static char *trace_of(struct job *j, int64_t n_ranks)
+{
+    char path[] = "/tmp/smsim-trace-XXXXXX";
+    int fd = mkstemp(path);
+    size_t len;
+    struct err err = { 0 };
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    struct trace *t = trace_new(path, n_ranks, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+    run(j, trace_observer(t));
+    CU_ASSERT(trace_events(t) > 0);
+    CU_ASSERT_EQUAL_FATAL(trace_close(t, &err), 0);
+    char *text = file_read(path, 1 << 28, &len, &err);
+    unlink(path);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    return text;
+}
+
+enum { PIDS = 4, TIDS = 256, FLOWS = 4096 };
+
+struct seen {
+    int64_t complete, counters, instants, sent, received, processes;
+    double end_us[PIDS][TIDS]; /* of the thread's last event */
+    double sent_us[FLOWS];     /* 0: not yet */
+    bool received_once[FLOWS];
+    double last_us;
+};
+
+static double number(json_t *e, const char *key)
+{
+    json_t *v = json_object_get(e, key);
+    CU_ASSERT_FATAL(json_is_number(v));
+    return json_number_value(v);
+}
+
+static void see_arrow(struct seen *x, json_t *e, bool begins)
+{
+    size_t id = (size_t)number(e, "id");
+    CU_ASSERT_FATAL(id < FLOWS);
+    if (begins) {
+        CU_ASSERT_EQUAL(x->sent_us[id], 0);
+        x->sent_us[id] = number(e, "ts");
+        x->sent++;
+        return;
+    }
+    CU_ASSERT(x->sent_us[id] > 0 && number(e, "ts") >= x->sent_us[id]);
+    CU_ASSERT_FALSE(x->received_once[id]);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(e, "bp")), "e");
+    x->received_once[id] = true;
+    x->received++;
+}
+
+static void see_complete(struct seen *x, json_t *e)
+{
+    const double rounding_us = 1e-4; /* of decimal fractions as doubles */
+    size_t pid = (size_t)number(e, "pid"), tid = (size_t)number(e, "tid");
+    double from = number(e, "ts"), dur = number(e, "dur");
+    CU_ASSERT_FATAL(pid < PIDS && tid < TIDS);
+    CU_ASSERT(dur > 0);
+    CU_ASSERT(from >= x->end_us[pid][tid] - rounding_us);
+    CU_ASSERT(json_is_string(json_object_get(e, "name")));
+    x->end_us[pid][tid] = from + dur;
+    x->last_us = from + dur > x->last_us ? from + dur : x->last_us;
+    x->complete++;
+}
+
+static void see_counter(struct seen *x, json_t *e)
+{
+    const char *key;
+    json_t *v;
+    CU_ASSERT(json_object_size(json_object_get(e, "args")) > 0);
+    json_object_foreach(json_object_get(e, "args"), key, v)
+        CU_ASSERT(json_number_value(v) >= 0);
+    x->counters++;
+}
+
+static void see(struct seen *x, const char *text)
+{
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error), *e;
+    size_t i;
+    memset(x, 0, sizeof(*x));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root);
+    json_array_foreach(json_object_get(root, "traceEvents"), i, e)
+    {
+        char phase = json_string_value(json_object_get(e, "ph"))[0];
+        if (phase == 'X')
+            see_complete(x, e);
+        else if (phase == 'C')
+            see_counter(x, e);
+        else if (phase == 's' || phase == 'f')
+            see_arrow(x, e, phase == 's');
+        x->instants += phase == 'i';
+        x->processes +=
+            strcmp(json_string_value(json_object_get(e, "name")), "process_name") == 0;
+    }
+    json_decref(root);
+}
+
+static const struct {
+    const char *changes;
+    int64_t messages, processes;
+    bool repeats;
+} jobs[] = {
+    { "/training/microbatches=1", 0, 1, false },
+    { "/training/gradient_accumulation_steps=9", 0, 1, true },
+    { "/parallelism/library=\"horovod\"", 0, 1, false },
+    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, 1, false },
+    { "/training/microbatches=8 /parallelism/pipeline=4 detail", 2 * 3 * 8, 1, false },
+    { "/training/microbatches=4 /parallelism/pipeline=2 unfold", 8 * 2 * 4, 2, false },
+    { "/training/microbatches=8 /parallelism/pipeline=4 /parallelism/virtual_stages=2 "
+      "/parallelism/schedule=\"interleaved\"",
+      2 * 7 * 8, 1, false },
+};
+
+static void test_traces(void)
+{
+    struct seen *x = calloc(1, sizeof(*x));
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        struct job j;
+        load(&j, jobs[i].changes);
+        char *text = trace_of(&j, 64), *again = trace_of(&j, 64);
+        CU_ASSERT_STRING_EQUAL(text, again);
+        see(x, text);
+        CU_ASSERT(x->complete > 0 && x->counters > 0);
+        CU_ASSERT_EQUAL(x->sent, jobs[i].messages);
+        CU_ASSERT_EQUAL(x->received, jobs[i].messages);
+        CU_ASSERT(x->processes >= jobs[i].processes);
+        CU_ASSERT_EQUAL(x->instants > 0, jobs[i].repeats);
+        CU_ASSERT(x->last_us <= j.r.step_time_s * 1e6 + 1e-3);
+        if (!jobs[i].repeats)
+            CU_ASSERT(x->last_us > j.r.step_time_s * 0.9e6);
+        free(text);
+        free(again);
+        cfg_loader_release(&j.loader);
+    }
+    free(x);
+}
+
+/* Fewer ranks: no arrow points at what is not shown. */
+static void test_ranks(void)
+{
+    struct seen *x = calloc(1, sizeof(*x));
+    struct job j;
+    load(&j, "/training/microbatches=4 /parallelism/pipeline=4");
+    char *one = trace_of(&j, 1), *two = trace_of(&j, 2);
+    see(x, one);
+    CU_ASSERT_EQUAL(x->sent, 0);
+    CU_ASSERT_EQUAL(x->received, 0);
+    see(x, two);
+    CU_ASSERT_EQUAL(x->sent, 2 * 4);
+    CU_ASSERT_EQUAL(x->received, 2 * 4);
+    free(one);
+    free(two);
+    cfg_loader_release(&j.loader);
+    free(x);
+}
+
+/* Who watches changes nothing, in whatever company. */
+static void test_observed(void)
+{
+    struct job j;
+    load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
+    run(&j, NULL);
+    struct simulate_result alone = j.r;
+    struct step_figures *inner = step_figures_new(NULL);
+    struct step_figures *outer = step_figures_new(step_figures_observer(inner));
+    run(&j, step_figures_observer(outer));
+    CU_ASSERT_EQUAL(alone.step_time_s, j.r.step_time_s);
+    CU_ASSERT_EQUAL(alone.memory.peak_B, j.r.memory.peak_B);
+    CU_ASSERT_EQUAL(alone.events, j.r.events);
+    for (int i = 0; i < STEP_FIGURES; i++) {
+        struct strbuf a, b;
+        struct err err = { 0 };
+        strbuf_init(&a);
+        strbuf_init(&b);
+        enum step_figure which = (enum step_figure)i;
+        CU_ASSERT_EQUAL(step_figures_svg(outer, which, &j.s, &j.r, "x-", &a, &err), 0);
+        CU_ASSERT_EQUAL(step_figures_svg(inner, which, &j.s, &j.r, "x-", &b, &err), 0);
+        CU_ASSERT_STRING_EQUAL(strbuf_get(&a), strbuf_get(&b));
+        strbuf_release(&a);
+        strbuf_release(&b);
+    }
+    step_figures_free(outer);
+    step_figures_free(inner);
+    cfg_loader_release(&j.loader);
+}
+
+static bool shows(struct job *j, enum step_figure which, const char *text)
+{
+    struct err err = { 0 };
+    struct strbuf svg;
+    struct step_figures *f = step_figures_new(NULL);
+    strbuf_init(&svg);
+    run(j, step_figures_observer(f));
+    CU_ASSERT_EQUAL(step_figures_svg(f, which, &j->s, &j->r, NULL, &svg, &err), 0);
+    bool found = strstr(strbuf_get(&svg), text) != NULL;
+    strbuf_release(&svg);
+    step_figures_free(f);
+    return found;
+}
+
+static void test_figures(void)
+{
+    struct job j;
+    load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
+    CU_ASSERT(shows(&j, STEP_TIMELINE, "id=\"lane-3\""));
+    CU_ASSERT_FALSE(shows(&j, STEP_TIMELINE, "id=\"lane-4\""));
+    CU_ASSERT(shows(&j, STEP_TIMELINE, "stage 3"));
+    CU_ASSERT(shows(&j, STEP_TIMELINE, "8 microbatches"));
+    CU_ASSERT(shows(&j, STEP_STAGES, "activations"));
+    CU_ASSERT(shows(&j, STEP_MEMORY, "capacity"));
+    CU_ASSERT(shows(&j, STEP_BREAKDOWN, "pipeline bubble"));
+    CU_ASSERT(shows(&j, STEP_BREAKDOWN, "id=\"bar-0\""));
+    cfg_loader_release(&j.loader);
+    load(&j, "/training/gradient_accumulation_steps=9");
+    CU_ASSERT(shows(&j, STEP_TIMELINE, "5 more accumulation steps not drawn"));
+    CU_ASSERT(shows(&j, STEP_TIMELINE, ">host<"));
+    CU_ASSERT(shows(&j, STEP_TIMELINE, ">gradients<"));
+    cfg_loader_release(&j.loader);
+}
+
+void test_trace_register(void)
+{
+    CU_pSuite s = CU_add_suite("trace", NULL, NULL);
+    CU_add_test(s, "events of traces", test_traces);
+    CU_add_test(s, "ranks of traces", test_ranks);
+    CU_add_test(s, "observers change nothing", test_observed);
+    CU_add_test(s, "figures of a step", test_figures);
+}
