@@ -255,7 +255,7 @@ static int search(const struct plan_job *job, const struct plan_options *o,
         return -1;
     struct plan_report r = { .job = job, .options = o, .outcome = &out };
     if (out.n_entries && !a->emit && out.complete) {
-        plan_why(why, job, o, &out.entries[0]);
+        plan_why(why, job, o, &out);
         r.why = why;
     } else if (out.n_entries == 0 && out.n_over == 0 && out.complete) {
         r.n_remedies = plan_remedies(remedies, arena, job, o);

@@ -34,6 +34,8 @@ struct flow {
     flow_done_fn *done;
     void *arg;
     bool on_links; /* latency is over */
+    bool is_alone; /* entered in this instant on links that nothing else uses; */
+    bool is_new;   /* or did, and is in the state's list `alone` yet */
     int32_t n_members;
     struct member member[];
 };
@@ -66,6 +68,7 @@ struct flow_state {
     uint64_t n_started, n_solves;
     VEC(int32_t) changed;     /* links where something started, ended or changed */
     VEC(struct flow *) found; /* activities of the components being solved */
+    VEC(struct flow *) alone; /* entered in this instant alone; is_alone: still so */
     struct component component;
     struct maxmin maxmin;
 };
@@ -102,14 +105,26 @@ static void set_rate(struct flow *f, double rate)
     schedule_end(f);
 }
 
+static void ask_for_solve(struct flow_state *st)
+{
+    if (!sim_is_pending(&st->solve))
+        sim_at_last(st->sim, &st->solve);
+}
+
 static void mark_changed(struct flow_state *st, int32_t l)
 {
     if (st->link[l].changed)
         return;
     st->link[l].changed = true;
     VEC_PUSH(&st->changed, l);
-    if (!sim_is_pending(&st->solve))
-        sim_at_last(st->sim, &st->solve);
+    ask_for_solve(st);
+}
+
+static void mark_links(struct flow *f)
+{
+    for (int32_t i = 0; i < f->n_members; i++)
+        if (isfinite(f->state->link[f->member[i].link].capacity))
+            mark_changed(f->state, f->member[i].link);
 }
 
 /* --- solving -------------------------------------------------------------------- */
@@ -195,6 +210,33 @@ static void solve_component(struct flow_state *st, struct flow **flow, int64_t n
         flow[i]->next_rate = c->rate.v[i];
 }
 
+/* As maxmin_solve has it for one activity. */
+static double alone_rate(const struct flow *f)
+{
+    double rate = f->cap;
+    for (int32_t i = 0; i < f->n_members; i++) {
+        double most = f->state->link[f->member[i].link].capacity / f->member[i].weight;
+        rate = most < rate ? most : rate;
+    }
+    return rate;
+}
+
+/* Those that share with nobody need no component. */
+static void solve_alone(struct flow_state *st)
+{
+    for (int64_t i = 0; i < st->alone.n; i++) {
+        struct flow *f = st->alone.v[i];
+        if (!f)
+            continue;
+        if (f->is_alone && f->visit != st->n_solves) {
+            f->next_rate = alone_rate(f);
+            VEC_PUSH(&st->found, f);
+        }
+        f->is_alone = f->is_new = false;
+    }
+    st->alone.n = 0;
+}
+
 /* Ends are scheduled in the order of starts, whatever component they are in. */
 static void solve_changed(struct sim *sim, struct sim_event *ev)
 {
@@ -211,6 +253,7 @@ static void solve_changed(struct sim *sim, struct sim_event *ev)
             solve_component(st, st->found.v + n_before, st->found.n - n_before);
     }
     st->changed.n = 0;
+    solve_alone(st);
     sort_by_id(st->found.v, st->found.n);
     for (int64_t i = 0; i < st->found.n; i++)
         set_rate(st->found.v[i], st->found.v[i]->next_rate);
@@ -223,6 +266,9 @@ static const struct sim_event_type solve_event = { "flow-solve", solve_changed }
 static void leave_links(struct flow *f, double units)
 {
     struct flow_state *st = f->state;
+    for (int64_t i = 0; f->is_new && i < st->alone.n; i++)
+        if (st->alone.v[i] == f)
+            st->alone.v[i] = NULL;
     for (int32_t i = 0; i < f->n_members && f->on_links; i++) {
         struct member *m = &f->member[i];
         struct link *link = &st->link[m->link];
@@ -258,26 +304,44 @@ static void end_flow(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type end_event = { "flow-end", end_flow };
 
+/* Who was alone on a link until now is so no longer: its links have changed, and before
+ * those of who joins it. */
+static void end_solitude(const struct member *other)
+{
+    if (!other->flow->is_alone)
+        return;
+    other->flow->is_alone = false;
+    mark_links(other->flow);
+}
+
 static void enter_links(struct flow *f)
 {
     struct flow_state *st = f->state;
-    bool is_shared = false;
+    bool is_limited = false, is_alone = true;
     for (int32_t i = 0; i < f->n_members; i++) {
         struct member *m = &f->member[i];
         struct link *link = &st->link[m->link];
+        bool limits = isfinite(link->capacity);
         m->next = link->first;
         if (m->next)
             m->next->prev = m;
+        if (m->next && limits)
+            end_solitude(m->next);
+        is_alone = is_alone && !(limits && (m->next || link->changed));
+        is_limited = is_limited || limits;
         link->first = m;
-        if (isfinite(link->capacity)) {
-            mark_changed(st, m->link);
-            is_shared = true;
-        }
     }
     f->on_links = true;
     f->since_ps = st->sim->now_ps;
-    if (!is_shared)
+    if (!is_limited)
         set_rate(f, f->cap);
+    else if (is_alone)
+        VEC_PUSH(&st->alone, f);
+    else
+        mark_links(f);
+    f->is_alone = f->is_new = is_limited && is_alone;
+    if (f->is_alone)
+        ask_for_solve(st);
 }
 
 static void end_latency(struct sim *sim, struct sim_event *ev)
@@ -365,6 +429,7 @@ void flow_net_release(struct flow_net *net)
     VEC_RELEASE(&c->uses);
     VEC_RELEASE(&st->changed);
     VEC_RELEASE(&st->found);
+    VEC_RELEASE(&st->alone);
     maxmin_release(&st->maxmin);
     free(st->link);
     free(st);

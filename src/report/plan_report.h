@@ -20,7 +20,7 @@ struct plan_report {
 
 void report_plan_text(FILE *out, const struct plan_report *r);
 
-/* The JSON of DESIGN, section 5: a new tree. */
+/* What --json prints, as a new tree. */
 json_t *report_plan_json(const struct plan_report *r);
 
 enum plan_emit {

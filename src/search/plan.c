@@ -94,22 +94,14 @@ static void count_simulated(const struct run *run, struct plan_outcome *out,
 static void judge_scores(const struct run *run, const struct scored *s,
                          struct plan_outcome *out)
 {
-    double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v));
-    int64_t n = 0;
     double least = INFINITY;
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
         double ratio = run_correction(run, plan_kind(&e->point), e->point.at);
-        if (!e->result.known || ratio <= 0)
-            continue;
-        v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
-        least = fmin(least, ratio);
+        if (e->result.known && ratio > 0)
+            least = fmin(least, ratio);
     }
-    if (n) {
-        run_median(v, n);
-        out->score_error = v[n - 1 - n / 10]; /* of nine in ten */
-    }
-    free(v);
+    out->score_error = run_score_error(run, INFINITY);
     if (out->n_entries && isfinite(least) && run->o->objective != PLAN_MEMORY) {
         double below = out->entries[0].value / least * (1 + out->score_error);
         int64_t seen = 0;
@@ -167,6 +159,32 @@ static void take_entries(struct plan_outcome *out, struct arena *arena,
     }
 }
 
+static int by_point(const void *a, const void *b)
+{
+    const struct plan_entry *x = a, *y = b;
+    return space_compare(&x->point, &y->point);
+}
+
+/* What was simulated, for whoever asks about one of them again. */
+static void take_tried(struct plan_outcome *out, struct arena *arena,
+                       const struct run *run)
+{
+    out->tried = ARENA_ARRAY(arena, run->all.n + 1, struct plan_entry);
+    for (int64_t i = 0; i < run->all.n; i++)
+        if (!run->all.v[i].skipped)
+            out->tried[out->n_tried++] = run->all.v[i];
+    qsort(out->tried, (size_t)out->n_tried, sizeof(*out->tried), by_point);
+}
+
+const struct plan_entry *plan_tried(const struct plan_outcome *out,
+                                    const struct space_point *p)
+{
+    const struct plan_entry key = { .point = *p };
+    return out->n_tried ? bsearch(&key, out->tried, (size_t)out->n_tried,
+                                  sizeof(*out->tried), by_point)
+                        : NULL;
+}
+
 int plan_search(struct plan_outcome *out, struct arena *arena,
                 const struct plan_job *job, const struct plan_options *o,
                 struct err *err)
@@ -185,6 +203,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     }
     out->complete = out->complete && !run_stopped(o);
     take_entries(out, arena, &run);
+    take_tried(out, arena, &run);
     if (!o->exhaustive)
         judge_scores(&run, &scored, out);
     VEC_RELEASE(&run.all);

@@ -62,6 +62,8 @@ struct plan_outcome {
     struct plan_entry *over;
     bool has_nearest; /* of a space where nothing fits: what needs least memory */
     struct plan_entry nearest;
+    int32_t n_tried; /* all that were simulated, in the order of points */
+    struct plan_entry *tried;
 };
 
 /* Steps that the whole job takes; 0 when nobody says. */
@@ -72,6 +74,10 @@ double plan_job_steps(const struct plan_job *job, const struct plan_options *o);
 int plan_search(struct plan_outcome *out, struct arena *arena,
                 const struct plan_job *job, const struct plan_options *o,
                 struct err *err);
+
+/* What the search simulated of a point; NULL: it did not. */
+const struct plan_entry *plan_tried(const struct plan_outcome *out,
+                                    const struct space_point *p);
 
 /* Fills an entry from its point: simulated, priced, valued. */
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,

@@ -85,27 +85,6 @@ static bool anything_fits(const struct run *run)
     return false;
 }
 
-static void choose_best(struct run *run, const struct scored *s, int64_t limit)
-{
-    struct candidate *all;
-    int64_t n = corrected(run, s, &all);
-    for (int64_t i = 0; i < n && run->all.n < limit; i++)
-        run_choose(run, &all[i]);
-    for (int32_t i = 0; i < s->doubtful.n && run->all.n < limit; i++)
-        run_choose(run, &s->doubtful.v[i]);
-    free(all);
-}
-
-static void sort_scored(struct scored *s)
-{
-    for (int k = 0; k < KINDS; k++)
-        best_sort(&s->kinds[k]);
-    best_sort(&s->doubtful);
-    best_sort(&s->tightest);
-}
-
-/* --- uphill ---------------------------------------------------------------------------------- */
-
 static const struct plan_entry *best_so_far(const struct run *run)
 {
     const struct plan_entry *best = NULL;
@@ -117,6 +96,33 @@ static const struct plan_entry *best_so_far(const struct run *run)
     }
     return best;
 }
+
+/* By corrected scores, up to `most` in all and none of a value above the limit. */
+static void choose_best(struct run *run, const struct scored *s, int64_t most,
+                        double limit)
+{
+    struct candidate *all;
+    int64_t n = corrected(run, s, &all);
+    for (int64_t i = 0; i < n && run->all.n < most && all[i].value <= limit; i++)
+        run_choose(run, &all[i]);
+    free(all);
+}
+
+static void choose_doubtful(struct run *run, const struct scored *s, int64_t most)
+{
+    for (int32_t i = 0; i < s->doubtful.n && run->all.n < most; i++)
+        run_choose(run, &s->doubtful.v[i]);
+}
+
+static void sort_scored(struct scored *s)
+{
+    for (int k = 0; k < KINDS; k++)
+        best_sort(&s->kinds[k]);
+    best_sort(&s->doubtful);
+    best_sort(&s->tightest);
+}
+
+/* --- uphill ---------------------------------------------------------------------------------- */
 
 /* What is one change away from the best may be better, whatever the scores say: it is
  * simulated, and so on from there. */
@@ -147,6 +153,30 @@ static void climb(struct run *run)
     scorer_free(scorer);
 }
 
+/* Those whose corrected scores may still come to the best, some at a time, each time
+ * with what the last ones taught; at least half of what may be simulated. */
+static void simulate_promising(struct run *run, const struct scored *s, int64_t most)
+{
+    enum { AT_ONCE = 16 };
+    static const double least_margin = 0.03,
+                        near = 1.3; /* times the best: to learn of */
+    for (;;) {
+        run_learn(run);
+        const struct plan_entry *best = best_so_far(run);
+        int64_t before = run->all.n, to = before + AT_ONCE;
+        double limit = INFINITY;
+        bool by_time = run->o->objective != PLAN_MEMORY;
+        if (best && by_time && before >= run->o->simulate_most / 2) {
+            double error = run_score_error(run, near * best->result.step_time_s);
+            limit = best->value * (1 + fmax(2 * error, least_margin));
+        }
+        choose_best(run, s, to < most ? to : most, limit);
+        if (run->all.n == before || run_stopped(run->o))
+            return;
+        run_simulate(run, most);
+    }
+}
+
 void run_best(struct run *run, struct scored *s)
 {
     enum { OF_FIVE = 4 }; /* the rest is for climbing */
@@ -154,11 +184,9 @@ void run_best(struct run *run, struct scored *s)
     sort_scored(s);
     choose_various(run, s);
     run_simulate(run, most);
-    run_learn(run);
-    choose_best(run, s, most - doubtful);
-    for (int32_t i = 0; i < s->doubtful.n && run->all.n < most; i++)
-        run_choose(run, &s->doubtful.v[i]);
-    choose_best(run, s, most);
+    simulate_promising(run, s, most - doubtful);
+    int64_t to = run->all.n + doubtful;
+    choose_doubtful(run, s, to < most ? to : most);
     run_simulate(run, most);
     bool none = run->all.n == 0;
     for (int32_t i = 0; none && i < s->over.n; i++)
@@ -167,7 +195,8 @@ void run_best(struct run *run, struct scored *s)
     if (!anything_fits(run) && !run_stopped(run->o)) { /* the scores misjudged memory */
         for (int32_t i = 0; i < s->tightest.n; i++)
             run_choose(run, &s->tightest.v[i]);
-        choose_best(run, s, 2 * most);
+        choose_best(run, s, 2 * most, INFINITY);
+        choose_doubtful(run, s, 2 * most);
         run_simulate(run, run->all.n);
     }
     climb(run);

@@ -132,6 +132,24 @@ double run_correction(const struct run *run, int kind, const uint16_t *at)
         ->ratios[kind][at[SPACE_TENSOR] < TENSORS ? at[SPACE_TENSOR] : TENSORS - 1];
 }
 
+double run_score_error(const struct run *run, double most_s)
+{
+    double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v)), error = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        double ratio = run_correction(run, plan_kind(&e->point), e->point.at);
+        if (e->result.known && e->result.step_time_s <= most_s && ratio > 0)
+            v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
+    }
+    if (n) {
+        run_median(v, n);
+        error = v[n - 1 - n / 10];
+    }
+    free(v);
+    return error;
+}
+
 /* Entries by the objective. */
 int plan_by_value(const void *a, const void *b)
 {

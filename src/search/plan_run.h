@@ -32,6 +32,10 @@ void run_learn(struct run *run);
 double run_correction(const struct run *run, int kind, const uint16_t *at);
 double run_median(double *v, int64_t n); /* sorts v */
 
+/* How far corrected scores are off, in nine cases of ten, where the simulated time is at
+ * most `most_s`; 0 when there are none. */
+double run_score_error(const struct run *run, double most_s);
+
 /* Order of entries by the objective, for qsort. */
 int plan_by_value(const void *a, const void *b);
 

@@ -134,9 +134,24 @@ static void drop_unknown(struct plan_why *w)
     w->n_alternatives = n;
 }
 
-void plan_why(struct plan_why *w, const struct plan_job *job,
-              const struct plan_options *o, const struct plan_entry *best)
+/* Most neighbours of the best were simulated on the way to it. */
+static void make_alternative(struct plan_entry *e, const struct plan_job *job,
+                             const struct plan_options *o,
+                             const struct plan_outcome *out)
 {
+    const struct plan_entry *tried = plan_tried(out, &e->point);
+    if (!tried) {
+        plan_entry_make(e, job, o);
+        return;
+    }
+    *e = *tried;
+    e->score_s = e->score_B = 0;
+}
+
+void plan_why(struct plan_why *w, const struct plan_job *job,
+              const struct plan_options *o, const struct plan_outcome *out)
+{
+    const struct plan_entry *best = &out->entries[0];
     *w = (struct plan_why) { .memory = -1, .bottleneck = PART_OTHER };
     for (int i = PART_COMPUTE + 1; i < PART_N; i++)
         if (i != PART_DATA_COMM_HIDDEN &&
@@ -149,7 +164,7 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
         if (o->stop && *o->stop)
             continue;
         if (i < w->n_alternatives) {
-            plan_entry_make(&w->alternatives[i].entry, job, o);
+            make_alternative(&w->alternatives[i].entry, job, o, out);
             find_worse(&w->alternatives[i], best);
         } else {
             int k = (int)(i - w->n_alternatives);

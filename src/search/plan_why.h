@@ -29,7 +29,8 @@ struct plan_why {
                        fit, when it is faster than the plan; -1: none */
 };
 
+/* Of the best of the outcome's entries, of which there is one at least. */
 void plan_why(struct plan_why *w, const struct plan_job *job,
-              const struct plan_options *o, const struct plan_entry *best);
+              const struct plan_options *o, const struct plan_outcome *out);
 
 #endif

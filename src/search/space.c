@@ -203,16 +203,23 @@ static bool checkpointing_rule(const struct space *s, struct space_point *p)
            (how > SPACE_GROUP && has_bit(stack_of(p)->checkpoints, CHECKPOINT_FULL));
 }
 
-/* The order of the letters whose degree is not 1, as a number. */
-static int order_of(const struct space_point *p, int64_t placement)
+/* The order of the letters whose degree is not 1, as a number: from the innermost up to
+ * those that fill whole nodes, which are all alike, so that it does not matter how the
+ * rest goes over them. */
+static int order_of(const struct space *s, const struct space_point *p,
+                    int64_t placement)
 {
+    const char *order = space_placements[placement];
     int code = 0;
-    for (const char *c = space_placements[placement]; *c; c++) {
-        int64_t degree = *c == 'D'   ? p->ranks
-                         : *c == 'P' ? p->v[SPACE_PIPELINE]
-                                     : p->v[SPACE_TENSOR];
+    int64_t filled = 1;
+    for (int i = 2; i >= 0 && (s->fixed_world || filled % p->v[SPACE_GPUS]); i--) {
+        char c = order[i];
+        int64_t degree = c == 'D'   ? p->ranks
+                         : c == 'P' ? p->v[SPACE_PIPELINE]
+                                    : p->v[SPACE_TENSOR];
+        filled *= degree;
         if (degree > 1)
-            code = code * 4 + (*c == 'D' ? 1 : *c == 'P' ? 2 : 3);
+            code = code * 4 + (c == 'D' ? 1 : c == 'P' ? 2 : 3);
     }
     return code;
 }
@@ -223,11 +230,11 @@ static bool placement_rule(const struct space *s, struct space_point *p)
     int64_t mine = p->v[SPACE_PLACEMENT];
     if (!has_bit(can, mine) && !s->given[SPACE_PLACEMENT])
         return false;
-    int order = order_of(p, mine);
+    int order = order_of(s, p, mine);
     for (int i = 0; i < p->at[SPACE_PLACEMENT]; i++) {
         int64_t other = s->values[SPACE_PLACEMENT][i];
         bool allowed = has_bit(can, other) || s->given[SPACE_PLACEMENT];
-        if (allowed && order_of(p, other) == order)
+        if (allowed && order_of(s, p, other) == order)
             return false;
     }
     return true;

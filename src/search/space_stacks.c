@@ -19,7 +19,7 @@ static const char *const smp1_instances[] = {
 /* Sources. ddp: torch's ZeroRedundancyOptimizer shards the optimizer. deepspeed: ZeRO
  * stages; its pipelines allow stage 1 only; ranks are laid out pipe, data, model.
  * megatron: arguments.py (1F1B, interleaved; distributed optimizer; tp-cp-dp-pp order,
- * or tp-pp-dp). smp-v1, smp-v2: facts of the SageMaker documents; the SDK takes
+ * or tp-pp-dp). smp-v1, smp-v2: the SageMaker developer guide; the SDK takes
  * "cluster" and "spread" alone. */
 /* clang-format off */
 const struct space_stack space_stacks[SPACE_STACKS_N] = {

@@ -265,7 +265,7 @@ static char *json_text(struct planned *x, int threads)
     omp_set_num_threads(threads);
     CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x->loader.arena, &x->job, &o, &err), 0);
     struct plan_why why;
-    plan_why(&why, &x->job, &o, &out.entries[0]);
+    plan_why(&why, &x->job, &o, &out);
     omp_set_num_threads(before);
     const struct plan_report r = {
         .job = &x->job, .options = &o, .outcome = &out, .why = &why
