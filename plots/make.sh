@@ -34,13 +34,15 @@ for sweep in scenarios/sweeps/*.json; do
     tail -n +2 "$work/$name.text" | grep '^warning: ' >&2 || true
 done
 
-# draw FILE QUESTION ARGUMENT...: a figure of a command with --plot
+# draw FILE QUESTION ARGUMENT...: a figure of a command with the option $plot. A job that
+# does not fit in memory (exit code 1) is drawn too.
+plot=--plot
 draw() {
     file=$1
     question=$2
     shift 2
-    "$smsim" "$@" --plot "plots/$file" >"$work/text"
-    show "$file" "$question" "smsim $* --plot $file"
+    "$smsim" "$@" $plot "plots/$file" >"$work/text" || [ $? = 1 ]
+    show "$file" "$question" "smsim $* $plot $file"
 }
 
 draw topology-p3.16xlarge.svg "How are the GPUs of a p3.16xlarge wired?" \
@@ -48,11 +50,38 @@ draw topology-p3.16xlarge.svg "How are the GPUs of a p3.16xlarge wired?" \
 draw topology-p4d.24xlarge.svg "And those of two p4d.24xlarge, with their network cards?" \
     topology p4d.24xlarge:2
 
-if "$smsim" collective --help | grep -q -- --plot; then
-    draw busbw-p3.16xlarge.svg "What bus bandwidth do all-reduces on two p3.16xlarge reach?" \
-        collective --cluster p3.16xlarge:2 --op all_reduce --bytes 1K:1G:2
-    draw busbw-p4d.24xlarge.svg "And on two p4d.24xlarge?" \
-        collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1K:1G:2
-fi
+draw busbw-p3.16xlarge.svg "What bus bandwidth do all-reduces on two p3.16xlarge reach?" \
+    collective --cluster p3.16xlarge:2 --op all_reduce --bytes 1K:1G:2
+draw busbw-p3dn.24xlarge.svg "And on two p3dn.24xlarge, simulated and measured?" \
+    collective --cluster p3dn.24xlarge:2 --op all_reduce --bytes 1K:1G:2
+draw busbw-p4d.24xlarge.svg "And on two p4d.24xlarge?" \
+    collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1K:4G:2
+draw busbw-p5.48xlarge.svg "And on two p5.48xlarge?" \
+    collective --cluster p5.48xlarge:2 --op all_reduce --bytes 1K:16G:2
+
+draw validation-collectives.svg "How far are simulated all-reduces on p3dn from measured ones?" \
+    validate nccl_p3dn_efa_2to32nodes_digitized
+draw validation-megatron.svg "How far are simulated steps of Megatron's models from measured ones?" \
+    validate megatron_sc21_table1
+
+draw step-bert-large-p3.16xlarge.svg "What happens in a step of BERT-large on two p3.16xlarge?" \
+    simulate bert-large-squad-2xp3.16xlarge-ddp
+for schedule in gpipe 1f1b zb-h1; do
+    draw "schedule-$schedule.svg" "Where are the bubbles of $schedule?" \
+        simulate gpt-neox-20b-12xp4d.24xlarge --set /training/global_batch_size=384 \
+        --set "/parallelism/schedule=$schedule"
+done
+draw schedule-interleaved.svg "And with two chunks of layers on each stage?" \
+    simulate gpt-neox-20b-12xp4d.24xlarge --set /training/global_batch_size=384 \
+    --set /parallelism/library=megatron --set /parallelism/virtual_stages=2 \
+    --set /parallelism/schedule=interleaved
+plot=--plot-memory
+draw step-memory-bert-large.svg "What fills the memory of a V100 in a step of BERT-large?" \
+    simulate bert-large-squad-2xp3.16xlarge-ddp
+draw step-memory-gpt3.svg "And that of an A100 in a step of GPT-3's first stage?" \
+    simulate gpt3-175b-64xp4d.24xlarge --set /training/global_batch_size=256
+plot=--plot-stages
+draw stages-memory-gpt3.svg "What fills each of the sixteen stages of GPT-3?" \
+    simulate gpt3-175b-64xp4d.24xlarge
 
 cp "$index" plots/README.md

@@ -30,25 +30,51 @@ static int64_t total_B(const struct level *l)
     return sum;
 }
 
-/* The levels of a lane by kind, each array of n; what is beyond the live tensors counts
- * as the framework's. Returns n. */
-static size_t take_levels(const struct step_figures *f, int32_t lane, int64_t peak_B,
-                          double *x, double *y[STACKED])
+/* The levels of a lane, as indices; of many only the fullest of each stretch of time, so
+ * that peaks stay and the picture stays small. Returns how many. */
+static size_t choose_levels(const struct step_figures *f, int32_t lane, int64_t *chosen)
 {
+    enum { STRETCHES = 300 };
+    int64_t n_all = 0, end_ps = 1, stretch = -1;
     size_t n = 0;
-    int64_t most = 0;
-    for (int64_t i = 0; i < f->levels.n; i++)
-        if (f->levels.v[i].lane == lane && total_B(&f->levels.v[i]) > most)
-            most = total_B(&f->levels.v[i]);
+    for (int64_t i = 0; i < f->levels.n; i++) {
+        n_all += f->levels.v[i].lane == lane;
+        if (f->levels.v[i].lane == lane && f->levels.v[i].at_ps > end_ps)
+            end_ps = f->levels.v[i].at_ps;
+    }
     for (int64_t i = 0; i < f->levels.n; i++) {
         const struct level *l = &f->levels.v[i];
         if (l->lane != lane)
             continue;
-        x[n] = (double)l->at_ps * 1e-12;
-        for (int k = 0; k < LEDGER_KINDS; k++)
-            y[k][n] = (double)l->held_B[k];
-        y[FRAMEWORK][n++] = (double)(peak_B - most);
+        int64_t now = (int64_t)((double)l->at_ps / (double)end_ps * STRETCHES);
+        bool same = n > 0 && n_all > 2 * STRETCHES && now == stretch;
+        if (!same)
+            chosen[n++] = i;
+        else if (total_B(l) > total_B(&f->levels.v[chosen[n - 1]]))
+            chosen[n - 1] = i;
+        stretch = now;
     }
+    return n;
+}
+
+/* Those levels by kind, each array of n; what is beyond the live tensors counts as the
+ * framework's. Returns n. */
+static size_t take_levels(const struct step_figures *f, int32_t lane, int64_t peak_B,
+                          double *x, double *y[STACKED])
+{
+    int64_t *chosen = xcalloc((size_t)f->levels.n + 1, sizeof(*chosen)), most = 0;
+    size_t n = choose_levels(f, lane, chosen);
+    for (size_t i = 0; i < n; i++)
+        if (total_B(&f->levels.v[chosen[i]]) > most)
+            most = total_B(&f->levels.v[chosen[i]]);
+    for (size_t i = 0; i < n; i++) {
+        const struct level *l = &f->levels.v[chosen[i]];
+        x[i] = (double)l->at_ps * 1e-12;
+        for (int k = 0; k < LEDGER_KINDS; k++)
+            y[k][i] = (double)l->held_B[k];
+        y[FRAMEWORK][i] = (double)(peak_B - most);
+    }
+    free(chosen);
     return n;
 }
 
