@@ -12,8 +12,8 @@ enum {
 };
 
 struct curve {
-    uint64_t key; /* 0: free */
-    double times_s[SIZES];
+    uint64_t key;          /* 0: free */
+    double times_s[SIZES]; /* below 0: not asked for yet */
 };
 
 struct score_comm {
@@ -22,6 +22,7 @@ struct score_comm {
     struct cluster clusters[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
     int64_t most_nodes;
     struct curve *curves;
+    struct coll_group groups[INSTANCE_GPUS_MAX]; /* of the plan being made */
 };
 
 struct score_comm *score_comm_new(const struct plan_job *job)
@@ -94,35 +95,33 @@ static int32_t all_groups(struct coll_group *all, struct score_group g, int64_t 
     return n;
 }
 
-static void make_curve(struct score_comm *c, struct curve *curve, int64_t instance,
-                       int64_t gpus, struct score_group g, enum coll_op op)
+/* The time of one size of the curve. */
+static double make_time(struct score_comm *c, int64_t instance, int64_t gpus,
+                        struct score_group g, enum coll_op op, int size)
 {
     const struct net *net = net_of(c, instance, gpus);
-    struct coll_group *groups = xcalloc(INSTANCE_GPUS_MAX, sizeof(*groups));
-    int32_t n = net ? all_groups(groups, g, gpus) : 0;
+    int32_t n = net ? all_groups(c->groups, g, gpus) : 0;
     struct arena arena;
+    struct coll_plan plan;
+    struct err err = { 0 };
+    const struct coll_request request = {
+        .op = op,
+        .algorithm = COLL_AUTO,
+        .protocol = -1,
+        .size_B = ldexp(1, SIZE_FIRST + 2 * size),
+        .groups = c->groups,
+        .n_groups = n,
+        .graph_launch = true,
+    };
     arena_init(&arena);
-    for (int i = 0; i < SIZES; i++) {
-        struct coll_plan plan;
-        struct err err = { 0 };
-        const struct coll_request request = {
-            .op = op,
-            .algorithm = COLL_AUTO,
-            .protocol = -1,
-            .size_B = ldexp(1, SIZE_FIRST + 2 * i),
-            .groups = groups,
-            .n_groups = n,
-            .graph_launch = true,
-        };
-        bool made = n > 0 && coll_plan_make(&plan, &arena, net, &request, &err) == 0;
-        curve->times_s[i] = made ? coll_plan_time_s(&plan, net) : 0;
-    }
+    bool made = n > 0 && coll_plan_make(&plan, &arena, net, &request, &err) == 0;
+    double time_s = made ? coll_plan_time_s(&plan, net) : 0;
     arena_release(&arena);
-    free(groups);
+    return time_s;
 }
 
-static const struct curve *curve_of(struct score_comm *c, const struct space_point *p,
-                                    struct score_group g, enum coll_op op)
+static struct curve *curve_of(struct score_comm *c, const struct space_point *p,
+                              struct score_group g, enum coll_op op)
 {
     uint64_t key = (uint64_t)p->v[SPACE_INSTANCE] + 1;
     key = key << 5 | (uint64_t)p->v[SPACE_GPUS];
@@ -136,7 +135,8 @@ static const struct curve *curve_of(struct score_comm *c, const struct space_poi
         curve = &c->curves[++slot & (SLOTS - 1)];
     if (curve->key != key) { /* free, or all are taken: made again */
         curve->key = key;
-        make_curve(c, curve, p->v[SPACE_INSTANCE], p->v[SPACE_GPUS], g, op);
+        for (int i = 0; i < SIZES; i++)
+            curve->times_s[i] = -1;
     }
     return curve;
 }
@@ -146,17 +146,23 @@ double score_comm_s(struct score_comm *c, const struct space_point *p,
 {
     if (group.per * group.nodes <= 1 || size_B <= 0)
         return 0;
-    const struct curve *curve = curve_of(c, p, group, op);
+    struct curve *curve = curve_of(c, p, group, op);
     int exponent;
     frexp(size_B, &exponent); /* size in [2^(exponent-1), 2^exponent) */
     int i = (exponent - 1 - SIZE_FIRST) / 2;
     if (exponent - 1 < SIZE_FIRST)
+        i = 0;
+    if (i >= SIZES - 1)
+        i = SIZES - 1;
+    for (int k = i; k < SIZES && k <= i + 1; k++)
+        if (curve->times_s[k] < 0)
+            curve->times_s[k] =
+                make_time(c, p->v[SPACE_INSTANCE], p->v[SPACE_GPUS], group, op, k);
+    if (exponent - 1 < SIZE_FIRST)
         return curve->times_s[0];
-    if (i >= SIZES - 1) {
-        double top_B = ldexp(1, SIZE_FIRST + 2 * (SIZES - 1));
-        return curve->times_s[SIZES - 1] * size_B / top_B;
-    }
     double low_B = (double)(INT64_C(1) << (SIZE_FIRST + 2 * i));
+    if (i == SIZES - 1)
+        return curve->times_s[i] * size_B / low_B;
     double part = (size_B - low_B) / (3 * low_B);
     return curve->times_s[i] + part * (curve->times_s[i + 1] - curve->times_s[i]);
 }
