@@ -16,7 +16,7 @@ static const double small_weight = 0.35; /* products below 1 GFLOP hardly matter
 static const double waves_better =
     0.8; /* loss of the other wave rule over this one's */
 
-enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, GEMM_TERMS };
+enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, MISALIGNED, MISALIGNED_BATCH, GEMM_TERMS };
 
 struct gemms {
     struct gpu gpu;
@@ -39,6 +39,8 @@ static void set_gemm(struct gpu_gemm *g, const double *values)
     g->hbm_frac = values[HBM];
     g->launch_s = values[LAUNCH];
     g->epilogue = values[EPILOGUE];
+    g->misaligned = values[MISALIGNED];
+    g->misaligned_batch = values[MISALIGNED_BATCH];
 }
 
 static void gemm_residuals(const double *values, double *residuals, void *arg)
@@ -84,10 +86,14 @@ static struct fit gemm_fit(struct gemms *g)
         [HBM] = { .name = "hbm_frac", .min = 0.05, .max = 1 },
         [LAUNCH] = { .name = "launch", .min = 0.3e-6, .max = 40e-6 },
         [EPILOGUE] = { .name = "epilogue", .min = 0.05, .max = 1 },
+        [MISALIGNED] = { .name = "misaligned", .min = 1, .max = 20 },
+        [MISALIGNED_BATCH] = { .name = "misaligned_batch", .min = 1, .max = 20 },
     };
     const struct gpu_gemm *base = &g->gpu.gemm[g->dtype];
-    const double start[GEMM_TERMS] = { base->eta, base->port_Bps, base->hbm_frac,
-                                       base->launch_s, base->epilogue };
+    const double start[GEMM_TERMS] = {
+        base->eta,      base->port_Bps,   base->hbm_frac,        base->launch_s,
+        base->epilogue, base->misaligned, base->misaligned_batch
+    };
     struct fit fit = { .n_params = GEMM_TERMS,
                        .n = g->n,
                        .weights = g->weights,
@@ -131,6 +137,8 @@ static void add_gemm_terms(struct calibration *c, const struct gemms *g,
         [HBM] = { .base = base->hbm_frac },
         [LAUNCH] = { .base = base->launch_s, .unit = UNIT_SECONDS },
         [EPILOGUE] = { .base = base->epilogue },
+        [MISALIGNED] = { .base = base->misaligned },
+        [MISALIGNED_BATCH] = { .base = base->misaligned_batch },
     };
     for (int i = 0; i < GEMM_TERMS; i++) {
         terms[i].group = group;

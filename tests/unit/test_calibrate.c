@@ -165,9 +165,10 @@ static void add_gemms(struct bench *b, const struct gpu *truth, enum dtype dtype
     for (int i = 0; i < n; i++) {
         struct sample_kernel k = { .dtype = dtype,
                                    .m = log_uniform(b, 16, 16384),
-                                   .n = log_uniform(b, 64, 16384),
-                                   .k = log_uniform(b, 64, 8192),
+                                   .n = log_uniform(b, 64, 16384) / 8 * 8,
+                                   .k = log_uniform(b, 64, 8192) / 8 * 8,
                                    .batch = i % 5 == 4 ? 8 : 1 };
+        k.n += i % 6 == 3; /* rows of whole pieces no more */
         k.time_s = noisy(
             b, kernel_gemm_s(truth, dtype, k.m, k.n, k.k, k.batch, false, kernel_alone),
             0.03);
@@ -210,7 +211,9 @@ static void check_gemm(const struct bench *b, const char *dtype,
                  { "port", g->port_Bps },
                  { "hbm_frac", g->hbm_frac },
                  { "launch", g->launch_s },
-                 { "epilogue", g->epilogue } };
+                 { "epilogue", g->epilogue },
+                 { "misaligned", g->misaligned },
+                 { "misaligned_batch", g->misaligned_batch } };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         snprintf(path, sizeof(path), "gemm/%s/%s", dtype, rows[i].name);
         assert_recovered(b, path, rows[i].truth);
@@ -229,6 +232,8 @@ static void recover_gpu(const char *name, unsigned long seed)
     g->hbm_frac *= 0.9;
     g->launch_s *= 1.4;
     g->epilogue = 0.75;
+    g->misaligned = 2.5;
+    g->misaligned_batch = 4;
     g->fractional = !g->fractional;
     truth.stream_frac *= 0.93;
     truth.kernel_s *= 1.3;
@@ -292,8 +297,8 @@ static void test_published(void)
         &b.loader.arena, "%s/validate/data/aiconfigurator_gemm_bf16_a100.csv",
         datadir_root(&b.loader.arena));
     CU_ASSERT_EQUAL_FATAL(samples_load(&b.samples, file, &hints), 0);
-    int64_t kept = 0; /* every fourth row will do */
-    for (int64_t i = 0; i < b.samples.gemms.n; i += 4)
+    int64_t kept = 0; /* every eighth row will do */
+    for (int64_t i = 0; i < b.samples.gemms.n; i += 8)
         b.samples.gemms.v[kept++] = b.samples.gemms.v[i];
     b.samples.gemms.n = kept;
     CU_ASSERT_EQUAL_FATAL(calibrate_gpu(&b.found, &fitted, &b.samples, &b.err), 0);

@@ -107,6 +107,20 @@ static void add_batched(struct shapes *all)
             }
 }
 
+/* Rows that are not whole pieces of 4 bytes (one product) or of 16 (batches). */
+static void add_misaligned(struct shapes *all)
+{
+    static const int64_t sizes[] = { 1001, 4095, 50257 }, lengths[] = { 100, 250, 500 };
+    for (int i = 0; i < 3; i++) {
+        add(all, PRODUCT_TN, 2048, sizes[i], 1024, 1);
+        add(all, PRODUCT_TN, 2048, 4096, sizes[i], 1);
+        add(all, PRODUCT_TN, 512, sizes[i], 4096, 1);
+        add(all, PRODUCT_NN, lengths[i], 64, lengths[i], 128);
+        add(all, PRODUCT_TN, lengths[i], lengths[i], 64, 128);
+        add(all, PRODUCT_TN, 2 * lengths[i], 2 * lengths[i] + 2, 128, 64);
+    }
+}
+
 static int64_t random_size(unsigned int *seed, double lo, double hi)
 {
     *seed = *seed * 1664525u + 1013904223u;
@@ -279,6 +293,7 @@ int section_gemm(struct measure *m)
         add_waves(all, m->prop.multiProcessorCount);
         add_thin(all);
         add_batched(all);
+        add_misaligned(all);
         add_random(all, 160);
         shuffle(all);
     }
