@@ -1,0 +1,205 @@
+/* What a whole step puts on the wire, computes and keeps, against formulas that know
+ * nothing of operator lists: bytes of each kind of group (Narayanan et al. 2021,
+ * Korthikanti et al. 2022, Rajbhandari et al. 2020), FLOPs, activations. */
+#include "parallel/scenario.h"
+#include "replay/cast.h"
+#include "replay/simulate.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_conserve_register(void);
+
+/* Four microbatches: all are in the program, none stands for others. */
+static const char base_text[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 256 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
+
+static const char experts_text[] =
+    "{ 'model': { 'model_type': 'mixtral', 'num_hidden_layers': 8, 'hidden_size': 512,"
+    "             'num_attention_heads': 16, 'num_key_value_heads': 16,"
+    "             'intermediate_size': 1024, 'vocab_size': 8192,"
+    "             'max_position_embeddings': 256, 'num_local_experts': 8,"
+    "             'num_experts_per_tok': 2 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
+
+enum { L = 8, H = 512, V = 8192, S = 256, B = 2, M = 4, E = 2 };
+
+static const double x_B = (double)B * S * H * E; /* the residual stream */
+static const double layer = 12.0 * H * H + 13.0 * H;
+static const double ends = (double)V * H + S * H + 2 * H;
+static const double expert = 3.0 * H * 1024;
+
+struct job {
+    struct cfg_loader loader;
+    struct scenario s;
+};
+
+static void load(struct job *j, const char *text, const char *changes)
+{
+    char copy[256], *save = NULL;
+    cfg_loader_init(&j->loader);
+    struct cfg root = cfg_parse(&j->loader, "text", text, strlen(text));
+    snprintf(copy, sizeof(copy), "%s", changes);
+    for (char *t = strtok_r(copy, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
+        char one[256];
+        snprintf(one, sizeof(one), "/parallelism/%s", t);
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
+    }
+    int rc = scenario_read(&j->s, &j->loader, root);
+    if (rc)
+        diags_print_errors(&j->loader.diags, stderr);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+}
+
+/* Sizes of the collectives of one kind, over the ranks of all stages. */
+static double bytes_of(struct job *j, enum channel channel, enum coll_op op)
+{
+    struct cast cast;
+    struct err err = { 0 };
+    double sum = 0;
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j->loader.arena, &j->s, false, true, &err),
+                          0);
+    for (int32_t i = 0; i < cast.n_steps; i++) {
+        const struct program *p = &cast.steps[i].program;
+        CU_ASSERT_TRUE(p->repeat.extra == 0);
+        for (int64_t k = 0; k < p->tasks.n; k++) {
+            int32_t comm = p->tasks.v[k].comm;
+            if (comm >= 0 && p->comms.v[comm].channel == channel &&
+                p->comms.v[comm].request.op == op)
+                sum += p->comms.v[comm].request.size_B;
+        }
+    }
+    cast_release(&cast);
+    return sum;
+}
+
+static void check(const char *text, const char *changes, enum channel channel,
+                  enum coll_op op, double expected_B)
+{
+    struct job j;
+    load(&j, text, changes);
+    double got_B = bytes_of(&j, channel, op);
+    bool same = fabs(got_B - expected_B) <= 1e-12 * expected_B;
+    if (!same)
+        fprintf(stderr, "%s: %.17g bytes, expected %.17g\n", changes, got_B,
+                expected_B);
+    CU_ASSERT_TRUE(same);
+    cfg_loader_release(&j.loader);
+}
+
+static void test_tensor(void)
+{
+    double losses_B = 3.0 * B * S * 4;
+    check(base_text, "tensor=4", CHANNEL_TENSOR, COLL_ALL_REDUCE,
+          M * ((4 * L + 2) * x_B + losses_B));
+    check(base_text, "tensor=4 sequence_parallel=true", CHANNEL_TENSOR,
+          COLL_REDUCE_SCATTER, M * (4 * L + 2) * x_B);
+}
+
+static void test_pipeline(void)
+{
+    check(base_text, "pipeline=4", CHANNEL_NEXT, COLL_SENDRECV, 3 * M * x_B);
+    check(base_text, "pipeline=4", CHANNEL_BACK, COLL_SENDRECV, 3 * M * x_B);
+    check(base_text, "pipeline=2 virtual_stages=2 schedule=\"interleaved\"",
+          CHANNEL_NEXT, COLL_SENDRECV, 3 * M * x_B);
+    check(base_text, "pipeline=4 tensor=2", CHANNEL_NEXT, COLL_SENDRECV,
+          3 * M * x_B / 2);
+}
+
+#define SHARDING(s) "library=\"deepspeed\" sharding={\"strategy\":\"" s "\"}"
+
+static void test_data(void)
+{
+    double all_B = (L * layer + ends) * E;
+    check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_REDUCE_SCATTER, all_B);
+    check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
+    check(base_text, "context=2 " SHARDING("optimizer"), CHANNEL_SHARD,
+          COLL_REDUCE_SCATTER, all_B);
+    check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD, COLL_ALL_GATHER,
+          M * (2 * L * layer + ends) * E);
+    check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD,
+          COLL_REDUCE_SCATTER, M * all_B);
+}
+
+static void test_context(void)
+{
+    for (int c = 2; c <= 8; c *= 2) {
+        char ring[64], gather[96];
+        double keys_B = 2 * x_B / c;
+        snprintf(ring, sizeof(ring), "context=%d context_comm=\"ring\"", c);
+        snprintf(gather, sizeof(gather), "context=%d context_comm=\"all-gather\"", c);
+        check(base_text, ring, CHANNEL_CONTEXT, COLL_SENDRECV,
+              M * L * 3 * (c - 1) * keys_B);
+        check(base_text, gather, CHANNEL_CONTEXT, COLL_ALL_GATHER,
+              M * L * 2 * c * keys_B);
+        check(base_text, gather, CHANNEL_CONTEXT, COLL_REDUCE_SCATTER,
+              M * L * c * keys_B);
+    }
+}
+
+static void test_experts(void)
+{
+    check(experts_text, "expert=4", CHANNEL_EXPERT, COLL_ALLTOALL, M * L * 4 * 2 * x_B);
+    check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_EXPERT_DATA,
+          COLL_REDUCE_SCATTER, L * 2 * expert * E);
+    check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_SHARD,
+          COLL_REDUCE_SCATTER,
+          (L * (4.0 * H * H + 2 * H + 8 * H) + 2.0 * V * H + H) * E);
+    check(experts_text, "expert=4 sharding={\"strategy\":\"full\"}",
+          CHANNEL_EXPERT_DATA, COLL_ALL_GATHER, M * 2 * L * 2 * expert * E);
+}
+
+static void simulate_job(const char *text, const char *changes,
+                         struct simulate_result *r)
+{
+    struct job j;
+    struct err err = { 0 };
+    struct simulate_options options = { .network = FIDELITY_FLOW };
+    load(&j, text, changes);
+    CU_ASSERT_EQUAL_FATAL(simulate(r, &j.loader.arena, &j.s, &options, &err), 0);
+    cfg_loader_release(&j.loader);
+}
+
+/* However the work is divided, its sum is the same; and what a rank keeps of it. */
+static void test_shares(void)
+{
+    static const struct {
+        const char *text, *changes;
+        double share, kept;
+    } cases[] = {
+        { base_text, "tensor=4", 4, 0 },
+        { base_text, "context=2", 2, 2 },
+        { base_text, "context=8", 8, 8 },
+        { base_text, "context=4 context_comm=\"all-gather\"", 4, 4 },
+        { experts_text, "expert=8", 1, 1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct simulate_result whole, part;
+        simulate_job(cases[i].text, "", &whole);
+        simulate_job(cases[i].text, cases[i].changes, &part);
+        double flops = part.executed_flops * cases[i].share;
+        double kept_B = (double)part.layer.activations_B * cases[i].kept;
+        CU_ASSERT_DOUBLE_EQUAL(flops / whole.executed_flops, 1, 1e-9);
+        if (cases[i].kept > 0)
+            CU_ASSERT_DOUBLE_EQUAL(kept_B / (double)whole.layer.activations_B, 1, 1e-3);
+    }
+}
+
+void test_conserve_register(void)
+{
+    CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
+    CU_add_test(s, "tensor groups exchange the residual stream", test_tensor);
+    CU_add_test(s, "stages hand on the residual stream", test_pipeline);
+    CU_add_test(s, "gradients and shards go over the wire", test_data);
+    CU_add_test(s, "context groups exchange keys and values", test_context);
+    CU_add_test(s, "expert groups exchange tokens", test_experts);
+    CU_add_test(s, "shares of work and memory", test_shares);
+}
