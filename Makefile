@@ -24,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden sweeps plots bench measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden sweeps plots regimes bench measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -53,6 +53,9 @@ sweeps: $(BUILD)/smsim
 
 plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 	$(Q)sh plots/make.sh $(BUILD)/smsim
+
+regimes: $(BUILD)/smsim         ## validate/regimes.json, by which results say how far to trust them
+	$(Q)$(BUILD)/smsim validate --regimes validate/regimes.json >/dev/null
 
 bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json, *plot;
+    const char *data, *json, *plot, *regimes;
     bool rows, brief;
 };
 
@@ -28,6 +28,8 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_STRING, .at = offsetof(struct arguments, plot),
       .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
+    { .name = "--regimes", .type = OPTION_STRING, .at = offsetof(struct arguments, regimes),
+      .value = "FILE", .help = "write errors by regime, as validate/regimes.json has them" },
     { .name = NULL },
 };
 
@@ -55,9 +57,16 @@ static void show_progress(void *arg, int64_t done, int64_t total)
         fprintf(stderr, "\r%s: %" PRId64 "/%" PRId64, (const char *)arg, done, total);
 }
 
-/* Runs one mapping; its JSON is added to `sources`. */
+/* What all mappings together come to. */
+struct results {
+    json_t *sources;
+    struct regime_rows rows;
+    int64_t n_with_times; /* sources that have rows by regime */
+};
+
+/* Runs one mapping and adds what it gives to the results. */
 static int validate_one(const char *name, const struct arguments *args, bool text,
-                        json_t *sources)
+                        struct results *all)
 {
     struct cfg_loader loader;
     struct mapping mapping;
@@ -72,28 +81,37 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     char *label = arena_strdup(&loader.arena, name);
     run_mapping(&run, &loader.arena, &mapping, progress, label);
     summary_make(&summary, &loader.arena, &run);
-    if (text && json_array_size(sources) && !args->brief)
+    if (text && json_array_size(all->sources) && !args->brief)
         fputc('\n', stdout);
     if (text && args->brief)
         report_validation_brief(stdout, &run, &summary);
     else if (text)
         report_validation_text(stdout, &run, &summary, args->rows);
-    json_array_append_new(sources, report_validation_json(&run, &summary));
+    json_array_append_new(all->sources, report_validation_json(&run, &summary));
+    int64_t before = all->rows.list.n;
+    regime_rows_add(&all->rows, &run);
+    all->n_with_times += all->rows.list.n > before;
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
     mapping_release(&mapping);
     cfg_loader_release(&loader);
     return rc;
 }
 
-static int validate_all(const struct option_list *names, const struct arguments *args,
-                        json_t *sources)
+static bool shows_text(const struct arguments *args)
 {
-    bool text = !args->json || strcmp(args->json, "-") != 0;
+    return (!args->json || strcmp(args->json, "-") != 0) &&
+           (!args->regimes || strcmp(args->regimes, "-") != 0);
+}
+
+static int validate_all(const struct option_list *names, const struct arguments *args,
+                        struct results *all)
+{
+    bool text = shows_text(args);
     if (text && args->brief)
         report_validation_brief_header(stdout);
     int worst = EXIT_DONE;
     for (int32_t i = 0; i < names->n; i++) {
-        int rc = validate_one(names->values[i], args, text, sources);
+        int rc = validate_one(names->values[i], args, text, all);
         if (rc == EXIT_BAD_INPUT)
             return rc;
         worst = rc > worst ? rc : worst;
@@ -111,14 +129,34 @@ static void default_names(struct option_list *names, struct arena *arena)
     }
 }
 
-static int write_files(json_t *sources, const struct arguments *args)
+/* The table is for several sources: of one, the lines above say the same. */
+static json_t *show_regimes(struct results *all, const struct arguments *args)
+{
+    struct cfg_loader loader;
+    int32_t n;
+    struct regime_line *lines = regime_lines(&all->rows, &n);
+    cfg_loader_init(&loader);
+    struct regime_coverage c = regime_coverage(&all->rows, trust_table_get(&loader));
+    if (shows_text(args) && all->n_with_times > 1)
+        report_regimes_text(stdout, lines, n, &c);
+    cfg_loader_release(&loader);
+    return report_regimes_json(lines, n);
+}
+
+static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
-    json_t *tree = json_pack("{s:O}", "sources", sources);
+    json_t *tree = json_pack("{s:O, s:o}", "sources", all->sources, "regimes",
+                             show_regimes(all, args));
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
+    if (!rc && args->regimes) {
+        tree = regime_cells(&all->rows);
+        rc = report_regimes_write(tree, args->regimes, &err);
+        json_decref(tree);
+    }
     if (!rc && args->plot)
-        rc = figure_validation_write(sources, args->plot, &err);
+        rc = figure_validation_write(all->sources, args->plot, &err);
     if (rc)
         fprintf(stderr, "smsim: %s\n", err.text);
     return rc;
@@ -145,11 +183,13 @@ int cmd_validate(int argc, char **argv)
     arena_init(&arena);
     if (names.n == 0)
         default_names(&names, &arena);
-    json_t *sources = json_array();
-    status = validate_all(&names, &args, sources);
-    if (status != EXIT_BAD_INPUT && write_files(sources, &args))
+    struct results all = { .sources = json_array() };
+    regime_rows_init(&all.rows, &arena);
+    status = validate_all(&names, &args, &all);
+    if (status != EXIT_BAD_INPUT && write_files(&all, &args))
         status = EXIT_BAD_INPUT;
-    json_decref(sources);
+    json_decref(all.sources);
+    regime_rows_release(&all.rows);
     arena_release(&arena);
     return status;
 }

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-const double result_extrapolated_error = 0.2;
-
 static void put(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value ? value : json_null());
@@ -69,14 +67,43 @@ static json_t *cost(const struct cost_result *c)
     return o;
 }
 
-static json_t *range(double step_s)
+static void put_name(json_t *object, const char *key, const struct name_value *names,
+                     int v)
 {
-    json_t *o = json_object(), *ends = json_array();
-    json_array_append_new(ends, json_real(step_s * (1 - result_extrapolated_error)));
-    json_array_append_new(ends, json_real(step_s * (1 + result_extrapolated_error)));
+    put(object, key, v < 0 ? NULL : json_string(names_of(names, v)));
+}
+
+/* Where the job stands among the measured ones. */
+static json_t *regime(const struct trust_place *p)
+{
+    json_t *o = json_object();
+    put(o, "gpu", json_string(p->gpu));
+    put_name(o, "inside", fabric_kind_names, p->inside);
+    put_name(o, "outside", fabric_kind_names, p->outside);
+    put(o, "framework", p->framework[0] ? json_string(p->framework) : NULL);
+    put_name(o, "sharding", sharding_names, p->sharding);
+    put_name(o, "precision", op_precision_names, p->precision);
+    put_name(o, "checkpointing", checkpointing_names, p->checkpointing);
+    for (int i = 0; i < TRUST_AXES; i++)
+        put(o, trust_axis_names[i], json_integer(llround(exp2(p->log2_of[i]))));
+    return o;
+}
+
+static json_t *range(const struct simulate_result *r)
+{
+    const struct trust *t = &r->trust;
+    json_t *o = json_object(), *ends = json_array(), *nearest = json_array();
+    double range_s[2];
+    trust_range(t, r->step_time_s, range_s);
+    json_array_append_new(ends, json_real(range_s[0]));
+    json_array_append_new(ends, json_real(range_s[1]));
     put(o, "step_time_s", ends);
-    put(o, "grade", json_string("extrapolated"));
-    put(o, "nearest", json_array());
+    put(o, "grade", json_string(names_of(trust_grade_names, (int)t->grade)));
+    for (int32_t i = 0; i < t->n_nearest; i++)
+        json_array_append_new(
+            nearest, json_sprintf("%s: %s", t->nearest[i]->source, t->nearest[i]->row));
+    put(o, "nearest", nearest);
+    put(o, "regime", t->judged ? regime(&t->at) : NULL);
     return o;
 }
 
@@ -131,7 +158,7 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put(o, "breakdown_s", breakdown(r));
     put(o, "memory", memory(&r->memory));
     put(o, "cost", cost(&r->cost));
-    put(o, "range", range(r->step_time_s));
+    put(o, "range", range(r));
     put(o, "utilization", utilization(r));
     put(o, "warnings", warnings(r));
     put(o, "layer", layer(&r->layer));

@@ -9,6 +9,7 @@
 #include "replay/coll_run.h"
 #include "replay/observe.h"
 #include "replay/parts.h"
+#include "replay/trust.h"
 
 struct stage_memory { /* bytes at the moment of the stage's peak */
     int64_t peak_B;   /* as nvidia-smi shows it */
@@ -60,6 +61,7 @@ struct simulate_result {
     bool folded;
     int32_t n_warnings;
     const char **warnings; /* in the arena */
+    struct trust trust;    /* of trust_judge, which the caller of simulate calls */
 };
 
 /* Replays one step. Results live in the arena. A job that does not fit is a result

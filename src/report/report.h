@@ -6,6 +6,7 @@
 #define REPORT_REPORT_H
 
 #include "replay/simulate.h"
+#include "validation/regime.h"
 #include "validation/summary.h"
 
 #include <jansson.h>
@@ -25,6 +26,15 @@ void report_validation_brief_header(FILE *out);
 void report_validation_brief(FILE *out, const struct run *run, const struct summary *s);
 
 json_t *report_validation_json(const struct run *run, const struct summary *s);
+
+/* Errors of all sources' times by GPU, framework, nodes and tensor degree, and how many
+ * rows keep the range that is stated of them. */
+void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
+                         const struct regime_coverage *c);
+json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
+
+/* regime_cells' tree as a file, one cell a line. */
+int report_regimes_write(json_t *tree, const char *path, struct err *err);
 
 /* Writes a tree to a file, whole or not at all; "-" is standard output. */
 int report_json_write(const json_t *tree, const char *path, struct err *err);

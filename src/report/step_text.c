@@ -52,14 +52,39 @@ static void print_title(FILE *out, const struct scenario *s)
     fputs("\n\n", out);
 }
 
+/* "1.84-2.03": in the unit of the time beside it where all three have the same. */
+static void range_text(char *buf, size_t size, const double range_s[2], double time_s)
+{
+    char time[UNITS_TEXT_MAX], low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+    units_time_text(low, range_s[0]);
+    units_time_text(high, range_s[1]);
+    const char *unit = strchr(units_time_text(time, time_s), ' ');
+    char *of_low = strchr(low, ' '), *of_high = strchr(high, ' ');
+    if (unit && of_low && of_high && strcmp(unit, of_low) == 0 &&
+        strcmp(unit, of_high) == 0)
+        *of_low = *of_high = '\0';
+    snprintf(buf, size, "%s-%s", low, high);
+}
+
 static void print_speed(FILE *out, const struct simulate_result *r)
 {
-    char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX];
-    fprintf(out, "  step time   %-14s %.6g samples/s, %.6g tokens/s\n",
-            units_time_text(time, r->step_time_s), r->samples_per_s, r->tokens_per_s);
-    fprintf(out, "  per GPU     %-14s MFU %.1f %%, HFU %.1f %%\n",
+    char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX], range[2 * UNITS_TEXT_MAX + 1];
+    double range_s[2];
+    trust_range(&r->trust, r->step_time_s, range_s);
+    range_text(range, sizeof(range), range_s, r->step_time_s);
+    fprintf(out, "  step time   %s (%s, %s)\n", units_time_text(time, r->step_time_s),
+            range, names_of(trust_grade_names, (int)r->trust.grade));
+    fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s\n", r->samples_per_s,
+            r->tokens_per_s);
+    fprintf(out, "  per GPU     %s, MFU %.1f %%, HFU %.1f %%\n",
             units_flops_text(flops, r->model_flops_per_gpu_s), 100 * r->mfu,
             100 * r->hfu);
+    if (r->trust.n_nearest) {
+        char row[160];
+        const struct trust_cell *c = r->trust.nearest[0];
+        snprintf(row, sizeof(row), "%s: %s", c->source, c->row);
+        report_wrap(out, "  measured    nearest: ", "              ", row, WIDTH);
+    }
 }
 
 /* Rows with bars */

@@ -126,6 +126,21 @@ static int by_excess(const void *a, const void *b)
     return space_compare(&x->point, &y->point);
 }
 
+/* Of one job two plans are not told apart whose ranges overlap: 0 where memory is the
+ * objective, of which no range is stated. */
+static void mark_ties(struct plan_outcome *out, const struct plan_options *o)
+{
+    const struct plan_entry *best = out->entries;
+    if (out->n_entries == 0 || o->objective == PLAN_MEMORY)
+        return;
+    double most = best->value * best->result.range_s[1] / best->result.step_time_s;
+    out->tie_error = most / best->value - 1;
+    for (int32_t i = 1; i < out->n_entries; i++) {
+        struct plan_entry *e = &out->entries[i];
+        e->tie = e->value * e->result.range_s[0] / e->result.step_time_s <= most;
+    }
+}
+
 static void take_entries(struct plan_outcome *out, struct arena *arena,
                          const struct run *run)
 {
@@ -143,10 +158,7 @@ static void take_entries(struct plan_outcome *out, struct arena *arena,
     }
     qsort(out->entries, (size_t)out->n_entries, sizeof(*out->entries), plan_by_value);
     qsort(out->over, (size_t)out->n_over, sizeof(*out->over), by_excess);
-    out->tie_error = result_extrapolated_error;
-    for (int32_t i = 0; i < out->n_entries; i++)
-        out->entries[i].tie = i > 0 && out->entries[i].value <=
-                                           out->entries[0].value * (1 + out->tie_error);
+    mark_ties(out, run->o);
     for (int64_t i = 0; i < n && out->n_entries + out->n_over == 0; i++) {
         const struct plan_entry *e = &run->all.v[i];
         const struct plan_result *r = &out->nearest.result;

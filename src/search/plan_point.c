@@ -193,8 +193,11 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 
 /* --- simulation --------------------------------------------------------------------- */
 
-static void take(struct plan_result *r, const struct simulate_result *s)
+static void take(struct plan_result *r, struct simulate_result *s,
+                 struct cfg_loader *loader, const struct scenario *scenario)
 {
+    trust_judge(s, loader, scenario);
+    trust_range(&s->trust, s->step_time_s, r->range_s);
     r->known = isfinite(s->step_time_s) && s->step_time_s > 0;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;
@@ -228,7 +231,7 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
         if (simulate(&out, &loader.arena, &s, &how, &err))
             snprintf(r->why, sizeof(r->why), "%.190s", err.text);
         else
-            take(r, &out);
+            take(r, &out, &loader, &s);
     }
     cfg_loader_release(&loader);
 }

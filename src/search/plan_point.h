@@ -10,6 +10,7 @@ struct plan_result {
     bool known; /* it could be simulated */
     bool fits;
     double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
+    double range_s[2]; /* of the step time */
     int64_t peak_B, capacity_B;
     double parts_s[PART_N];
     double util_nic;

@@ -63,6 +63,7 @@ static json_t *simulated(struct cfg_loader *loader, json_t *tree, json_t *warnin
         json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
     for (int32_t i = 0; i < r.n_warnings; i++)
         json_array_append_new(warnings, json_string(r.warnings[i]));
+    trust_judge(&r, loader, &s);
     return result_json(&s, &r);
 }
 

@@ -71,7 +71,10 @@ static json_t *run_scenario(struct cfg_loader *loader, struct cfg root, struct e
         first_error(loader, err);
         return NULL;
     }
-    return simulate(&r, &loader->arena, &s, &options, err) ? NULL : result_json(&s, &r);
+    if (simulate(&r, &loader->arena, &s, &options, err))
+        return NULL;
+    trust_judge(&r, loader, &s);
+    return result_json(&s, &r);
 }
 
 /* Collectives */

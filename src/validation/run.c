@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "config/pointer.h"
 #include "validation/job.h"
+#include "validation/regime.h"
 #include "validation/rows.h"
 
 #include <stdlib.h>
@@ -123,6 +124,7 @@ static int collect(struct rows *r, struct run_outcome *o, const struct rows_plan
             return -1;
     }
     read_rates(o, job->result);
+    o->has_place = regime_place(&o->place, r->arena, job->result) == 0;
     return 0;
 }
 

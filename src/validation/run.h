@@ -8,6 +8,7 @@
 #ifndef VALIDATION_RUN_H
 #define VALIDATION_RUN_H
 
+#include "replay/trust.h"
 #include "validation/mapping.h"
 
 struct run_quantity {
@@ -29,6 +30,8 @@ struct run_outcome {
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool has_rate;          /* samples/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
+    bool has_place; /* of a scenario: where it stands among the measured */
+    struct trust_place place;
 };
 
 struct run {

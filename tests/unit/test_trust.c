@@ -1,0 +1,288 @@
+/* How far results are to be trusted: distances and grades by table, ranges, files of
+ * regimes that are missing, cut or wrong, and the rows that keep their range. */
+#include "replay/simulate.h"
+#include "report/report.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_trust_register(void);
+
+static const struct trust_place base = { .gpu = "A100-SXM4-80GB",
+                                         .framework = "megatron-2022",
+                                         .inside = FABRIC_NVSWITCH,
+                                         .outside = FABRIC_INFINIBAND,
+                                         .precision = OP_FP16,
+                                         .log2_of = { 3, 3, 2, 12, 34 } };
+
+/* A place: the base with one change. */
+struct change {
+    const char *gpu, *framework;
+    bool lone;                                               /* one node */
+    int inside, outside, sharding, precision, checkpointing; /* added */
+    double more[TRUST_AXES];
+};
+
+static struct trust_place changed(const struct change *c)
+{
+    struct trust_place p = base;
+    p.gpu = c->gpu ? c->gpu : p.gpu;
+    p.framework = c->framework ? c->framework : p.framework;
+    p.inside += c->inside;
+    p.outside = c->lone ? -1 : p.outside + c->outside;
+    p.sharding += c->sharding;
+    p.precision += c->precision;
+    p.checkpointing += c->checkpointing;
+    for (int i = 0; i < TRUST_AXES; i++)
+        p.log2_of[i] += c->more[i];
+    return p;
+}
+
+static void test_distances(void)
+{
+    static const struct {
+        struct change change;
+        double distance;
+    } cases[] = {
+        { { 0 }, 0 },
+        { { .gpu = "A100-SXM4-40GB" }, 0.5 },
+        { { .gpu = "A10G" }, 4 },
+        { { .gpu = "H100-SXM5-80GB" }, 4 },
+        { { .framework = "megatron-2021" }, 3 },
+        { { .inside = 1 }, 1 },
+        { { .outside = -1 }, 2 },
+        { { .lone = true }, 1 },
+        { { .sharding = 1 }, 1 },
+        { { .precision = 1 }, 2 },
+        { { .checkpointing = 1 }, 0.5 },
+        { { .more = { -1 } }, 1 },
+        { { .more = { 0, 2 } }, 2 },
+        { { .more = { 0, 0, -2 } }, 2 },
+        { { .more = { 0, 0, 0, 3 } }, 1.5 },
+        { { .more = { 0, 0, 0, 0, -1 } }, 0.5 },
+        { { .gpu = "H100-SXM5-80GB", .more = { 1, 1, 1, 1, 1 } }, 8 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct trust_place p = changed(&cases[i].change);
+        CU_ASSERT_DOUBLE_EQUAL(trust_distance(&base, &p), cases[i].distance, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(trust_distance(&p, &base), cases[i].distance, 1e-12);
+    }
+}
+
+/* Two cells: the base, and one of four times its nodes. */
+static void test_grades(void)
+{
+    struct trust_cell cells[2] = {
+        { base, "a", "small", 4, 0.01, -0.02, 0.04 },
+        { base, "b", "large", 1, 0.05, 0.05, 0.05 },
+    };
+    cells[1].at.log2_of[TRUST_NODES] += 2;
+    const struct trust_table table = { 2, cells };
+    static const struct {
+        struct change change;
+        const char *without;
+        enum trust_grade grade;
+    } cases[] = {
+        { { 0 }, NULL, TRUST_MEASURED },
+        { { 0 }, "a", TRUST_EXTRAPOLATED },
+        { { .more = { 2 } }, NULL, TRUST_MEASURED },
+        { { .more = { 0, 0, 0, 1 } }, NULL, TRUST_MEASURED },
+        { { .more = { 0, 0, 0, 2 } }, NULL, TRUST_EXTRAPOLATED },
+        { { .more = { 1 } }, NULL, TRUST_INTERPOLATED },
+        { { .more = { 2.4 } }, NULL, TRUST_INTERPOLATED },
+        { { .more = { 3 } }, NULL, TRUST_EXTRAPOLATED },
+        { { .more = { -1 } }, NULL, TRUST_EXTRAPOLATED },
+        { { .more = { 1, 1 } }, NULL, TRUST_EXTRAPOLATED },
+        { { .gpu = "A100-SXM4-40GB" }, NULL, TRUST_INTERPOLATED },
+        { { .checkpointing = 1 }, NULL, TRUST_INTERPOLATED },
+        { { .gpu = "H100-SXM5-80GB" }, NULL, TRUST_EXTRAPOLATED },
+        { { .framework = "fsdp-torch2" }, NULL, TRUST_EXTRAPOLATED },
+        { { .lone = true }, NULL, TRUST_EXTRAPOLATED },
+        { { .precision = 1 }, NULL, TRUST_EXTRAPOLATED },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct trust_place p = changed(&cases[i].change);
+        struct trust t = trust_assess(&table, &p, cases[i].without);
+        CU_ASSERT_EQUAL(t.grade, cases[i].grade);
+        CU_ASSERT_TRUE(t.low <= 0 && t.high >= 0);
+    }
+}
+
+static void test_ranges(void)
+{
+    struct trust_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04 };
+    const struct trust_table table = { 1, &cell }, empty = { 0, NULL };
+    double range_s[2], before = 0;
+    struct trust t = trust_assess(&table, &base, NULL);
+    CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008, 1e-12);
+    trust_range(&t, 2, range_s);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.058, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.962, 1e-12);
+    for (int octaves = 0; octaves < 40; octaves++) { /* never narrower farther away */
+        struct trust_place p = base;
+        p.log2_of[TRUST_NODES] += octaves;
+        t = trust_assess(&table, &p, NULL);
+        CU_ASSERT_TRUE(t.high - t.low >= before && t.low > -0.95);
+        before = t.high - t.low;
+    }
+    t = trust_assess(&empty, &base, NULL);
+    trust_range(&t, 1, range_s);
+    CU_ASSERT_EQUAL(t.n_nearest, 0);
+    CU_ASSERT_EQUAL(t.grade, TRUST_EXTRAPOLATED);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
+    trust_range(&(struct trust) { 0 }, 1, range_s); /* never judged */
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
+}
+
+/* The nearest come in order, of equals the first of the table. */
+static void test_nearest(void)
+{
+    enum { CELLS = 12 };
+    static const double octaves[CELLS] = { 3, 0.5, 2, 0.25, 9, 0.5, 7, 6, 5, 4, 3, 2 };
+    static const int expected[TRUST_NEAREST] = { 3, 1, 5 };
+    struct trust_cell cells[CELLS];
+    for (int i = 0; i < CELLS; i++) {
+        cells[i] = (struct trust_cell) { base, "a", "row", 1, 0, 0, 0 };
+        cells[i].at.log2_of[TRUST_NODES] += octaves[i];
+    }
+    struct trust t = trust_assess(&(struct trust_table) { CELLS, cells }, &base, NULL);
+    CU_ASSERT_EQUAL_FATAL(t.n_nearest, TRUST_NEAREST);
+    for (int i = 0; i < TRUST_NEAREST; i++)
+        CU_ASSERT_PTR_EQUAL(t.nearest[i], &cells[expected[i]]);
+    CU_ASSERT_DOUBLE_EQUAL(t.distance, 0.25, 1e-12);
+}
+
+/* Cells read from a text; -1 when it is refused. */
+static int read_text(const char *text)
+{
+    char path[] = "/tmp/smsim-test-XXXXXX";
+    struct trust_table table;
+    struct arena arena;
+    int fd = mkstemp(path);
+    CU_ASSERT_TRUE_FATAL(fd >= 0);
+    CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    arena_init(&arena);
+    int rc = trust_table_read(&table, &arena, path);
+    int n = (int)table.n;
+    CU_ASSERT_TRUE(rc == 0 || n == 0);
+    arena_release(&arena);
+    unlink(path);
+    return rc ? -1 : n;
+}
+
+#define HEAD                                                                        \
+    "{\"regimes\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": \"pcie\","   \
+    "\"sharding\": \"none\", \"precision\": \"fp16\", \"checkpointing\": \"full\"," \
+    "\"cells\": "
+#define TAIL "}]}"
+
+static void test_files(void)
+{
+    static const struct {
+        const char *text;
+        int n;
+    } cases[] = {
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, -0.02, 0.04, \"row\"]]" TAIL, 1 },
+        { HEAD "[[2,1,1,12,28,3,0,0,0,\"a\"],[4,1,1,12,28,3,0,0,0,\"b\"]]" TAIL, 2 },
+        { "", -1 },
+        { "[]", -1 },
+        { "{}", -1 },
+        { "{\"regimes\": {}}", -1 },
+        { "{\"regimes\": [{}]}", -1 },
+        { "{\"regimes\": [7, null]}", -1 },
+        { HEAD "[]" TAIL, -1 },
+        { HEAD "{\"x\": 1}" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01", -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, -0.02, 0.04]]" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, -0.02, 0.04, 5]]" TAIL, -1 },
+        { HEAD "[[0, 1, 1, 12.0, 28.4, 3, 0.01, -0.02, 0.04, \"r\"]]" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 1e9, 28.4, 3, 0.01, -0.02, 0.04, \"r\"]]" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 0, 0.01, -0.02, 0.04, \"r\"]]" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, -1.0, 0.04, \"r\"]]" TAIL, -1 },
+        { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, 0.5, 0.04, \"r\"]]" TAIL, -1 },
+        { HEAD "[[\"2\", 1, 1, 12.0, 28.4, 3, 0, 0, 0, \"r\"]]" TAIL, -1 },
+        { HEAD "[null, true, []]" TAIL, -1 },
+        { "{\"regimes\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": \"ether\","
+          "\"cells\": [[2,1,1,12,28,3,0,0,0,\"a\"]]}]}",
+          -1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CU_ASSERT_EQUAL(read_text(cases[i].text), cases[i].n);
+    struct trust_table table;
+    struct arena arena;
+    arena_init(&arena);
+    CU_ASSERT_EQUAL(trust_table_read(&table, &arena, "/nonexistent.json"), -1);
+    CU_ASSERT_EQUAL(table.n, 0);
+    arena_release(&arena);
+}
+
+static void add_table(struct regime_rows *rows, const char *name)
+{
+    struct cfg_loader loader;
+    struct mapping mapping;
+    struct run run;
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, name, NULL), 0);
+    run_mapping(&run, &loader.arena, &mapping, NULL, NULL);
+    regime_rows_add(rows, &run);
+    mapping_release(&mapping);
+    cfg_loader_release(&loader);
+}
+
+/* Real tables against the shipped cells; their own cells find the same rows. */
+static void test_tables(void)
+{
+    static const char *const names[] = { "nvidia_bert_large_training",
+                                         "korthikanti2022_end_to_end",
+                                         "llmfoundry_mpt_training" };
+    struct regime_rows rows;
+    struct cfg_loader loader;
+    int32_t n_lines;
+    int64_t n = 0;
+    cfg_loader_init(&loader);
+    regime_rows_init(&rows, &loader.arena);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        add_table(&rows, names[i]);
+    const struct trust_table *shipped = trust_table_get(&loader);
+    CU_ASSERT_TRUE(shipped->n > 0);
+    CU_ASSERT_PTR_EQUAL(trust_table_get(&loader), shipped);
+    struct regime_coverage c = regime_coverage(&rows, shipped);
+    CU_ASSERT_TRUE(c.n > 100);
+    CU_ASSERT_TRUE((double)c.within >= 0.75 * (double)c.n);
+    const struct regime_line *lines = regime_lines(&rows, &n_lines);
+    for (int32_t i = 0; i < n_lines; i++)
+        n += lines[i].stats.n;
+    CU_ASSERT_EQUAL(n, c.n);
+    char path[] = "/tmp/smsim-test-XXXXXX";
+    struct trust_table table;
+    struct err err = { 0 };
+    close(mkstemp(path));
+    json_t *tree = regime_cells(&rows);
+    CU_ASSERT_EQUAL(report_regimes_write(tree, path, &err), 0);
+    CU_ASSERT_EQUAL(trust_table_read(&table, &loader.arena, path), 0);
+    for (int32_t i = 0; i < table.n; i++)
+        n -= table.cells[i].n;
+    CU_ASSERT_EQUAL(n, 0);
+    unlink(path);
+    json_decref(tree);
+    regime_rows_release(&rows);
+    cfg_loader_release(&loader);
+}
+
+void test_trust_register(void)
+{
+    CU_pSuite suite = CU_add_suite("trust", NULL, NULL);
+    CU_add_test(suite, "distances", test_distances);
+    CU_add_test(suite, "grades", test_grades);
+    CU_add_test(suite, "ranges", test_ranges);
+    CU_add_test(suite, "nearest cells", test_nearest);
+    CU_add_test(suite, "files", test_files);
+    CU_add_test(suite, "rows of real tables keep their ranges", test_tables);
+}
