@@ -40,7 +40,8 @@ void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *ne
 void coll_world_release(struct coll_world *w)
 {
     flow_net_release(&w->flow);
-    VEC_RELEASE(&w->uses);
+    for (int i = 0; i < 1 << COLL_ACTIVITIES_LOG2; i++)
+        VEC_RELEASE(&w->known[i].uses);
     if (w->chunk)
         chunk_net_free(w->chunk);
     w->chunk = NULL;
@@ -71,48 +72,43 @@ static double steps_s(const struct coll_phase *p)
 /* Links share rates of progress, so progress is counted in bytes of the phase's slowest
  * link: two activities on one link get half of it each, however few of an operation's
  * bytes pass it. */
-static struct coll_pace pace_of(const struct coll_world *w, const struct coll_phase *p)
+static void make_activity(struct coll_activity *a, const struct net *net,
+                          const struct coll_phase *p)
 {
-    struct coll_pace pace = { .phase = p, .scale = 1, .cap = p->cap_Bps };
-    double slowest = 0, latency_s = p->latency_s, paced_s = steps_s(p);
+    double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
+    double paced_s = steps_s(p);
     for (int32_t i = 0; i < p->n_uses; i++) {
         double weight = p->uses[i].weight;
-        double busy = weight / net_links(w->net)[p->uses[i].link].payload_Bps;
+        double busy = weight / net_links(net)[p->uses[i].link].payload_Bps;
         if (busy > slowest && !isinf(busy)) {
             slowest = busy;
-            pace.scale = weight;
+            scale = weight;
         }
     }
     if (paced_s > 0 && slowest > 0) {
-        pace.cap = p->size_B / (paced_s + p->size_B / coll_phase_rate(p, w->net));
+        cap = p->size_B / (paced_s + p->size_B / coll_phase_rate(p, net));
         latency_s -= paced_s;
     }
-    pace.latency_ps = units_ps(latency_s);
-    return pace;
+    a->phase = p;
+    a->size = p->size_B * scale;
+    a->cap = cap * scale;
+    a->latency_ps = units_ps(latency_s);
+    a->uses.n = 0;
+    for (int32_t i = 0; i < p->n_uses; i++)
+        VEC_PUSH(&a->uses,
+                 ((struct flow_use) { p->uses[i].link, p->uses[i].weight / scale }));
 }
 
-/* Most phases run many times: what is known of the last ones is kept. */
-static const struct coll_pace *find_pace(struct coll_world *w,
-                                         const struct coll_phase *p)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
-    struct coll_pace *at = &w->paces[hash >> 58];
-    if (at->phase != p)
-        *at = pace_of(w, p);
-    return at;
-}
-
+/* Most phases run many times: what the last ones are as activities is kept. */
 static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
-    const struct coll_pace *pace = find_pace(w, p);
-    double scale = pace->scale;
-    w->uses.n = 0;
-    for (int32_t i = 0; i < p->n_uses; i++)
-        VEC_PUSH(&w->uses,
-                 ((struct flow_use) { p->uses[i].link, p->uses[i].weight / scale }));
-    flow_start(&w->flow, p->size_B * scale, pace->latency_ps, pace->cap * scale,
-               p->n_uses, w->uses.v, next_phase, run);
+    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
+    struct coll_activity *a = &w->known[hash >> (64 - COLL_ACTIVITIES_LOG2)];
+    if (a->phase != p)
+        make_activity(a, w->net, p);
+    flow_start(&w->flow, a->size, a->latency_ps, a->cap, p->n_uses, a->uses.v,
+               next_phase, run);
 }
 
 static void next_phase(struct sim *sim, void *arg)

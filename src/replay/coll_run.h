@@ -14,14 +14,14 @@ enum fidelity { FIDELITY_ANALYTIC, FIDELITY_FLOW, FIDELITY_CHUNK };
 extern const struct name_value fidelity_names[];
 
 /* What a phase is as an activity of the fluid network. */
-struct coll_pace {
+struct coll_activity {
     const struct coll_phase *phase; /* NULL: of none */
-    double scale;                   /* units of the activity per byte of the phase */
-    double cap;                     /* bytes of the phase per second */
+    double size, cap;               /* in units of the activity */
     int64_t latency_ps;
+    VEC(struct flow_use) uses;
 };
 
-enum { COLL_PACES = 64 }; /* a power of two */
+enum { COLL_ACTIVITIES_LOG2 = 8 };
 
 /* Where collectives run: the links of a net as a fluid network and as servers of
  * messages. One fidelity per world; both borrow sim and net. */
@@ -31,8 +31,7 @@ struct coll_world {
     enum fidelity fidelity;
     struct flow_net flow;    /* point-to-point transfers may use it at any fidelity */
     struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
-    struct coll_pace paces[COLL_PACES]; /* by hash of the phase */
-    VEC(struct flow_use) uses;          /* of the activity that is started */
+    struct coll_activity known[1 << COLL_ACTIVITIES_LOG2]; /* by hash of the phase */
 };
 
 void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,

@@ -150,8 +150,8 @@ static void try_lane(struct rank *r, struct lane *l)
 
 void run_try_lanes(struct rank *r)
 {
-    for (int s = 0; s < STREAM_N; s++)
-        try_lane(r, &r->lanes[s]);
+    for (int32_t i = 0; i < r->n_used; i++)
+        try_lane(r, &r->lanes[r->used[i]]);
 }
 
 static void fire_lane(struct sim *sim, struct sim_event *ev)
@@ -207,6 +207,8 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
         l->head = (int32_t)n + s;
         sim_event_init(&l->event, &lane_event);
         next_task(l);
+        if (l->state != LANE_ENDED)
+            r->used[r->n_used++] = l->stream;
     }
 }
 

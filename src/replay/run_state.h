@@ -53,6 +53,8 @@ struct rank {
     int64_t *issue_ps; /* [tasks] when the host had issued each */
     int64_t *done_ps;  /* [tasks] RUN_NEVER until it has ended */
     struct lane lanes[STREAM_N];
+    int32_t n_used;
+    enum stream used[STREAM_N]; /* streams that the program has tasks on, in order */
     int32_t n_comm;    /* collectives that take part of its GPU at the moment */
     int32_t n_moving;  /* collectives of gradients and parameters that run ... */
     int64_t moving_ps; /* ... and since when there are any */
