@@ -64,9 +64,9 @@ static double bytes_of(struct job *j, enum channel channel, enum coll_op op)
 {
     struct cast cast;
     struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
     double sum = 0;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j->loader.arena, &j->s, false, true, &err),
-                          0);
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j->loader.arena, &j->s, &how, &err), 0);
     for (int32_t i = 0; i < cast.n_steps; i++) {
         const struct program *p = &cast.steps[i].program;
         CU_ASSERT_TRUE(p->repeat.extra == 0);
