@@ -5,6 +5,7 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "report/figure_step.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "report/trace.h"
 
@@ -16,7 +17,8 @@ struct arguments {
     int network;
     bool unfold, timing;
     const char *json, *estimator, *trace;
-    const char *plots[STEP_FIGURES];
+    const char *plots[STEP_FIGURES], *html;
+    const json_t *scenario; /* the tree that was read */
     int64_t trace_ranks;
 };
 
@@ -45,6 +47,8 @@ static const struct option options[] = {
       .value = "FILE", .help = "draw the memory of each stage at its fullest" },
     { .name = "--plot-breakdown", .type = OPTION_STRING, PLOT_AT(STEP_BREAKDOWN),
       .value = "FILE", .help = "draw where the time of the step goes" },
+    { .name = "--html", .type = OPTION_STRING, .at = offsetof(struct arguments, html),
+      .value = "FILE", .help = "write all of it as one page" },
     { .name = "--trace", .type = OPTION_STRING, .at = offsetof(struct arguments, trace),
       .value = "FILE", .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
     { .name = "--trace-ranks", .type = OPTION_INT,
@@ -87,22 +91,24 @@ static struct cfg load(struct cfg_loader *loader, const char *name)
 }
 
 static int read_file(struct scenario *s, struct cfg_loader *loader, const char *name,
-                     const struct arguments *args)
+                     struct arguments *args)
 {
     struct cfg root = load(loader, name);
     int rc = root.json ? 0 : -1;
     for (int32_t i = 0; rc == 0 && i < args->sets.n; i++)
         rc = cfg_set(root, args->sets.values[i]);
+    args->scenario = root.json;
     return rc ? rc : scenario_read(s, loader, root);
 }
 
 /* What a launch script says comes before the result. */
 static int read_launch(struct scenario *s, struct cfg_loader *loader, const char *name,
-                       const struct arguments *args)
+                       struct arguments *args)
 {
     struct launch l = { 0 };
     struct cfg root = script_load(&l, loader, name, args->estimator, &args->sets);
     int rc = root.json ? scenario_read(s, loader, root) : -1;
+    args->scenario = root.json;
     launch_place(&l);
     if (rc == 0)
         script_print(args->json && strcmp(args->json, "-") == 0 ? stderr : stdout, &l);
@@ -111,7 +117,7 @@ static int read_launch(struct scenario *s, struct cfg_loader *loader, const char
 }
 
 static int read_scenario(struct scenario *s, struct cfg_loader *loader,
-                         const char *name, const struct arguments *args)
+                         const char *name, struct arguments *args)
 {
     return launch_is_script(name) ? read_launch(s, loader, name, args)
                                   : read_file(s, loader, name, args);
@@ -161,7 +167,7 @@ static bool plots_any(const struct arguments *args)
     for (int i = 0; i < STEP_FIGURES; i++)
         if (args->plots[i])
             return true;
-    return false;
+    return args->html != NULL;
 }
 
 static int draw(const struct step_figures *f, const struct scenario *s,
@@ -172,7 +178,7 @@ static int draw(const struct step_figures *f, const struct scenario *s,
         if (args->plots[i] &&
             step_figures_write(f, (enum step_figure)i, s, r, args->plots[i], err))
             return -1;
-    return 0;
+    return args->html ? html_write(f, s, r, args->scenario, args->html, err) : 0;
 }
 
 /* Simulates, with those who watch. */

@@ -4,6 +4,7 @@
 #include "parallel/scenario.h"
 #include "replay/simulate.h"
 #include "report/figure_step.h"
+#include "report/html.h"
 #include "report/trace.h"
 
 #include <CUnit/CUnit.h>
@@ -281,6 +282,37 @@ static void test_figures(void)
     cfg_loader_release(&j.loader);
 }
 
+/* One page, nothing fetched, every figure in it. */
+static void test_page(void)
+{
+    char path[] = "/tmp/smsim-page-XXXXXX";
+    int fd = mkstemp(path), figures = 0;
+    size_t len;
+    struct err err = { 0 };
+    struct job j;
+    struct step_figures *f = step_figures_new(NULL);
+    json_t *scenario = json_pack("{s:s}", "comment", "a < b & c");
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
+    run(&j, step_figures_observer(f));
+    CU_ASSERT_EQUAL_FATAL(html_write(f, &j.s, &j.r, scenario, path, &err), 0);
+    char *page = file_read(path, 1 << 24, &len, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(page);
+    for (const char *at = page; (at = strstr(at, "<svg")); at++)
+        figures++;
+    CU_ASSERT_EQUAL(figures, STEP_FIGURES);
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, "a &lt; b &amp; c"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, "id=\"time-lane-3\""));
+    CU_ASSERT_PTR_NULL(strstr(page, "src="));
+    CU_ASSERT_PTR_NULL(strstr(page, "href="));
+    unlink(path);
+    free(page);
+    json_decref(scenario);
+    step_figures_free(f);
+    cfg_loader_release(&j.loader);
+}
+
 void test_trace_register(void)
 {
     CU_pSuite s = CU_add_suite("trace", NULL, NULL);
@@ -288,4 +320,5 @@ void test_trace_register(void)
     CU_add_test(s, "ranks of traces", test_ranks);
     CU_add_test(s, "observers change nothing", test_observed);
     CU_add_test(s, "figures of a step", test_figures);
+    CU_add_test(s, "page of a step", test_page);
 }
