@@ -112,6 +112,8 @@ struct parallelism {
     /* tensor */
     bool sequence_parallel;
     enum tensor_policy tensor_policy;
+    bool infers_tensor;   /* SMP's, chosen by default of two readings ... */
+    bool infers_forward;  /* ... likewise forward_policy */
     bool prescaled_batch; /* the ranks of a tensor group are fed the same batch */
     /* pipeline */
     int64_t virtual_stages; /* chunks of layers a stage has; 1: one */

@@ -92,10 +92,24 @@ static int check_policy(const struct reading *r)
                      speed ? "\"smp-speed\"" : "\"smp-scatter\" or \"smp-gather\"");
 }
 
+/* Policies that SMP's documents leave open and the scenario does not name. */
+static void note_inferred(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    bool is_memory =
+        p->tensor_policy == TENSOR_SMP_SCATTER || p->tensor_policy == TENSOR_SMP_GATHER;
+    p->infers_tensor = p->smp == 1 && p->tensor > 1 && is_memory &&
+                       !cfg_present(cfg_get(r->parallelism, "tensor_policy"));
+    p->infers_forward = p->smp == 1 && p->pipeline > 1 &&
+                        p->schedule == SCHEDULE_SMP_INTERLEAVED &&
+                        !cfg_present(cfg_get(r->parallelism, "forward_policy"));
+}
+
 int smp_check(struct reading *r)
 {
     if (!r->s->parallel.smp)
         return 0;
+    note_inferred(r);
     return check_sdp(r) | check_replicas(r) | check_partition(r) | check_offloading(r) |
            check_policy(r);
 }

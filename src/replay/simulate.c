@@ -1,6 +1,7 @@
 #include "replay/simulate.h"
 
 #include "replay/cast.h"
+#include "replay/readings.h"
 #include "replay/reserved.h"
 #include "replay/run.h"
 #include "replay/servers.h"
@@ -163,7 +164,8 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
                           const struct scenario *s)
 {
     const char *of_libraries[] = { servers_note(arena, s), smddp_note(arena, s) };
-    r->warnings = ARENA_ARRAY(arena, s->n_notes + 3, const char *);
+    r->warnings = ARENA_ARRAY(arena, s->n_notes + 3 + READINGS_MAX, const char *);
+    r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
     for (int i = 0; i < 2; i++)
         if (of_libraries[i])
             r->warnings[r->n_warnings++] = of_libraries[i];
@@ -189,6 +191,20 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     r->executed_flops = 0;
     for (int32_t i = 0; i < cast->n_steps; i++)
         r->executed_flops += cast->steps[i].flops;
+}
+
+int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
+                    struct err *err)
+{
+    struct cast cast;
+    struct memory_result m = { 0 };
+    const struct cast_options how = { 0 };
+    int rc = cast_build(&cast, arena, s, &how, err);
+    if (rc == 0)
+        read_memory(&m, arena, s, &cast);
+    *peak_B = m.peak_B;
+    cast_release(&cast);
+    return rc;
 }
 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,

@@ -64,6 +64,10 @@ struct simulate_result {
     struct trust trust;    /* of trust_judge, which the caller of simulate calls */
 };
 
+/* The fullest stage's memory, without running the step. */
+int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
+                    struct err *err);
+
 /* Replays one step. Results live in the arena. A job that does not fit is a result
  * (memory.fits false); errors are only what cannot be simulated. */
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,

@@ -1,0 +1,54 @@
+#include "replay/readings.h"
+
+#include "replay/simulate.h"
+
+/* What the other reading takes, as text; empty when it cannot be had cheaply. */
+static const char *other_peak(struct arena *arena, const struct scenario *other)
+{
+    struct err ignored = { 0 };
+    int64_t peak_B;
+    if (!cluster_is_uniform(&other->cluster) ||
+        simulate_peak_B(&peak_B, arena, other, &ignored) < 0)
+        return "";
+    return arena_printf(arena, ", %.1f GB", (double)peak_B / 1e9);
+}
+
+static const char *tensor_note(struct arena *arena, const struct scenario *s,
+                               int64_t peak_B)
+{
+    struct scenario other = *s;
+    bool scatters = s->parallel.tensor_policy == TENSOR_SMP_SCATTER;
+    other.parallel.tensor_policy = scatters ? TENSOR_SMP_GATHER : TENSOR_SMP_SCATTER;
+    const char *names[] = { "smp-scatter", "smp-gather" };
+    return arena_printf(arena,
+                        "inferred: optimize \"memory\" is read as %s, %.1f GB at most "
+                        "(the other reading: %s%s; tensor_policy chooses)",
+                        names[!scatters], (double)peak_B / 1e9, names[scatters],
+                        other_peak(arena, &other));
+}
+
+static const char *forward_note(struct arena *arena, const struct scenario *s,
+                                int64_t peak_B)
+{
+    struct scenario other = *s;
+    bool eager = s->parallel.forward_policy == FORWARD_EAGER;
+    other.parallel.forward_policy = eager ? FORWARD_PACED : FORWARD_EAGER;
+    const char *names[] = { "eager", "paced" };
+    return arena_printf(arena,
+                        "inferred: SMP's forwards run ahead %s, %.1f GB at most (the "
+                        "other reading: %s%s; forward_policy chooses)",
+                        eager ? "as far as active_microbatches lets them"
+                              : "as 1F1B's do",
+                        (double)peak_B / 1e9, names[eager], other_peak(arena, &other));
+}
+
+int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
+                      int64_t peak_B)
+{
+    int32_t n = 0;
+    if (s->parallel.infers_tensor)
+        out[n++] = tensor_note(arena, s, peak_B);
+    if (s->parallel.infers_forward)
+        out[n++] = forward_note(arena, s, peak_B);
+    return n;
+}
