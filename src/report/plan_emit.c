@@ -73,6 +73,9 @@ static json_t *distribution(const struct space_stack *stack,
     json_t *own = json_object_get(scenario, "distribution");
     if (own)
         return json_deep_copy(own);
+    if (stack->backend == BACKEND_SMDDP)
+        return json_pack("{s:{s:{s:b}}}", "smdistributed", "dataparallel", "enabled",
+                         1);
     if (stack->library == LIBRARY_HOROVOD)
         return json_pack("{s:{s:b, s:I}}", "mpi", "enabled", 1, "processes_per_host",
                          (json_int_t)p->v[SPACE_GPUS]);

@@ -84,6 +84,8 @@ json_t *plan_point_parallelism(const struct space_point *p)
     json_t *o = json_object();
     const struct space_stack *stack = stack_of(p);
     put(o, "library", json_string(names_of(library_names, (int)stack->library)));
+    if (stack->backend == BACKEND_SMDDP)
+        put(o, "backend", json_string(names_of(backend_names, BACKEND_SMDDP)));
     put_degree(o, "tensor", p->v[SPACE_TENSOR]);
     if (p->v[SPACE_SEQUENCE])
         put(o, "sequence_parallel", json_true());
@@ -279,10 +281,11 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
     if (p->v[SPACE_SEQUENCE] && at < size)
         at += (size_t)snprintf(buf + at, size - at, ", sequence parallel");
     static const enum space_field named[] = { SPACE_SHARDING, SPACE_DEGREE,
-                                              SPACE_OFFLOAD, SPACE_CHECKPOINTING };
+                                              SPACE_OFFLOAD, SPACE_CHECKPOINTING,
+                                              SPACE_BUCKET };
     static const char *const words[] = { "sharded", "over", "offloaded",
-                                         "checkpointing" };
-    for (size_t i = 0; i < 4 && at < size; i++)
+                                         "checkpointing", "buckets of" };
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]) && at < size; i++)
         if (p->v[named[i]])
             at += (size_t)snprintf(
                 buf + at, size - at, ", %s %s", words[i],

@@ -8,6 +8,11 @@ static const char *const smp1_instances[] = {
     "p4d.24xlarge",  "p4de.24xlarge", NULL,
 };
 
+/* And its data parallel library (distribution.c has the SDK's list). */
+static const char *const smddp_instances[] = {
+    "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge", NULL,
+};
+
 #define BIT(x) (1U << (x))
 #define NONE BIT(0)
 #define PIPELINES (BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED))
@@ -53,10 +58,14 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
       .shardings = NONE | BIT(SHARDING_FULL), .offloads = NONE,
       .checkpoints = BIT(0) | BIT(2), .placements = DPT,
       .what = "SageMaker's model parallel library, v2 (FSDP within)" },
+    { .name = "smddp", .library = LIBRARY_DDP, .backend = BACKEND_SMDDP, .schedules = NONE,
+      .shardings = NONE, .offloads = NONE, .checkpoints = 7, .placements = DPT,
+      .instances = smddp_instances,
+      .what = "DistributedDataParallel over SageMaker's data parallel library" },
 };
 const struct name_value space_stack_names[] = {
     { "ddp", 0 }, { "horovod", 1 }, { "fsdp", 2 }, { "deepspeed", 3 }, { "megatron", 4 },
-    { "smp-v1", 5 }, { "smp-v2", 6 }, { NULL, 0 },
+    { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { NULL, 0 },
 };
 const struct name_value space_for_names[] = {
     { "smp-v1", 1 << 5 }, { "smp-v2", 1 << 6 }, { "megatron", 1 << 4 },

@@ -14,6 +14,7 @@ enum space_dialect {
 struct space_stack {
     const char *name;
     enum library library;
+    enum backend backend;
     enum space_dialect dialect;
     bool tensor, pipeline, context, expert, sequence_parallel;
     bool shard_degree;            /* states may be sharded over part of the group */
@@ -28,7 +29,7 @@ struct space_stack {
     const char *what;             /* one line for --help */
 };
 
-enum { SPACE_STACKS_N = 7 };
+enum { SPACE_STACKS_N = 8 };
 extern const struct space_stack space_stacks[SPACE_STACKS_N];
 extern const struct name_value space_stack_names[];
 
