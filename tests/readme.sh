@@ -5,7 +5,7 @@
 set -u
 smsim=$(realpath "${1:-build/smsim}")
 cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
+SMSIM_DATA=. # places in messages are those of a reader in the repository
 export SMSIM_DATA
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
