@@ -231,7 +231,7 @@ int cmd_simulate(int argc, char **argv)
         return cmd_fail(&loader, NULL);
     if (run(&r, &loader, &s, &args, &err))
         return cmd_fail(&loader, &err);
-    trust_judge(&r, &loader, &s);
+    trust_judge(&r, trust_table_get(&loader), &loader.diags, &s);
     add_warnings(&r, &loader);
     if (print(&s, &r, &args, clock_s() - start_s, &err))
         return cmd_fail(&loader, &err);

@@ -223,13 +223,12 @@ static bool has_inferred(const struct simulate_result *r, const struct diags *d)
     return false;
 }
 
-void trust_judge(struct simulate_result *r, struct cfg_loader *loader,
-                 const struct scenario *s)
+void trust_judge(struct simulate_result *r, const struct trust_table *table,
+                 const struct diags *diags, const struct scenario *s)
 {
-    const struct trust_table *table = trust_table_get(loader);
     struct trust_place at = trust_place_of(s);
     r->trust = trust_assess(table, &at, NULL);
-    bool inferred = has_inferred(r, &loader->diags);
+    bool inferred = has_inferred(r, diags);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)
         inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
     if (inferred)

@@ -106,9 +106,14 @@ double trust_distance(const struct trust_place *a, const struct trust_place *b);
 struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
                           const char *without);
 
-/* Fills r->trust of a job that was simulated. */
-void trust_judge(struct simulate_result *r, struct cfg_loader *loader,
-                 const struct scenario *s);
+/* Reads what "regime" of simulate's JSON and of the shipped file name alike, all but the
+ * axes; -1 where a name is wrong. Strings are copied. */
+int trust_names_read(struct trust_place *at, struct arena *arena, json_t *object);
+
+/* Fills r->trust of a job that was simulated; `diags` are those of reading it. Threads may
+ * share the table. */
+void trust_judge(struct simulate_result *r, const struct trust_table *table,
+                 const struct diags *diags, const struct scenario *s);
 
 /* Ends of the range of a time, in seconds. */
 void trust_range(const struct trust *t, double time_s, double range_s[2]);

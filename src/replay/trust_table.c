@@ -1,37 +1,43 @@
 /* validate/regimes.json: {"regimes": [{"source", what its cells share, "cells": [[nodes,
  * tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high, "row"],
  * ...]}, ...]}. */
+#include "base/file.h"
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "replay/trust.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const char *const trust_axis_names[TRUST_AXES] = { "nodes", "tensor", "pipeline",
                                                    "tokens", "parameters" };
 
-enum { CELLS_MAX = 1 << 14 };
+enum { CELLS_MAX = 1 << 14, FILE_MAX = 1 << 22 };
 
-struct regime {
-    struct trust_place at;
-    const char *source;
-    struct cfg cells;
-};
+static int read_name(json_t *o, const char *key, const struct name_value *names, int *v)
+{
+    json_t *name = json_object_get(o, key);
+    *v = -1;
+    if (!name || json_is_null(name))
+        return 0;
+    return json_is_string(name) ? names_find(names, json_string_value(name), v) : -1;
+}
 
-static const struct cfg_field fields[] = {
-    CFG_ROW("source", CFG_T_STRING, struct regime, source, .required = true),
-    CFG_ROW("gpu", CFG_T_STRING, struct regime, at.gpu, .required = true),
-    CFG_ENUM("inside", struct regime, at.inside, fabric_kind_names),
-    CFG_ENUM("outside", struct regime, at.outside, fabric_kind_names),
-    CFG_STRING("framework", struct regime, at.framework),
-    CFG_ENUM("sharding", struct regime, at.sharding, sharding_names),
-    CFG_ENUM("precision", struct regime, at.precision, op_precision_names),
-    CFG_ENUM("checkpointing", struct regime, at.checkpointing, checkpointing_names),
-    CFG_CHILD("cells", struct regime, cells),
-    CFG_END,
-};
+int trust_names_read(struct trust_place *at, struct arena *arena, json_t *object)
+{
+    const char *gpu = json_string_value(json_object_get(object, "gpu"));
+    const char *framework = json_string_value(json_object_get(object, "framework"));
+    if (!gpu || read_name(object, "inside", fabric_kind_names, &at->inside) ||
+        read_name(object, "outside", fabric_kind_names, &at->outside) ||
+        read_name(object, "sharding", sharding_names, &at->sharding) ||
+        read_name(object, "precision", op_precision_names, &at->precision) ||
+        read_name(object, "checkpointing", checkpointing_names, &at->checkpointing))
+        return -1;
+    at->gpu = arena_strdup(arena, gpu);
+    at->framework = framework ? arena_strdup(arena, framework) : "";
+    return 0;
+}
 
-/* Thousands of numbers: read without a path for each. */
 static int read_number(json_t *cell, size_t i, double min, double max, double *v)
 {
     json_t *json = json_array_get(cell, i);
@@ -62,41 +68,51 @@ static int read_cell(struct trust_cell *cell, struct arena *arena, json_t *json)
 }
 
 /* One regime's cells, added to those there are. */
-static int read_regime(struct trust_cell *cells, int32_t *n, struct arena *arena,
-                       struct cfg c)
+static int read_regime(struct trust_table *table, struct arena *arena, json_t *regime)
 {
-    struct regime r = { .at = { .framework = "", .inside = -1, .outside = -1 } };
-    if (cfg_read(c, fields, &r) || (r.cells.json && !cfg_is_array(r.cells)))
+    struct trust_place at = { 0 };
+    json_t *cells = json_object_get(regime, "cells");
+    const char *source = json_string_value(json_object_get(regime, "source"));
+    if (!source || trust_names_read(&at, arena, regime))
         return -1;
-    r.at.gpu = arena_strdup(arena, r.at.gpu);
-    r.at.framework = arena_strdup(arena, r.at.framework);
-    r.source = arena_strdup(arena, r.source);
-    for (int64_t i = 0; i < cfg_len(r.cells); i++) {
-        struct trust_cell *cell = &cells[(*n)++];
-        *cell = (struct trust_cell) { .at = r.at, .source = r.source };
-        if (read_cell(cell, arena, json_array_get(r.cells.json, (size_t)i)))
+    source = arena_strdup(arena, source);
+    for (size_t i = 0; i < json_array_size(cells); i++) {
+        struct trust_cell *cell = &table->cells[table->n++];
+        *cell = (struct trust_cell) { .at = at, .source = source };
+        if (read_cell(cell, arena, json_array_get(cells, i)))
             return -1;
     }
     return 0;
 }
 
-int trust_table_read(struct trust_table *table, struct arena *arena, const char *file)
+static int read_regimes(struct trust_table *table, struct arena *arena, json_t *regimes)
 {
-    struct cfg_loader own; /* what is wrong is nobody's fault who simulates */
-    *table = (struct trust_table) { 0 };
-    cfg_loader_init(&own);
-    struct cfg regimes = cfg_get(cfg_load(&own, file), "regimes");
-    int64_t n = 0;
-    for (int64_t i = 0; i < cfg_len(regimes) && cfg_is_array(regimes); i++)
-        n += cfg_len(cfg_get(cfg_at(regimes, i), "cells"));
-    int rc = n > 0 && n <= CELLS_MAX ? 0 : -1;
-    if (rc == 0)
-        table->cells = ARENA_ARRAY(arena, n, struct trust_cell);
-    for (int64_t i = 0; i < cfg_len(regimes) && rc == 0; i++)
-        rc = read_regime(table->cells, &table->n, arena, cfg_at(regimes, i));
+    size_t n = 0;
+    int rc = 0;
+    for (size_t i = 0; i < json_array_size(regimes); i++)
+        n += json_array_size(json_object_get(json_array_get(regimes, i), "cells"));
+    if (n == 0 || n > CELLS_MAX)
+        return -1;
+    table->cells = ARENA_ARRAY(arena, n, struct trust_cell);
+    for (size_t i = 0; i < json_array_size(regimes) && rc == 0; i++)
+        rc = read_regime(table, arena, json_array_get(regimes, i));
     if (rc)
         table->n = 0;
-    cfg_loader_release(&own);
+    return rc;
+}
+
+/* The file is ours, not a user's, and read by every simulation: not through config, which
+ * would keep the place of every number. */
+int trust_table_read(struct trust_table *table, struct arena *arena, const char *file)
+{
+    size_t len = 0;
+    struct err err = { 0 };
+    *table = (struct trust_table) { 0 };
+    char *text = file_read(file, FILE_MAX, &len, &err);
+    json_t *root = text ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    int rc = read_regimes(table, arena, json_object_get(root, "regimes"));
+    json_decref(root);
+    free(text);
     return rc;
 }
 

@@ -114,9 +114,7 @@ static void print_plans(FILE *out, const struct plan_report *r)
         ties += o->entries[i].tie;
     fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
     if (ties)
-        fprintf(out,
-                "~ ties with the best (itself to +%.0f %%): ranges of times overlap "
-                "(%d plans)\n",
+        fprintf(out, "~ ties with the best: within its range, to +%.0f %% (%d plans)\n",
                 100 * o->tie_error, ties);
 }
 

@@ -126,19 +126,18 @@ static int by_excess(const void *a, const void *b)
     return space_compare(&x->point, &y->point);
 }
 
-/* Of one job two plans are not told apart whose ranges overlap: 0 where memory is the
- * objective, of which no range is stated. */
+/* What lies within the range of the best is not told apart from it. Its own range is not
+ * added: what is wrong about one plan of a job is mostly wrong about the next. There are no
+ * ties where memory is the objective, of which no range is stated. */
 static void mark_ties(struct plan_outcome *out, const struct plan_options *o)
 {
-    const struct plan_entry *best = out->entries;
     if (out->n_entries == 0 || o->objective == PLAN_MEMORY)
         return;
-    double most = best->value * best->result.range_s[1] / best->result.step_time_s;
-    out->tie_error = most / best->value - 1;
-    for (int32_t i = 1; i < out->n_entries; i++) {
-        struct plan_entry *e = &out->entries[i];
-        e->tie = e->value * e->result.range_s[0] / e->result.step_time_s <= most;
-    }
+    const struct plan_entry *best = out->entries;
+    out->tie_error = best->result.range_s[1] / best->result.step_time_s - 1;
+    for (int32_t i = 1; i < out->n_entries; i++)
+        out->entries[i].tie =
+            out->entries[i].value <= best->value * (1 + out->tie_error);
 }
 
 static void take_entries(struct plan_outcome *out, struct arena *arena,

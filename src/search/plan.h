@@ -43,7 +43,7 @@ struct plan_entry {
     double usd_per_hour; /* NAN: unknown */
     double hours, usd;   /* of the whole job; NAN: unknown */
     double value;        /* of the objective */
-    bool tie;            /* its range of times overlaps the best one's */
+    bool tie;            /* within the range of the best */
     bool in_budget;
     bool skipped; /* the search was stopped before it was simulated */
 };
@@ -56,7 +56,7 @@ struct plan_outcome {
     const char *refusal;               /* the first, of the order of points; NULL */
     int64_t near;       /* not simulated, though within the scores' error of the best */
     double score_error; /* of the scores against the simulated */
-    double tie_error;   /* how far the best may be above its value; 0: no ties */
+    double tie_error;   /* how far the best's range goes above it; 0: no ties */
     bool complete;      /* false: it was stopped */
     int32_t n_entries;  /* simulated that fit and keep the budget, best first */
     struct plan_entry *entries;

@@ -294,7 +294,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
 int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
                   const struct plan_request *r)
 {
-    *job = (struct plan_job) { .loader = loader };
+    *job = (struct plan_job) { .loader = loader, .trust = trust_table_get(loader) };
     job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);
     if (r->instances && read_instances(job, r->instances))
         return -1;

@@ -4,6 +4,7 @@
 #ifndef SEARCH_PLAN_JOB_H
 #define SEARCH_PLAN_JOB_H
 
+#include "replay/trust.h"
 #include "search/space_words.h"
 
 enum { PLAN_WORDS_MAX = 64 };
@@ -41,9 +42,10 @@ struct plan_job {
     struct space space;
     uint32_t stack_bits;
     struct plan_stack stacks[SPACE_STACKS_N];
-    bool pads_vocabulary;   /* the scenario leaves the padding to the plan */
-    const char *price_note; /* when prices are not of one date; NULL */
-    const char *assumed;    /* what nobody said; NULL */
+    const struct trust_table *trust; /* by which results are judged */
+    bool pads_vocabulary;            /* the scenario leaves the padding to the plan */
+    const char *price_note;          /* when prices are not of one date; NULL */
+    const char *assumed;             /* what nobody said; NULL */
 };
 
 /* Errors go to the loader's diags; -1 then. Everything lives in the loader but `base`,

@@ -196,9 +196,10 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 /* --- simulation --------------------------------------------------------------------- */
 
 static void take(struct plan_result *r, struct simulate_result *s,
-                 struct cfg_loader *loader, const struct scenario *scenario)
+                 const struct plan_job *job, const struct diags *diags,
+                 const struct scenario *scenario)
 {
-    trust_judge(s, loader, scenario);
+    trust_judge(s, job->trust, diags, scenario);
     trust_range(&s->trust, s->step_time_s, r->range_s);
     r->known = isfinite(s->step_time_s) && s->step_time_s > 0;
     r->fits = s->memory.fits;
@@ -233,7 +234,7 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
         if (simulate(&out, &loader.arena, &s, &how, &err))
             snprintf(r->why, sizeof(r->why), "%.190s", err.text);
         else
-            take(r, &out, &loader, &s);
+            take(r, &out, job, &loader.diags, &s);
     }
     cfg_loader_release(&loader);
 }

@@ -270,7 +270,9 @@ static int read_base(struct sweep *s, struct cfg_loader *loader, struct cfg base
 int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
 {
     struct sweep_raw raw = { .keep = KEEP_ALL };
-    *s = (struct sweep) { .arena = &loader->arena, .results = empty_result() };
+    *s = (struct sweep) { .arena = &loader->arena,
+                          .trust = trust_table_get(loader),
+                          .results = empty_result() };
     s->root = strcmp(name, "-") == 0
                   ? cfg_load(loader, name)
                   : datadir_load(loader, "scenarios/sweeps", name, (struct cfg) { 0 });

@@ -63,6 +63,7 @@ struct sweep {
     bool feasible;
     struct sweep_wheres wheres;
     VEC(const char *) outputs;
+    const struct trust_table *trust; /* by which results are judged */
     json_t *results; /* a result of nothing: has every name a result has */
 };
 

@@ -47,8 +47,8 @@ static int scenario_error(const struct diags *d, struct err *err)
 
 /* Simulate's JSON for a scenario, whose tree is stolen; warnings of reading and of
  * simulating go to *warnings where there are any. */
-static json_t *simulated(struct cfg_loader *loader, json_t *tree, json_t *warnings,
-                         struct err *err)
+static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
+                         json_t *tree, json_t *warnings, struct err *err)
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     struct scenario s = { 0 };
@@ -63,7 +63,7 @@ static json_t *simulated(struct cfg_loader *loader, json_t *tree, json_t *warnin
         json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
     for (int32_t i = 0; i < r.n_warnings; i++)
         json_array_append_new(warnings, json_string(r.warnings[i]));
-    trust_judge(&r, loader, &s);
+    trust_judge(&r, sweep->trust, &loader->diags, &s);
     return result_json(&s, &r);
 }
 
@@ -111,7 +111,7 @@ char *sweep_point_run(const struct sweep *s, int64_t point)
     cfg_loader_init(&loader);
     json_t *tree = scenario_of(s, point, &err);
     if (tree)
-        result = simulated(&loader, tree, warnings, &err);
+        result = simulated(s, &loader, tree, warnings, &err);
     json_object_set_new(record, "point", json_integer((json_int_t)point));
     fill(record, s, point, result, warnings, &err);
     char *line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(12));

@@ -62,7 +62,8 @@ static int hardware_error(struct job_worker *w, struct err *err)
 
 /* Scenarios */
 
-static json_t *run_scenario(struct cfg_loader *loader, struct cfg root, struct err *err)
+static json_t *run_scenario(struct job_worker *w, struct cfg_loader *loader,
+                            struct cfg root, struct err *err)
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     struct scenario s = { 0 };
@@ -73,7 +74,7 @@ static json_t *run_scenario(struct cfg_loader *loader, struct cfg root, struct e
     }
     if (simulate(&r, &loader->arena, &s, &options, err))
         return NULL;
-    trust_judge(&r, loader, &s);
+    trust_judge(&r, trust_table_get(&w->hardware), &loader->diags, &s);
     return result_json(&s, &r);
 }
 
@@ -300,7 +301,7 @@ json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     struct cfg root = cfg_from_tree(&loader, names[kind], json_incref(tree));
-    json_t *result = kind == MAPPING_SCENARIO ? run_scenario(&loader, root, err)
+    json_t *result = kind == MAPPING_SCENARIO ? run_scenario(w, &loader, root, err)
                      : kind == MAPPING_COLLECTIVE
                          ? run_collective(w, &loader, root, err)
                          : run_kernel(w, &loader, root, err);

@@ -6,26 +6,11 @@
 
 /* Places */
 
-static int read_name(json_t *o, const char *key, const struct name_value *names, int *v)
-{
-    const char *name = json_string_value(json_object_get(o, key));
-    *v = -1;
-    return name ? names_find(names, name, v) : 0;
-}
-
 int regime_place(struct trust_place *at, struct arena *arena, json_t *result)
 {
     json_t *o = json_object_get(json_object_get(result, "range"), "regime");
-    const char *gpu = json_string_value(json_object_get(o, "gpu"));
-    const char *framework = json_string_value(json_object_get(o, "framework"));
-    if (!gpu || read_name(o, "inside", fabric_kind_names, &at->inside) ||
-        read_name(o, "outside", fabric_kind_names, &at->outside) ||
-        read_name(o, "sharding", sharding_names, &at->sharding) ||
-        read_name(o, "precision", op_precision_names, &at->precision) ||
-        read_name(o, "checkpointing", checkpointing_names, &at->checkpointing))
+    if (trust_names_read(at, arena, o))
         return -1;
-    at->gpu = arena_strdup(arena, gpu);
-    at->framework = framework ? arena_strdup(arena, framework) : "";
     for (int i = 0; i < TRUST_AXES; i++) {
         double v = json_number_value(json_object_get(o, trust_axis_names[i]));
         at->log2_of[i] = log2(fmax(v, 1));
