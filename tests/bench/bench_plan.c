@@ -72,12 +72,15 @@ static int run(const struct bench *b)
     const struct plan_options options = { .simulate_most = 100 };
     cfg_loader_init(&loader);
     double start_s = clock_s();
+    clock_t start = clock();
     int rc = plan_job_init(&job, &loader, &request);
     if (rc == 0)
         rc = plan_search(&out, &loader.arena, &job, &options, &err);
     if (rc == 0) {
         printf("%s: %.3f s for %lld points, %lld simulated\n", b->name,
                clock_s() - start_s, (long long)out.evaluated, (long long)out.simulated);
+        printf("%s_cpu: %.3f s of all cores\n", b->name,
+               (double)(clock() - start) / CLOCKS_PER_SEC);
         rates(b->name, &job);
     } else {
         diags_print_errors(&loader.diags, stderr);
