@@ -137,7 +137,7 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
     struct regime_line *lines = regime_lines(&all->rows, &n);
     cfg_loader_init(&loader);
     struct regime_coverage c = regime_coverage(&all->rows, trust_table_get(&loader));
-    if (shows_text(args) && all->n_with_times > 1)
+    if (shows_text(args) && all->n_with_times > 1 && !args->brief)
         report_regimes_text(stdout, lines, n, &c);
     cfg_loader_release(&loader);
     return report_regimes_json(lines, n);
