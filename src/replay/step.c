@@ -445,6 +445,45 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
     return true;
 }
 
+/* Numbers that the model's head makes of each token. */
+static double logits_per_token(const struct scenario *s)
+{
+    switch (s->model.head) {
+    case MODEL_HEAD_SPAN:
+        return 2;
+    case MODEL_HEAD_NONE:
+        return (double)s->model.hidden;
+    case MODEL_HEAD_CLASS: /* a few for each sequence */
+        return 2 / (double)s->training.sequence_length;
+    default:
+        return (double)s->model.vocab;
+    }
+}
+
+/* What forward returned goes from the last stage to all ranks of the model group: under
+ * SMP's step, for all microbatches together, behind the stage's last pass. */
+static int broadcast_outputs(struct builder *b, struct err *err)
+{
+    const struct scenario *s = b->s;
+    double elements[] = {
+        [OUTPUTS_NONE] = 0,
+        [OUTPUTS_LOSS] = 1,
+        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(s),
+    };
+    double each_B = dtype_bytes(op_compute_dtype(s->training.precision));
+    double bytes = elements[s->parallel.broadcast_outputs] * each_B *
+                   (double)s->training.microbatches;
+    if (bytes <= 0 || s->parallel.library != LIBRARY_SMP)
+        return 0;
+    int32_t comm = build_comm(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, err);
+    if (comm < 0)
+        return -1;
+    build_wait(b, program_collective(&b->step->program, PART_PIPELINE_COMM,
+                                     b->fw->dispatch_forward_s, comm, b->last_kernel));
+    build_kernel(b, PART_COMPUTE, 0, 0, 0);
+    return 0;
+}
+
 /* The passes of one accumulation step; its last backwards may reduce beside compute. */
 static int pipeline_passes(struct builder *b, const struct pass_list *order,
                            int64_t accumulated, bool reduces, struct err *err)
@@ -471,6 +510,8 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
     }
+    if (broadcast_outputs(b, err) < 0)
+        return -1;
     b->reduces = reduces;
     if (reduces && buckets_end(b, err) < 0)
         return -1;
