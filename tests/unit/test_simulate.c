@@ -267,6 +267,35 @@ static void test_references(void)
     }
 }
 
+/* What SMP's forward returns to all ranks: nothing, a number, or the logits of every
+ * microbatch; folded and unfolded alike. */
+static void test_outputs(void)
+{
+    static const char *const changes[] = {
+        "pipeline=2 tensor=2 library=\"smp\" broadcast_outputs=\"none\"",
+        "pipeline=2 tensor=2 library=\"smp\" broadcast_outputs=\"loss\"",
+        "pipeline=2 tensor=2 library=\"smp\" broadcast_outputs=\"logits\"",
+    };
+    double comm_s[3];
+    for (int i = 0; i < 3; i++) {
+        struct job j;
+        struct simulate_result r[2];
+        load(&j, changes[i]);
+        for (int unfold = 0; unfold < 2; unfold++)
+            run(&j,
+                (struct simulate_options) { .network = FIDELITY_FLOW,
+                                            .unfold = unfold },
+                &r[unfold]);
+        CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
+        comm_s[i] = r[0].parts_s[PART_PIPELINE_COMM];
+        unload(&j);
+    }
+    double logits_B = 8.0 * 2 * 256 * 8192 * 2; /* m b s V at two bytes */
+    CU_ASSERT(comm_s[1] > comm_s[0]);
+    CU_ASSERT(comm_s[2] - comm_s[0] > logits_B / 600e9);
+    CU_ASSERT(comm_s[2] - comm_s[0] < logits_B / 10e9);
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -276,4 +305,5 @@ void test_simulate_register(void)
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "AWS's reference configurations", test_references);
+    CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
 }
