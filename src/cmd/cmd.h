@@ -20,6 +20,12 @@ int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 
+/* The document of a scenario (a file, "-" for standard input, or the name of a shipped
+ * one) with what --set changes in it; absent after reporting. */
+struct option_list;
+struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
+                        const struct option_list *sets);
+
 /* Prints the loader's errors to standard error, or `err`'s text when set there, and
  * releases the loader; yields EXIT_BAD_INPUT. */
 struct err;

@@ -100,11 +100,9 @@ int cmd_partition(int argc, char **argv)
         return done;
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cfg_load(&loader, words.values[0]);
-    for (int i = 0; root.json && i < args.sets.n; i++)
-        cfg_set(root, args.sets.values[i]);
+    struct cfg root = cmd_scenario(&loader, words.values[0], &args.sets);
     struct scenario s;
-    if (loader.diags.n_errors || scenario_read(&s, &loader, root))
+    if (!root.json || scenario_read(&s, &loader, root))
         return cmd_fail(&loader, NULL);
     return run(&loader, &s);
 }

@@ -83,22 +83,12 @@ static double clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static struct cfg load(struct cfg_loader *loader, const char *name)
-{
-    if (strcmp(name, "-") == 0)
-        return cfg_load(loader, name);
-    return datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
-}
-
 static int read_file(struct scenario *s, struct cfg_loader *loader, const char *name,
                      struct arguments *args)
 {
-    struct cfg root = load(loader, name);
-    int rc = root.json ? 0 : -1;
-    for (int32_t i = 0; rc == 0 && i < args->sets.n; i++)
-        rc = cfg_set(root, args->sets.values[i]);
+    struct cfg root = cmd_scenario(loader, name, &args->sets);
     args->scenario = root.json;
-    return rc ? rc : scenario_read(s, loader, root);
+    return root.json ? scenario_read(s, loader, root) : -1;
 }
 
 /* What a launch script says comes before the result. */
