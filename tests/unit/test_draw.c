@@ -245,8 +245,9 @@ static void generate(struct generated *g, uint32_t seed)
     for (size_t i = 0; i < n; i++) {
         g->x[i] = xs == AXIS_LOG2 ? ldexp(1, (int)(i % 40)) : (double)i + 1;
         g->y[i] = magnitude * pow(10, 3 * uniform(&seed));
-        snprintf(g->text[i], TEXT_MAX, "%.*s %zu", (int)(next(&seed) % 50),
-                 "a name of some length that has to be cut, p4d.24xlarge", i);
+        snprintf(g->text[i], TEXT_MAX, "%.*s %d", (int)(next(&seed) % 50),
+                 "a name of some length that has to be cut, p4d.24xlarge",
+                 (int)(i % 100000));
         g->names[i] = g->text[i];
     }
     for (size_t k = 0; k < m; k++)
