@@ -35,8 +35,8 @@ help:                           ## this list
 deps:                           ## install what is missing (apt or dnf)
 	$(Q)sh tests/deps.sh
 
-demo: deps                      ## build, simulate BERT-large on 2 x p3.16xlarge, plan GPT-3
-	$(Q)$(MAKE) --no-print-directory all
+demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw the plots
+	$(Q)$(MAKE) --no-print-directory all plots
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests

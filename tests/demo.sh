@@ -18,7 +18,7 @@ status=$?
 cat <<EOF
 
 Above: one training step of BERT-large on SQuAD, on two p3.16xlarge, and how GPT-3 175B
-would best be trained on 64 p4d.24xlarge. Try next:
+would best be trained on 64 p4d.24xlarge. Figures are in plots/README.md. Try next:
   $smsim simulate $scenario --set /cluster/instance=ml.p4d.24xlarge
   $smsim validate nvidia_bert_large_training
   $smsim --help
