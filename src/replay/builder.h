@@ -240,4 +240,11 @@ int buckets_broadcast(struct builder *b, struct err *err);
 /* update.c */
 void update_parameters(struct builder *b);
 
+/* model_group.c: behind the passes of an accumulation step; behind the reduction of
+ * gradients, where stages share an embedding; before the update, when gradients are
+ * clipped. */
+int group_broadcast_outputs(struct builder *b, struct err *err);
+int group_sum_embeddings(struct builder *b, struct err *err);
+int group_sum_norms(struct builder *b, struct err *err);
+
 #endif

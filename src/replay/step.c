@@ -445,45 +445,6 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
     return true;
 }
 
-/* Numbers that the model's head makes of each token. */
-static double logits_per_token(const struct scenario *s)
-{
-    switch (s->model.head) {
-    case MODEL_HEAD_SPAN:
-        return 2;
-    case MODEL_HEAD_NONE:
-        return (double)s->model.hidden;
-    case MODEL_HEAD_CLASS: /* a few for each sequence */
-        return 2 / (double)s->training.sequence_length;
-    default:
-        return (double)s->model.vocab;
-    }
-}
-
-/* What forward returned goes from the last stage to all ranks of the model group: under
- * SMP's step, for all microbatches together, behind the stage's last pass. */
-static int broadcast_outputs(struct builder *b, struct err *err)
-{
-    const struct scenario *s = b->s;
-    double elements[] = {
-        [OUTPUTS_NONE] = 0,
-        [OUTPUTS_LOSS] = 1,
-        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(s),
-    };
-    double each_B = dtype_bytes(op_compute_dtype(s->training.precision));
-    double bytes = elements[s->parallel.broadcast_outputs] * each_B *
-                   (double)s->training.microbatches;
-    if (bytes <= 0 || s->parallel.library != LIBRARY_SMP)
-        return 0;
-    int32_t comm = build_comm(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, err);
-    if (comm < 0)
-        return -1;
-    build_wait(b, program_collective(&b->step->program, PART_PIPELINE_COMM,
-                                     b->fw->dispatch_forward_s, comm, b->last_kernel));
-    build_kernel(b, PART_COMPUTE, 0, 0, 0);
-    return 0;
-}
-
 /* The passes of one accumulation step; its last backwards may reduce beside compute. */
 static int pipeline_passes(struct builder *b, const struct pass_list *order,
                            int64_t accumulated, bool reduces, struct err *err)
@@ -510,7 +471,7 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
     }
-    if (broadcast_outputs(b, err) < 0)
+    if (group_broadcast_outputs(b, err) < 0)
         return -1;
     b->reduces = reduces;
     if (reduces && buckets_end(b, err) < 0)
@@ -519,49 +480,6 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
         build_wait(b, b->last_comm);
     build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
     build_host_pause(b, b->fw->microbatch_s);
-    return 0;
-}
-
-/* First and last stage add up the gradients of an embedding that both hold. */
-static int sum_embeddings(struct builder *b, struct err *err)
-{
-    build_tag(b, WORK_OTHER, -1);
-    const struct parallelism *p = &b->s->parallel;
-    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
-    if (p->pipeline == 1 || !b->s->model.tied_embeddings ||
-        (stage != 0 && stage != p->pipeline - 1))
-        return 0;
-    double elements = (double)b->embedding_elements;
-    int32_t comm = build_comm(b, CHANNEL_EMBEDDING, COLL_ALL_REDUCE,
-                              elements * states_wire_B(b->s), err);
-    if (comm < 0)
-        return -1;
-    build_wait(b,
-               program_collective(&b->step->program, PART_PIPELINE_COMM,
-                                  b->fw->dispatch_optimizer_s, comm, b->last_kernel));
-    build_kernel(b, PART_COMPUTE, 0, 0, 0);
-    return 0;
-}
-
-/* The norm of all gradients, for clipping: each rank's share is read, and summed up. */
-static int sum_norms(struct builder *b, struct err *err)
-{
-    const struct parallelism *p = &b->s->parallel;
-    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
-    if (b->s->training.gradient_clipping <= 0 ||
-        (p->tensor * p->pipeline == 1 && !sharded))
-        return 0;
-    double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
-    build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
-    build_label(b, "gradient norm");
-    enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
-    int32_t comm = build_comm(b, channel, COLL_ALL_REDUCE, 4, err);
-    if (comm < 0)
-        return -1;
-    build_wait(b,
-               program_collective(&b->step->program, PART_OPTIMIZER,
-                                  b->fw->dispatch_optimizer_s, comm, b->last_kernel));
-    build_kernel(b, PART_OPTIMIZER, 0, 0, 0);
     return 0;
 }
 
@@ -600,7 +518,7 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
         .step = step, .request = request, .gpu = gpu, .plans_rank = rank
     };
     if (builder_init(&b, err) < 0 || accumulation_steps(&b, order, err) < 0 ||
-        sum_embeddings(&b, err) < 0 || sum_norms(&b, err) < 0)
+        group_sum_embeddings(&b, err) < 0 || group_sum_norms(&b, err) < 0)
         return -1;
     build_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
