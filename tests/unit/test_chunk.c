@@ -1,5 +1,6 @@
 /* The three fidelities against each other, and chunk replay against its theorems. */
 #include "base/units.h"
+#include "net_bench.h"
 #include "replay/coll_run.h"
 
 #include <CUnit/CUnit.h>
@@ -8,40 +9,13 @@
 
 void test_chunk_register(void);
 
-struct stage {
-    struct cfg_loader loader;
-    struct arena arena;
-    struct cluster cluster;
-    struct net *net;
-    struct coll_group world;
-    struct err err;
-};
-
-static void stage_init(struct stage *t, const char *spec, bool folded)
-{
-    memset(t, 0, sizeof(*t));
-    cfg_loader_init(&t->loader);
-    arena_init(&t->arena);
-    CU_ASSERT_FATAL(cluster_parse(&t->cluster, &t->loader, spec) == 0);
-    t->net = net_new(&t->cluster, folded, &t->err);
-    CU_ASSERT_FATAL(t->net != NULL);
-    t->world = coll_group_world(&t->cluster);
-}
-
-static void stage_release(struct stage *t)
-{
-    net_free(t->net);
-    arena_release(&t->arena);
-    cfg_loader_release(&t->loader);
-}
-
 static void note_end(struct sim *sim, void *arg)
 {
     *(double *)arg = units_s(sim->now_ps);
 }
 
 /* Ends of n plans started together. */
-static void run_plans(struct stage *t, const struct coll_plan *const *plans, int n,
+static void run_plans(struct bench *t, const struct coll_plan *const *plans, int n,
                       enum fidelity fidelity, double *ends)
 {
     struct sim sim;
@@ -57,7 +31,7 @@ static void run_plans(struct stage *t, const struct coll_plan *const *plans, int
     sim_release(&sim);
 }
 
-static double run_plan(struct stage *t, const struct coll_plan *plan, enum fidelity f)
+static double run_plan(struct bench *t, const struct coll_plan *plan, enum fidelity f)
 {
     double end;
     run_plans(t, &plan, 1, f, &end);
@@ -75,7 +49,7 @@ static int sharers(const struct coll_steps *steps, int32_t link)
 }
 
 /* (C5) of chunk.h: what chunks of several chains wait for each other. */
-static double waiting_s(const struct stage *t, const struct coll_plan *plan,
+static double waiting_s(const struct bench *t, const struct coll_plan *plan,
                         const struct coll_steps *steps)
 {
     double most = 0;
@@ -109,7 +83,7 @@ static double rounding_s(const struct coll_plan *plan)
     return s;
 }
 
-static void check_plan(struct stage *t, const struct coll_request *q)
+static void check_plan(struct bench *t, const struct coll_request *q)
 {
     struct coll_plan plan;
     CU_ASSERT_FATAL(coll_plan_make(&plan, &t->arena, t->net, q, &t->err) == 0);
@@ -132,8 +106,8 @@ static void test_fidelities(void)
                                          "p5.48xlarge:2",  "g5.48xlarge:2" };
     for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
         for (int folded = 0; folded < 2; folded++) {
-            struct stage t;
-            stage_init(&t, specs[i], folded);
+            struct bench t;
+            bench_init(&t, specs[i], folded);
             for (int op = 0; op < COLL_OP_N; op++)
                 for (double size = 512; size < 1e10; size *= 61)
                     for (int proto = -1; proto < FABRIC_PROTO_LL; proto++) {
@@ -144,15 +118,15 @@ static void test_fidelities(void)
                                                   .n_groups = 1 };
                         check_plan(&t, &q);
                     }
-            stage_release(&t);
+            bench_release(&t);
         }
 }
 
 /* Every subset of the cube mesh: rings, chains, PCIe. */
 static void test_subsets(void)
 {
-    struct stage t;
-    stage_init(&t, "p3.16xlarge", true);
+    struct bench t;
+    bench_init(&t, "p3.16xlarge", true);
     for (uint32_t mask = 1; mask < 256; mask++) {
         struct coll_span *s = &t.world.spans[0];
         struct coll_request q = { .op = COLL_ALL_REDUCE,
@@ -174,19 +148,19 @@ static void test_subsets(void)
                                      : 0;
         CU_ASSERT(chunk >= closed - slack - 0.02 * closed - rounding_s(&plan));
     }
-    stage_release(&t);
+    bench_release(&t);
 }
 
 /* Eight rings through one NIC get an eighth of it each, at flow and chunk; a FIFO serves
  * the last messages one after the other, so the first ring ends a message earlier. */
 static void test_sharing(void)
 {
-    struct stage t;
+    struct bench t;
     struct coll_group groups[8];
     struct coll_plan plans[8];
     const struct coll_plan *list[8];
     double ends[8];
-    stage_init(&t, "p3dn.24xlarge:16", false);
+    bench_init(&t, "p3dn.24xlarge:16", false);
     for (int i = 0; i < 8; i++) {
         groups[i] = t.world;
         groups[i].spans[0].n_gpus = 1;
@@ -208,7 +182,7 @@ static void test_sharing(void)
             CU_ASSERT(ends[i] / alone < 8 + 0.01);
         }
     }
-    stage_release(&t);
+    bench_release(&t);
 }
 
 /* Operations at once, and the net they share. */
@@ -271,7 +245,7 @@ static const struct contended contended[] = {
 };
 
 /* Plans of a case; returns how many. */
-static int plan_contended(struct stage *t, const struct contended *c,
+static int plan_contended(struct bench *t, const struct contended *c,
                           struct coll_group *groups, struct coll_plan *plans)
 {
     int n = 0;
@@ -298,12 +272,12 @@ static void test_contended(void)
 {
     for (size_t i = 0; i < sizeof(contended) / sizeof(*contended); i++) {
         const struct contended *c = &contended[i];
-        struct stage t;
+        struct bench t;
         struct coll_group groups[8];
         struct coll_plan plans[8];
         const struct coll_plan *list[8];
         double flow[8], chunk[8];
-        stage_init(&t, c->spec, false);
+        bench_init(&t, c->spec, false);
         struct fabric fabric = *t.cluster.fabric;
         fabric.oversubscription = c->oversubscription;
         t.cluster.fabric = &fabric;
@@ -318,18 +292,18 @@ static void test_contended(void)
             CU_ASSERT(fabs(chunk[k] / flow[k] - 1) < 0.03);
             CU_ASSERT(flow[k] > 1.2 * coll_plan_time_s(&plans[k], t.net));
         }
-        stage_release(&t);
+        bench_release(&t);
     }
 }
 
 /* All messages are replayed: n ranks x K steps, and each carries its bytes. */
 static void test_messages(void)
 {
-    struct stage t;
+    struct bench t;
     struct sim sim;
     struct coll_plan plan;
     double end = -1;
-    stage_init(&t, "p4d.24xlarge:2", false);
+    bench_init(&t, "p4d.24xlarge:2", false);
     struct coll_request q = { .op = COLL_ALL_REDUCE,
                               .protocol = FABRIC_PROTO_SIMPLE,
                               .size_B = 1 << 28,
@@ -353,17 +327,17 @@ static void test_messages(void)
               4 * 16 * 30 * 16 / 3); /* those of one instant are one event */
     chunk_net_free(c);
     sim_release(&sim);
-    stage_release(&t);
+    bench_release(&t);
 }
 
 /* A world may be dropped while messages are under way. */
 static void test_dropped(void)
 {
-    struct stage t;
+    struct bench t;
     struct sim sim;
     struct coll_plan plan;
     double end = -1;
-    stage_init(&t, "p4d.24xlarge", true);
+    bench_init(&t, "p4d.24xlarge", true);
     struct coll_request q = { .op = COLL_ALL_REDUCE,
                               .protocol = -1,
                               .size_B = 1e9,
@@ -378,7 +352,7 @@ static void test_dropped(void)
     sim_run(&sim);
     CU_ASSERT(end < 0);
     sim_release(&sim);
-    stage_release(&t);
+    bench_release(&t);
 }
 
 void test_chunk_register(void)

@@ -3,6 +3,7 @@
 #include "cost/collective.h"
 #include "cost/nccl.h"
 #include "cost/rings.h"
+#include "net_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -10,33 +11,6 @@
 #include <string.h>
 
 void test_collective_register(void);
-
-struct bench { /* a cluster with its net */
-    struct cfg_loader loader;
-    struct arena arena;
-    struct cluster cluster;
-    struct net *net;
-    struct coll_group world;
-    struct err err;
-};
-
-static void bench_init(struct bench *b, const char *spec, bool folded)
-{
-    memset(b, 0, sizeof(*b));
-    cfg_loader_init(&b->loader);
-    arena_init(&b->arena);
-    CU_ASSERT_FATAL(cluster_parse(&b->cluster, &b->loader, spec) == 0);
-    b->net = net_new(&b->cluster, folded, &b->err);
-    CU_ASSERT_FATAL(b->net != NULL);
-    b->world = coll_group_world(&b->cluster);
-}
-
-static void bench_release(struct bench *b)
-{
-    net_free(b->net);
-    arena_release(&b->arena);
-    cfg_loader_release(&b->loader);
-}
 
 static struct coll_request request_of(const struct bench *b, enum coll_op op,
                                       double size)

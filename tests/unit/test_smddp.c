@@ -2,6 +2,7 @@
  * formulas, times against the closed form written out, folding, and the fidelities. */
 #include "base/units.h"
 #include "cost/collective.h"
+#include "net_bench.h"
 #include "replay/coll_run.h"
 
 #include <CUnit/CUnit.h>
@@ -9,35 +10,6 @@
 #include <string.h>
 
 void test_smddp_register(void);
-
-struct bench { /* a cluster with its net */
-    struct cfg_loader loader;
-    struct arena arena;
-    struct cluster cluster;
-    struct net *net;
-    struct coll_group world;
-    struct coll_library library;
-    struct err err;
-};
-
-static void bench_init(struct bench *b, const char *spec, bool folded)
-{
-    memset(b, 0, sizeof(*b));
-    cfg_loader_init(&b->loader);
-    arena_init(&b->arena);
-    CU_ASSERT_FATAL(cluster_parse(&b->cluster, &b->loader, spec) == 0);
-    b->net = net_new(&b->cluster, folded, &b->err);
-    CU_ASSERT_FATAL(b->net != NULL);
-    b->world = coll_group_world(&b->cluster);
-    b->library = coll_library_defaults;
-}
-
-static void bench_release(struct bench *b)
-{
-    net_free(b->net);
-    arena_release(&b->arena);
-    cfg_loader_release(&b->loader);
-}
 
 static int plan(struct bench *b, enum coll_op op, enum coll_algorithm algorithm,
                 double size, struct coll_plan *out)
