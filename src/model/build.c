@@ -217,7 +217,7 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
     if (row->kind == ROW_OWNER_BWD)
         complete(b, op, row->part, ".weight", has_bias(b, row->part) ? 2 : 1);
     /* gradients of embeddings are parameters' gradients, not activations */
-    if (row->kind != ROW_OWNER_BWD || row->part == PART_NORM)
+    if (!row->in_place && (row->kind != ROW_OWNER_BWD || row->part == PART_NORM))
         add_outs(b, op, row);
 }
 

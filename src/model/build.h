@@ -135,6 +135,7 @@ struct row {
     struct term read[3], write[3];
     struct keep keep[3];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
+    bool in_place;    /* what it writes takes the place of what it reads */
     bool same_node;   /* belongs to the autograd node of the row before */
 };
 

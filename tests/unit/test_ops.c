@@ -488,6 +488,34 @@ static void test_predicted(void)
     arena_release(&a);
 }
 
+/* A fused loss (MODEL.md, 8.15) holds the 16-bit logits alone: no copy in fp32, and its
+ * gradient in their place. */
+static void test_fused_loss(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework in_place = eager;
+    in_place.fused_loss = true;
+    struct model m = gpt();
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab, held_B = 0, eager_B = 0;
+    struct op_list list = make(&a, &m, settings(OP_BF16, &in_place));
+    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
+    const struct op_block *head = &list.blocks[2], *other = &apart.blocks[2];
+    for (int32_t i = 0; i < head->n_forward; i++)
+        for (int32_t j = 0; j < head->forward[i].n_outs; j++)
+            if (head->forward[i].outs[j].size_B >= logits_B / 2)
+                held_B += head->forward[i].outs[j].size_B;
+    for (int32_t i = 0; i < head->n_backward; i++)
+        for (int32_t j = 0; j < head->backward[i].n_outs; j++)
+            CU_ASSERT(head->backward[i].outs[j].size_B < logits_B / 2);
+    CU_ASSERT_EQUAL(held_B, logits_B);
+    for (int32_t i = 0; i < other->n_forward; i++)
+        for (int32_t j = 0; j < other->forward[i].n_outs; j++)
+            eager_B += other->forward[i].outs[j].size_B;
+    CU_ASSERT(eager_B >= 5 * logits_B);
+    arena_release(&a);
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -531,5 +559,6 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "fused loss", test_fused_loss);
     CU_add_test(suite, "refusals", test_refusals);
 }
