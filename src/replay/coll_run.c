@@ -18,7 +18,8 @@ struct coll_run {
     struct sim_event event; /* of the closed form, and of plans without phases */
     struct coll_world *world;
     const struct coll_plan *plan;
-    int32_t next; /* phase */
+    double factor; /* on latencies and bytes */
+    int32_t next;  /* phase */
     flow_done_fn *done;
     void *arg;
 };
@@ -107,8 +108,9 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
     struct coll_activity *a = &w->known[hash >> (64 - COLL_ACTIVITIES_LOG2)];
     if (a->phase != p)
         make_activity(a, w->net, p);
-    flow_start(&w->flow, a->size, a->latency_ps, a->cap, p->n_uses, a->uses.v,
-               next_phase, run);
+    int64_t latency_ps = (int64_t)ceil(run->factor * (double)a->latency_ps);
+    flow_start(&w->flow, run->factor * a->size, latency_ps, a->cap, p->n_uses,
+               a->uses.v, next_phase, run);
 }
 
 static void next_phase(struct sim *sim, void *arg)
@@ -136,7 +138,8 @@ static void fire(struct sim *sim, struct sim_event *ev)
 static const struct sim_event_type closed_form_type = { "collective", fire };
 
 /* Rounded like flows are: latencies and bytes, phase by phase. */
-static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *net)
+static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *net,
+                              double factor)
 {
     int64_t t_ps = 0;
     for (int32_t i = 0; i < plan->n_phases; i++) {
@@ -144,19 +147,27 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
         double bytes_s = coll_phase_time_s(p, net) - p->latency_s;
         t_ps += units_ps(p->latency_s) + units_ps(fmax(bytes_s, 0));
     }
-    return t_ps;
+    return (int64_t)ceil(factor * (double)t_ps);
+}
+
+void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+                          double factor, flow_done_fn *done, void *arg)
+{
+    struct coll_run *run = xmalloc(sizeof(*run));
+    *run = (struct coll_run) {
+        .world = w, .plan = plan, .factor = factor, .done = done, .arg = arg
+    };
+    sim_event_init(&run->event, &closed_form_type);
+    if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
+        sim_after(w->sim, &run->event, closed_form_ps(plan, w->net, factor));
+    else
+        next_phase(w->sim, run);
 }
 
 void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg)
 {
-    struct coll_run *run = xmalloc(sizeof(*run));
-    *run = (struct coll_run) { .world = w, .plan = plan, .done = done, .arg = arg };
-    sim_event_init(&run->event, &closed_form_type);
-    if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
-        sim_after(w->sim, &run->event, closed_form_ps(plan, w->net));
-    else
-        next_phase(w->sim, run);
+    coll_run_start_paced(w, plan, 1, done, arg);
 }
 
 double coll_world_link_busy_s(struct coll_world *w, int32_t link)

@@ -45,6 +45,11 @@ void coll_world_release(struct coll_world *w);
 void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg);
 
+/* The same at another pace: latencies and bytes count `factor` (> 0) times. Not for the
+ * chunk fidelity, whose messages have their own. */
+void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+                          double factor, flow_done_fn *done, void *arg);
+
 /* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
 double coll_world_link_busy_s(struct coll_world *w, int32_t link);
 

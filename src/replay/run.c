@@ -16,8 +16,9 @@ void run_issue(struct rank *r)
             }
             r->host_ps = r->host_ps > m->arrived_ps ? r->host_ps : m->arrived_ps;
         }
-        r->host_ps += t->host_ps;
-        r->host_busy_ps += t->host_ps;
+        int64_t host_ps = run_paced_ps(r->host_factors, r->n_issued, t->host_ps);
+        r->host_ps += host_ps;
+        r->host_busy_ps += host_ps;
         if (t->sync)
             r->awaits = r->n_issued;
         if (r->run->request->observer)
@@ -33,9 +34,12 @@ static void next_task(struct lane *l)
     l->state = l->head < p->tasks.n ? LANE_BLOCKED : LANE_ENDED;
 }
 
-static int64_t duration_ps(const struct rank *r, const struct task *t)
+/* Of the task at a lane's head, at the present pace. */
+static int64_t duration_ps(const struct rank *r, int32_t head)
 {
-    return r->n_comm > 0 ? t->shared_ps : t->alone_ps;
+    const struct task *t = &r->program->tasks.v[head];
+    return run_paced_ps(r->kernel_factors, head,
+                        r->n_comm > 0 ? t->shared_ps : t->alone_ps);
 }
 
 /* A running kernel goes on at another pace when a collective joins or leaves the GPU. */
@@ -45,14 +49,14 @@ void run_change_pace(struct rank *r, int32_t n_comm)
     bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == LANE_RUNNING;
     int64_t now = r->run->sim.now_ps;
     if (changes) {
-        int64_t whole = duration_ps(r, &r->program->tasks.v[l->head]);
+        int64_t whole = duration_ps(r, l->head);
         if (whole > 0)
             l->left -= (double)(now - l->paced_ps) / (double)whole;
         l->left = fmax(l->left, 0);
     }
     r->n_comm = n_comm;
     if (changes) {
-        int64_t whole = duration_ps(r, &r->program->tasks.v[l->head]);
+        int64_t whole = duration_ps(r, l->head);
         l->paced_ps = now;
         sim_at(&r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
     }
@@ -75,13 +79,20 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
     struct account *a = &r->account;
     if (t->pass >= 0) {
         const struct pass_cost *pass = &r->program->passes.v[t->pass];
-        for (int i = 0; i < PART_N; i++)
-            a->parts_ps[i] += pass->parts_ps[i];
-        a->gpu_busy_ps += pass->gpu_busy_ps;
-        r->host_busy_ps += pass->host_busy_ps;
+        const double *by = r->kernel_factors;
+        int64_t told = 0;
+        for (int i = 0; i < PART_N; i++) {
+            int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
+            told += i == PART_DATA_COMM_HIDDEN ? 0 : part_ps;
+            a->parts_ps[i] += part_ps;
+        }
+        a->parts_ps[PART_OTHER] += by ? took - told : 0; /* rounding */
+        a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
+        r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
     } else {
-        a->parts_ps[t->part] += t->alone_ps;
-        a->parts_ps[PART_DATA_COMM_EXPOSED] += took - t->alone_ps;
+        int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
+        a->parts_ps[t->part] += alone_ps;
+        a->parts_ps[PART_DATA_COMM_EXPOSED] += took - alone_ps;
         a->gpu_busy_ps += took;
     }
     r->idle_ps = now;
@@ -125,7 +136,7 @@ static void start(struct rank *r, struct lane *l)
         return;
     if (l->stream == STREAM_COMPUTE)
         run_account_idle(r, t, l->head);
-    sim_at(&r->run->sim, &l->event, now + duration_ps(r, t));
+    sim_at(&r->run->sim, &l->event, now + duration_ps(r, l->head));
 }
 
 static bool waits_for(const struct rank *r, int32_t task)
@@ -194,6 +205,9 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     r->program = p;
     r->number = q->ranks[i];
     r->awaits = -1;
+    const struct run_factors *f = q->factors;
+    r->kernel_factors = f && f->kernel ? f->kernel[i] : NULL;
+    r->host_factors = f && f->host ? f->host[i] : NULL;
     bool shared = i > 0 && q->programs[i - 1] == p;
     r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
     r->issue_ps = xcalloc(2 * (size_t)n + 1, sizeof(int64_t));

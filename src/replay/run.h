@@ -9,6 +9,18 @@
 #include "replay/observe.h"
 #include "replay/plans.h"
 
+/* What makes a run other than its programs say: factors (> 0) on durations. A member that
+ * is NULL is 1 throughout; so is all of it in a run without. Factors of exactly 1 change
+ * nothing, to the picosecond. Not for the chunk fidelity. */
+struct run_factors {
+    const double *const *kernel; /* [n_ranks][tasks] of kernels, copies, passes */
+    const double *const *host;   /* [n_ranks][tasks] of the host's time to issue them */
+    /* Of the nth collective of a channel's group, whose first rank that is. */
+    double (*collective)(void *arg, const struct coll_plan *plan, enum channel channel,
+                         int64_t first, int32_t nth);
+    void *arg; /* of collective */
+};
+
 /* What is run: ranks[i] of the job runs programs[i] (entries may be the same program; in
  * a folded run a rank stands for all equal to it). */
 struct run_request {
@@ -18,7 +30,8 @@ struct run_request {
     int64_t n_ranks;
     const struct program *const *programs;
     const int64_t *ranks;
-    const struct observer *observer; /* NULL: none */
+    const struct observer *observer;   /* NULL: none */
+    const struct run_factors *factors; /* NULL: none */
 };
 
 struct run_result {

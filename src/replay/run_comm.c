@@ -23,6 +23,7 @@ static void take_part(struct rank *r, enum channel channel)
     if (!*slot) {
         *slot = xcalloc(1, sizeof(**slot));
         (*slot)->key = key;
+        (*slot)->first = group.first;
         for (int q = 0; q < RUN_QUEUES; q++)
             (*slot)->queues[q].solo.run = run;
     }
@@ -219,5 +220,16 @@ void run_join(struct rank *r, struct lane *l)
     run->wire_B += plan->wire_B;
     if (run->request->observer)
         run_observe_links(r);
-    coll_run_start(&run->world, plan, end_meeting, m);
+    struct communicator *c = r->comms[comm->channel];
+    run_collective(run, plan, comm->channel, c->first, c->n_started++, end_meeting, m);
+}
+
+void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
+                    int64_t first, int32_t nth, flow_done_fn *done, void *arg)
+{
+    const struct run_factors *f = run->request->factors;
+    double factor = 1;
+    if (f && f->collective)
+        factor = f->collective(f->arg, plan, channel, first, nth);
+    coll_run_start_paced(&run->world, plan, factor, done, arg);
 }

@@ -28,7 +28,7 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
             run_change_pace(r, r->n_comm + 1);
     }
     f->run->wire_B += plan->wire_B;
-    coll_run_start(&f->run->world, plan, buffer_done, f);
+    run_collective(f->run, plan, CHANNEL_DATA, 0, f->n_sent++, buffer_done, f);
 }
 
 /* Ranks that have come to the task leave it; the others will not wait for it. */

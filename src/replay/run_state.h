@@ -13,6 +13,8 @@
 #include "engine/sim.h"
 #include "replay/run.h"
 
+#include <math.h>
+
 #define RUN_NEVER INT64_MAX
 
 /* Collectives of a group come one after the other on each stream (gathers of sharded
@@ -45,8 +47,9 @@ struct rank {
     struct run *run;
     const struct program *program;
     const int32_t *next; /* [tasks] the next task of the same stream; tasks.n: none */
-    int64_t number;      /* of the job */
-    int64_t host_ps;     /* when the host is free again */
+    const double *kernel_factors, *host_factors; /* [tasks] NULL: 1 */
+    int64_t number;                              /* of the job */
+    int64_t host_ps;                             /* when the host is free again */
     int64_t host_busy_ps;
     int32_t n_issued;
     int32_t awaits;    /* task whose end the host waits for; -1: none */
@@ -79,6 +82,7 @@ struct fusing {
     struct fuser *fuser;
     int32_t task;
     const struct coll_plan *plan; /* under way */
+    int32_t n_sent;
     int64_t begun_ps;
     bool takes_sms;
 };
@@ -86,7 +90,9 @@ struct fusing {
 /* The simulated ranks of one group. */
 struct communicator {
     uint64_t key; /* channel and first rank */
+    int64_t first;
     int64_t n_members;
+    int32_t n_started; /* collectives */
     struct {
         VEC(struct meeting *) meetings; /* by sequence number */
         struct meeting solo;            /* of a group with one simulated rank */
@@ -127,6 +133,16 @@ void run_finish(struct rank *r, struct lane *l);
 void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
+
+/* A duration at the pace of a task: factors[task], 1 where there are none. */
+static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
+{
+    return factors ? (int64_t)ceil(factors[task] * (double)ps) : ps;
+}
+
+/* Starts the plan of the nth collective of a group at its pace. */
+void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
+                    int64_t first, int32_t nth, flow_done_fn *done, void *arg);
 
 /* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
 void run_comms_init(struct run *run);

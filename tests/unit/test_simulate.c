@@ -3,6 +3,7 @@
 #include "config/datadir.h"
 #include "parallel/scenario.h"
 #include "replay/cast.h"
+#include "replay/run.h"
 #include "replay/simulate.h"
 
 #include <CUnit/CUnit.h>
@@ -296,6 +297,67 @@ static void test_outputs(void)
     CU_ASSERT(comm_s[2] - comm_s[0] < logits_B / 10e9);
 }
 
+static double same_factor(void *arg, const struct coll_plan *plan, enum channel channel,
+                          int64_t first, int32_t nth)
+{
+    (void)plan;
+    (void)channel;
+    (void)first;
+    (void)nth;
+    return *(double *)arg;
+}
+
+/* The step of a cast when everything takes `by` times as long. */
+static double paced_s(const struct cast *cast, double by)
+{
+    struct arena arena;
+    struct run_result r = { 0 };
+    struct err err = { 0 };
+    int64_t most = 0;
+    for (int64_t i = 0; i < cast->n_ranks; i++)
+        most = cast->programs[i]->tasks.n > most ? cast->programs[i]->tasks.n : most;
+    arena_init(&arena);
+    double *each = ARENA_ARRAY(&arena, most, double);
+    const double **all = ARENA_ARRAY(&arena, cast->n_ranks, const double *);
+    for (int64_t i = 0; i < most; i++)
+        each[i] = by;
+    for (int64_t i = 0; i < cast->n_ranks; i++)
+        all[i] = each;
+    const struct run_factors factors = { all, all, same_factor, &by };
+    const struct run_request request = { .plans = { &arena, cast->net, &cast->groups },
+                                         .network = FIDELITY_FLOW,
+                                         .n_ranks = cast->n_ranks,
+                                         .programs = cast->programs,
+                                         .ranks = cast->ranks,
+                                         .factors = by > 0 ? &factors : NULL };
+    CU_ASSERT_EQUAL(run_programs(&request, &r, &err), 0);
+    arena_release(&arena);
+    return r.time_s;
+}
+
+/* Factors of 1 change nothing at all; of 2, everything is twice as long. */
+static void test_factors(void)
+{
+    static const char *const changes[] = { "tensor=1", "tensor=2 pipeline=4",
+                                           "sharding={" FULL "}" };
+    for (int i = 0; i < 3; i++)
+        for (int unfold = 0; unfold < 2; unfold++) {
+            struct job j;
+            struct cast cast;
+            struct err err = { 0 };
+            const struct cast_options how = { .unfold = unfold };
+            load(&j, changes[i]);
+            CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err),
+                                  0);
+            double plain_s = paced_s(&cast, 0);
+            CU_ASSERT(plain_s > 0);
+            CU_ASSERT_EQUAL(paced_s(&cast, 1), plain_s);
+            CU_ASSERT_DOUBLE_EQUAL(paced_s(&cast, 2) / plain_s, 2, 1e-6);
+            cast_release(&cast);
+            unload(&j);
+        }
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -306,4 +368,5 @@ void test_simulate_register(void)
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
+    CU_add_test(s, "durations at another pace", test_factors);
 }
