@@ -117,6 +117,37 @@ static const struct nccl_version *version_of(const struct planner *p)
     return nccl_version_get(q->nccl ? q->nccl : f->nccl);
 }
 
+/* Accesses of a GPU's memory for each byte on its bus (nccl-tests' measure): a byte
+ * that passes through is written into the buffer by the neighbour and read from it, and
+ * beside it an operand is read (sums) or the result written (gathers). Sums in the
+ * switch read and write each byte once, for two on the bus. MODEL.md (3.11). */
+static double accesses(enum coll_algorithm algorithm)
+{
+    enum { PASSED_ON = 3, SWITCHED = 1, SENT = 2 };
+    switch (algorithm) {
+    case COLL_NVLS:
+    case COLL_NVLS_TREE:
+        return SWITCHED;
+    case COLL_P2P:
+        return SENT;
+    default:
+        return PASSED_ON;
+    }
+}
+
+/* What the collective takes of the GPU beside the links: SMs and memory traffic. */
+static void take_gpu(struct planner *p)
+{
+    struct coll_plan *plan = p->plan;
+    const struct coll_request *q = p->request;
+    const struct instance *inst = coll_instance(p, q->groups[0].spans[0].first);
+    double time_s = coll_plan_time_s(plan, p->net);
+    plan->sm_frac = fmin(1, plan->n_channels / (double)inst->gpu->n_sms);
+    if (plan->sm_frac > 0 && time_s > 0)
+        plan->memory_Bps = accesses(plan->algorithm) * q->size_B *
+                           coll_bus_factor(q->op, plan->n_ranks) / time_s;
+}
+
 int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,
                    const struct coll_request *request, struct err *err)
 {
@@ -149,8 +180,7 @@ int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net
     if (algo->plan(&p))
         return -1;
     plan->protocol = plan->phases[0].protocol;
-    const struct instance *inst = coll_instance(&p, request->groups[0].spans[0].first);
-    plan->sm_frac = fmin(1, plan->n_channels / (double)inst->gpu->n_sms);
+    take_gpu(&p);
     return 0;
 }
 

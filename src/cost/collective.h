@@ -150,6 +150,7 @@ struct coll_plan {
     int32_t n_phases;
     struct coll_phase *phases; /* one after the other */
     double sm_frac;            /* share of the GPU's SMs its kernels occupy */
+    double memory_Bps;         /* traffic of one GPU's memory while it runs alone */
     double wire_B;             /* bytes over all links together, all ranks */
     const char *why;           /* the choice in one line, for --explain */
 };

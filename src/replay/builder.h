@@ -165,6 +165,10 @@ void load_checkpoint(struct builder *b, int64_t size_B);
 int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
                    double size_B, struct err *err);
 
+/* Kernels will run beside that collective: they have at most the SMs and the memory
+ * bandwidth that it leaves (b->shared). Before pass_time_blocks. */
+void build_beside(struct builder *b, const struct coll_plan *plan);
+
 /* A memory-bound kernel that is not of the operator list; yields its task. */
 int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes);
 

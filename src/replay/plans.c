@@ -131,6 +131,7 @@ static int plan_own(const struct plans *p, const struct comm *comm,
         pace(p->net, &all->phases[i], own);
     }
     plan->sm_frac = all->sm_frac;
+    plan->memory_Bps = all->memory_Bps;
     return 0;
 }
 

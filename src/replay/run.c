@@ -92,7 +92,7 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
     } else {
         int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
         a->parts_ps[t->part] += alone_ps;
-        a->parts_ps[PART_DATA_COMM_EXPOSED] += took - alone_ps;
+        a->parts_ps[r->slowed_by] += took - alone_ps;
         a->gpu_busy_ps += took;
     }
     r->idle_ps = now;

@@ -143,11 +143,18 @@ static void deliver(struct rank *r, int32_t number, int64_t sent_ps)
 
 /* Meetings ------------------------------------------------------------------------------------- */
 
-/* Whether a stream's collectives run beside kernels, which they slow when they take
- * SMs. Activations are waited for at once. */
-static bool runs_beside(enum stream s)
+/* Whether a stream's collectives are of gradients and parameters, whose time is told
+ * apart as exposed and hidden. */
+static bool is_data(enum stream s)
 {
     return s == STREAM_COMM || s == STREAM_SHARD || s >= STREAM_TO_HOST;
+}
+
+/* Whether they may run beside kernels, which they slow when they take SMs. Messages
+ * between stages and those of context and expert groups take none that count. */
+static bool runs_beside(enum stream s)
+{
+    return is_data(s) || s == STREAM_TENSOR;
 }
 
 /* The streams go on when all of them have ended the task, so that none sees a half. */
@@ -161,7 +168,7 @@ static void end_meeting(struct sim *sim, void *arg)
         const struct task *t = &r->program->tasks.v[l->head];
         if (i == 0 && r->run->request->observer)
             run_observe_links(r);
-        if (runs_beside(l->stream))
+        if (is_data(l->stream))
             run_change_moving(r, -1);
         if (runs_beside(l->stream) && m->takes_sms)
             run_change_pace(r, r->n_comm - 1);
@@ -201,8 +208,10 @@ void run_join(struct rank *r, struct lane *l)
     const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
     struct meeting *m = meeting_of(r, comm->channel, l->stream);
     m->takes_sms = comm->plan->sm_frac > 0;
-    if (runs_beside(l->stream) && m->takes_sms)
+    if (runs_beside(l->stream) && m->takes_sms) {
+        r->slowed_by = r->program->tasks.v[l->head].part;
         run_change_pace(r, r->n_comm + 1);
+    }
     VEC_PUSH(&m->lanes, l);
     if (m->lanes.n < r->comms[comm->channel]->n_members)
         return;
@@ -210,7 +219,7 @@ void run_join(struct rank *r, struct lane *l)
     m->start_ps = run->sim.now_ps;
     for (int64_t i = 0; i < m->lanes.n; i++) {
         m->lanes.v[i]->met_ps = m->start_ps;
-        if (runs_beside(l->stream))
+        if (is_data(l->stream))
             run_change_moving(m->lanes.v[i]->rank, 1);
     }
     if (!plan) {

@@ -24,8 +24,10 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
     for (int64_t i = 0; i < f->run->n_ranks; i++) {
         struct rank *r = &f->run->ranks[i];
         run_change_moving(r, 1);
-        if (f->takes_sms)
+        if (f->takes_sms) {
+            r->slowed_by = PART_DATA_COMM_EXPOSED;
             run_change_pace(r, r->n_comm + 1);
+        }
     }
     f->run->wire_B += plan->wire_B;
     run_collective(f->run, plan, CHANNEL_DATA, 0, f->n_sent++, buffer_done, f);

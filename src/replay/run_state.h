@@ -58,10 +58,11 @@ struct rank {
     struct lane lanes[STREAM_N];
     int32_t n_used;
     enum stream used[STREAM_N]; /* streams that the program has tasks on, in order */
-    int32_t n_comm;    /* collectives that take part of its GPU at the moment */
-    int32_t n_moving;  /* collectives of gradients and parameters that run ... */
-    int64_t moving_ps; /* ... and since when there are any */
-    int64_t idle_ps;   /* since when the compute stream has been idle */
+    int32_t n_comm;      /* collectives that take part of its GPU at the moment */
+    enum part slowed_by; /* part of the collective that came last: a kernel's delay */
+    int32_t n_moving;    /* collectives of gradients and parameters that run ... */
+    int64_t moving_ps;   /* ... and since when there are any */
+    int64_t idle_ps;     /* since when the compute stream has been idle */
     struct account account, from, to;
     struct communicator *comms[CHANNEL_N];
     int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */

@@ -109,8 +109,7 @@ int shard_plan(struct builder *b, struct err *err)
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
-    double taken = b->step->program.comms.v[comm].plan->sm_frac;
-    b->shared.sms = fmin(b->shared.sms, 1 - taken);
+    build_beside(b, b->step->program.comms.v[comm].plan);
     return 0;
 }
 

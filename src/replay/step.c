@@ -55,6 +55,11 @@ int32_t build_kernel(struct builder *b, enum part part, double host_s, double al
     return task;
 }
 
+void build_beside(struct builder *b, const struct coll_plan *plan)
+{
+    b->shared = kernel_beside(b->gpu, b->shared, plan->sm_frac, plan->memory_Bps);
+}
+
 int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes)
 {
     return build_kernel(b, part, host_s, kernel_stream_s(b->gpu, bytes, kernel_alone),

@@ -151,6 +151,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
         return -1;
     bool may = b->fw->tensor_overlap;
     double time_s;
+    if (r->overlaps && may)
+        build_beside(b, b->step->program.comms.v[comm].plan);
     if (tensor_alone_s(b, comm, &time_s, err) < 0)
         return -1;
     c->v[side][c->n[side]++] = (struct op_comm) { .op = at,

@@ -107,7 +107,7 @@ static const struct coll_plan *part_of(struct builder *b, const struct coll_plan
     part->phases = whole->phases + first;
     part->n_phases = n;
     if (place != COLL_AT_GPU && place != COLL_AT_GATHER)
-        part->sm_frac = 0;
+        part->sm_frac = part->memory_Bps = 0;
     return part;
 }
 
@@ -139,8 +139,7 @@ static int plan_groups(struct builder *b, double size, struct err *err)
                    sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, size, err);
     if (comm < 0)
         return -1;
-    double taken = b->step->program.comms.v[comm].plan->sm_frac;
-    b->shared.sms = fmin(b->shared.sms, 1 - taken);
+    build_beside(b, b->step->program.comms.v[comm].plan);
     w->n_stages = 1;
     w->streams[0] = STREAM_COMM;
     w->stages[0] = comm;
@@ -172,7 +171,7 @@ int wire_plan(struct builder *b, double bytes, struct err *err)
         return -1;
     b->plan_B = size;
     cut_stages(b, plan);
-    b->shared.sms = fmin(b->shared.sms, 1 - plan->sm_frac);
+    build_beside(b, plan);
     return 0;
 }
 

@@ -537,6 +537,31 @@ static void expect_error(struct bench *b, const struct coll_request *q,
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, part));
 }
 
+/* Memory traffic of a GPU beside its kernels: a ring passes every byte on in three
+ * accesses, a sum in the switch is one access for each byte of the bus. */
+static void test_memory_taken(void)
+{
+    static const struct {
+        const char *cluster;
+        enum coll_algorithm algorithm;
+        double accesses;
+    } cases[] = { { "p4d.24xlarge", COLL_RING, 3 },
+                  { "p4d.24xlarge:2", COLL_TREE, 3 },
+                  { "p5.48xlarge", COLL_NVLS, 1 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bench b;
+        bench_init(&b, cases[i].cluster, true);
+        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 0x1p30);
+        struct coll_plan plan;
+        q.algorithm = cases[i].algorithm;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        double n = (double)plan.n_ranks;
+        double bus_Bps = q.size_B / coll_plan_time_s(&plan, b.net) * 2 * (n - 1) / n;
+        CU_ASSERT_DOUBLE_EQUAL(plan.memory_Bps / bus_Bps, cases[i].accesses, 1e-9);
+        bench_release(&b);
+    }
+}
+
 static void test_edges(void)
 {
     struct bench b;
@@ -594,5 +619,6 @@ void test_collective_register(void)
     CU_add_test(s, "NCCL's choice of protocol", test_choice);
     CU_add_test(s, "NCCL 2.4's choice of protocol", test_choice_of_2_4);
     CU_add_test(s, "versions of NCCL", test_versions);
+    CU_add_test(s, "memory bandwidth taken from kernels", test_memory_taken);
     CU_add_test(s, "one rank, and what is refused", test_edges);
 }

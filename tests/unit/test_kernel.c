@@ -228,6 +228,22 @@ static void test_shares_slow_down(void)
     }
 }
 
+/* What a collective leaves: of SMs the rest, of memory what its traffic does not take of
+ * the share that memory-bound kernels reach, and never more than was left before. */
+static void test_beside(void)
+{
+    const struct gpu g = a100();
+    double stream_Bps = 0.82 * 2039e9;
+    struct kernel_share s =
+        kernel_beside(&g, kernel_alone, 24.0 / 108, 0.4 * stream_Bps);
+    CU_ASSERT_DOUBLE_EQUAL(s.sms, 84.0 / 108, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(s.memory, 0.6, 1e-12);
+    struct kernel_share t = kernel_beside(&g, s, 0.5, 0.1 * stream_Bps);
+    CU_ASSERT_DOUBLE_EQUAL(t.sms, 0.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.memory, 0.6, 1e-12);
+    CU_ASSERT_TRUE(kernel_beside(&g, s, 0, 2 * stream_Bps).memory > 0);
+}
+
 static void test_streams(void)
 {
     const struct gpu g = a100();
@@ -332,6 +348,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_monotone);
     CU_ADD_TEST(suite, test_waves);
     CU_ADD_TEST(suite, test_shares_slow_down);
+    CU_ADD_TEST(suite, test_beside);
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_alignment);

@@ -358,6 +358,33 @@ static void test_factors(void)
         }
 }
 
+/* A sum of activations that runs beside gradients of weights is hidden, but slows them:
+ * they have fewer SMs and less memory bandwidth. */
+static void test_slowed(void)
+{
+    static const char *const frameworks[] = { "megatron-2021", "megatron-2022" };
+    struct simulate_result r[2];
+    for (int overlap = 0; overlap < 2; overlap++) {
+        char changes[256];
+        struct job j;
+        snprintf(changes, sizeof(changes),
+                 "/model/n_embd=4096 /training/micro_batch_size=8 tensor=8 "
+                 "/training/framework=\"%s\"",
+                 frameworks[overlap]);
+        load(&j, changes);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r[overlap]);
+        unload(&j);
+    }
+    double sums = 4 * 8 + 2; /* in all layers and at the ends, a microbatch */
+    double sum_s = r[0].parts_s[PART_TENSOR_COMM] / (8 * sums);
+    double hidden_s = r[0].layer.backward_s - r[1].layer.backward_s;
+    CU_ASSERT(hidden_s > 0.3 * 2 * sum_s);
+    CU_ASSERT(hidden_s < 0.9 * 2 * sum_s);
+    CU_ASSERT_DOUBLE_EQUAL(r[0].layer.forward_s, r[1].layer.forward_s, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r[0].parts_s[PART_COMPUTE] / r[1].parts_s[PART_COMPUTE], 1,
+                           1e-9);
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -367,6 +394,7 @@ void test_simulate_register(void)
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "AWS's reference configurations", test_references);
+    CU_add_test(s, "kernels beside sums of activations", test_slowed);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "durations at another pace", test_factors);
 }
