@@ -53,11 +53,12 @@ static const char *const library_frameworks[][2] = {
     [LIBRARY_FSDP]             = { "pytorch-fsdp", "pytorch-ddp" },
     [LIBRARY_DEEPSPEED]        = { "deepspeed", "pytorch-ddp" },
     [LIBRARY_MEGATRON]         = { "megatron", "pytorch-ddp" },
-    [LIBRARY_SMP]              = { "smp", "pytorch-ddp" },
+    [LIBRARY_SMP]              = { "smp-v1", "pytorch-ddp" },
     [LIBRARY_HOROVOD]          = { "horovod-pytorch" },
     [LIBRARY_PARAMETER_SERVER] = { "pytorch-ddp" },
 };
 static const char smddp_framework[] = "smddp";
+static const char smp_v2_framework[] = "fsdp-torch2"; /* SMP v2 needs PyTorch 2 */
 
 /* Horovod's defaults by version: threshold and cycle (docs/tensor-fusion.rst). */
 static const struct {
@@ -301,6 +302,8 @@ static int read_framework(struct reading *r)
     const char *name = r->words.framework;
     if (!name && p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP)
         name = smddp_framework;
+    if (!name && p->smp == 2)
+        name = smp_v2_framework;
     if (!name)
         name = default_framework(r, p->library);
     t->framework = name ? framework_get(r->loader, name, at) : NULL;

@@ -157,6 +157,10 @@ static void test_v1_defaults(void)
     CU_ASSERT_STRING_EQUAL(p->placement, "DPT");
     CU_ASSERT_EQUAL(l.s.training.global_batch_size, 4 * 8 * 4);
     CU_ASSERT_EQUAL(l.s.software.protocol, FABRIC_PROTO_SIMPLE);
+    /* smp.DistributedModel's */
+    CU_ASSERT_STRING_EQUAL(l.s.training.framework->name, "smp-v1");
+    CU_ASSERT_TRUE(p->overlap);
+    CU_ASSERT_EQUAL(p->bucket_B, 25 << 20);
     unload(&l);
 }
 
@@ -227,6 +231,7 @@ static void test_v2_degrees(void)
         load(&l, "p4d.24xlarge", torchrun, cases[i].parameters, "");
         CU_ASSERT_EQUAL(l.s.parallel.smp, 2);
         CU_ASSERT_EQUAL(l.s.parallel.library, LIBRARY_FSDP);
+        CU_ASSERT_STRING_EQUAL(l.s.training.framework->name, "fsdp-torch2");
         CU_ASSERT_EQUAL(l.s.parallel.sharding, cases[i].sharding);
         CU_ASSERT_EQUAL(l.s.parallel.shard_degree, cases[i].degree);
         CU_ASSERT_EQUAL(l.s.parallel.data, cases[i].data);
