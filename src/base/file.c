@@ -4,6 +4,7 @@
 
 #include "base/xmalloc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -144,4 +145,79 @@ void file_out_abandon(struct file_out *out)
     free(out->temp);
     free(out->path);
     *out = (struct file_out) { 0 };
+}
+
+/* Directories ------------------------------------------------------------------------ */
+
+static bool is_dot(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Whether a directory of that name could be renamed onto it. */
+static int check_vacant(const char *path, struct err *err)
+{
+    DIR *d = opendir(path);
+    bool empty = true;
+    if (!d && errno == ENOENT)
+        return 0;
+    if (!d)
+        return cannot_write(path, err);
+    for (const struct dirent *e; empty && (e = readdir(d));)
+        empty = is_dot(e->d_name);
+    closedir(d);
+    return empty ? 0 : err_set(err, "%s: is not empty (give a new directory)", path);
+}
+
+int dir_out_open(struct dir_out *out, const char *path, struct err *err)
+{
+    enum { TRIES = 100 };
+    size_t n = strlen(path);
+    *out = (struct dir_out) { 0 };
+    if (check_vacant(path, err))
+        return -1;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    out->path = xasprintf("%.*s", (int)n, path);
+    for (int i = 0; i < TRIES && !out->temp; i++) {
+        out->temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);
+        if (mkdir(out->temp, 0777) == 0)
+            return 0;
+        free(out->temp);
+        out->temp = NULL;
+        if (errno != EEXIST)
+            break;
+    }
+    cannot_write(path, err);
+    dir_out_abandon(out);
+    return -1;
+}
+
+int dir_out_commit(struct dir_out *out, struct err *err)
+{
+    int rc = rename(out->temp, out->path) ? cannot_write(out->path, err) : 0;
+    if (rc == 0) {
+        free(out->temp);
+        out->temp = NULL;
+    }
+    dir_out_abandon(out);
+    return rc;
+}
+
+void dir_out_abandon(struct dir_out *out)
+{
+    DIR *d = out->temp ? opendir(out->temp) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char *file = xasprintf("%s/%s", out->temp, e->d_name);
+        if (!is_dot(e->d_name))
+            unlink(file);
+        free(file);
+    }
+    if (d)
+        closedir(d);
+    if (out->temp)
+        rmdir(out->temp);
+    free(out->temp);
+    free(out->path);
+    *out = (struct dir_out) { 0 };
 }

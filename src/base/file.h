@@ -1,4 +1,4 @@
-/* Whole files in, whole files out. */
+/* Whole files in, whole files and directories out. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -21,5 +21,15 @@ struct file_out {
 int file_out_open(struct file_out *out, const char *path, struct err *err);
 int file_out_commit(struct file_out *out, struct err *err);
 void file_out_abandon(struct file_out *out); /* harmless after commit */
+
+/* A directory of files that appears whole or not at all: filled under another name beside
+ * the target, renamed by commit. The target must not be there, or be empty. */
+struct dir_out {
+    char *path, *temp; /* temp is where to write */
+};
+
+int dir_out_open(struct dir_out *out, const char *path, struct err *err);
+int dir_out_commit(struct dir_out *out, struct err *err);
+void dir_out_abandon(struct dir_out *out); /* harmless after commit */
 
 #endif

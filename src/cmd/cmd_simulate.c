@@ -4,11 +4,13 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/datadir.h"
+#include "report/chakra.h"
 #include "report/figure_step.h"
 #include "report/html.h"
 #include "report/report.h"
 #include "report/trace.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +18,7 @@ struct arguments {
     struct option_list sets;
     int network;
     bool unfold, timing;
-    const char *json, *estimator, *trace;
+    const char *json, *estimator, *trace, *chakra;
     const char *plots[STEP_FIGURES], *html;
     const json_t *scenario; /* the tree that was read */
     int64_t trace_ranks;
@@ -54,6 +56,8 @@ static const struct option options[] = {
     { .name = "--trace-ranks", .type = OPTION_INT,
       .at = offsetof(struct arguments, trace_ranks), .value = "N",
       .help = "simulated ranks in the trace (64)", .min = 1, .max = 1 << 20 },
+    { .name = "--chakra", .type = OPTION_STRING, .at = offsetof(struct arguments, chakra),
+      .value = "DIR", .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
     { .name = "--timing", .type = OPTION_FLAG, .at = offsetof(struct arguments, timing),
       .help = "say how long the simulation took" },
     { .name = NULL },
@@ -203,6 +207,19 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     return rc;
 }
 
+static int export_chakra(struct cfg_loader *loader, const struct scenario *s,
+                         const struct arguments *args, struct err *err)
+{
+    struct chakra_counts n;
+    if (!args->chakra)
+        return 0;
+    if (chakra_export(&n, args->chakra, &loader->arena, s, err))
+        return -1;
+    fprintf(stderr, "%s: %" PRId64 " ranks, %" PRId64 " nodes, %" PRId64 " groups\n",
+            args->chakra, n.ranks, n.nodes, n.groups);
+    return 0;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     struct arguments args = { .network = FIDELITY_FLOW, .trace_ranks = TRACE_RANKS };
@@ -219,7 +236,7 @@ int cmd_simulate(int argc, char **argv)
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
         return cmd_fail(&loader, NULL);
-    if (run(&r, &loader, &s, &args, &err))
+    if (run(&r, &loader, &s, &args, &err) || export_chakra(&loader, &s, &args, &err))
         return cmd_fail(&loader, &err);
     trust_judge(&r, trust_table_get(&loader), &loader.diags, &s);
     add_warnings(&r, &loader);

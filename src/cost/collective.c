@@ -158,7 +158,9 @@ int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net
                          .request = request,
                          .err = err,
                          .picked = -1 };
-    *plan = (struct coll_plan) { .op = request->op, .algorithm = request->algorithm };
+    *plan = (struct coll_plan) { .op = request->op,
+                                 .algorithm = request->algorithm,
+                                 .size_B = request->size_B };
     if (request->n_groups < 1)
         return err_set(err, "no ranks take part");
     plan->n_ranks = coll_group_ranks(&request->groups[0]);

@@ -145,6 +145,7 @@ struct coll_plan {
     enum coll_op op;
     enum coll_algorithm algorithm; /* chosen */
     int protocol;                  /* of the first phase */
+    double size_B;                 /* asked for */
     int64_t n_ranks, n_nodes;
     int32_t n_channels;
     int32_t n_phases;

@@ -19,7 +19,7 @@
     X(schedule) X(simulate) X(conserve) \
     X(calibrate) X(logs) \
     X(expr) X(mapping) X(stats) X(trust) \
-    X(report) X(draw) X(trace) X(sweep) X(plan)
+    X(report) X(draw) X(trace) X(chakra) X(sweep) X(plan)
 /* clang-format on */
 
 #define DECLARE(name) void test_##name##_register(void);
