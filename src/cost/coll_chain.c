@@ -64,6 +64,7 @@ static int build_chains(struct planner *p, struct coll_phase *phase, double infl
             for (int32_t h = 0; h < ring->n_hops && !rc; h++)
                 coll_load_hop(p, &loads, ring, h, 1.0 / m, 1);
         }
+        coll_loads_own(&loads);
     }
     coll_loads_finish(p, &loads, phase);
     return rc;

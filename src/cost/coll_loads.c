@@ -92,10 +92,40 @@ static int compare_uses(const void *a, const void *b)
                                                                  the order of hops */
 }
 
+void coll_loads_own(struct coll_loads *loads)
+{
+    if (loads->n_own == 0)
+        loads->n_own = loads->uses.n;
+}
+
+/* Where the first group's loads are some of all, those of each link. `sorted` are the
+ * phase's. */
+static double *sum_own(struct planner *p, const struct flow_use *own, int64_t n,
+                       const struct flow_use *sorted, int32_t n_sorted)
+{
+    double *sums = ARENA_ARRAY(p->arena, n_sorted + 1, double);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t low = 0, high = n_sorted - 1;
+        while (low < high) {
+            int32_t middle = low + (high - low) / 2;
+            if (sorted[middle].link < own[i].link)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        sums[low] += own[i].weight;
+    }
+    return sums;
+}
+
 void coll_loads_finish(struct planner *p, struct coll_loads *loads,
                        struct coll_phase *phase)
 {
     int32_t n = 0;
+    int64_t n_own = loads->n_own < loads->uses.n ? loads->n_own : 0;
+    struct flow_use *own = xmalloc(((size_t)n_own + 1) * sizeof(*own));
+    if (n_own > 0)
+        memcpy(own, loads->uses.v, (size_t)n_own * sizeof(*own));
     if (loads->uses.n > 0)
         qsort(loads->uses.v, (size_t)loads->uses.n, sizeof(*loads->uses.v),
               compare_uses);
@@ -108,6 +138,9 @@ void coll_loads_finish(struct planner *p, struct coll_loads *loads,
             phase->uses[phase->n_uses++].link = use->link;
         phase->uses[phase->n_uses - 1].weight += use->weight;
     }
+    if (n_own > 0)
+        phase->own = sum_own(p, own, n_own, phase->uses, phase->n_uses);
+    free(own);
     p->plan->wire_B += loads->wire * phase->size_B;
     VEC_RELEASE(&loads->uses);
 }

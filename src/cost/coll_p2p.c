@@ -121,6 +121,7 @@ static int add_groups(struct p2p *w, const struct p2p_op *op)
                             nodes * q->n_groups / counted))
                     return -1;
         }
+        coll_streams_own(w->streams);
     }
     return 0;
 }

@@ -132,6 +132,8 @@ struct coll_streams *coll_streams_new(struct planner *p, struct coll_phase *phas
 int coll_stream_hop(struct coll_streams *s, double inflation, const int64_t instance[2],
                     const int gpu[2], double bytes, double nodes);
 
+void coll_streams_own(struct coll_streams *s); /* the first group is loaded */
+
 /* Sums the loads, and sets the messages of chunk replay. Then the phase's rate is known,
  * and coll_streams_time sets its latency. */
 void coll_streams_finish(struct coll_streams *s);
@@ -158,8 +160,12 @@ double coll_quanta_s(const struct coll_terms *t, double bytes);
 /* Loads of links, summed up. */
 struct coll_loads {
     VEC(struct flow_use) uses;
-    double wire; /* bytes over all links per byte of progress */
+    int64_t n_own; /* of these, the first group's; 0: all */
+    double wire;   /* bytes over all links per byte of progress */
 };
+
+/* The first of a phase's groups is loaded. */
+void coll_loads_own(struct coll_loads *loads);
 
 /* `bytes` pass the hop per byte of progress; `nodes` real hops stand behind it. */
 void coll_load_hop(struct planner *p, struct coll_loads *loads,

@@ -143,6 +143,7 @@ static int build_rings(struct work *w)
             if (!rc)
                 load_ring(w, g, ring, (double)w->job->n_groups / w->n_counted, &loads);
         }
+        coll_loads_own(&loads);
     }
     coll_loads_finish(w->p, &loads, w->phase);
     return rc;

@@ -49,6 +49,11 @@ int coll_stream_hop(struct coll_streams *s, double inflation, const int64_t inst
     return 0;
 }
 
+void coll_streams_own(struct coll_streams *s)
+{
+    coll_loads_own(&s->loads);
+}
+
 void coll_streams_finish(struct coll_streams *s)
 {
     struct coll_steps *steps = &s->phase->steps;

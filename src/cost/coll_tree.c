@@ -105,10 +105,12 @@ static int add_groups(struct tree *t)
     int32_t counted = 0;
     for (int32_t i = 0; i < q->n_groups; i++)
         counted += coll_counts(t->p, &q->groups[0], &q->groups[i]);
-    for (int32_t i = 0; i < q->n_groups; i++)
+    for (int32_t i = 0; i < q->n_groups; i++) {
         if (coll_counts(t->p, &q->groups[0], &q->groups[i]) &&
             add_group(t, &q->groups[i], (double)q->n_groups / counted))
             return -1;
+        coll_streams_own(t->streams);
+    }
     return 0;
 }
 

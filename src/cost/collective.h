@@ -136,7 +136,10 @@ struct coll_phase {
     double cap_Bps; /* software's limit; INFINITY: none */
     int32_t n_uses;
     struct flow_use *uses; /* link of the net, bytes on it per byte of progress */
-    int protocol;          /* FABRIC_PROTO_* */
+    double
+        *own; /* [n_uses] of these bytes, the first group's; NULL: all. Each group has
+                    a share of a link of its own, so that many in lock step have as many */
+    int protocol; /* FABRIC_PROTO_* */
     enum coll_place place;
     struct coll_steps steps;
 };

@@ -1,6 +1,9 @@
 #include "replay/cast.h"
 
-enum { UNFOLDED_RANKS_MAX = 65536 };
+enum {
+    UNFOLDED_RANKS_MAX = 65536,
+    UNEVEN_RANKS_MAX = 64 /* that are all simulated where they lie unevenly */
+};
 
 static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
 {
@@ -18,6 +21,15 @@ static bool folds(const struct scenario *s)
     return cluster_is_uniform(&s->cluster) ||
            (p->pipeline == 1 && p->tensor == 1 && p->context == 1 && p->expert == 1 &&
             p->sharding == SHARDING_NONE);
+}
+
+/* Ranks that lie otherwise than the first of their stage meet something else: each is
+ * simulated while they are few. */
+static bool is_small_and_uneven(const struct cast *cast)
+{
+    const struct cluster *c = cast->groups.cluster;
+    return c->n_gpus <= UNEVEN_RANKS_MAX && cluster_is_uniform(c) &&
+           !groups_are_even(&cast->groups);
 }
 
 static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
@@ -124,8 +136,8 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     struct pass_list *orders;
     int64_t *firsts;
     *cast = (struct cast) { 0 };
-    bool unfold = options->unfold || !folds(s);
     groups_init(&cast->groups, arena, s);
+    bool unfold = options->unfold || !folds(s) || is_small_and_uneven(cast);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;
     struct step_request q = { arena,         s,

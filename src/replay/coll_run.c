@@ -70,16 +70,17 @@ static double steps_s(const struct coll_phase *p)
     return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
 }
 
-/* Links share rates of progress, so progress is counted in bytes of the phase's slowest
- * link: two activities on one link get half of it each, however few of an operation's
- * bytes pass it. */
+/* Links share rates of progress, so progress is counted in bytes of one group on its
+ * slowest link: two groups on one link get half of it each, however few of an
+ * operation's bytes pass it; and n groups that run in lock step, as one activity, n times
+ * the share of one, as they have one by one. */
 static void make_activity(struct coll_activity *a, const struct net *net,
                           const struct coll_phase *p)
 {
     double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
     double paced_s = steps_s(p);
     for (int32_t i = 0; i < p->n_uses; i++) {
-        double weight = p->uses[i].weight;
+        double weight = p->own ? p->own[i] : p->uses[i].weight;
         double busy = weight / net_links(net)[p->uses[i].link].payload_Bps;
         if (busy > slowest && !isinf(busy)) {
             slowest = busy;

@@ -63,6 +63,23 @@ void groups_init(struct groups *g, struct arena *arena, const struct scenario *s
         g->n_classes = 1;
 }
 
+bool groups_are_even(const struct groups *g)
+{
+    const struct layout *l = &g->layout;
+    int64_t gpus = g->cluster->groups[0].gpus_per_instance;
+    /* ranks that follow each other and agree in all indices from some one on */
+    const int64_t blocks[] = { l->stride_d,
+                               l->stride_p,
+                               l->stride_t,
+                               l->stride_d * g->shard,
+                               l->stride_d * g->context,
+                               l->stride_d * g->expert };
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+        if (blocks[i] % gpus != 0 && gpus % blocks[i] != 0)
+            return false;
+    return true;
+}
+
 /* Sets of ranks ------------------------------------------------------------------------ */
 
 static void add_dim(struct ranks *r, int64_t count, int64_t stride)

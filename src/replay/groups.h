@@ -35,6 +35,10 @@ void groups_init(struct groups *g, struct arena *arena, const struct scenario *s
 
 int64_t groups_stage(const struct groups *g, int64_t rank);
 
+/* Whether the groups of a uniform cluster fill instances, or instances hold whole groups.
+ * Only then do all ranks of a stage meet the same, and one stands for all exactly. */
+bool groups_are_even(const struct groups *g);
+
 /* The group of a channel that a rank is in; of messages, sender and receiver. */
 struct ranks groups_of(const struct groups *g, enum channel channel, int64_t rank);
 int64_t ranks_count(const struct ranks *r);

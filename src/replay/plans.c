@@ -2,15 +2,19 @@
 
 #include <math.h>
 
-/* A communicator that uses only some of a node's NICs: what it sends loads each of them
- * the more. */
-static void share_nics(const struct net *net, struct coll_plan *plan, double frac)
+void plans_share_nics(const struct net *net, struct coll_plan *plan, double frac)
 {
     const struct net_link *links = net_links(net);
-    for (int32_t i = 0; i < plan->n_phases && frac > 0; i++)
-        for (int32_t j = 0; j < plan->phases[i].n_uses; j++)
-            if (links[plan->phases[i].uses[j].link].kind == NET_NIC)
-                plan->phases[i].uses[j].weight /= frac;
+    for (int32_t i = 0; i < plan->n_phases && frac > 0; i++) {
+        struct coll_phase *phase = &plan->phases[i];
+        for (int32_t j = 0; j < phase->n_uses; j++) {
+            if (links[phase->uses[j].link].kind != NET_NIC)
+                continue;
+            phase->uses[j].weight /= frac;
+            if (phase->own)
+                phase->own[j] /= frac;
+        }
+    }
 }
 
 static struct coll_request request_of(const struct comm *comm,
@@ -68,9 +72,13 @@ static int plan_message(const struct plans *p, const struct comm *comm,
         .uses = ARENA_ARRAY(p->arena, counted * NET_ROUTE_MAX, struct flow_use),
         .protocol = FABRIC_PROTO_SIMPLE,
     };
-    for (int32_t i = 0; i < counted; i++)
+    phase->own = ARENA_ARRAY(p->arena, counted * NET_ROUTE_MAX, double);
+    for (int32_t i = 0; i < counted; i++) {
         if (load_route(p, &pairs[i], 1 / proto->efficiency, phase, err) < 0)
             return -1;
+        for (int32_t k = 0; k < phase->n_uses && i == 0; k++)
+            phase->own[k] = phase->uses[k].weight;
+    }
     *plan = (struct coll_plan) { .op = COLL_SENDRECV,
                                  .algorithm = COLL_RING,
                                  .protocol = FABRIC_PROTO_SIMPLE,
@@ -122,10 +130,14 @@ static int plan_own(const struct plans *p, const struct comm *comm,
         double scale = 1;
         if (joint.n_uses > 0 && same.phases[i].n_uses > 0)
             scale = joint.uses[0].weight / same.phases[i].uses[0].weight;
-        for (int32_t k = 0; k < own->n_uses; k++)
+        for (int32_t k = 0; k < own->n_uses; k++) {
             own->uses[k].weight *= scale;
+            if (own->own)
+                own->own[k] *= scale;
+        }
         joint.uses = own->uses;
         joint.n_uses = own->n_uses;
+        joint.own = own->own;
         joint.steps.rings = own->steps.rings;
         joint.steps.n_rings = own->steps.n_rings;
         *own = joint;
@@ -156,6 +168,6 @@ int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
         if (plan_own(p, comm, groups, n, &all, plan, err) < 0)
             return -1;
     }
-    share_nics(p->net, plan, comm->network_frac);
+    plans_share_nics(p->net, plan, comm->network_frac);
     return 0;
 }

@@ -20,4 +20,8 @@ struct plans {
 int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
                const struct coll_plan **out, struct err *err);
 
+/* A communicator that uses only that share of a node's NICs: what it sends loads each of
+ * them the more. */
+void plans_share_nics(const struct net *net, struct coll_plan *plan, double frac);
+
 #endif

@@ -160,15 +160,31 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
     r->events = run->events;
 }
 
-static void read_warnings(struct simulate_result *r, struct arena *arena,
-                          const struct scenario *s)
+/* One rank of a stage stands for others that meet something else. */
+static const char *uneven_note(const struct cast *cast)
 {
-    const char *of_libraries[] = { servers_note(arena, s), smddp_note(arena, s) };
-    r->warnings = ARENA_ARRAY(arena, s->n_notes + 3 + READINGS_MAX, const char *);
+    const struct cluster *c = cast->groups.cluster;
+    return net_is_folded(cast->net) && cluster_is_uniform(c) &&
+                   !groups_are_even(&cast->groups)
+               ? "groups neither fill instances nor fit in them whole: the first rank "
+                 "of "
+                 "each stage stands for ranks that lie otherwise, up to a fifth off "
+                 "(--unfold simulates each)"
+               : NULL;
+}
+
+static void read_warnings(struct simulate_result *r, struct arena *arena,
+                          const struct scenario *s, const struct cast *cast)
+{
+    const char *found[] = { servers_note(arena, s), smddp_note(arena, s),
+                            uneven_note(cast) };
+    enum { FOUND = sizeof(found) / sizeof(found[0]) };
+    r->warnings =
+        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, const char *);
     r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
-    for (int i = 0; i < 2; i++)
-        if (of_libraries[i])
-            r->warnings[r->n_warnings++] = of_libraries[i];
+    for (int i = 0; i < FOUND; i++)
+        if (found[i])
+            r->warnings[r->n_warnings++] = found[i];
     for (int32_t i = 0; i < s->n_notes; i++)
         r->warnings[r->n_warnings++] = s->notes[i];
     if (!r->cost.has_price)
@@ -187,7 +203,7 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     read_rates(r, s, cast);
     read_layer(&r->layer, &cast->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
-    read_warnings(r, arena, s);
+    read_warnings(r, arena, s, cast);
     r->executed_flops = 0;
     for (int32_t i = 0; i < cast->n_steps; i++)
         r->executed_flops += cast->steps[i].flops;

@@ -26,18 +26,6 @@ void wire_init(struct builder *b)
     set_compression(&b->wire, b->s->parallel.compression, states_wire_B(&plain));
 }
 
-/* A communicator that uses only some of a node's NICs: what it sends loads each of them
- * the more. */
-static void share_nics(const struct framework *fw, const struct net *net,
-                       struct coll_plan *plan)
-{
-    const struct net_link *links = net_links(net);
-    for (int32_t i = 0; i < plan->n_phases; i++)
-        for (int32_t j = 0; j < plan->phases[i].n_uses; j++)
-            if (links[plan->phases[i].uses[j].link].kind == NET_NIC)
-                plan->phases[i].uses[j].weight /= fw->network_frac;
-}
-
 /* NCCL_ALGO, where the scenario sets it. */
 static enum coll_algorithm nccl_algorithm(const struct scenario *s)
 {
@@ -74,7 +62,7 @@ static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s
             return NULL;
     }
     if (nccl)
-        share_nics(s->training.framework, net, plan);
+        plans_share_nics(net, plan, s->training.framework->network_frac);
     return plan;
 }
 

@@ -67,6 +67,11 @@ static void run(struct job *j, struct simulate_options options,
     "\"intermediate_size\":1024,\"max_position_embeddings\":256,"         \
     "\"num_local_experts\":8,\"num_experts_per_tok\":2}"
 
+#define OPTIMIZER "\"strategy\":\"optimizer\""
+#define FLASH "/training/attention=\"flash\""
+#define CHECKPOINTS "/training/activation_checkpointing=\"full\""
+#define OFFLOADED "offload_activations=true"
+
 static const char *const mixed[] = {
     "tensor=2",
     "tensor=4",
@@ -110,6 +115,39 @@ static const char *const mixed[] = {
     "context=2",
     "expert=2 " MIXTRAL,
     "expert=8 tensor=2 " MIXTRAL,
+    /* groups of several kinds on the same NICs */
+    "expert=4 context=2 " FLASH " sharding={" FULL "} " MIXTRAL,
+    "expert=8 context=4 " FLASH " sharding={" FULL "} " MIXTRAL,
+    "expert=8 sharding={" FULL ",\"prefetch\":2} " MIXTRAL,
+    "expert=2 context=2 tensor=2 " FLASH " sharding={" FULL "} " MIXTRAL,
+    "expert=4 tensor=2 sharding={" FULL "} " MIXTRAL,
+    "expert=4 tensor=4 sequence_parallel=true " MIXTRAL,
+    "expert=4 context=2 " FLASH " sharding={" OPTIMIZER "} " MIXTRAL,
+    "expert=4 pipeline=2 sharding={" OPTIMIZER "} " MIXTRAL,
+    "expert=2 context=2 pipeline=2 " FLASH " placement=\"spread\" " MIXTRAL,
+    "/cluster/count=4 expert=8 context=2 " FLASH " sharding={" FULL "} " MIXTRAL,
+    "/cluster/count=3 expert=4 context=2 " FLASH " sharding={" FULL "} " MIXTRAL,
+    "/cluster/count=4 context=8 " FLASH " sharding={" FULL ",\"degree\":8}",
+    "/cluster/count=4 context=2 tensor=2 " FLASH " sharding={" FULL ",\"degree\":8}",
+    "/cluster/count=2 sharding={" FULL ",\"degree\":2}",
+    "/cluster/count=4 sharding={" FULL ",\"degree\":16}",
+    "/cluster/count=4 tensor=2 sharding={" OPTIMIZER ",\"degree\":4}",
+    "sharding={" FULL ",\"hierarchical_allgather\":true} library=\"deepspeed\"",
+    "tensor=2 pipeline=2 placement=\"spread\" sharding={" OPTIMIZER "}",
+    "/cluster/count=4 tensor=2 pipeline=4 placement=\"spread\"",
+    "/cluster/count=3 tensor=2 pipeline=4 placement=\"DPT\"",
+    "/cluster/count=4 context=2 pipeline=2 placement=\"PTD\" " FLASH,
+    "context=4 sharding={" FULL ",\"degree\":4} " FLASH " " CHECKPOINTS,
+    "sharding={" FULL ",\"degree\":8} " CHECKPOINTS " " OFFLOADED,
+    "tensor=2 pipeline=2 " CHECKPOINTS " " OFFLOADED,
+    "/cluster/count=3 pipeline=3 placement=\"spread\"",
+    "/cluster/count=6 pipeline=3 tensor=8",
+    /* other machines: wires of unlike width, PCIe, sockets */
+    "/cluster/instance=\"p3dn.24xlarge\" tensor=2 pipeline=2",
+    "/cluster/instance=\"p3.16xlarge\" sharding={" FULL ",\"degree\":4}",
+    "/cluster/instance=\"g4dn.12xlarge\" pipeline=4 placement=\"spread\"",
+    "/cluster/instance=\"p5.48xlarge\" tensor=4 context=2 " FLASH " sharding={" FULL
+    "}",
 };
 
 enum { N_MIXED = sizeof(mixed) / sizeof(*mixed) };
@@ -135,6 +173,36 @@ static void test_folded(void)
                     folded.step_time_s, unfolded.step_time_s);
         CU_ASSERT_TRUE(near(folded.step_time_s, unfolded.step_time_s, 1e-9));
         CU_ASSERT_EQUAL(folded.memory.peak_B, unfolded.memory.peak_B);
+        unload(&j);
+    }
+}
+
+/* Where stages lie unlike over instances a few ranks are all simulated; of many the first
+ * of each stage stands for the others, and that is said. */
+static void test_uneven(void)
+{
+    static const struct {
+        const char *changes;
+        bool folded, said;
+    } cases[] = {
+        { "/cluster/count=3 tensor=2 pipeline=4 placement=\"PDT\"", false, false },
+        { "/cluster/count=3 pipeline=3", false, false },
+        { "/cluster/count=3 sharding={" FULL ",\"degree\":3}", false, false },
+        { "/cluster/count=3 pipeline=3 placement=\"spread\"", true, false },
+        { "/cluster/count=3 sharding={" FULL ",\"degree\":8}", true, false },
+        { "/cluster/count=12 pipeline=3", true, true },
+        { "/cluster/count=12 pipeline=3 placement=\"spread\"", true, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct job j;
+        struct simulate_result r;
+        bool said = false;
+        load(&j, cases[i].changes);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        for (int32_t k = 0; k < r.n_warnings; k++)
+            said |= strstr(r.warnings[k], "neither fill instances") != NULL;
+        CU_ASSERT_EQUAL(r.folded, cases[i].folded);
+        CU_ASSERT_EQUAL(said, cases[i].said);
         unload(&j);
     }
 }
@@ -389,6 +457,7 @@ void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
     CU_add_test(s, "folded and unfolded runs agree", test_folded);
+    CU_add_test(s, "stages that lie unevenly", test_uneven);
     CU_add_test(s, "measured passes and passes in detail agree", test_detail);
     CU_add_test(s, "parts sum to the step", test_parts);
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
