@@ -24,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden sweeps plots regimes bench measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden sweeps device plots regimes bench measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -40,7 +40,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps unit
+	$(Q)$(MAKE) --no-print-directory golden sweeps device unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -50,6 +50,9 @@ golden: $(BUILD)/smsim
 
 sweeps: $(BUILD)/smsim
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
+
+device: $(BUILD)/smsim          ## validate --device without a device
+	$(Q)sh tests/device.sh $(BUILD)/smsim
 
 plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 	$(Q)sh plots/make.sh $(BUILD)/smsim

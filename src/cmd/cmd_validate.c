@@ -1,7 +1,9 @@
-/* smsim validate: predictions against published measurements. */
+/* smsim validate: predictions against published measurements, and against steps that were
+ * really run. */
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/validate_measured.h"
 #include "config/datadir.h"
 #include "report/draw.h"
 #include "report/figure_validation.h"
@@ -14,6 +16,9 @@
 struct arguments {
     const char *data, *json, *plot, *regimes;
     bool rows, brief;
+    bool measured, device, fp16;
+    const char *gpu, *instance, *out, *model;
+    int64_t batch, sequence, budget_s; /* 0: not given */
 };
 
 /* clang-format off */
@@ -30,6 +35,26 @@ static const struct option options[] = {
       .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
     { .name = "--regimes", .type = OPTION_STRING, .at = offsetof(struct arguments, regimes),
       .value = "FILE", .help = "write errors by regime, as validate/regimes.json has them" },
+    { .name = "--measured", .type = OPTION_FLAG, .at = offsetof(struct arguments, measured),
+      .help = "the NAMEs are files of smsim-measure: compare the steps in them" },
+    { .name = "--device", .type = OPTION_FLAG, .at = offsetof(struct arguments, device),
+      .help = "measure the GPUs at hand first (by smsim-measure)" },
+    { .name = "--gpu", .type = OPTION_STRING, .at = offsetof(struct arguments, gpu),
+      .value = "NAME|FILE", .help = "profile to predict with, in place of a fit" },
+    { .name = "--instance", .type = OPTION_STRING, .at = offsetof(struct arguments, instance),
+      .value = "NAME", .help = "machine whose links join the GPUs" },
+    { .name = "--out", .type = OPTION_STRING, .at = offsetof(struct arguments, out),
+      .value = "FILE", .help = "with --device: keeps the measurements" },
+    { .name = "--budget", .type = OPTION_INT, .at = offsetof(struct arguments, budget_s),
+      .value = "SECONDS", .help = "with --device: about how long to measure (300)", .min = 10, .max = 86400 },
+    { .name = "--model", .type = OPTION_STRING, .at = offsetof(struct arguments, model),
+      .value = "NAME|FILE", .help = "with --device: of the step (bert-large-uncased)" },
+    { .name = "--batch", .type = OPTION_INT, .at = offsetof(struct arguments, batch),
+      .value = "N", .help = "with --device: sequences on each GPU (8)", .min = 1, .max = 100000 },
+    { .name = "--sequence", .type = OPTION_INT, .at = offsetof(struct arguments, sequence),
+      .value = "N", .help = "with --device: tokens of each (384)", .min = 8, .max = 100000 },
+    { .name = "--fp16", .type = OPTION_FLAG, .at = offsetof(struct arguments, fp16),
+      .help = "with --device: fp16, not bf16" },
     { .name = NULL },
 };
 
@@ -42,7 +67,9 @@ static const struct usage usage = {
                "\"largest\" are of their\nsize, bias is their signed mean: above zero, "
                "too much is predicted. Exit code 1 says\nthat some row could not be "
                "simulated.\n\n"
-               "  smsim validate nvidia_bert_large_training --rows\n",
+               "  smsim validate nvidia_bert_large_training --rows\n"
+               "  smsim validate --measured h200.json --plot h200.svg\n"
+               "  smsim validate --device --model gpt2-xl --batch 4 --sequence 1024\n",
     .options = options,
     .min_positional = 0,
     .max_positional = OPTION_LIST_MAX,
@@ -162,6 +189,60 @@ static int write_files(struct results *all, const struct arguments *args)
     return rc;
 }
 
+/* --- steps that were run, not tables ----------------------------------------------------- */
+
+/* The first option given that does not go with the others; NULL. */
+static const char *misplaced(const struct arguments *a, const struct option_list *names)
+{
+    bool steps = a->measured || a->device;
+    const struct {
+        const char *what;
+        bool wrong;
+    } rules[] = {
+        { "--device: goes without --measured", a->device && a->measured },
+        { "--device: measures itself, and takes no NAME", a->device && names->n > 0 },
+        { "--measured: which file? (smsim-measure --out FILE writes one)",
+          a->measured && names->n == 0 },
+        { "--data: goes with tables alone", steps && a->data },
+        { "--rows: goes with tables alone", steps && a->rows },
+        { "--brief: goes with tables alone", steps && a->brief },
+        { "--regimes: goes with tables alone", steps && a->regimes },
+        { "--gpu: goes with --measured or --device", !steps && a->gpu },
+        { "--instance: goes with --measured or --device", !steps && a->instance },
+        { "--out: goes with --device", !a->device && a->out },
+        { "--budget: goes with --device", !a->device && a->budget_s },
+        { "--model: goes with --device", !a->device && a->model },
+        { "--batch: goes with --device", !a->device && a->batch },
+        { "--sequence: goes with --device", !a->device && a->sequence },
+        { "--fp16: goes with --device", !a->device && a->fp16 },
+        { "--data: is a table for one mapping (name it)", a->data && names->n != 1 },
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].wrong)
+            return rules[i].what;
+    return NULL;
+}
+
+static int validate_steps(const struct arguments *a, const struct option_list *files)
+{
+    const struct measured_request show = {
+        .gpu = a->gpu, .instance = a->instance, .json = a->json, .plot = a->plot
+    };
+    const struct device_request device = {
+        .show = show,
+        .out = a->out,
+        .model = a->model ? a->model : "bert-large-uncased",
+        .batch = a->batch ? a->batch : 8,
+        .sequence = a->sequence ? a->sequence : 384,
+        .budget_s = a->budget_s ? a->budget_s : 300,
+        .fp16 = a->fp16,
+    };
+    return a->device ? validate_device(&device)
+                     : validate_measured(files->values, files->n, &show);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
 int cmd_validate(int argc, char **argv)
 {
     struct arguments args = { 0 };
@@ -169,9 +250,9 @@ int cmd_validate(int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &names);
     if (status != OPTIONS_GO_ON)
         return status;
-    if (args.data && names.n != 1) {
-        fprintf(stderr,
-                "smsim validate: --data: is a table for one mapping (name it)\n");
+    const char *wrong = misplaced(&args, &names);
+    if (wrong) {
+        fprintf(stderr, "smsim validate: %s\n", wrong);
         return EXIT_USAGE;
     }
     struct err err = { 0 };
@@ -179,6 +260,8 @@ int cmd_validate(int argc, char **argv)
         fprintf(stderr, "smsim validate: --plot: %s\n", err.text);
         return EXIT_USAGE;
     }
+    if (args.measured || args.device)
+        return validate_steps(&args, &names);
     struct arena arena;
     arena_init(&arena);
     if (names.n == 0)

@@ -229,3 +229,24 @@ double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
     return kernel_stream_s(gpu, bytes, share) +
            (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s;
 }
+
+static double traffic_factor(const struct framework *fw, bool half, const struct op *op)
+{
+    if (op->scores && fw->score_factor > 0)
+        return fw->score_factor;
+    return half ? fw->stream_factor_16bit : fw->stream_factor;
+}
+
+static double flash_rate(const struct framework *fw, const struct op *op)
+{
+    if (op->kind != OP_FLASH)
+        return 1;
+    return op->backward ? fw->flash_backward : fw->flash_forward;
+}
+
+double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,
+                          const struct op *op, struct kernel_share share)
+{
+    return kernel_op_s(gpu, op, traffic_factor(fw, half, op), share) /
+           flash_rate(fw, op);
+}

@@ -40,4 +40,9 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share);
 
+/* The same by a framework's profile: its bytes over the list's, its fused attention.
+ * `half`: products read 16-bit numbers. */
+double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,
+                          const struct op *op, struct kernel_share share);
+
 #endif

@@ -13,20 +13,6 @@ static double dispatch_s(const struct builder *b, const struct op *op)
 
 /* Times ----------------------------------------------------------------------------- */
 
-static double traffic_factor(const struct builder *b, const struct op *op)
-{
-    if (op->scores && b->fw->score_factor > 0)
-        return b->fw->score_factor;
-    return b->half ? b->fw->stream_factor_16bit : b->fw->stream_factor;
-}
-
-static double flash_rate(const struct builder *b, const struct op *op)
-{
-    if (op->kind != OP_FLASH)
-        return 1;
-    return op->backward ? b->fw->flash_backward : b->fw->flash_forward;
-}
-
 static void time_ops(struct builder *b, const struct op *ops, int32_t n,
                      double *times[2])
 {
@@ -34,9 +20,7 @@ static void time_ops(struct builder *b, const struct op *ops, int32_t n,
         times[side] = ARENA_ARRAY(b->arena, n, double);
         struct kernel_share share = side ? b->shared : kernel_alone;
         for (int32_t i = 0; i < n; i++)
-            times[side][i] =
-                kernel_op_s(b->gpu, &ops[i], traffic_factor(b, &ops[i]), share) /
-                flash_rate(b, &ops[i]);
+            times[side][i] = kernel_framework_s(b->gpu, b->fw, b->half, &ops[i], share);
     }
 }
 

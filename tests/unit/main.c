@@ -17,7 +17,7 @@
     X(sim) X(flow) \
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(simulate) X(conserve) \
-    X(calibrate) X(logs) \
+    X(calibrate) X(logs) X(compare) \
     X(expr) X(mapping) X(stats) X(trust) \
     X(report) X(draw) X(trace) X(chakra) X(sweep) X(plan)
 /* clang-format on */

@@ -1,3 +1,4 @@
+#include "base/child.h"
 #include "base/file.h"
 
 #include <CUnit/CUnit.h>
@@ -138,6 +139,26 @@ static void test_full_device(void)
                            "/dev/full: cannot be written: No space left on device");
 }
 
+/* Exit codes are handed on; a child that is late, dies or is no program is an error. */
+static void test_child(void)
+{
+    const char *const seven[] = { "/bin/sh", "-c", "exit 7", NULL };
+    const char *const late[] = { "/bin/sh", "-c", "exec sleep 60", NULL };
+    const char *const dies[] = { "/bin/sh", "-c", "kill -9 $$", NULL };
+    const char *const none[] = { "/no/such/program", NULL };
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL(child_run(seven, 60, &err), 7);
+    CU_ASSERT(!err.set);
+    CU_ASSERT_EQUAL(child_run(late, 0.05, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "did not end within"));
+    err.set = false;
+    CU_ASSERT_EQUAL(child_run(dies, 60, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "was killed by signal 9"));
+    err.set = false;
+    CU_ASSERT_EQUAL(child_run(none, 60, &err), -1);
+    CU_ASSERT_STRING_EQUAL(err.text, "/no/such/program: cannot be run");
+}
+
 void test_file_register(void)
 {
     CU_pSuite suite = CU_add_suite("file", make_dir, remove_dir);
@@ -146,4 +167,5 @@ void test_file_register(void)
     CU_add_test(suite, "a link stays one", test_link_stays);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "full device", test_full_device);
+    CU_add_test(suite, "a child", test_child);
 }

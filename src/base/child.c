@@ -1,0 +1,65 @@
+#include "base/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_NO_EXEC = 127 };
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Polls, for there is no wait with a limit; 20 ms are nothing beside a measurement. */
+static pid_t wait_until(pid_t child, int *status, double until_s)
+{
+    const struct timespec pause = { 0, 20000000 };
+    pid_t done;
+    while ((done = waitpid(child, status, WNOHANG)) == 0 && now_s() < until_s)
+        nanosleep(&pause, NULL);
+    return done;
+}
+
+/* Asks it to end; after ten seconds it is made to. */
+static void end_child(pid_t child)
+{
+    int status;
+    kill(child, SIGTERM);
+    if (wait_until(child, &status, now_s() + 10) == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+}
+
+int child_run(const char *const argv[], double limit_s, struct err *err)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return err_set(err, "%s: cannot be started: %s", argv[0], strerror(errno));
+    if (child == 0) {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        execv(argv[0], (char *const *)argv);
+        _exit(EXIT_NO_EXEC);
+    }
+    if (wait_until(child, &status, now_s() + limit_s) == 0) {
+        end_child(child);
+        return err_set(err, "%s: did not end within %.0f s", argv[0], limit_s);
+    }
+    if (WIFSIGNALED(status))
+        return err_set(err, "%s: was killed by signal %d (%s)", argv[0],
+                       WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) == EXIT_NO_EXEC)
+        return err_set(err, "%s: cannot be run", argv[0]);
+    return WEXITSTATUS(status);
+}

@@ -1,0 +1,17 @@
+/* Steps that were really run beside those predicted, for people, programs and the eye. */
+#ifndef REPORT_COMPARE_H
+#define REPORT_COMPARE_H
+
+#include "report/report.h"
+#include "validation/compare.h"
+
+/* A table a step: operators, then passes, update, communication, step, memory. */
+void report_compare_text(FILE *out, const struct comparisons *all);
+
+json_t *report_compare_json(const struct comparisons *all);
+
+/* Predicted against measured times of operators and steps. */
+int figure_compare_write(const struct comparisons *all, const char *path,
+                         struct err *err);
+
+#endif
