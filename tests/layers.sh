@@ -1,7 +1,7 @@
 #!/bin/sh
 # Each layer of src/ includes only itself and those before it. Prints what breaks that.
 set -eu
-order="base config hardware model parallel cost engine replay search calibrate validation report cmd"
+order="base config hardware model parallel cost engine replay campaign search calibrate validation report cmd"
 status=0
 before=""
 for layer in $order; do

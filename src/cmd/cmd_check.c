@@ -1,3 +1,4 @@
+#include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -28,7 +29,8 @@ static const struct usage usage = {
 static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)
 {
     struct scenario s;
-    if (scenario_check(&s, loader, root))
+    struct campaign campaign;
+    if (scenario_check(&s, loader, root) || campaign_read(&campaign, &s))
         return -1;
     printf("%s: ok (%s", file, s.model.name);
     for (int i = 0; i < s.cluster.n_groups; i++)

@@ -1,5 +1,6 @@
 /* smsim simulate: step time, memory and cost of one training job. */
 #include "base/err.h"
+#include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -22,6 +23,8 @@ struct arguments {
     const char *plots[STEP_FIGURES], *html;
     const json_t *scenario; /* the tree that was read */
     int64_t trace_ranks;
+    struct campaign campaign;
+    struct campaign_result beyond;
 };
 
 /* clang-format off */
@@ -113,8 +116,9 @@ static int read_launch(struct scenario *s, struct cfg_loader *loader, const char
 static int read_scenario(struct scenario *s, struct cfg_loader *loader,
                          const char *name, struct arguments *args)
 {
-    return launch_is_script(name) ? read_launch(s, loader, name, args)
-                                  : read_file(s, loader, name, args);
+    int rc = launch_is_script(name) ? read_launch(s, loader, name, args)
+                                    : read_file(s, loader, name, args);
+    return rc ? rc : campaign_read(&args->campaign, s);
 }
 
 /* What reading the scenario warned of comes before what simulating it did. */
@@ -134,7 +138,7 @@ static void add_warnings(struct simulate_result *r, struct cfg_loader *loader)
 static int write_json(const struct scenario *s, const struct simulate_result *r,
                       const struct arguments *args, double wall_s, struct err *err)
 {
-    json_t *tree = report_step_json(s, r);
+    json_t *tree = report_step_json(s, r, &args->beyond);
     if (args->timing)
         json_object_set_new(json_object_get(tree, "simulation"), "wall_s",
                             json_real(wall_s));
@@ -150,7 +154,7 @@ static int print(const struct scenario *s, const struct simulate_result *r,
         return -1;
     if (args->json && strcmp(args->json, "-") == 0)
         return 0;
-    report_step_text(stdout, s, r);
+    report_step_text(stdout, s, r, &args->beyond);
     if (args->timing)
         printf("\nsimulated in %.3f s of wall-clock time\n", wall_s);
     return 0;
@@ -172,12 +176,14 @@ static int draw(const struct step_figures *f, const struct scenario *s,
         if (args->plots[i] &&
             step_figures_write(f, (enum step_figure)i, s, r, args->plots[i], err))
             return -1;
-    return args->html ? html_write(f, s, r, args->scenario, args->html, err) : 0;
+    return args->html
+               ? html_write(f, s, r, &args->beyond, args->scenario, args->html, err)
+               : 0;
 }
 
 /* Simulates, with those who watch. */
 static int run(struct simulate_result *r, struct cfg_loader *loader,
-               const struct scenario *s, const struct arguments *args, struct err *err)
+               const struct scenario *s, struct arguments *args, struct err *err)
 {
     struct simulate_options how = { .network = (enum fidelity)args->network,
                                     .unfold = args->unfold };
@@ -197,6 +203,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         how.observer = step_figures_observer(figures);
     }
     int rc = simulate(r, &loader->arena, s, &how, err);
+    if (rc == 0)
+        campaign_run(&args->beyond, &loader->arena, &args->campaign, s, r);
     if (trace && rc)
         trace_abandon(trace);
     else if (trace)

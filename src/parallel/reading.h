@@ -31,6 +31,7 @@ struct reading {
     struct cfg_loader *loader;
     const char *name;
     struct cfg root, cluster, model, training, software, distribution, parallelism;
+    struct scenario_sections sections;
     struct training_words words;
     bool has_library;   /* written in parallelism */
     bool has_backend;   /* set by the dictionary */

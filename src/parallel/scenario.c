@@ -23,7 +23,9 @@ static const struct cfg_field scenario_fields[] = {
     CFG_CHILD("distribution", struct reading, distribution),
     CFG_CHILD("parallelism", struct reading, parallelism),
     CFG_REFUSED("uncertainty", "uncertainty is not simulated yet; leave it out"),
-    CFG_REFUSED("storage", "storage is not simulated yet; leave it out"),
+    CFG_CHILD("storage", struct reading, sections.storage),
+    CFG_CHILD("input", struct reading, sections.input),
+    CFG_CHILD("job", struct reading, sections.job),
     CFG_END,
 };
 /* clang-format on */
@@ -141,6 +143,7 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
     if (!cfg_is_object(root))
         return cfg_error(root, "a scenario is an object (write { \"model\": ... })");
     int rc = cfg_read(root, scenario_fields, &r);
+    s->sections = r.sections;
     if (read_sections(&r))
         rc = -1;
     if (rc == 0)

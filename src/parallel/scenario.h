@@ -4,7 +4,7 @@
  *
  * The job's parallelism comes from the SageMaker dictionary ("distribution"), from
  * smsim's own words ("parallelism"), or both, translated into one `struct parallelism`.
- * Numbers of ranks: world = data x context x pipeline x tensor. Everything described is
+ * Numbers of ranks: world = data x context x pipeline x tensor. What describes a step is
  * read and checked here; what the replay does not simulate yet, it refuses. */
 #ifndef PARALLEL_SCENARIO_H
 #define PARALLEL_SCENARIO_H
@@ -170,6 +170,11 @@ struct software { /* versions; NULL: not given */
                                NCCL's own choice */
 };
 
+/* What lies beyond a step; read by the campaign layer. Absent where not written. */
+struct scenario_sections {
+    struct cfg storage, input, job;
+};
+
 struct scenario {
     const char *name;
     struct cluster cluster;
@@ -178,7 +183,8 @@ struct scenario {
     struct parallelism parallel;
     struct software software;
     const struct fabric *fabric; /* between nodes; NULL when one node */
-    const char **notes;          /* parameters accepted without effect, and why */
+    struct scenario_sections sections;
+    const char **notes; /* parameters accepted without effect, and why */
     int32_t n_notes;
 };
 

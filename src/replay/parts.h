@@ -17,7 +17,8 @@ enum part {
     PART_DATA_COMM_HIDDEN,
     PART_OPTIMIZER,
     PART_OFFLOAD_EXPOSED,
-    PART_OTHER, /* the GPU waits for the host */
+    PART_INPUT_WAIT, /* for samples; 0 in the replay: see campaign/input.h */
+    PART_OTHER,      /* the GPU waits for the host */
     PART_N,
 };
 

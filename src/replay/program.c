@@ -16,6 +16,7 @@ const struct name_value part_names[] = {
     { "data_comm_hidden", PART_DATA_COMM_HIDDEN },
     { "optimizer", PART_OPTIMIZER },
     { "offload_exposed", PART_OFFLOAD_EXPOSED },
+    { "input_wait", PART_INPUT_WAIT },
     { "other", PART_OTHER },
     { NULL, 0 },
 };

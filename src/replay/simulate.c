@@ -247,3 +247,26 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
     cast_release(&cast);
     return rc;
 }
+
+void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
+                   double wait_s)
+{
+    double share = r->step_time_s / (r->step_time_s + wait_s);
+    double *rates[] = { &r->samples_per_s, &r->tokens_per_s, &r->model_flops_per_gpu_s,
+                        &r->mfu,           &r->hfu,          &r->util_gpu,
+                        &r->util_host,     &r->util_nic,     &r->util_nvlink };
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+        *rates[i] *= share;
+    r->step_time_s += wait_s;
+    r->parts_s[part] += wait_s;
+    read_cost(&r->cost, s, r->step_time_s);
+}
+
+void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text)
+{
+    const char **all = ARENA_ARRAY(arena, r->n_warnings + 1, const char *);
+    for (int32_t i = 0; i < r->n_warnings; i++)
+        all[i] = r->warnings[i];
+    all[r->n_warnings++] = text;
+    r->warnings = all;
+}

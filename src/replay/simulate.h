@@ -73,4 +73,12 @@ int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
              const struct simulate_options *options, struct err *err);
 
+/* The step waits so much longer for something beside the replay: its time, rates, shares
+ * and cost become those with the wait. */
+void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
+                   double wait_s);
+
+/* One more warning, at the end; the text lives as long as the arena. */
+void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text);
+
 #endif

@@ -49,6 +49,7 @@ static enum span_kind kind_of(const struct task *t)
         [PART_DATA_COMM_HIDDEN] = SPAN_GRADIENTS,
         [PART_OPTIMIZER] = SPAN_OPTIMIZER,
         [PART_OFFLOAD_EXPOSED] = SPAN_COPY,
+        [PART_INPUT_WAIT] = SPAN_KINDS,
         [PART_OTHER] = SPAN_KINDS,
     };
     if (t->stream == STREAM_SHARD)

@@ -25,14 +25,15 @@ static void text(FILE *out, const char *s)
 }
 
 static void summary(FILE *out, const struct scenario *s,
-                    const struct simulate_result *r)
+                    const struct simulate_result *r,
+                    const struct campaign_result *beyond)
 {
     char *words = NULL;
     size_t n = 0;
     FILE *memory = open_memstream(&words, &n);
     if (!memory)
         return;
-    report_step_text(memory, s, r);
+    report_step_text(memory, s, r, beyond);
     fclose(memory);
     fputs("<pre>", out);
     text(out, words);
@@ -76,8 +77,8 @@ static void folded_json(FILE *out, const char *title, const json_t *tree)
 }
 
 int html_write(const struct step_figures *f, const struct scenario *s,
-               const struct simulate_result *r, const json_t *scenario,
-               const char *path, struct err *err)
+               const struct simulate_result *r, const struct campaign_result *beyond,
+               const json_t *scenario, const char *path, struct err *err)
 {
     struct file_out file;
     char *title = step_title("A training step", s);
@@ -91,9 +92,9 @@ int html_write(const struct step_figures *f, const struct scenario *s,
         fprintf(out, "</title><style>%s</style></head>\n<body><h1>", style);
         text(out, title);
         fputs("</h1>\n", out);
-        summary(out, s, r);
+        summary(out, s, r, beyond);
         rc = figures(out, f, s, r, err);
-        json_t *result = report_step_json(s, r);
+        json_t *result = report_step_json(s, r, beyond);
         folded_json(out, "The result as JSON", result);
         json_decref(result);
         if (scenario)

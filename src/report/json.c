@@ -4,9 +4,13 @@
 
 #include <math.h>
 
-json_t *report_step_json(const struct scenario *s, const struct simulate_result *r)
+json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
+                         const struct campaign_result *beyond)
 {
-    return result_json(s, r);
+    const struct campaign_result none = { .input = { .given = false } };
+    json_t *result = result_json(s, r);
+    campaign_json(result, beyond ? beyond : &none);
+    return result;
 }
 
 static json_t *real(double v)

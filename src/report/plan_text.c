@@ -21,6 +21,7 @@ static const char *const part_texts[PART_N] = {
     [PART_DATA_COMM_HIDDEN] = "hidden gradient communication",
     [PART_OPTIMIZER] = "optimizer",
     [PART_OFFLOAD_EXPOSED] = "offload",
+    [PART_INPUT_WAIT] = "waiting for input",
     [PART_OTHER] = "host and waiting",
 };
 

@@ -5,6 +5,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include "campaign/campaign.h"
 #include "replay/simulate.h"
 #include "validation/regime.h"
 #include "validation/summary.h"
@@ -12,9 +13,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* A step, and what its campaign adds; `beyond` may be NULL. */
 void report_step_text(FILE *out, const struct scenario *s,
-                      const struct simulate_result *r);
-json_t *report_step_json(const struct scenario *s, const struct simulate_result *r);
+                      const struct simulate_result *r,
+                      const struct campaign_result *beyond);
+json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
+                         const struct campaign_result *beyond);
+
+/* The part of the text that the campaign adds. */
+void report_campaign_text(FILE *out, const struct campaign_result *r);
 
 /* One source: statistics per quantity, table and band, rank groups, what was dropped and
  * why; with `rows`, every row. */

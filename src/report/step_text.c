@@ -114,6 +114,7 @@ static const char *const part_texts[PART_N] = {
     [PART_DATA_COMM_HIDDEN] = "gradient communication, hidden",
     [PART_OPTIMIZER] = "optimizer",
     [PART_OFFLOAD_EXPOSED] = "offload, exposed",
+    [PART_INPUT_WAIT] = "waiting for input",
     [PART_OTHER] = "host and waiting",
 };
 
@@ -219,13 +220,16 @@ static void print_use(FILE *out, const struct simulate_result *r)
 }
 
 void report_step_text(FILE *out, const struct scenario *s,
-                      const struct simulate_result *r)
+                      const struct simulate_result *r,
+                      const struct campaign_result *beyond)
 {
     print_title(out, s);
     print_speed(out, r);
     print_parts(out, r);
     print_memory(out, &r->memory);
     print_cost(out, &r->cost, r);
+    if (beyond)
+        report_campaign_text(out, beyond);
     print_use(out, r);
     if (r->n_warnings)
         fputc('\n', out);

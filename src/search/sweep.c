@@ -1,5 +1,6 @@
 #include "search/sweep.h"
 
+#include "campaign/campaign.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "replay/result_json.h"
@@ -194,7 +195,13 @@ static json_t *empty_result(void)
     struct stage_memory stage = { 0 };
     struct scenario s = { 0 };
     struct simulate_result r = { .memory = { .n_stages = 1, .stages = &stage } };
-    return result_json(&s, &r);
+    const struct campaign_result beyond = {
+        .input.given = true,
+        .job = { .given = true, .has_checkpoints = true, .trials.trials = 1 },
+    };
+    json_t *result = result_json(&s, &r);
+    campaign_json(result, &beyond);
+    return result;
 }
 
 int sweep_check_result(const struct sweep *s, const char *name, struct cfg where)

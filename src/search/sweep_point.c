@@ -1,6 +1,7 @@
 #include "search/sweep_point.h"
 
 #include "base/xmalloc.h"
+#include "campaign/campaign.h"
 #include "config/pointer.h"
 #include "replay/result_json.h"
 
@@ -53,18 +54,24 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     struct scenario s = { 0 };
     struct simulate_result r;
-    if (scenario_read(&s, loader, cfg_from_tree(loader, "scenario", tree))) {
+    struct campaign campaign;
+    struct campaign_result beyond;
+    if (scenario_read(&s, loader, cfg_from_tree(loader, "scenario", tree)) ||
+        campaign_read(&campaign, &s)) {
         scenario_error(&loader->diags, err);
         return NULL;
     }
     if (simulate(&r, &loader->arena, &s, &options, err))
         return NULL;
+    campaign_run(&beyond, &loader->arena, &campaign, &s, &r);
     for (int64_t i = 0; i < loader->diags.n_warnings; i++)
         json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
     for (int32_t i = 0; i < r.n_warnings; i++)
         json_array_append_new(warnings, json_string(r.warnings[i]));
     trust_judge(&r, sweep->trust, &loader->diags, &s);
-    return result_json(&s, &r);
+    json_t *result = result_json(&s, &r);
+    campaign_json(result, &beyond);
+    return result;
 }
 
 static bool is_wanted(const struct sweep *s, json_t *result)

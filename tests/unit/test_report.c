@@ -60,7 +60,8 @@ static void test_json_keys(void)
         "\"tensor_comm\":0.0,\"pipeline_comm\":0.0,\"pipeline_bubble\":0.0,"
         "\"context_comm\":0.0,\"expert_comm\":0.0,\"data_comm_exposed\":0.2,"
         "\"data_comm_hidden\":0.1,\"optimizer\":0.0,\"offload_exposed\":0.0,"
-        "\"other\":0.0},\"memory\":{\"capacity_bytes\":1000,\"peak_bytes\":1200,"
+        "\"input_wait\":0.0,\"other\":0.0},\"memory\":{\"capacity_bytes\":1000,\"peak_"
+        "bytes\":1200,"
         "\"reserved_bytes\":1100,\"allocated_bytes\":1050,\"fits\":false,\"stages\":["
         "{\"stage\":0,\"peak_bytes\":900,\"parameters\":400,\"gradients\":0,"
         "\"optimizer\":0,\"activations\":0,\"buffers\":0,\"workspace\":0,"
@@ -71,11 +72,12 @@ static void test_json_keys(void)
         "\"price_date\":null},\"range\":";
     struct sample x;
     make_sample(&x);
-    json_t *tree = report_step_json(&x.s, &x.r);
+    json_t *tree = report_step_json(&x.s, &x.r, NULL);
     char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(12));
     CU_ASSERT_EQUAL(strncmp(text, expected, sizeof(expected) - 1), 0);
     static const char *const rest[] = { "range", "utilization", "warnings",
-                                        "layer", "simulation",  NULL };
+                                        "layer", "simulation",  "input",
+                                        "job",   NULL };
     for (int i = 0; rest[i]; i++)
         CU_ASSERT_PTR_NOT_NULL(json_object_get(tree, rest[i]));
     free(text);
@@ -93,14 +95,14 @@ static void test_json_cost(void)
                                       .usd_per_job = 7,
                                       .hours_per_job = 0.7,
                                       .price_date = "2023-09-18" };
-    json_t *tree = report_step_json(&x.s, &x.r);
+    json_t *tree = report_step_json(&x.s, &x.r, NULL);
     json_t *cost = json_object_get(tree, "cost");
     CU_ASSERT_EQUAL(json_real_value(json_object_get(cost, "usd_per_job")), 7);
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(cost, "price_date")),
                            "2023-09-18");
     json_decref(tree);
     x.r.cost.has_price = false; /* hours are known without a price */
-    tree = report_step_json(&x.s, &x.r);
+    tree = report_step_json(&x.s, &x.r, NULL);
     cost = json_object_get(tree, "cost");
     CU_ASSERT_TRUE(json_is_null(json_object_get(cost, "usd_per_job")));
     CU_ASSERT_EQUAL(json_real_value(json_object_get(cost, "hours_per_job")), 0.7);
@@ -112,7 +114,7 @@ static char *text_of(const struct sample *x)
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    report_step_text(out, &x->s, &x->r);
+    report_step_text(out, &x->s, &x->r, NULL);
     fclose(out);
     return text;
 }

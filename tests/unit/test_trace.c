@@ -296,7 +296,7 @@ static void test_page(void)
     close(fd);
     load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
     run(&j, step_figures_observer(f));
-    CU_ASSERT_EQUAL_FATAL(html_write(f, &j.s, &j.r, scenario, path, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(html_write(f, &j.s, &j.r, NULL, scenario, path, &err), 0);
     char *page = file_read(path, 1 << 24, &len, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(page);
     for (const char *at = page; (at = strstr(at, "<svg")); at++)

@@ -1,0 +1,33 @@
+/* What lies beyond one training step: where its input comes from, the whole job around it,
+ * searches of many jobs. A scenario says it in the sections that the replay does not look
+ * at. */
+#ifndef CAMPAIGN_CAMPAIGN_H
+#define CAMPAIGN_CAMPAIGN_H
+
+#include "campaign/job.h"
+
+struct campaign {
+    struct storage storage;
+    struct input input;
+    struct whole_job job;
+};
+
+struct campaign_result {
+    struct input_result input;
+    struct job_result job;
+};
+
+/* Reads the sections of a scenario that was read. Every error is reported; -1 when there
+ * was any. */
+int campaign_read(struct campaign *c, const struct scenario *s);
+
+/* Goes on from a simulated step, whose time, rates, warnings and cost become those with
+ * input and job. Results live in the arena. */
+void campaign_run(struct campaign_result *r, struct arena *arena,
+                  const struct campaign *c, const struct scenario *s,
+                  struct simulate_result *step);
+
+/* Adds "input" and "job" to the JSON of a result; null where the scenario has none. */
+void campaign_json(json_t *result, const struct campaign_result *r);
+
+#endif

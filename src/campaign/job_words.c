@@ -1,0 +1,121 @@
+/* The "job" section as it is written. */
+#include "campaign/job.h"
+
+#include <math.h>
+
+/* What AWS measured of SageMaker's container caching for endpoints: 134 s to come up with
+ * the image cached and no model to load (ml.g4dn.xlarge), 381 s with an image of 15.7 GB
+ * to pull, hence 64 MB/s. A warm pool's start: under 20 s ("Best practices for Amazon
+ * SageMaker Training Managed Warm Pools"). */
+#define PROVISIONING_S 134.0
+#define WARM_START_S 20.0
+#define IMAGE_Bps (15.7e9 / (381 - 134))
+
+enum { TRIALS_MAX = 10000 };
+#define DAY_S 86400.0
+
+struct job_words {
+    struct whole_job job;
+    struct cfg evaluation, checkpoint, early_stopping;
+    bool has_parallel;
+};
+
+/* clang-format off */
+#define W struct job_words
+static const struct cfg_field job_fields[] = {
+    CFG_QUANTITY("provisioning", W, job.provisioning_s, UNIT_SECONDS, 0, 30 * DAY_S),
+    CFG_QUANTITY("warm_start", W, job.warm_start_s, UNIT_SECONDS, 0, DAY_S),
+    CFG_QUANTITY("image", W, job.image_B, UNIT_BYTES, 0, 1e13),
+    CFG_QUANTITY("image_rate", W, job.image_Bps, UNIT_BYTES_PER_S, 1e3, 1e12),
+    CFG_QUANTITY("compilation", W, job.compilation_s, UNIT_SECONDS, 0, 30 * DAY_S),
+    CFG_CHILD("evaluation", W, evaluation),
+    CFG_CHILD("checkpoint", W, checkpoint),
+    CFG_QUANTITY("keep_alive", W, job.keep_alive_s, UNIT_SECONDS, 0, 28 * DAY_S),
+    CFG_REAL("spot_discount", W, job.spot_discount, 0, 0.99),
+    CFG_INT("trials", W, job.trials, 1, TRIALS_MAX),
+    CFG_ROW("parallel_trials", CFG_T_INT, W, job.parallel_trials,
+            .has = offsetof(W, has_parallel), .min = 1, .max = TRIALS_MAX),
+    CFG_CHILD("early_stopping", W, early_stopping),
+    CFG_END,
+};
+
+static const struct cfg_field evaluation_fields[] = {
+    CFG_ROW("samples", CFG_T_INT, struct whole_job, evaluation_samples, .required = true,
+            .min = 1, .max = 1e15),
+    CFG_INT("every", struct whole_job, evaluation_every, 1, 1e15),
+    CFG_END,
+};
+
+static const struct cfg_field stopping_fields[] = {
+    CFG_ROW("share", CFG_T_REAL, struct whole_job, stopped_share, .required = true,
+            .min = 0, .max = 1),
+    CFG_ROW("after", CFG_T_REAL, struct whole_job, stopped_after, .required = true,
+            .min = 0, .max = 1),
+    CFG_END,
+};
+/* clang-format on */
+
+static int read_object(struct cfg c, const struct cfg_field *fields,
+                       struct whole_job *job, const char *example)
+{
+    if (!cfg_present(c))
+        return 0;
+    if (!cfg_is_object(c))
+        return cfg_error(c, "an object is wanted (write for example %s)", example);
+    return cfg_read(c, fields, job);
+}
+
+static int check_trials(const struct job_words *w, struct cfg c)
+{
+    const struct whole_job *job = &w->job;
+    if (job->trials == 0 && (w->has_parallel || cfg_present(w->early_stopping)))
+        return cfg_error(
+            cfg_get(c, w->has_parallel ? "parallel_trials" : "early_stopping"),
+            "there is one job (give \"trials\" too)");
+    if (job->trials && job->parallel_trials > job->trials)
+        return cfg_error(cfg_get(c, "parallel_trials"),
+                         "%lld at once are more than the %lld trials (write %lld or "
+                         "less)",
+                         (long long)job->parallel_trials, (long long)job->trials,
+                         (long long)job->trials);
+    return 0;
+}
+
+static int check(const struct job_words *w, const struct scenario *s, struct cfg c)
+{
+    if (scenario_job_steps(s) == 0)
+        return cfg_error(c, "how long the job trains is not given (give "
+                            "/training/steps, or /training/samples and epochs)");
+    if (w->job.keep_alive_s > 0 && w->job.spot_discount > 0)
+        return cfg_error(cfg_get(c, "keep_alive"),
+                         "a warm pool keeps no spot instances (leave this or "
+                         "\"spot_discount\" out)");
+    return check_trials(w, c);
+}
+
+int whole_job_read(struct whole_job *job, const struct storage *st,
+                   const struct scenario *s, struct cfg c)
+{
+    struct job_words w = { .job = { .provisioning_s = PROVISIONING_S,
+                                    .warm_start_s = WARM_START_S,
+                                    .image_Bps = IMAGE_Bps,
+                                    .parallel_trials = 1,
+                                    .stopped_after = 1 } };
+    *job = w.job;
+    if (!cfg_present(c))
+        return 0;
+    if (!cfg_is_object(c))
+        return cfg_error(c, "job is an object (write for example { \"image\": \"8GB\", "
+                            "\"checkpoint\": { \"every\": 1000 } })");
+    w.job.given = true;
+    int rc = cfg_read(c, job_fields, &w);
+    rc |= read_object(w.evaluation, evaluation_fields, &w.job,
+                      "{ \"every\": 1000, \"samples\": 10000 }");
+    rc |= read_object(w.early_stopping, stopping_fields, &w.job,
+                      "{ \"share\": 0.5, \"after\": 0.3 }");
+    rc |= checkpoint_read(&w.job.checkpoint, st, s, w.checkpoint);
+    if (rc == 0)
+        rc = check(&w, s, c);
+    *job = w.job;
+    return rc ? -1 : 0;
+}

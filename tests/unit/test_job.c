@@ -1,0 +1,465 @@
+/* Whole jobs: the input pipeline against a queue run batch by batch, storage and
+ * checkpoints against arithmetic by hand, phases and trials against their sums. */
+#include "campaign/campaign.h"
+#include "campaign/trials.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_job_register(void);
+
+static const char base_text[] =
+    "{ 'model': 'bert-large-uncased',"
+    "  'cluster': { 'instance': 'ml.p3.16xlarge', 'count': 2 },"
+    "  'training': { 'task': 'question-answering', 'sequence_length': 384,"
+    "                'micro_batch_size': 4, 'precision': 'amp_fp16',"
+    "                'samples': 64000, 'epochs': 1 },"
+    "  'parallelism': { 'library': 'ddp', 'backend': 'nccl' },"
+    "  'job': {} }";
+
+struct loaded {
+    struct cfg_loader loader;
+    struct scenario s;
+    struct campaign c;
+    int rc;
+};
+
+/* `changes`: pointer=value, separated by blanks. */
+static void load(struct loaded *l, const char *changes)
+{
+    char text[1024], *save = NULL;
+    cfg_loader_init(&l->loader);
+    struct cfg root = cfg_parse(&l->loader, "text", base_text, strlen(base_text));
+    snprintf(text, sizeof(text), "%s", changes);
+    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save))
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&l->s, &l->loader, root), 0);
+    l->rc = campaign_read(&l->c, &l->s);
+}
+
+static void load_ok(struct loaded *l, const char *changes)
+{
+    load(l, changes);
+    diags_print_errors(&l->loader.diags, stderr);
+    CU_ASSERT_EQUAL_FATAL(l->rc, 0);
+}
+
+static void unload(struct loaded *l)
+{
+    cfg_loader_release(&l->loader);
+}
+
+static const struct instance *instance_of(const struct loaded *l)
+{
+    return l->s.cluster.groups[0].instance;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* What a step with parts of its own comes to, without a replay. */
+static struct simulate_result step_of(double step_s)
+{
+    return (struct simulate_result) {
+        .step_time_s = step_s,
+        .samples_per_s = 64 / step_s,
+        .parts_s = { [PART_COMPUTE] = 0.6 * step_s,
+                     [PART_DATA_COMM_EXPOSED] = 0.3 * step_s,
+                     [PART_OPTIMIZER] = 0.1 * step_s },
+        .layer = { .forward_s = 1e-3, .backward_s = 2e-3 },
+        .cost = { .has_price = true, .usd_per_hour = 56.304, .has_job = true },
+    };
+}
+
+/* --- input ------------------------------------------------------------------- */
+
+/* Batches as PyTorch's loader hands them out: worker i makes batches i, i + w, ..., the
+ * next one as soon as its last is taken; the GPU takes them in order. The mean period over
+ * the later half of n batches. */
+static double queue_period(int64_t workers, double load_s, double step_s)
+{
+    enum { BATCHES = 4096 };
+    static double taken_s[BATCHES];
+    for (int64_t i = 0; i < BATCHES; i++) {
+        double ready_s = (i < workers ? 0 : taken_s[i - workers]) + load_s;
+        double idle_s = i == 0 ? 0 : taken_s[i - 1] + step_s;
+        taken_s[i] = fmax(ready_s, idle_s);
+    }
+    int64_t half = BATCHES / 2 / workers * workers;
+    return (taken_s[BATCHES - 1] - taken_s[BATCHES - 1 - half]) / (double)half;
+}
+
+static void test_input_queue(void)
+{
+    static const int64_t workers[] = { 1, 2, 3, 4, 7 };
+    static const double cpus_s[] = { 1e-4, 1e-2, 0.05, 0.11, 0.3 };
+    const double step_s = 0.1;
+    for (size_t w = 0; w < sizeof(workers) / sizeof(*workers); w++)
+        for (size_t k = 0; k < sizeof(cpus_s) / sizeof(*cpus_s); k++) {
+            char changes[160];
+            struct loaded l;
+            struct input_result r;
+            snprintf(
+                changes, sizeof(changes),
+                "/input/workers=%lld /input/cpu=\"%gs\" /input/device_sample=\"0B\"",
+                (long long)workers[w], cpus_s[k]);
+            load_ok(&l, changes);
+            input_run(&r, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, step_s);
+            CU_ASSERT_TRUE(r.step_s[INPUT_CPUS] <= r.step_s[INPUT_WORKERS] * 1.001);
+            double period_s = queue_period(workers[w], 4 * cpus_s[k], step_s);
+            CU_ASSERT_DOUBLE_EQUAL(step_s + r.wait_s, period_s, 1e-3 * period_s);
+            unload(&l);
+        }
+}
+
+/* 64 vCPUs less 8 processes that drive GPUs; with SMDDP 8 more that serve. */
+static void test_input_cpus(void)
+{
+    struct loaded l;
+    struct input_result r, smddp;
+    load_ok(&l, "/input/workers=16 /input/cpu=\"10ms\"");
+    input_run(&r, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, 1e-3);
+    CU_ASSERT_TRUE(near(r.step_s[INPUT_WORKERS], 4 * 10e-3 / 16));
+    CU_ASSERT_TRUE(near(r.step_s[INPUT_CPUS], 32 * 10e-3 / (64 - 8)));
+    CU_ASSERT_EQUAL(r.slowest, INPUT_CPUS);
+    CU_ASSERT_TRUE(r.bound && r.warning && strstr(r.warning, "vCPUs"));
+    CU_ASSERT_TRUE(near(r.samples_per_s, 64 / r.step_s[INPUT_CPUS]));
+    unload(&l);
+    load_ok(&l, "/input/workers=16 /input/cpu=\"10ms\" /parallelism/backend=\"smddp\"");
+    input_run(&smddp, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, 1e-3);
+    CU_ASSERT_TRUE(near(smddp.step_s[INPUT_CPUS], 32 * 10e-3 / (64 - 16)));
+    unload(&l);
+    load_ok(&l, "/input/workers=16 /input/cpu=\"10ms\" /input/busy_vcpus=32");
+    input_run(&r, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, 1e-3);
+    CU_ASSERT_TRUE(near(r.step_s[INPUT_CPUS], 10e-3));
+    unload(&l);
+}
+
+/* Without workers loading and the step follow one another; copies precede the step. */
+static void test_input_serial(void)
+{
+    struct loaded l;
+    struct input_result r;
+    load_ok(&l, "/input/cpu=\"10ms\" /input/device_sample=\"55MB\"");
+    input_run(&r, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, 0.5);
+    CU_ASSERT_TRUE(near(r.copy_s, 4 * 55e6 / 5.5e9)); /* pageable */
+    CU_ASSERT_TRUE(near(r.wait_s, r.copy_s + 4 * 10e-3));
+    CU_ASSERT_TRUE(r.bound && strstr(r.warning, "/input/workers"));
+    unload(&l);
+    load_ok(&l, "/input/device_sample=\"55MB\" /input/pinned=true");
+    input_run(&r, &l.loader.arena, &l.c.input, &l.c.storage, &l.s, 0.5);
+    CU_ASSERT_TRUE(near(r.wait_s, 4 * 55e6 / 10e9));
+    CU_ASSERT_FALSE(r.bound);
+    unload(&l);
+}
+
+/* The wait is a part of the step, and rates follow. */
+static void test_input_in_step(void)
+{
+    struct loaded l;
+    struct campaign_result r;
+    struct simulate_result step = step_of(0.1);
+    load_ok(&l, "/input/workers=2 /input/cpu=\"100ms\" /input/device_sample=\"0B\"");
+    campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+    CU_ASSERT_TRUE(near(step.step_time_s, 0.2)); /* 4 x 100 ms by 2 */
+    CU_ASSERT_TRUE(near(step.samples_per_s, 320));
+    double sum_s = 0;
+    for (int i = 0; i < PART_N; i++)
+        sum_s += i == PART_DATA_COMM_HIDDEN ? 0 : step.parts_s[i];
+    CU_ASSERT_TRUE(near(sum_s, step.step_time_s));
+    CU_ASSERT_EQUAL(step.n_warnings, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(step.warnings[0], "set /input/workers to 4"));
+    unload(&l);
+}
+
+/* --- storage ----------------------------------------------------------------- */
+
+static double read_Bps(const char *changes, double streams)
+{
+    struct loaded l;
+    load_ok(&l, changes);
+    double Bps = storage_read_Bps(&l.c.storage, &l.s, instance_of(&l), streams);
+    unload(&l);
+    return Bps;
+}
+
+static void test_storage_rates(void)
+{
+    const double MiB = 1 << 20, nic = 25e9 / 8;
+    CU_ASSERT_TRUE(near(
+        read_Bps("/storage={\"mode\":\"FastFile\",\"dataset\":\"1TB\"}", 8), 8 * 85e6));
+    CU_ASSERT_TRUE(
+        near(read_Bps("/storage={\"mode\":\"Pipe\",\"dataset\":\"1TB\"}", 1000), nic));
+    CU_ASSERT_TRUE(
+        near(read_Bps("/storage={\"kind\":\"fsx\",\"capacity\":\"1.2TiB\","
+                      "\"throughput_per_TiB\":\"200MB/s\",\"dataset\":\"1TB\"}",
+                      8),
+             1.2 * 200e6 / 2));
+    CU_ASSERT_TRUE(near(read_Bps("/storage={\"kind\":\"efs\",\"dataset\":\"1TB\"}", 8),
+                        500 * MiB));
+    CU_ASSERT_TRUE(near(read_Bps("/storage={\"kind\":\"efs\",\"dataset\":\"1TB\"} "
+                                 "/cluster/count=16",
+                                 8),
+                        3 * 1024 * MiB / 16));
+    CU_ASSERT_TRUE(
+        near(read_Bps("/storage={\"kind\":\"ebs\",\"dataset\":\"1TB\"}", 8), 14e9 / 8));
+    CU_ASSERT_TRUE(near(read_Bps("/storage={\"kind\":\"local\",\"dataset\":\"1TB\","
+                                 "\"throughput\":\"4GB/s\"}",
+                                 8),
+                        4e9));
+    /* downloaded: from the page cache while it fits into 488 GiB, from the disk beyond */
+    CU_ASSERT_TRUE(isinf(read_Bps("/storage={\"dataset\":\"400GiB\"}", 8)));
+    CU_ASSERT_TRUE(near(read_Bps("/storage={\"dataset\":\"0.6TiB\"}", 8), 14e9 / 8));
+    CU_ASSERT_TRUE(
+        isinf(read_Bps("/storage={\"dataset\":\"0.6TiB\",\"sharded\":true}", 8)));
+}
+
+static void test_storage_download(void)
+{
+    struct loaded l;
+    load_ok(&l, "/storage={\"dataset\":\"50GB\"}");
+    CU_ASSERT_TRUE(near(storage_download_s(&l.c.storage, &l.s), 300));
+    unload(&l);
+    load_ok(&l, "/storage={\"dataset\":\"50GB\",\"sharded\":true}");
+    CU_ASSERT_TRUE(near(storage_download_s(&l.c.storage, &l.s), 150));
+    unload(&l);
+    load_ok(&l, "/storage={\"dataset\":\"50GB\",\"throughput\":\"100GB/s\"}");
+    CU_ASSERT_TRUE(near(storage_download_s(&l.c.storage, &l.s), 50e9 / (14e9 / 8)));
+    unload(&l);
+    load_ok(&l, "/storage={\"dataset\":\"50GB\",\"mode\":\"FastFile\"}");
+    CU_ASSERT_EQUAL(storage_download_s(&l.c.storage, &l.s), 0);
+    unload(&l);
+}
+
+/* --- checkpoints ------------------------------------------------------------- */
+
+static struct checkpoint_result checkpoint(struct loaded *l, const char *changes,
+                                           double step_s)
+{
+    struct checkpoint_result r;
+    load_ok(l, changes);
+    checkpoint_run(&r, &l->c.job.checkpoint, &l->c.storage, &l->s,
+                   scenario_job_steps(&l->s), step_s);
+    return r;
+}
+
+static void test_checkpoint_bytes(void)
+{
+    struct loaded l;
+    struct checkpoint_result r = checkpoint(&l, "/job/checkpoint={\"every\":100}", 0.1);
+    double n = (double)model_parameters(&l.s.model);
+    CU_ASSERT_TRUE(near(r.size_B, n * (4 + 8))); /* fp32 and Adam's two moments */
+    CU_ASSERT_EQUAL(r.writers, 1);
+    CU_ASSERT_EQUAL(r.count, 10);
+    CU_ASSERT_TRUE(near(r.write_s, r.size_B / 850e6));
+    CU_ASSERT_TRUE(near(r.copy_s, r.size_B / 5.5e9));
+    CU_ASSERT_TRUE(near(r.blocking_s, r.copy_s + r.write_s));
+    unload(&l);
+    r = checkpoint(&l, "/job/checkpoint={\"every\":100} /training/precision=\"fp16\"",
+                   0.1);
+    CU_ASSERT_TRUE(near(r.size_B, n * (2 + 4 + 8))); /* with master weights */
+    unload(&l);
+}
+
+/* Sharded states are written by all who hold them; async ones only as far as the next
+ * checkpoint comes too soon. */
+static void test_checkpoint_writers(void)
+{
+    struct loaded l;
+    struct checkpoint_result r = checkpoint(
+        &l,
+        "/parallelism={\"library\":\"fsdp\",\"sharding\":{\"strategy\":\"full\"}} "
+        "/job/checkpoint={\"interval\":\"10s\"}",
+        0.1);
+    CU_ASSERT_EQUAL(r.writers, 2);
+    CU_ASSERT_EQUAL(r.every, 100);
+    CU_ASSERT_TRUE(near(r.write_s, r.size_B / 2 / 850e6));
+    CU_ASSERT_TRUE(near(r.copy_s, r.size_B / 16 / 5.5e9));
+    unload(&l);
+    r = checkpoint(&l, "/job/checkpoint={\"every\":100,\"async\":true}", 0.1);
+    CU_ASSERT_TRUE(near(r.blocking_s, r.copy_s));
+    unload(&l);
+    r = checkpoint(&l, "/job/checkpoint={\"every\":10,\"async\":true}", 0.1);
+    CU_ASSERT_TRUE(near(r.blocking_s, r.copy_s + r.write_s - 1));
+    unload(&l);
+    r = checkpoint(&l,
+                   "/storage={\"kind\":\"fsx\",\"capacity\":\"2.4TiB\","
+                   "\"throughput_per_TiB\":\"250MB/s\",\"dataset\":\"1GB\"} "
+                   "/job/checkpoint={\"every\":10,\"to\":\"fsx\"}",
+                   0.1);
+    CU_ASSERT_TRUE(near(r.write_s, r.size_B / (2.4 * 250e6)));
+    unload(&l);
+}
+
+/* --- jobs -------------------------------------------------------------------- */
+
+#define WHOLE                                                                      \
+    "/job={\"provisioning\":\"100s\",\"image\":\"8GB\",\"image_rate\":\"80MB/s\"," \
+    "\"compilation\":\"60s\",\"evaluation\":{\"samples\":640,\"every\":500},"      \
+    "\"checkpoint\":{\"every\":500,\"throughput\":\"1GB/s\"}} "                    \
+    "/storage={\"dataset\":\"50GB\"} /input={\"workers\":4} "
+
+static struct job_result run(struct loaded *l, struct simulate_result *step,
+                             const char *changes)
+{
+    struct campaign_result r;
+    load_ok(l, changes);
+    *step = step_of(0.1);
+    campaign_run(&r, &l->loader.arena, &l->c, &l->s, step);
+    return r.job;
+}
+
+static void test_job_phases(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct job_result r = run(&l, &step, WHOLE);
+    double n = (double)model_parameters(&l.s.model);
+    /* the forward's third of compute, nothing of gradients and optimizer */
+    double forward_s = 0.6 * 0.1 / 3;
+    CU_ASSERT_EQUAL(r.steps, 1000);
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_PROVISIONING], 100));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_IMAGE], 100));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_DATA], 300));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_COMPILATION], 60));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_TRAINING], 1000 * step.step_time_s));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_EVALUATION], 2 * 10 * forward_s));
+    CU_ASSERT_TRUE(
+        near(r.phases_s[JOB_CHECKPOINTS], 2 * (n * 12 / 1e9 + n * 12 / 5.5e9)));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_UPLOAD], n * 4 / 850e6));
+    CU_ASSERT_EQUAL(r.phases_s[JOB_KEEP_ALIVE], 0);
+    double all_s = 0;
+    for (int i = 0; i < JOB_PHASES; i++)
+        all_s += r.phases_s[i];
+    CU_ASSERT_TRUE(near(r.hours, all_s / 3600));
+    CU_ASSERT_TRUE(
+        near(r.billed_hours, (all_s - 100) / 3600)); /* provisioning is free */
+    CU_ASSERT_TRUE(near(r.usd, r.billed_hours * 56.304));
+    CU_ASSERT_TRUE(near(step.cost.hours_per_job, r.hours));
+    CU_ASSERT_TRUE(near(step.cost.usd_per_job, r.usd));
+    unload(&l);
+}
+
+static void test_job_prices(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct job_result full = run(&l, &step, WHOLE);
+    unload(&l);
+    struct job_result spot = run(&l, &step, WHOLE "/job/spot_discount=0.6");
+    CU_ASSERT_TRUE(near(spot.usd, 0.4 * full.usd));
+    CU_ASSERT_TRUE(near(spot.hours, full.hours));
+    unload(&l);
+    struct job_result warm = run(&l, &step, WHOLE "/job/keep_alive=\"1h\"");
+    CU_ASSERT_TRUE(near(warm.billed_hours, full.billed_hours + 1));
+    CU_ASSERT_TRUE(near(warm.hours, full.hours)); /* the job itself is over */
+    unload(&l);
+}
+
+/* --- trials ------------------------------------------------------------------ */
+
+static void test_trials_equal(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    for (int64_t places = 1; places <= 12; places++) {
+        char changes[1024];
+        snprintf(changes, sizeof(changes),
+                 WHOLE "/job/trials=12 /job/parallel_trials=%lld", (long long)places);
+        struct job_result r = run(&l, &step, changes);
+        double rounds = ceil(12.0 / (double)places);
+        CU_ASSERT_TRUE(near(r.trials.hours, rounds * r.hours));
+        CU_ASSERT_TRUE(near(r.trials.instance_hours, 12 * 2 * r.billed_hours));
+        CU_ASSERT_TRUE(near(r.trials.usd, 12 * r.usd));
+        CU_ASSERT_EQUAL(r.trials.stopped, 0);
+        unload(&l);
+    }
+}
+
+static void test_trials_stopped(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct job_result r =
+        run(&l, &step,
+            WHOLE "/job/trials=10 /job/early_stopping={\"share\":0.4,\"after\":0.25}");
+    double repeats_s = r.phases_s[JOB_TRAINING] + r.phases_s[JOB_EVALUATION] +
+                       r.phases_s[JOB_CHECKPOINTS];
+    CU_ASSERT_EQUAL(r.trials.stopped, 4);
+    CU_ASSERT_TRUE(near(r.trials.hours, 10 * r.hours - 4 * 0.75 * repeats_s / 3600));
+    unload(&l);
+    static const double shares[] = { 0, 0.1, 0.25, 1.0 / 3, 0.5, 0.9, 1 };
+    for (size_t k = 0; k < sizeof(shares) / sizeof(*shares); k++) {
+        int64_t n = 0;
+        for (int64_t i = 0; i < 60; i++)
+            n += trials_is_stopped(shares[k], i);
+        CU_ASSERT_EQUAL(n, llround(60 * shares[k]));
+    }
+}
+
+/* A warm pool: one cold start a place, the others warm and without an image; each place
+ * is kept once, at the end. */
+static void test_trials_warm(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct job_result r =
+        run(&l, &step,
+            WHOLE "/job/trials=12 /job/parallel_trials=3 /job/keep_alive=\"30min\"");
+    double saved_s = 100 - 20 + 100; /* of provisioning and image */
+    CU_ASSERT_TRUE(near(r.trials.hours, 4 * r.hours - 3 * saved_s / 3600));
+    double billed = 12 * (r.billed_hours - 0.5) - 9 * 100.0 / 3600 + 3 * 0.5;
+    CU_ASSERT_TRUE(near(r.trials.instance_hours, 2 * billed));
+    unload(&l);
+}
+
+static void expect_error(const char *changes, const char *place, const char *text)
+{
+    struct loaded l;
+    load(&l, changes);
+    CU_ASSERT_EQUAL(l.rc, -1);
+    CU_ASSERT_TRUE_FATAL(l.loader.diags.n_errors > 0);
+    bool found = strstr(l.loader.diags.errors[0], place) &&
+                 strstr(l.loader.diags.errors[0], text);
+    if (!found)
+        fprintf(stderr, "error: %s\n", l.loader.diags.errors[0]);
+    CU_ASSERT_TRUE(found);
+    unload(&l);
+}
+
+static void test_errors(void)
+{
+    expect_error("/training/samples=null /training/epochs=null",
+                 "/job: ", "/training/steps");
+    expect_error("/storage={\"mode\":\"File\"}", "/storage/dataset: ", "missing");
+    expect_error("/storage={\"mode\":\"Pipe\"}", "/storage: ", "/input/sample");
+    expect_error("/storage={\"kind\":\"fsx\",\"dataset\":\"1TB\"}",
+                 "/storage: ", "throughput_per_TiB");
+    expect_error("/job={\"keep_alive\":\"1h\",\"spot_discount\":0.5}",
+                 "/job/keep_alive: ", "spot");
+    expect_error("/job={\"trials\":2,\"parallel_trials\":3}",
+                 "/job/parallel_trials: ", "write 2 or less");
+    expect_error("/input/busy_vcpus=64", "/input/busy_vcpus: ", "p3.16xlarge");
+}
+
+void test_job_register(void)
+{
+    CU_pSuite suite = CU_add_suite("job", NULL, NULL);
+    CU_ADD_TEST(suite, test_input_queue);
+    CU_ADD_TEST(suite, test_input_cpus);
+    CU_ADD_TEST(suite, test_input_serial);
+    CU_ADD_TEST(suite, test_input_in_step);
+    CU_ADD_TEST(suite, test_storage_rates);
+    CU_ADD_TEST(suite, test_storage_download);
+    CU_ADD_TEST(suite, test_checkpoint_bytes);
+    CU_ADD_TEST(suite, test_checkpoint_writers);
+    CU_ADD_TEST(suite, test_job_phases);
+    CU_ADD_TEST(suite, test_job_prices);
+    CU_ADD_TEST(suite, test_trials_equal);
+    CU_ADD_TEST(suite, test_trials_stopped);
+    CU_ADD_TEST(suite, test_trials_warm);
+    CU_ADD_TEST(suite, test_errors);
+}
