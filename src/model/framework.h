@@ -86,7 +86,9 @@ struct framework {
     int gradient_dtype_16bit;
     bool overlap;                     /* reduce buckets during backward */
     int64_t first_bucket_B, bucket_B; /* 0: one bucket */
-    double bucket_copy_B;             /* bytes moved per gradient byte, in and out */
+    double
+        bucket_copy_B; /* bytes moved per gradient byte: into a bucket and out, or into
+                             the flat parameter of a sharded unit */
     double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
     double network_frac; /* share of the nodes' NICs that its communicators use */
     double cycle_s;      /* Horovod: fusion cycle; 0: none */

@@ -231,6 +231,11 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
     const struct parallelism *p = &b->s->parallel;
     struct program *program = &b->step->program;
     double size_B = (v->elements - v->experts) * states_wire_B(b->s);
+    if (b->fw->bucket_copy_B > 0) {
+        build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s,
+                     b->fw->bucket_copy_B * size_B);
+        build_label(b, "gradients to flat parameter");
+    }
     if (scatter_experts(b, v, err) < 0)
         return -1;
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B, err);

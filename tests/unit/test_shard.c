@@ -1,0 +1,85 @@
+/* Sharded units: what FSDP moves of its own (MODEL.md, 8.17). */
+#include "base/units.h"
+#include "parallel/scenario.h"
+#include "parallel/states.h"
+#include "replay/cast.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_shard_register(void);
+
+static const char sharded[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 1024, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 512 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 1 },"
+    "  'training': { 'sequence_length': 512, 'micro_batch_size': 2,"
+    "                'precision': 'bf16', 'framework': 'fsdp-torch2' },"
+    "  'parallelism': { 'library': 'fsdp', 'sharding': { 'strategy': 'full' } } }";
+
+struct job {
+    struct cfg_loader loader;
+    struct scenario s;
+    struct cast cast;
+};
+
+/* Built as a rank of the profile with that `bucket_copy`. */
+static void build(struct job *j, struct framework *fw, double bucket_copy_B)
+{
+    struct err err = { 0 };
+    const struct cast_options how = { 0 };
+    cfg_loader_init(&j->loader);
+    struct cfg root = cfg_parse(&j->loader, "text", sharded, strlen(sharded));
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&j->s, &j->loader, root), 0);
+    *fw = *j->s.training.framework;
+    fw->bucket_copy_B = bucket_copy_B;
+    j->s.training.framework = fw;
+    CU_ASSERT_EQUAL_FATAL(cast_build(&j->cast, &j->loader.arena, &j->s, &how, &err), 0);
+}
+
+static void release(struct job *j)
+{
+    cast_release(&j->cast);
+    cfg_loader_release(&j->loader);
+}
+
+static double labelled_s(const struct program *p, const char *label)
+{
+    int64_t sum_ps = 0;
+    for (int64_t i = 0; i < p->tasks.n; i++)
+        if (p->tasks.v[i].tag.label && strcmp(p->tasks.v[i].tag.label, label) == 0)
+            sum_ps += p->tasks.v[i].alone_ps;
+    return units_s(sum_ps);
+}
+
+/* FSDP joins a unit's gradients, casts and divides them before they are scattered: so many
+ * bytes for each byte scattered, of all parameters once a microbatch. */
+static void test_copies(void)
+{
+    static const char label[] = "gradients to flat parameter";
+    struct job none, some;
+    struct framework fw[2];
+    build(&none, &fw[0], 0);
+    build(&some, &fw[1], 4.5);
+    const struct gpu *gpu = some.cast.gpus[0];
+    struct op_list list;
+    struct err err = { 0 };
+    struct op_settings settings = scenario_op_settings(&some.s);
+    CU_ASSERT_EQUAL_FATAL(
+        op_list_make(&list, &some.loader.arena, &some.s.model, &settings, &err), 0);
+    double wire_B = states_wire_B(&some.s) * (double)op_list_parameters(&list);
+    double expected_s = 4.5 * wire_B / (gpu->stream_frac * gpu->hbm_Bps) +
+                        (8 + 1) * gpu->kernel_s; /* layers, and the root */
+    double got_s = labelled_s(some.cast.programs[0], label);
+    CU_ASSERT(fabs(got_s / expected_s - 1) < 1e-6);
+    CU_ASSERT_EQUAL(labelled_s(none.cast.programs[0], label), 0);
+    release(&none);
+    release(&some);
+}
+
+void test_shard_register(void)
+{
+    CU_pSuite s = CU_add_suite("shard", NULL, NULL);
+    CU_add_test(s, "FSDP's copies of gradients", test_copies);
+}
