@@ -80,6 +80,11 @@ draw step-memory-bert-large.svg "What fills the memory of a V100 in a step of BE
     simulate bert-large-squad-2xp3.16xlarge-ddp
 draw step-memory-gpt3.svg "And that of an A100 in a step of GPT-3's first stage?" \
     simulate gpt3-175b-64xp4d.24xlarge --set /training/global_batch_size=256
+plot=--plot-usage
+draw usage-bert-large.svg "What waits for what in a step of BERT-large over slow Ethernet?" \
+    simulate bert-large-squad-2xp3.16xlarge-ddp
+draw usage-gpt3.svg "And in a step of GPT-3 on 512 A100?" \
+    simulate gpt3-175b-64xp4d.24xlarge
 plot=--plot-stages
 draw stages-memory-gpt3.svg "What fills each of the sixteen stages of GPT-3?" \
     simulate gpt3-175b-64xp4d.24xlarge

@@ -52,6 +52,8 @@ static const struct option options[] = {
       .value = "FILE", .help = "draw the memory of each stage at its fullest" },
     { .name = "--plot-breakdown", .type = OPTION_STRING, PLOT_AT(STEP_BREAKDOWN),
       .value = "FILE", .help = "draw where the time of the step goes" },
+    { .name = "--plot-usage", .type = OPTION_STRING, PLOT_AT(STEP_USAGE),
+      .value = "FILE", .help = "draw how busy GPU, host, network and NVLink are over time" },
     { .name = "--html", .type = OPTION_STRING, .at = offsetof(struct arguments, html),
       .value = "FILE", .help = "write all of it as one page" },
     { .name = "--trace", .type = OPTION_STRING, .at = offsetof(struct arguments, trace),
@@ -201,6 +203,7 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     if (plots_any(args)) {
         figures = step_figures_new(how.observer);
         how.observer = step_figures_observer(figures);
+        how.detail = args->plots[STEP_USAGE] || args->html;
     }
     int rc = simulate(r, &loader->arena, s, &how, err);
     if (rc == 0)

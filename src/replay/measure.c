@@ -44,6 +44,8 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
         int64_t sum = 0;
         *cost = (struct pass_cost) { .gpu_busy_ps = units_ps(r.gpu_busy_s),
                                      .host_busy_ps = units_ps(r.host_busy_s),
+                                     .links_busy_ps = { units_ps(r.nic_busy_s),
+                                                        units_ps(r.nvlink_busy_s) },
                                      .time_ps = units_ps(r.time_s) };
         for (int i = 0; i < PART_N; i++) {
             cost->parts_ps[i] = units_ps(r.parts_s[i]);

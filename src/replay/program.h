@@ -38,6 +38,13 @@ enum stream {
     STREAM_N
 };
 
+/* Links whose use is told. */
+enum links {
+    LINKS_NIC,
+    LINKS_NVLINK,
+    LINKS_N
+};
+
 /* Who takes part in a collective: see replay/groups.h. */
 enum channel {
     CHANNEL_WORLD,
@@ -101,6 +108,7 @@ struct comm {
 /* A pass that was replayed in isolation; durations in whole picoseconds. */
 struct pass_cost {
     int64_t time_ps, parts_ps[PART_N], gpu_busy_ps, host_busy_ps;
+    int64_t links_busy_ps[LINKS_N]; /* of the busiest link of each kind */
 };
 
 /* A stretch of tasks that the job runs more often than the program holds: when the

@@ -72,6 +72,23 @@ void run_change_moving(struct rank *r, int32_t by)
         r->account.comm_ps += now - r->moving_ps;
 }
 
+/* The accounts of the stretch that repeats. */
+static void delimit(struct rank *r, int32_t ended)
+{
+    const struct repeat *repeat = &r->program->repeat;
+    bool leads = r == r->run->ranks;
+    if (ended == repeat->from) {
+        r->from = r->account;
+        if (leads)
+            run_links_busy(r->run, r->run->links_from_s);
+    }
+    if (ended == repeat->to) {
+        r->to = r->account;
+        if (leads)
+            run_links_busy(r->run, r->run->links_to_s);
+    }
+}
+
 /* A kernel's own time goes to its part, what a collective slows it by to that. */
 static void account_kernel(struct rank *r, const struct lane *l, const struct task *t)
 {
@@ -89,6 +106,8 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
         a->parts_ps[PART_OTHER] += by ? took - told : 0; /* rounding */
         a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
         r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
+        for (int i = 0; i < LINKS_N; i++)
+            a->links_busy_ps[i] += pass->links_busy_ps[i];
     } else {
         int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
         a->parts_ps[t->part] += alone_ps;
@@ -98,10 +117,7 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
     r->idle_ps = now;
     a->now_ps = now;
     run_fusions_heed(r, l->head);
-    if (l->head == r->program->repeat.from)
-        r->from = *a;
-    if (l->head == r->program->repeat.to)
-        r->to = *a;
+    delimit(r, l->head);
 }
 
 void run_finish(struct rank *r, struct lane *l)

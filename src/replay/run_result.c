@@ -99,25 +99,46 @@ static void unroll(const struct rank *r, struct account *a)
     a->now_ps += rep->extra * (r->to.now_ps - r->from.now_ps);
     a->gpu_busy_ps += rep->extra * (r->to.gpu_busy_ps - r->from.gpu_busy_ps);
     a->comm_ps += rep->extra * (r->to.comm_ps - r->from.comm_ps);
+    for (int i = 0; i < LINKS_N; i++)
+        a->links_busy_ps[i] +=
+            rep->extra * (r->to.links_busy_ps[i] - r->from.links_busy_ps[i]);
     for (int i = 0; i < PART_N; i++)
         a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
 }
 
-static void read_links(struct run *run, struct run_result *out)
+void run_links_busy(struct run *run, double busy_s[LINKS_N])
 {
     const struct net *net = run->request->plans.net;
-    out->nic_busy_s = out->nvlink_busy_s = 0;
+    busy_s[LINKS_NIC] = busy_s[LINKS_NVLINK] = 0;
     for (int32_t i = 0; i < net_n_links(net); i++) {
         enum net_kind kind = net_links(net)[i].kind;
-        double *busy = kind == NET_NIC      ? &out->nic_busy_s
-                       : kind == NET_NVLINK ? &out->nvlink_busy_s
+        double *busy = kind == NET_NIC      ? &busy_s[LINKS_NIC]
+                       : kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
                                             : NULL;
         if (busy)
             *busy = fmax(*busy, coll_world_link_busy_s(&run->world, i));
     }
 }
 
-static void read_critical(const struct rank *critical, struct run_result *out)
+/* What the net saw, repeats counted, and what measured passes did beside it. */
+static void read_links(struct run *run, const struct account *critical,
+                       struct run_result *out)
+{
+    const struct repeat *rep = &run->ranks[0].program->repeat;
+    double busy_s[LINKS_N];
+    run_links_busy(run, busy_s);
+    for (int i = 0; i < LINKS_N; i++) {
+        if (rep->from >= 0)
+            busy_s[i] +=
+                (double)rep->extra * (run->links_to_s[i] - run->links_from_s[i]);
+        busy_s[i] = fmin(busy_s[i] + units_s(critical->links_busy_ps[i]), out->time_s);
+    }
+    out->nic_busy_s = busy_s[LINKS_NIC];
+    out->nvlink_busy_s = busy_s[LINKS_NVLINK];
+}
+
+static void read_critical(struct run *run, const struct rank *critical,
+                          struct run_result *out)
 {
     struct account a;
     unroll(critical, &a);
@@ -132,6 +153,7 @@ static void read_critical(const struct rank *critical, struct run_result *out)
     if (rep->from >= 0 && critical->account.now_ps > 0)
         repeats = (double)a.now_ps / (double)critical->account.now_ps;
     out->host_busy_s = units_s(critical->host_busy_ps) * repeats;
+    read_links(run, &a, out);
 }
 
 int run_read_result(struct run *run, struct run_result *out)
@@ -152,10 +174,9 @@ int run_read_result(struct run *run, struct run_result *out)
             critical = i;
         }
     }
-    read_critical(&run->ranks[critical], out);
+    read_critical(run, &run->ranks[critical], out);
     out->critical = critical;
     out->wire_B = run->wire_B;
     out->events = run->sim.n_fired;
-    read_links(run, out);
     return 0;
 }

@@ -41,6 +41,7 @@ struct account {
     int64_t now_ps;
     int64_t parts_ps[PART_N];
     int64_t gpu_busy_ps, comm_ps;
+    int64_t links_busy_ps[LINKS_N]; /* in measured passes, which the net does not see */
 };
 
 struct rank {
@@ -124,6 +125,8 @@ struct run {
     double wire_B;
     struct err *err;
     bool failed;
+    double links_from_s[LINKS_N], links_to_s[LINKS_N]; /* busy when the first rank's
+                                                          repeated stretch begins, ends */
     struct run_links *links; /* for observers of their use; NULL: there are none */
 };
 
@@ -144,6 +147,9 @@ static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t 
 /* Starts the plan of the nth collective of a group at its pace. */
 void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
                     int64_t first, int32_t nth, flow_done_fn *done, void *arg);
+
+/* run_result.c: how long the busiest link of each kind has worked. */
+void run_links_busy(struct run *run, double busy_s[LINKS_N]);
 
 /* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
 void run_comms_init(struct run *run);

@@ -23,6 +23,7 @@ static void on_begin(void *arg, const struct observed_run *run)
         f->lanes[f->n_lanes++] = (struct watched) {
             .number = r->number,
             .stage = r->stage,
+            .instance = r->instance,
             .program = r->program,
             .extra = r->program->repeat.from >= 0 ? r->program->repeat.extra : 0,
         };
@@ -155,6 +156,13 @@ static void on_buffer(void *arg, const struct observed_task *seen,
         add(f, span_of(f, seen, SPAN_STREAM_BUFFERS, SPAN_GRADIENTS));
 }
 
+static void on_links(void *arg, const struct observed_links *l)
+{
+    struct step_figures *f = arg;
+    if (f->n_lanes > 0 && l->instance == f->lanes[0].instance)
+        VEC_PUSH(&f->links, *l);
+}
+
 struct step_figures *step_figures_new(const struct observer *next)
 {
     struct step_figures *f = xcalloc(1, sizeof(*f));
@@ -165,6 +173,7 @@ struct step_figures *step_figures_new(const struct observer *next)
         .task = on_task,
         .issued = on_issued,
         .buffer = on_buffer,
+        .links = on_links,
     };
     return f;
 }
@@ -180,6 +189,7 @@ void step_figures_free(struct step_figures *f)
         return;
     VEC_RELEASE(&f->spans);
     VEC_RELEASE(&f->levels);
+    VEC_RELEASE(&f->links);
     free(f->lane_of);
     free(f->lanes);
     free(f);
@@ -209,8 +219,11 @@ static void draw_one(const struct step_figures *f, enum step_figure which,
     case STEP_STAGES:
         step_stages_draw(s, r, d);
         break;
-    default:
+    case STEP_BREAKDOWN:
         step_breakdown_draw(s, r, d);
+        break;
+    default:
+        step_usage_draw(f, s, d);
     }
 }
 

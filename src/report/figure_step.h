@@ -1,5 +1,5 @@
 /* Figures of one simulated step: what happened when, memory over time, memory of all
- * stages, and where the time went.
+ * stages, where the time went, and what was busy when.
  *
  *     struct step_figures *f = step_figures_new(NULL);
  *     simulate(&r, arena, s, &(struct simulate_options) { .observer =
@@ -8,7 +8,7 @@
  *     step_figures_free(f);
  *
  * They watch the ranks of the first pipeline, a lane a stage; of a lone stage the first
- * rank, a lane a stream. Memory: 48 bytes a task that is seen. */
+ * rank, a lane a stream. Links inside measured passes are seen in a detailed replay only. Memory: 48 bytes a task that is seen. */
 #ifndef REPORT_FIGURE_STEP_H
 #define REPORT_FIGURE_STEP_H
 
@@ -20,6 +20,7 @@ enum step_figure {
     STEP_MEMORY, /* over time, of the fullest stage */
     STEP_STAGES, /* memory of each stage at its fullest moment */
     STEP_BREAKDOWN,
+    STEP_USAGE, /* of GPU, host and links, over time */
     STEP_FIGURES
 };
 

@@ -41,12 +41,13 @@ struct step_figures {
     int64_t n_ranks;
     int32_t *lane_of; /* [n_ranks] -1: not watched */
     struct watched {
-        int64_t number, stage;
+        int64_t number, stage, instance;
         const struct program *program; /* while it runs */
         int64_t extra;                 /* accumulation steps that are not seen */
     } * lanes;
     VEC(struct span) spans; /* by their ends */
     VEC(struct level) levels;
+    VEC(struct observed_links) links; /* of the first lane's instance */
 };
 
 /* Draws on a canvas of that size; width and height come from step_*_size. */
@@ -59,6 +60,9 @@ void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
                       struct draw *d);
 void step_breakdown_draw(const struct scenario *s, const struct simulate_result *r,
                          struct draw *d);
+
+void step_usage_draw(const struct step_figures *f, const struct scenario *s,
+                     struct draw *d);
 
 /* "gpt2 on 2 x p4d.24xlarge"; the caller frees it. */
 char *step_title(const char *what, const struct scenario *s);

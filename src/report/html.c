@@ -49,9 +49,10 @@ static int figures(FILE *out, const struct step_figures *f, const struct scenari
         [STEP_MEMORY] = "Memory over time",
         [STEP_STAGES] = "Memory of the stages",
         [STEP_BREAKDOWN] = "Where the time goes",
+        [STEP_USAGE] = "What is busy when",
     };
     static const char *const prefixes[STEP_FIGURES] = { "time-", "memory-", "stages-",
-                                                        "parts-" };
+                                                        "parts-", "usage-" };
     for (int i = 0; i < STEP_FIGURES; i++) {
         struct strbuf svg;
         if (i == STEP_STAGES && r->memory.n_stages == 1)

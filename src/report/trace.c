@@ -1,6 +1,6 @@
 #include "report/trace.h"
 
-#include "report/trace_json.h"
+#include "report/trace_busy.h"
 
 #include <string.h>
 
@@ -17,6 +17,7 @@ struct shown {
     int64_t flow;                 /* message that the next kernel receives; -1: none */
     int64_t board;                /* index of its pipeline among those shown */
     int64_t held_B[LEDGER_KINDS]; /* memory, as it was said last */
+    struct trace_busy gpu, host;
     int64_t period_ps; /* end of the task that the repeated stretch begins behind */
 };
 
@@ -105,6 +106,11 @@ static void choose(struct trace *t, const struct observed_run *run)
     for (int64_t i = 0; i < t->n; i++) {
         struct shown *s = &t->shown[i];
         *s = (struct shown) { .r = run->ranks[i], .flow = -1 };
+        s->gpu = (struct trace_busy) { .what = "kernels",
+                                       .instance = s->r.instance,
+                                       .gpu = s->r.gpu };
+        s->host = s->gpu;
+        s->host.what = "host";
         t->is_shown[s->r.number] = true;
         if (board_of[s->r.pipeline] == 0)
             board_of[s->r.pipeline] = ++n_boards;
@@ -139,6 +145,27 @@ static void memory(struct trace *t, struct shown *s, int64_t at_ps,
         trace_json_int(j, held_B[i]);
     }
     trace_json_text(j, "}}");
+}
+
+static double share_of(int64_t busy_ps, int64_t time_ps)
+{
+    return time_ps > 0 ? (double)busy_ps / (double)time_ps : 0;
+}
+
+/* Kernels, and what a measured pass has of them and of the host. */
+static void kernel_busy(struct trace *t, struct shown *s,
+                        const struct observed_task *seen)
+{
+    const struct task *task = seen->task;
+    const struct pass_cost *pass =
+        task->pass >= 0 ? &s->r.program->passes.v[task->pass] : NULL;
+    double gpu = pass ? share_of(pass->gpu_busy_ps, pass->time_ps) : 1;
+    double host = pass ? share_of(pass->host_busy_ps, pass->time_ps) : 0;
+    if (task->stream != STREAM_COMPUTE)
+        return;
+    trace_busy_add(&s->gpu, &t->json, seen->begun_ps, seen->ended_ps, gpu);
+    if (host > 0)
+        trace_busy_add(&s->host, &t->json, seen->begun_ps, seen->ended_ps, host);
 }
 
 static void on_begin(void *arg, const struct observed_run *run)
@@ -281,6 +308,7 @@ static void on_task(void *arg, const struct observed_task *seen)
         memory(t, s, seen->begun_ps, mark->high_B);
     if (seen->ended_ps > seen->begun_ps)
         complete(t, s, thread, seen, observed_name(s->r.program, task, name));
+    kernel_busy(t, s, seen);
     if (task->sends >= 0)
         sends(t, s, seen);
     receives(t, s, seen);
@@ -295,7 +323,8 @@ static void on_issued(void *arg, const struct observed_task *seen)
     if (seen->rank >= t->n)
         return;
     char name[OBSERVED_NAME_MAX];
-    const struct shown *s = &t->shown[seen->rank];
+    struct shown *s = &t->shown[seen->rank];
+    trace_busy_add(&s->host, &t->json, seen->begun_ps, seen->ended_ps, 1);
     complete(t, s, THREAD_HOST, seen, observed_name(s->r.program, seen->task, name));
 }
 
@@ -326,6 +355,15 @@ static void on_links(void *arg, const struct observed_links *l)
     trace_json_text(j, "}}");
 }
 
+static void on_end(void *arg)
+{
+    struct trace *t = arg;
+    for (int64_t i = 0; i < t->n; i++) {
+        trace_busy_end(&t->shown[i].gpu, &t->json);
+        trace_busy_end(&t->shown[i].host, &t->json);
+    }
+}
+
 struct trace *trace_new(const char *path, int64_t n_ranks, struct err *err)
 {
     struct trace *t = xcalloc(1, sizeof(*t));
@@ -342,6 +380,7 @@ struct trace *trace_new(const char *path, int64_t n_ranks, struct err *err)
         .issued = on_issued,
         .buffer = on_buffer,
         .links = on_links,
+        .end = on_end,
     };
     trace_json_text(&t->json, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
     return t;

@@ -9,6 +9,7 @@
 
 #include <CUnit/CUnit.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -218,6 +219,80 @@ static void test_ranks(void)
     free(x);
 }
 
+/* Milliseconds that the counter says a GPU's kernels took, of a trace that ends then. */
+static double counted_busy_ms(const char *text, double end_ms)
+{
+    json_t *root = json_loads(text, 0, NULL), *e;
+    size_t i;
+    double sum_ms = 0, since_ms = 0, share = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root);
+    json_array_foreach(json_object_get(root, "traceEvents"), i, e)
+    {
+        const char *name = json_string_value(json_object_get(e, "name"));
+        if (strcmp(name, "kernels of GPU 0 busy (percent)") != 0)
+            continue;
+        double now_ms = number(e, "ts") / 1000;
+        sum_ms += share * (now_ms - since_ms);
+        since_ms = now_ms;
+        share = number(json_object_get(e, "args"), "busy") / 100;
+    }
+    json_decref(root);
+    return sum_ms + share * (ceil(end_ms) - since_ms);
+}
+
+static void test_busy(void)
+{
+    static const char *const changes[] = { "/training/gradient_accumulation_steps=3",
+                                           "/training/microbatches=8 "
+                                           "/parallelism/pipeline=4" };
+    for (int i = 0; i < 2; i++) {
+        struct job j;
+        load(&j, changes[i]);
+        char *text = trace_of(&j, 1);
+        double step_ms = j.r.step_time_s * 1e3;
+        double busy_ms = counted_busy_ms(text, step_ms);
+        if (i == 0)
+            CU_ASSERT_DOUBLE_EQUAL(busy_ms, j.r.util_gpu * step_ms, 0.01 * step_ms);
+        CU_ASSERT(busy_ms > 0.1 * step_ms && busy_ms <= 1.01 * step_ms);
+        free(text);
+        cfg_loader_release(&j.loader);
+    }
+}
+
+/* Passes that were measured count in the use of links as those replayed in detail. */
+static void test_links_of_passes(void)
+{
+    const char *changes = "/training/microbatches=8 /training/micro_batch_size=4 "
+                          "/parallelism/pipeline=2 /parallelism/tensor=4";
+    struct job j, detail;
+    load(&j, changes);
+    load(&detail, changes);
+    detail.options.detail = true;
+    run(&j, NULL);
+    run(&detail, NULL);
+    CU_ASSERT(detail.r.util_nvlink > 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(j.r.util_nvlink, detail.r.util_nvlink,
+                           0.1 * detail.r.util_nvlink);
+    cfg_loader_release(&j.loader);
+    cfg_loader_release(&detail.loader);
+}
+
+/* Accumulation steps that were not replayed count too: twice as many, as much more. */
+static void test_links_of_repeats(void)
+{
+    double busy_s[2];
+    for (int i = 0; i < 2; i++) {
+        struct job j;
+        load(&j, i ? "/training/gradient_accumulation_steps=16 /parallelism/tensor=8"
+                   : "/training/gradient_accumulation_steps=8 /parallelism/tensor=8");
+        run(&j, NULL);
+        busy_s[i] = j.r.util_nvlink * j.r.step_time_s;
+        cfg_loader_release(&j.loader);
+    }
+    CU_ASSERT(busy_s[0] > 0);
+    CU_ASSERT_DOUBLE_EQUAL(busy_s[1], 2 * busy_s[0], 0.2 * busy_s[0]);
+}
+
 /* Who watches changes nothing, in whatever company. */
 static void test_observed(void)
 {
@@ -274,6 +349,8 @@ static void test_figures(void)
     CU_ASSERT(shows(&j, STEP_MEMORY, "capacity"));
     CU_ASSERT(shows(&j, STEP_BREAKDOWN, "pipeline bubble"));
     CU_ASSERT(shows(&j, STEP_BREAKDOWN, "id=\"bar-0\""));
+    CU_ASSERT(shows(&j, STEP_USAGE, ">GPU<"));
+    CU_ASSERT(shows(&j, STEP_USAGE, ">network card<"));
     cfg_loader_release(&j.loader);
     load(&j, "/training/gradient_accumulation_steps=9");
     CU_ASSERT(shows(&j, STEP_TIMELINE, "5 more accumulation steps not drawn"));
@@ -318,6 +395,9 @@ void test_trace_register(void)
     CU_pSuite s = CU_add_suite("trace", NULL, NULL);
     CU_add_test(s, "events of traces", test_traces);
     CU_add_test(s, "ranks of traces", test_ranks);
+    CU_add_test(s, "counters of busy GPUs", test_busy);
+    CU_add_test(s, "use of links in measured passes", test_links_of_passes);
+    CU_add_test(s, "use of links in repeated stretches", test_links_of_repeats);
     CU_add_test(s, "observers change nothing", test_observed);
     CU_add_test(s, "figures of a step", test_figures);
     CU_add_test(s, "page of a step", test_page);
