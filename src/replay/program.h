@@ -39,11 +39,7 @@ enum stream {
 };
 
 /* Links whose use is told. */
-enum links {
-    LINKS_NIC,
-    LINKS_NVLINK,
-    LINKS_N
-};
+enum links { LINKS_NIC, LINKS_NVLINK, LINKS_N };
 
 /* Who takes part in a collective: see replay/groups.h. */
 enum channel {
