@@ -114,6 +114,7 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
         a->parts_ps[r->slowed_by] += took - alone_ps;
         a->gpu_busy_ps += took;
     }
+    run_account_busy(r, t);
     r->idle_ps = now;
     a->now_ps = now;
     run_fusions_heed(r, l->head);
@@ -249,6 +250,7 @@ static void run_release(struct run *run)
         if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
             free((void *)run->ranks[i].next);
         free(run->ranks[i].issue_ps);
+        VEC_RELEASE(&run->ranks[i].spells);
     }
     run_comms_release(run);
     run_fusions_release(run);

@@ -41,7 +41,7 @@ static void take_board(struct rank *r, struct board **of_first)
         int32_t n = r->program->n_messages;
         b->messages = xmalloc((size_t)n * sizeof(*b->messages));
         for (int32_t i = 0; i < n; i++)
-            b->messages[i] = (struct message) { RUN_NEVER, RUN_NEVER, NULL };
+            b->messages[i] = (struct message) { .arrived_ps = RUN_NEVER };
         VEC_PUSH(&r->run->owned, b);
         of_first[first] = b;
     }
@@ -130,10 +130,11 @@ struct message *run_message(struct rank *r, int32_t number)
     return &r->board->messages[number];
 }
 
-static void deliver(struct rank *r, int32_t number, int64_t sent_ps)
+static void deliver(struct rank *r, const struct task *t)
 {
-    struct message *m = run_message(r, number);
-    m->sent_ps = sent_ps;
+    struct message *m = run_message(r, t->sends);
+    m->sender = r;
+    m->ready_ps = t->after[0] >= 0 ? r->done_ps[t->after[0]] : 0;
     m->arrived_ps = r->run->sim.now_ps;
     if (!m->waiter)
         return;
@@ -173,7 +174,7 @@ static void end_meeting(struct sim *sim, void *arg)
         if (runs_beside(l->stream) && m->takes_sms)
             run_change_pace(r, r->n_comm - 1);
         if (t->sends >= 0)
-            deliver(r, t->sends, m->start_ps);
+            deliver(r, t);
         run_finish(r, l);
     }
     int64_t n = m->lanes.n;
@@ -213,12 +214,14 @@ void run_join(struct rank *r, struct lane *l)
         run_change_pace(r, r->n_comm + 1);
     }
     VEC_PUSH(&m->lanes, l);
+    run_account_coming(r, l);
     if (m->lanes.n < r->comms[comm->channel]->n_members)
         return;
     const struct coll_plan *plan = plan_for(r, comm);
     m->start_ps = run->sim.now_ps;
     for (int64_t i = 0; i < m->lanes.n; i++) {
         m->lanes.v[i]->met_ps = m->start_ps;
+        run_account_meeting(m->lanes.v[i]->rank, m->lanes.v[i], r);
         if (is_data(l->stream))
             run_change_moving(m->lanes.v[i]->rank, 1);
     }

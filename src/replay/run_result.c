@@ -4,68 +4,6 @@
 
 #include <math.h>
 
-static int64_t at_least(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Ranks of other stages take part: waiting for them is the pipeline's. */
-static bool spans_stages(enum channel c)
-{
-    return c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
-}
-
-/* Idle time until a message: until it was sent nothing was there to do, then it was on
- * its way; the rest is the host's. */
-static void account_message(struct account *a, const struct message *m, int64_t from,
-                            int64_t now)
-{
-    int64_t sent = at_least(from, at_most(m->sent_ps, now));
-    int64_t come = at_least(sent, at_most(m->arrived_ps, now));
-    a->parts_ps[PART_PIPELINE_BUBBLE] += sent - from;
-    a->parts_ps[PART_PIPELINE_COMM] += come - sent;
-    a->parts_ps[PART_OTHER] += now - come;
-}
-
-/* The later of the tasks that it follows, or -1 when none was later than its issue. */
-static int32_t late_for(const struct rank *r, const struct task *t, int32_t index)
-{
-    int32_t late = -1;
-    int64_t until = r->issue_ps[index];
-    for (int i = 0; i < 2; i++) {
-        int32_t after = t->after[i];
-        if (after >= 0 && r->done_ps[after] > until) {
-            late = after;
-            until = r->done_ps[after];
-        }
-    }
-    return late;
-}
-
-/* Idle time of the compute stream goes to what the task at hand was late for. */
-void run_account_idle(struct rank *r, const struct task *t, int32_t index)
-{
-    struct account *a = &r->account;
-    int64_t now = r->run->sim.now_ps, from = r->idle_ps;
-    int32_t late = late_for(r, t, index);
-    if (late < 0 && t->receives >= 0) {
-        account_message(a, run_message(r, t->receives), from, now);
-        return;
-    }
-    const struct task *by = late >= 0 ? &r->program->tasks.v[late] : NULL;
-    if (by && by->comm >= 0 && spans_stages(r->program->comms.v[by->comm].channel)) {
-        int64_t met = at_least(from, at_most(r->lanes[by->stream].met_ps, now));
-        a->parts_ps[PART_PIPELINE_BUBBLE] += met - from;
-        from = met;
-    }
-    a->parts_ps[by ? by->part : PART_OTHER] += now - from;
-}
-
 /* When the rank's last task and its host have ended; RUN_NEVER when some never did. The
  * time after its last kernel is the collective's that ended last, or the host's. */
 static int64_t close_rank(struct rank *r)
@@ -102,6 +40,7 @@ static void unroll(const struct rank *r, struct account *a)
     for (int i = 0; i < LINKS_N; i++)
         a->links_busy_ps[i] +=
             rep->extra * (r->to.links_busy_ps[i] - r->from.links_busy_ps[i]);
+    a->awaited_ps += rep->extra * (r->to.awaited_ps - r->from.awaited_ps);
     for (int i = 0; i < PART_N; i++)
         a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
 }
@@ -145,7 +84,8 @@ static void read_critical(struct run *run, const struct rank *critical,
     out->time_s = units_s(a.now_ps);
     for (int i = 0; i < PART_N; i++)
         out->parts_s[i] = units_s(a.parts_ps[i]);
-    int64_t hidden = a.comm_ps - a.parts_ps[PART_DATA_COMM_EXPOSED];
+    int64_t own_ps = a.parts_ps[PART_DATA_COMM_EXPOSED] - a.awaited_ps;
+    int64_t hidden = a.comm_ps - own_ps;
     out->parts_s[PART_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
     out->gpu_busy_s = units_s(a.gpu_busy_ps);
     const struct repeat *rep = &critical->program->repeat;

@@ -3,6 +3,7 @@
  *   run.c         hosts and streams
  *   run_comm.c    communicators, the meetings of their ranks, messages
  *   run_fusion.c  fusions of gradients
+ *   run_wait.c    what waits are counted as
  *   run_observe.c what observers are told
  *   run_result.c  accounts of ranks, and what is read from them
  */
@@ -42,6 +43,21 @@ struct account {
     int64_t parts_ps[PART_N];
     int64_t gpu_busy_ps, comm_ps;
     int64_t links_busy_ps[LINKS_N]; /* in measured passes, which the net does not see */
+    int64_t awaited_ps; /* of exposed communication, that of ranks waited for */
+};
+
+/* What a rank was busy with until then, as ranks of other stages see it. */
+struct spell {
+    int64_t until_ps;
+    enum part seen;
+};
+
+/* A rank's last collective with other stages. */
+struct encounter {
+    int64_t behind_ps;          /* the one before on its stream had ended; ... */
+    enum part behind;           /* ... its part */
+    int64_t came_ps, met_ps;    /* this rank had come, and all */
+    const struct rank *awaited; /* the last that came */
 };
 
 struct rank {
@@ -65,6 +81,8 @@ struct rank {
     int64_t moving_ps;   /* ... and since when there are any */
     int64_t idle_ps;     /* since when the compute stream has been idle */
     struct account account, from, to;
+    struct encounter encounter;
+    VEC(struct spell) spells; /* without gaps; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
     int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
     struct board *board;
@@ -103,7 +121,9 @@ struct communicator {
 };
 
 struct message {
-    int64_t sent_ps, arrived_ps; /* RUN_NEVER: not yet */
+    int64_t ready_ps;   /* what it follows had ended */
+    int64_t arrived_ps; /* RUN_NEVER: not yet */
+    const struct rank *sender;
     struct rank *waiter;
 };
 
@@ -171,8 +191,14 @@ void run_observe_issue(struct rank *r, const struct task *t);
 void run_observe_buffer(struct rank *r, const struct fusing *f);
 void run_observe_links(struct rank *r); /* a collective begins or ends */
 
-/* run_result.c */
+/* run_wait.c: a rank comes to a collective, to which another was the last to come; a
+ * kernel has ended; one begins behind idle time. */
+void run_account_coming(struct rank *r, const struct lane *l);
+void run_account_meeting(struct rank *r, const struct lane *l, const struct rank *last);
+void run_account_busy(struct rank *r, const struct task *t);
 void run_account_idle(struct rank *r, const struct task *t, int32_t index);
+
+/* run_result.c */
 int run_read_result(struct run *run, struct run_result *out);
 
 #endif

@@ -476,6 +476,7 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
     }
+    build_tag(b, WORK_OTHER, -1); /* of no pass any more */
     if (group_broadcast_outputs(b, err) < 0)
         return -1;
     b->reduces = reduces;

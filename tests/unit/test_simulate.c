@@ -250,6 +250,36 @@ static void test_parts(void)
     }
 }
 
+/* Waiting for a stage that still reduces its gradients is no bubble: the same passes in
+ * more replicas, over slower wires, have the same bubble, in whatever schedule. */
+static void test_waits(void)
+{
+    static const char *const schedules[] = { "1f1b", "gpipe", "smp-interleaved",
+                                             "zb-h1" };
+    for (size_t i = 0; i < sizeof(schedules) / sizeof(*schedules); i++) {
+        struct simulate_result r[6];
+        for (int k = 0; k < 6; k++) {
+            struct job j;
+            char changes[256];
+            snprintf(changes, sizeof(changes),
+                     "pipeline=2 overlap=false schedule=\"%s\" %s "
+                     "/cluster/instance=\"p3.16xlarge\" /cluster/count=%d "
+                     "/training/gradient_clipping=1",
+                     schedules[i], i == 2 ? "library=\"smp\"" : "", 1 << k % 3);
+            load(&j, changes);
+            run(&j,
+                (struct simulate_options) { .network = FIDELITY_FLOW, .unfold = k > 2 },
+                &r[k]);
+            unload(&j);
+            CU_ASSERT(near(r[k].parts_s[PART_PIPELINE_BUBBLE],
+                           r[0].parts_s[PART_PIPELINE_BUBBLE], 1e-9));
+        }
+        CU_ASSERT(r[0].parts_s[PART_PIPELINE_BUBBLE] > 1e-3);
+        CU_ASSERT(r[1].parts_s[PART_DATA_COMM_EXPOSED] >
+                  r[0].parts_s[PART_DATA_COMM_EXPOSED] + 0.03);
+    }
+}
+
 /* FLOPs of a step, all stages together, are the operator list's, however it is cut: what
  * is sliced over the tensor group is so on every rank. */
 static void test_flops(void)
@@ -458,6 +488,7 @@ void test_simulate_register(void)
     CU_add_test(s, "stages that lie unevenly", test_uneven);
     CU_add_test(s, "measured passes and passes in detail agree", test_detail);
     CU_add_test(s, "parts sum to the step", test_parts);
+    CU_add_test(s, "waiting for another stage's gradients is no bubble", test_waits);
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "AWS's reference configurations", test_references);
