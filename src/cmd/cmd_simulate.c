@@ -203,7 +203,6 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     if (plots_any(args)) {
         figures = step_figures_new(how.observer);
         how.observer = step_figures_observer(figures);
-        how.detail = args->plots[STEP_USAGE] || args->html;
     }
     int rc = simulate(r, &loader->arena, s, &how, err);
     if (rc == 0)

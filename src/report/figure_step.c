@@ -81,6 +81,32 @@ static void add(struct step_figures *f, struct span s)
         VEC_PUSH(&f->spans, s);
 }
 
+static void add_use(struct step_figures *f, enum use_kind kind, int64_t from_ps,
+                    int64_t to_ps, double share)
+{
+    struct use u = { kind, from_ps, to_ps, share };
+    if (to_ps > from_ps && share > 0)
+        VEC_PUSH(&f->uses, u);
+}
+
+/* What a task of the compute stream keeps busy; of a measured pass evenly. */
+static void add_uses(struct step_figures *f, const struct observed_task *seen,
+                     const struct pass_cost *pass)
+{
+    int64_t from_ps = seen->begun_ps, to_ps = seen->ended_ps;
+    double all = f->n_lanes;
+    if (!pass || pass->time_ps <= 0) {
+        add_use(f, USE_GPU, from_ps, to_ps, 1 / all);
+        return;
+    }
+    const int64_t busy_ps[USES] = { pass->gpu_busy_ps, pass->host_busy_ps,
+                                    pass->links_busy_ps[LINKS_NIC],
+                                    pass->links_busy_ps[LINKS_NVLINK] };
+    for (int i = 0; i < USES; i++)
+        add_use(f, (enum use_kind)i, from_ps, to_ps,
+                (double)busy_ps[i] / (double)pass->time_ps / all);
+}
+
 /* A pass that was measured: its recomputation, its kernels, and what its tensor group
  * took, each in one piece. */
 static void add_pass(struct step_figures *f, struct span s,
@@ -130,8 +156,11 @@ static void on_task(void *arg, const struct observed_task *seen)
         return;
     const struct program *p = f->lanes[lane].program;
     struct span s = span_of(f, seen, (int)t->stream, kind_of(t));
-    if (t->pass >= 0)
-        add_pass(f, s, &p->passes.v[t->pass]);
+    const struct pass_cost *pass = t->pass >= 0 ? &p->passes.v[t->pass] : NULL;
+    if (t->stream == STREAM_COMPUTE)
+        add_uses(f, seen, pass);
+    if (pass)
+        add_pass(f, s, pass);
     else if (t->fusion < 0) /* its buffers are seen */
         add(f, s);
     if (t->mark >= 0) {
@@ -143,8 +172,10 @@ static void on_task(void *arg, const struct observed_task *seen)
 static void on_issued(void *arg, const struct observed_task *seen)
 {
     struct step_figures *f = arg;
-    if (f->lane_of[seen->rank] >= 0)
-        add(f, span_of(f, seen, SPAN_STREAM_HOST, SPAN_HOST));
+    if (f->lane_of[seen->rank] < 0)
+        return;
+    add(f, span_of(f, seen, SPAN_STREAM_HOST, SPAN_HOST));
+    add_use(f, USE_HOST, seen->begun_ps, seen->ended_ps, 1.0 / f->n_lanes);
 }
 
 static void on_buffer(void *arg, const struct observed_task *seen,
@@ -159,8 +190,10 @@ static void on_buffer(void *arg, const struct observed_task *seen,
 static void on_links(void *arg, const struct observed_links *l)
 {
     struct step_figures *f = arg;
-    if (f->n_lanes > 0 && l->instance == f->lanes[0].instance)
-        VEC_PUSH(&f->links, *l);
+    if (f->n_lanes == 0 || l->instance != f->lanes[0].instance)
+        return;
+    add_use(f, USE_NIC, l->from_ps, l->to_ps, l->nic_frac);
+    add_use(f, USE_NVLINK, l->from_ps, l->to_ps, l->nvlink_frac);
 }
 
 struct step_figures *step_figures_new(const struct observer *next)
@@ -189,7 +222,7 @@ void step_figures_free(struct step_figures *f)
         return;
     VEC_RELEASE(&f->spans);
     VEC_RELEASE(&f->levels);
-    VEC_RELEASE(&f->links);
+    VEC_RELEASE(&f->uses);
     free(f->lane_of);
     free(f->lanes);
     free(f);

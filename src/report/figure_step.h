@@ -8,7 +8,7 @@
  *     step_figures_free(f);
  *
  * They watch the ranks of the first pipeline, a lane a stage; of a lone stage the first
- * rank, a lane a stream. Links inside measured passes are seen in a detailed replay only. Memory: 48 bytes a task that is seen. */
+ * rank, a lane a stream. Memory: 48 bytes a task that is seen. */
 #ifndef REPORT_FIGURE_STEP_H
 #define REPORT_FIGURE_STEP_H
 

@@ -35,6 +35,15 @@ struct level { /* of memory */
     int64_t held_B[LEDGER_KINDS];
 };
 
+enum use_kind { USE_GPU, USE_HOST, USE_NIC, USE_NVLINK, USES };
+
+/* A share of what all lanes have, busy for that time. */
+struct use {
+    enum use_kind kind;
+    int64_t from_ps, to_ps;
+    double share;
+};
+
 struct step_figures {
     struct observer observer;
     int32_t n_lanes;
@@ -47,7 +56,7 @@ struct step_figures {
     } * lanes;
     VEC(struct span) spans; /* by their ends */
     VEC(struct level) levels;
-    VEC(struct observed_links) links; /* of the first lane's instance */
+    VEC(struct use) uses;
 };
 
 /* Draws on a canvas of that size; width and height come from step_*_size. */

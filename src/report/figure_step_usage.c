@@ -4,44 +4,36 @@
 
 #include <math.h>
 
-enum { USE_GPU, USE_HOST, USE_NIC, USE_NVLINK, USES };
 enum { STRETCHES = 120 };
 
-/* Busy seconds of each stretch of the step. */
+/* Busy seconds of each stretch of the step: means over the stages of a pipeline, links
+ * outside passes those of the instance that its first stage sits on. */
 struct usage {
     int64_t end_ps;
     double busy_s[USES][STRETCHES];
 };
 
-/* Time from..to, of which a part was busy, to the stretches it lies in. */
-static void spread(struct usage *u, int use, int64_t from_ps, int64_t to_ps,
-                   double frac)
+/* Time from..to, of which a share was busy, to the stretches it lies in. */
+static void spread(struct usage *u, enum use_kind use, int64_t from_ps, int64_t to_ps,
+                   double share)
 {
     double length = (double)u->end_ps / STRETCHES;
     int64_t first = (int64_t)((double)from_ps / length);
     for (int64_t i = first; i < STRETCHES && (double)i * length < (double)to_ps; i++) {
         double from = fmax((double)from_ps, (double)i * length);
         double to = fmin((double)to_ps, (double)(i + 1) * length);
-        u->busy_s[use][i] += fmax(to - from, 0) * frac * 1e-12;
+        u->busy_s[use][i] += fmax(to - from, 0) * share * 1e-12;
     }
 }
 
-/* Of all stages together, and of the links of the instance that the first sits on. */
 static void add_up(struct usage *u, const struct step_figures *f)
 {
-    for (int64_t i = 0; i < f->spans.n; i++)
-        if (f->spans.v[i].ended_ps > u->end_ps)
-            u->end_ps = f->spans.v[i].ended_ps;
-    for (int64_t i = 0; i < f->spans.n; i++) {
-        const struct span *s = &f->spans.v[i];
-        int use = s->stream == SPAN_STREAM_HOST ? USE_HOST : USE_GPU;
-        if (s->stream == SPAN_STREAM_HOST || s->stream == STREAM_COMPUTE)
-            spread(u, use, s->begun_ps, s->ended_ps, 1.0 / f->n_lanes);
-    }
-    for (int64_t i = 0; i < f->links.n; i++) {
-        const struct observed_links *l = &f->links.v[i];
-        spread(u, USE_NIC, l->from_ps, l->to_ps, l->nic_frac);
-        spread(u, USE_NVLINK, l->from_ps, l->to_ps, l->nvlink_frac);
+    for (int64_t i = 0; i < f->uses.n; i++)
+        if (f->uses.v[i].to_ps > u->end_ps)
+            u->end_ps = f->uses.v[i].to_ps;
+    for (int64_t i = 0; i < f->uses.n; i++) {
+        const struct use *v = &f->uses.v[i];
+        spread(u, v->kind, v->from_ps, v->to_ps, v->share);
     }
 }
 
@@ -56,7 +48,8 @@ static bool is_used(const struct usage *u, int use)
 void step_usage_draw(const struct step_figures *f, const struct scenario *s,
                      struct draw *d)
 {
-    static const char *const names[USES] = { "GPU", "host", "network card", "NVLink" };
+    static const char *const names[USES] = { "GPU", "host", "busiest network card",
+                                             "busiest NVLink" };
     struct usage u = { .end_ps = 1 };
     double x[STRETCHES], y[USES][STRETCHES];
     struct series series[USES];

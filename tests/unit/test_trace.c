@@ -350,7 +350,7 @@ static void test_figures(void)
     CU_ASSERT(shows(&j, STEP_BREAKDOWN, "pipeline bubble"));
     CU_ASSERT(shows(&j, STEP_BREAKDOWN, "id=\"bar-0\""));
     CU_ASSERT(shows(&j, STEP_USAGE, ">GPU<"));
-    CU_ASSERT(shows(&j, STEP_USAGE, ">network card<"));
+    CU_ASSERT(shows(&j, STEP_USAGE, ">busiest network card<"));
     cfg_loader_release(&j.loader);
     load(&j, "/training/gradient_accumulation_steps=9");
     CU_ASSERT(shows(&j, STEP_TIMELINE, "5 more accumulation steps not drawn"));
