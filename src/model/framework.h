@@ -90,6 +90,11 @@ struct framework {
         bucket_copy_B; /* bytes moved per gradient byte: into a bucket and out, or into
                              the flat parameter of a sharded unit */
     double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
+    bool shard_tensors; /* sharded parameters are gathered and their gradients scattered
+                           tensor by tensor, not unit by unit */
+    bool shard_synchronous; /* they run beside nothing */
+    double shard_part_s; /* of the host for each rank of such a collective, with the GPU
+                            idle: lists of a part a rank; 0: no such lists */
     double network_frac; /* share of the nodes' NICs that its communicators use */
     double cycle_s;      /* Horovod: fusion cycle; 0: none */
     /* update */

@@ -143,6 +143,9 @@ struct parallelism {
     enum offload offload;     /* states kept in host memory */
     int64_t shard_bucket_elements;      /* of a reduce-scatter; 0: one a unit */
     int64_t shard_persistence_elements; /* smaller tensors stay whole on each rank */
+    int64_t
+        shard_reuse_elements;    /* tensors whose next use is farther are dropped behind
+                                     recomputation; 0: none is */
     int64_t shard_live_elements; /* prefetch stops at so many gathered; 0: no limit */
     /* who reduces and moves */
     enum library library;             /* who buckets and reduces */

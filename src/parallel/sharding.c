@@ -16,17 +16,18 @@ static const struct name_value unit_names[] = {
 
 /* Each library's own defaults, in elements (C.5, C.6 of its documents): FSDP gathers at
  * most two units at once and reduces unit by unit; DeepSpeed's reduce_bucket_size,
- * stage3_param_persistence_threshold and stage3_max_live_parameters. */
+ * stage3_param_persistence_threshold, stage3_max_live_parameters and
+ * stage3_max_reuse_distance. */
 static const struct {
-    int64_t in_flight, bucket, persistence, live;
+    int64_t in_flight, bucket, persistence, live, reuse;
 } libraries[] = {
-    [LIBRARY_DDP]              = { 0, 0, 0, 0 },
-    [LIBRARY_FSDP]             = { 2, 0, 0, 0 },
-    [LIBRARY_DEEPSPEED]        = { 0, 500000000, 100000, 1000000000 },
-    [LIBRARY_MEGATRON]         = { 0, 0, 0, 0 },
-    [LIBRARY_SMP]              = { 0, 500000000, 1000000, 1000000000 },
-    [LIBRARY_HOROVOD]          = { 0, 0, 0, 0 },
-    [LIBRARY_PARAMETER_SERVER] = { 0, 0, 0, 0 },
+    [LIBRARY_DDP]              = { 0, 0, 0, 0, 0 },
+    [LIBRARY_FSDP]             = { 2, 0, 0, 0, 0 },
+    [LIBRARY_DEEPSPEED]        = { 0, 500000000, 100000, 1000000000, 1000000000 },
+    [LIBRARY_MEGATRON]         = { 0, 0, 0, 0, 0 },
+    [LIBRARY_SMP]              = { 0, 500000000, 1000000, 1000000000, 0 },
+    [LIBRARY_HOROVOD]          = { 0, 0, 0, 0, 0 },
+    [LIBRARY_PARAMETER_SERVER] = { 0, 0, 0, 0, 0 },
 };
 
 #define DEGREE_MAX   1048576.0
@@ -53,6 +54,7 @@ static const struct cfg_field sharding_fields[] = {
     CFG_INT("reduce_bucket_elements", W, p.shard_bucket_elements, 1, ELEMENTS_MAX),
     CFG_INT("param_persistence_elements", W, p.shard_persistence_elements, 0,
             ELEMENTS_MAX),
+    CFG_INT("max_reuse_elements", W, p.shard_reuse_elements, 0, ELEMENTS_MAX),
     CFG_INT("max_live_elements", W, p.shard_live_elements, 1, ELEMENTS_MAX),
     CFG_END,
 };
@@ -75,6 +77,7 @@ void sharding_defaults(struct reading *r)
     p->shard_persistence_elements =
         or_default(p->shard_persistence_elements, libraries[of].persistence);
     p->shard_live_elements = or_default(p->shard_live_elements, libraries[of].live);
+    p->shard_reuse_elements = or_default(p->shard_reuse_elements, libraries[of].reuse);
 }
 
 /* Keys that say how what is not sharded should be. */
@@ -107,7 +110,8 @@ int sharding_read(struct reading *r, struct cfg c)
         w.p.shard_prefetch = 1;
         w.p.shard_reshard = true;
         w.p.shard_in_flight = w.p.shard_bucket_elements =
-            w.p.shard_persistence_elements = w.p.shard_live_elements = -1;
+            w.p.shard_persistence_elements = w.p.shard_live_elements =
+                w.p.shard_reuse_elements = -1;
     }
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;

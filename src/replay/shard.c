@@ -7,83 +7,19 @@
  *
  * A unit is a few layers; embedding, head and what else is no layer form the root, which
  * stays gathered from the begin of forward to the end of backward. */
-#include "replay/builder.h"
+#include "replay/shard_units.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { ROOT = 0, TURNS = 64 /* of which the ends are remembered */ };
-
-struct unit {
-    double elements; /* that are gathered; small tensors may stay whole */
-    double experts;  /* of them, from those that hold the same ones alone */
-    int32_t blocks;  /* in use at the moment (root), or of the unit */
-    int32_t gather;  /* task; -1: not gathered */
-    bool used;       /* kernels wait for the gather already */
-    bool gradients;  /* held whole at the moment */
-};
-
-struct units {
-    int32_t n, n_blocks;
-    struct unit *v;
-    int32_t *of;               /* [blocks of the stage, repeats counted] unit */
-    int32_t turn, ends[TURNS]; /* last kernels of the units left */
-    double live;               /* elements gathered */
-    double pending_B;          /* gradients under way to their shards */
-};
 
 bool shard_is_full(const struct builder *b)
 {
     return b->s->parallel.sharding == SHARDING_FULL && b->s->parallel.shard_degree > 1;
 }
 
-static bool is_gathered(const struct builder *b, const struct op_param *p)
-{
-    if (build_is_shared(b, p) && build_expert_ranks(b) == 1)
-        return false;
-    return p->elements >= b->s->parallel.shard_persistence_elements;
-}
-
-static void add_gathered(const struct builder *b, const struct op_block *block,
-                         struct unit *v)
-{
-    for (int32_t i = 0; i < block->n_params; i++) {
-        const struct op_param *p = &block->params[i];
-        if (!is_gathered(b, p))
-            continue;
-        v->elements += (double)p->elements;
-        v->experts += build_is_shared(b, p) ? (double)p->elements : 0;
-    }
-}
-
-static bool is_layer(const struct op_block *block)
-{
-    size_t n = strlen(block->name);
-    return n >= 5 && strcmp(block->name + n - 5, "layer") == 0;
-}
-
 /* Width of parameters as gathered: what products read. */
 static double width_B(const struct builder *b)
 {
     return b->half ? 2 : 4;
-}
-
-static void list_units(struct builder *b, struct units *u)
-{
-    int64_t each = b->s->parallel.shard_unit_layers;
-    int32_t at = 0;
-    u->n = 1;
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
-        for (int64_t k = 0; k < block->repeat; k++, at++) {
-            bool layer = is_layer(block);
-            if (layer && (each <= 1 || k % each == 0))
-                u->n++;
-            u->of[at] = layer ? u->n - 1 : ROOT;
-            add_gathered(b, block, &u->v[u->of[at]]);
-            u->v[u->of[at]].blocks++;
-        }
-    }
 }
 
 int shard_plan(struct builder *b, struct err *err)
@@ -94,16 +30,7 @@ int shard_plan(struct builder *b, struct err *err)
         return err_set(err,
                        "sharded parameters in a pipeline are not simulated yet (use "
                        "sharding \"optimizer\", or pipeline 1)");
-    struct units *u = ARENA_NEW(b->arena, struct units);
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        u->n_blocks += (int32_t)b->list.blocks[i].repeat;
-    u->v = ARENA_ARRAY(b->arena, u->n_blocks + 1, struct unit);
-    u->of = ARENA_ARRAY(b->arena, u->n_blocks, int32_t);
-    list_units(b, u);
-    for (int32_t i = 0; i < u->n; i++)
-        u->v[i].gather = -1;
-    for (int32_t i = 0; i < TURNS; i++)
-        u->ends[i] = -1;
+    struct units *u = units_list(b);
     b->units = u;
     double size_B = (u->v[u->n - 1].elements - u->v[u->n - 1].experts) * width_B(b);
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
@@ -113,27 +40,77 @@ int shard_plan(struct builder *b, struct err *err)
     return 0;
 }
 
-/* Units that may be gathered at once, the one in use among them; 0: any number. */
-static int64_t window(const struct builder *b)
+/* Lists of a part for each rank cost the host time before the collective, and it waits for
+ * the GPU first (MODEL.md, R8.3). */
+static void make_lists(struct builder *b, int32_t n)
 {
-    const struct parallelism *p = &b->s->parallel;
-    int64_t ahead = p->shard_prefetch + 1;
-    return p->shard_in_flight > 0 && p->shard_in_flight < ahead ? p->shard_in_flight
-                                                                : ahead;
+    double each_s = (double)b->s->parallel.shard_degree * b->fw->shard_part_s;
+    if (each_s <= 0)
+        return;
+    build_wait(b, b->last_comm);
+    int32_t task = build_kernel(b, PART_OTHER, 0, 0, 0);
+    b->step->program.tasks.v[task].sync = true;
+    build_kernel(b, PART_OTHER, n * each_s, 0, 0);
+    build_label(b, "lists of parts");
 }
 
-static int gather_from(struct builder *b, enum channel channel, double elements,
-                       int32_t after, struct unit *v, struct err *err)
+/* Lists' parts lie apart from what the collective moves: they are copied from or to it on
+ * its stream, and what they gather into is zeroed first. Yields the last task. */
+static int32_t copy_lists(struct builder *b, enum stream stream, int32_t after,
+                          double elements, double passes)
 {
-    if (elements <= 0 && channel != CHANNEL_SHARD)
-        return 0;
-    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, elements * width_B(b), err);
-    if (comm < 0)
+    if (b->fw->shard_part_s <= 0 || elements <= 0)
+        return after;
+    double bytes = passes * elements * width_B(b);
+    int32_t task = program_kernel(&b->step->program, stream, PART_DATA_COMM_EXPOSED, 0,
+                                  kernel_stream_s(b->gpu, bytes, kernel_alone),
+                                  kernel_stream_s(b->gpu, bytes, b->shared));
+    program_follow(&b->step->program, task, after);
+    b->step->program.tasks.v[task].tag.label = "copy lists of parts";
+    return task;
+}
+
+/* The last task of the gathers; -1: there are none. -2 after an error. */
+static int32_t gather_from(struct builder *b, enum channel channel, struct gathers g,
+                           int32_t after, struct err *err)
+{
+    int32_t task = -1;
+    if (g.n == 0 || (g.elements <= 0 && channel != CHANNEL_SHARD))
         return -1;
-    v->gather =
-        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                              b->fw->dispatch_forward_s, comm, after);
+    double size_B = g.elements / g.n * width_B(b);
+    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
+    if (comm < 0)
+        return -2;
+    make_lists(b, g.n);
+    for (int32_t i = 0; i < g.n; i++)
+        task = program_collective_on(&b->step->program, STREAM_SHARD,
+                                     PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
+                                     comm, after);
+    return copy_lists(b, STREAM_SHARD, task, g.elements, 3);
+}
+
+/* Gathers of all that are no experts, then of those; *task is the last. */
+static int gather_unit(struct builder *b, const struct unit *v, struct gathers g,
+                       int32_t after, int32_t *task, struct err *err)
+{
+    double frac = v->elements > 0 ? g.elements / v->elements : 0;
+    struct gathers experts = { g.n, v->experts * frac };
+    g.elements -= experts.elements;
+    int32_t shared = gather_from(b, CHANNEL_SHARD, g, after, err);
+    int32_t own =
+        shared < -1 ? -2 : gather_from(b, CHANNEL_EXPERT_DATA, experts, after, err);
+    if (own < -1)
+        return -1;
+    if (shared >= 0 || own >= 0)
+        *task = own >= 0 ? own : shared;
     return 0;
+}
+
+/* Whether the limit of live elements forbids to gather the unit as a whole. */
+static bool is_full(const struct builder *b, const struct unit *v)
+{
+    double limit = (double)b->s->parallel.shard_live_elements;
+    return !b->fw->shard_tensors && limit > 0 && b->units->live + v->elements > limit;
 }
 
 /* Gathers a unit that is `ahead` turns away; its memory is there when the unit that was
@@ -142,41 +119,39 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, struct err *er
 {
     struct units *u = b->units;
     struct unit *v = &u->v[unit];
-    bool full = b->s->parallel.shard_live_elements > 0 &&
-                u->live + v->elements > (double)b->s->parallel.shard_live_elements;
-    int64_t behind = u->turn + ahead - (full ? 1 : window(b));
+    bool full = is_full(b, v);
+    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b));
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
-    if (v->gather >= 0)
+    if (v->gathered)
         return 0;
-    if (gather_from(b, CHANNEL_SHARD, v->elements - v->experts, after, v, err) < 0 ||
-        gather_from(b, CHANNEL_EXPERT_DATA, v->experts, after, v, err) < 0)
+    v->gather = v->regather = -1;
+    if (gather_unit(b, v, v->first[AHEAD], after, &v->gather, err) < 0)
         return -1;
+    v->gathered = true;
     v->used = false;
     u->live += v->elements;
-    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->elements * width_B(b)));
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
     return 0;
 }
 
 static void drop(struct builder *b, struct unit *v)
 {
-    if (v->gather < 0)
+    if (!v->gathered)
         return;
-    v->gather = -1;
+    v->gathered = false;
     b->units->live -= v->elements;
-    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->elements * width_B(b)));
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
 }
 
 /* Gathers of the next units in the direction of the pass, as far as the limits let. */
 static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
     struct units *u = b->units;
-    for (int32_t k = 1; k < window(b); k++) {
+    for (int32_t k = 1; k < units_window(b); k++) {
         int32_t next = backward ? unit - k : unit + k;
-        if (next <= ROOT || next >= u->n)
+        if (next <= UNIT_ROOT || next >= u->n)
             return 0;
-        double live = u->live + u->v[next].elements;
-        if (p->shard_live_elements > 0 && live > (double)p->shard_live_elements)
+        if (is_full(b, &u->v[next]))
             return 0;
         if (gather(b, next, k, err) < 0)
             return -1;
@@ -190,7 +165,24 @@ static void hold_gradients(struct builder *b, struct unit *v)
         return;
     v->gradients = true;
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
-                 (int64_t)(v->elements * states_wire_B(b->s)));
+                 (int64_t)(v->held * states_wire_B(b->s)));
+}
+
+/* Kernels wait for the unit's gathers, and for those that could not begin ahead. */
+static int gather_open(struct builder *b, struct unit *v, struct err *err)
+{
+    struct gathers open = v->used ? (struct gathers) { 0 } : v->first[IN_THE_OPEN];
+    int32_t ready = v->used ? -1 : v->gather;
+    if (b->part != PART_RECOMPUTE && v->dropped) {
+        open = v->again[IN_THE_OPEN];
+        ready = v->regather;
+        v->dropped = false;
+    }
+    if (gather_unit(b, v, open, b->last_kernel, &ready, err) < 0)
+        return -1;
+    build_wait(b, ready);
+    v->used = true;
+    return 0;
 }
 
 int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
@@ -200,13 +192,15 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return 0;
     int32_t unit = u->of[at];
     struct unit *v = &u->v[unit];
-    if (gather(b, unit, 0, err) < 0)
+    if (gather(b, unit, 0, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
-    if (unit != ROOT && prefetch(b, unit, backward, err) < 0)
+    if (b->part == PART_RECOMPUTE)
+        v->dropped = v->again[AHEAD].n + v->again[IN_THE_OPEN].n > 0;
+    if (v->dropped &&
+        gather_unit(b, v, v->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
         return -1;
-    if (!v->used)
-        build_wait(b, v->gather);
-    v->used = true;
+    if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
+        return -1;
     if (backward && b->part != PART_RECOMPUTE)
         hold_gradients(b, v);
     return 0;
@@ -225,11 +219,24 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
     return 0;
 }
 
+/* The shards' sums over their replicas. */
+static int sum_replicas(struct builder *b, double size_B, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    if (!b->reduces || p->data * p->context <= p->shard_degree)
+        return 0;
+    size_B /= (double)p->shard_degree;
+    int32_t comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
+    if (comm < 0)
+        return -1;
+    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
+                                      b->fw->dispatch_backward_s, comm, -1);
+    return 0;
+}
+
 /* The unit's gradients go to their shards, and shards are summed over their replicas. */
 static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    struct program *program = &b->step->program;
     double size_B = (v->elements - v->experts) * states_wire_B(b->s);
     if (b->fw->bucket_copy_B > 0) {
         build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s,
@@ -238,27 +245,28 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
     }
     if (scatter_experts(b, v, err) < 0)
         return -1;
-    int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B, err);
-    if (comm < 0)
-        return -1;
-    b->last_comm = program_collective(program, PART_DATA_COMM_EXPOSED,
-                                      b->fw->dispatch_backward_s, comm, b->last_kernel);
-    if (!b->reduces || p->data * p->context <= p->shard_degree)
+    if (v->tensors == 0)
         return 0;
-    size_B /= (double)p->shard_degree;
-    comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
+    int32_t comm =
+        build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B / v->tensors, err);
     if (comm < 0)
         return -1;
-    b->last_comm = program_collective(program, PART_DATA_COMM_EXPOSED,
-                                      b->fw->dispatch_backward_s, comm, -1);
-    return 0;
+    make_lists(b, v->tensors);
+    for (int32_t i = 0; i < v->tensors; i++)
+        b->last_comm =
+            program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
+                               b->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->last_comm = copy_lists(b, STREAM_COMM, b->last_comm, v->elements, 2);
+    if (b->fw->shard_synchronous)
+        build_wait(b, b->last_comm);
+    return sum_replicas(b, size_B, err);
 }
 
 /* The first or last of a unit's blocks, in the direction of the pass. */
 static bool ends_unit(const struct units *u, int32_t at, bool backward)
 {
     int32_t next = backward ? at - 1 : at + 1;
-    if (u->of[at] == ROOT)
+    if (u->of[at] == UNIT_ROOT)
         return backward && at == 0; /* held through forward and backward */
     return next < 0 || next >= u->n_blocks || u->of[next] != u->of[at];
 }
@@ -280,7 +288,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     if (scatter(b, v, err) < 0)
         return -1;
     ledger_free(l, LEDGER_BUFFERS, (int64_t)u->pending_B); /* of the unit before */
-    u->pending_B = v->elements * states_wire_B(b->s);
+    u->pending_B = v->held * states_wire_B(b->s);
     v->gradients = false;
     if (at == 0) { /* the pass has ended */
         ledger_free(l, LEDGER_BUFFERS, (int64_t)u->pending_B);

@@ -142,7 +142,8 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
             c->request.size_B == size_B)
             return (int32_t)i;
     }
-    bool gradients = channel == CHANNEL_DATA || channel == CHANNEL_WORLD;
+    bool gradients =
+        channel == CHANNEL_DATA || channel == CHANNEL_WORLD || channel == CHANNEL_SHARD;
     struct comm c = {
         .channel = channel,
         .has_request = true,

@@ -30,6 +30,17 @@ static const char experts_text[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
     "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
 
+#define CHECKPOINTED(framework)                                                     \
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16," \
+    "             'vocab_size': 8192, 'n_positions': 256 },"                        \
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                      \
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "  \
+    "'fp16', 'attention': 'flash', 'microbatches': 4, "                             \
+    "'activation_checkpointing': 'full', 'framework': '" framework "' } }"
+
+static const char tensors_text[] = CHECKPOINTED("deepspeed-zero3");
+static const char lists_text[] = CHECKPOINTED("deepspeed-zero3-2021");
+
 enum { L = 8, H = 512, V = 8192, S = 256, B = 2, M = 4, E = 2 };
 
 static const double x_B = (double)B * S * H * E; /* the residual stream */
@@ -129,6 +140,53 @@ static void test_data(void)
           COLL_REDUCE_SCATTER, M * all_B);
 }
 
+/* ZeRO-3 gathers tensor by tensor: again for backward, but for each layer's last tensor,
+ * where none is near enough to be kept. */
+static void test_tensor_by_tensor(void)
+{
+    static const char near[] = "library=\"deepspeed\" sharding={\"strategy\":\"full\","
+                               "\"param_persistence_elements\":0}";
+    static const char far[] =
+        "library=\"deepspeed\" sharding={\"strategy\":\"full\","
+        "\"param_persistence_elements\":0,\"max_reuse_elements\":1}";
+    static const char matrices[] =
+        "library=\"deepspeed\" sharding={\"strategy\":\"full\","
+        "\"param_persistence_elements\":100000,\"max_reuse_elements\":1}";
+    double all_B = (L * layer + ends) * E, last_B = H * E; /* the bias of `down` */
+    for (int i = 0; i < 2; i++) {
+        const char *text = i ? lists_text : tensors_text;
+        check(text, near, CHANNEL_SHARD, COLL_ALL_GATHER,
+              M * (2 * L * layer + ends) * E);
+        check(text, far, CHANNEL_SHARD, COLL_ALL_GATHER,
+              M * ((3 * L * layer + ends) * E - L * last_B));
+        check(text, far, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
+        check(text, matrices, CHANNEL_SHARD, COLL_REDUCE_SCATTER,
+              M * (L * 12.0 * H * H + (double)(V + S) * H) * E);
+    }
+}
+
+/* Time on the host, from a part of a list a rank: 4 matrices of a layer (gathered in
+ * forward, again for recomputation; scattered) and 2 of the ends, 16 ranks, 11 us each. */
+static void test_lists(void)
+{
+    struct job j;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
+    int64_t host_ps = 0;
+    load(&j, lists_text, SHARDING("full"));
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
+    const struct program *p = &cast.steps[0].program;
+    for (int64_t k = 0; k < p->tasks.n; k++)
+        if (p->tasks.v[k].tag.label &&
+            !strcmp(p->tasks.v[k].tag.label, "lists of parts"))
+            host_ps += p->tasks.v[k].host_ps;
+    cast_release(&cast);
+    cfg_loader_release(&j.loader);
+    double parts = 16.0 * M * (3 * L * 4 + 2 * 2);
+    CU_ASSERT_DOUBLE_EQUAL((double)host_ps * 1e-12, parts * 11e-6, 1e-9);
+}
+
 static void test_context(void)
 {
     for (int c = 2; c <= 8; c *= 2) {
@@ -199,6 +257,8 @@ void test_conserve_register(void)
     CU_add_test(s, "tensor groups exchange the residual stream", test_tensor);
     CU_add_test(s, "stages hand on the residual stream", test_pipeline);
     CU_add_test(s, "gradients and shards go over the wire", test_data);
+    CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
+    CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "expert groups exchange tokens", test_experts);
     CU_add_test(s, "shares of work and memory", test_shares);
