@@ -101,6 +101,7 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
                                     .image_Bps = IMAGE_Bps,
                                     .parallel_trials = 1,
                                     .stopped_after = 1 } };
+    checkpoint_read(&w.job.checkpoint, st, s, (struct cfg) { 0 }); /* its defaults */
     *job = w.job;
     if (!cfg_present(c))
         return 0;
@@ -113,7 +114,8 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
                       "{ \"every\": 1000, \"samples\": 10000 }");
     rc |= read_object(w.early_stopping, stopping_fields, &w.job,
                       "{ \"share\": 0.5, \"after\": 0.3 }");
-    rc |= checkpoint_read(&w.job.checkpoint, st, s, w.checkpoint);
+    if (cfg_present(w.checkpoint))
+        rc |= checkpoint_read(&w.job.checkpoint, st, s, w.checkpoint);
     if (rc == 0)
         rc = check(&w, s, c);
     *job = w.job;
