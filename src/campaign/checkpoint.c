@@ -60,9 +60,12 @@ int checkpoint_read(struct checkpoint *c, const struct storage *st,
             cfg_get(object, "interval"),
             "\"every\" counts the steps between checkpoints already (leave "
             "one of them out)");
-    if (c->every == 0 && c->interval_s <= 0)
-        return cfg_error(object, "how often is not given (give \"every\" in steps, or "
-                                 "\"interval\", for example \"30min\")");
+    if (c->interval_s <= 0 && c->every == 0)
+        c->every = scenario_epoch_steps(s);
+    if (c->interval_s <= 0 && c->every == 0)
+        return cfg_error(object, "how often is not given (give \"every\" in steps, "
+                                 "\"interval\", for example \"30min\", or "
+                                 "/training/samples, for one an epoch)");
     return check_rate(c, st, s, object);
 }
 

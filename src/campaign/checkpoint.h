@@ -16,7 +16,7 @@ struct checkpoint {
     enum storage_kind to;
     int writer;        /* enum checkpoint_writer; -1: sharded where the states are */
     bool async;        /* copied to the host; written beside the steps that follow */
-    int64_t every;     /* steps; 0: by interval_s */
+    int64_t every;     /* steps, those of an epoch by default; 0: by interval_s */
     double interval_s; /* 0: by every */
     double write_Bps;  /* of a writer, by the user; 0: what the storage takes */
 };

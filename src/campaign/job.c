@@ -50,7 +50,9 @@ static double evaluation_s(struct job_result *r, const struct whole_job *job,
     if (input->given && isfinite(input->samples_per_s))
         forward_s = fmax(forward_s,
                          (double)s->training.global_batch_size / input->samples_per_s);
-    r->evaluations = job->evaluation_every ? r->steps / job->evaluation_every : 1;
+    int64_t every =
+        job->evaluation_every ? job->evaluation_every : scenario_epoch_steps(s);
+    r->evaluations = every ? r->steps / every : 1;
     return (double)r->evaluations * batches * forward_s;
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "report/chakra.h"
+#include "report/figure_job.h"
 #include "report/figure_step.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -20,7 +21,7 @@ struct arguments {
     int network;
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra;
-    const char *plots[STEP_FIGURES], *html;
+    const char *plots[STEP_FIGURES], *plot_job, *html;
     const json_t *scenario; /* the tree that was read */
     int64_t trace_ranks;
     struct campaign campaign;
@@ -54,6 +55,9 @@ static const struct option options[] = {
       .value = "FILE", .help = "draw where the time of the step goes" },
     { .name = "--plot-usage", .type = OPTION_STRING, PLOT_AT(STEP_USAGE),
       .value = "FILE", .help = "draw how busy GPU, host, network and NVLink are over time" },
+    { .name = "--plot-job", .type = OPTION_STRING,
+      .at = offsetof(struct arguments, plot_job), .value = "FILE",
+      .help = "draw the phases of the whole job, and what is billed" },
     { .name = "--html", .type = OPTION_STRING, .at = offsetof(struct arguments, html),
       .value = "FILE", .help = "write all of it as one page" },
     { .name = "--trace", .type = OPTION_STRING, .at = offsetof(struct arguments, trace),
@@ -194,6 +198,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     for (int i = 0; i < STEP_FIGURES; i++)
         if (args->plots[i] && draw_check_name(args->plots[i], err))
             return -1;
+    if (args->plot_job && draw_check_name(args->plot_job, err))
+        return -1;
     if (args->trace) {
         trace = trace_new(args->trace, args->trace_ranks, err);
         if (!trace)
@@ -213,6 +219,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         rc = trace_close(trace, err);
     if (figures && rc == 0)
         rc = draw(figures, s, r, args, err);
+    if (args->plot_job && rc == 0)
+        rc = job_figure_write(s, &args->beyond.job, args->plot_job, err);
     step_figures_free(figures);
     return rc;
 }

@@ -167,15 +167,20 @@ int64_t scenario_world(const struct scenario *s)
     return s->cluster.n_gpus;
 }
 
+int64_t scenario_epoch_steps(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return t->samples / t->global_batch_size + (t->samples % t->global_batch_size != 0);
+}
+
 int64_t scenario_job_steps(const struct scenario *s)
 {
     const struct training *t = &s->training;
+    int64_t steps;
     if (t->steps || !t->samples)
         return t->steps;
-    int64_t per_epoch =
-        t->samples / t->global_batch_size + (t->samples % t->global_batch_size != 0);
-    int64_t steps;
-    return __builtin_mul_overflow(per_epoch, t->epochs, &steps) ? INT64_MAX : steps;
+    bool overflows = __builtin_mul_overflow(scenario_epoch_steps(s), t->epochs, &steps);
+    return overflows ? INT64_MAX : steps;
 }
 
 /* Vocabularies are split over the tensor group. Megatron pads them to a multiple of 128 a

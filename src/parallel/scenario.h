@@ -201,6 +201,10 @@ int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg roo
 
 int64_t scenario_world(const struct scenario *s); /* ranks */
 
+/* Updates of an epoch, the last of which may be short of samples; 0 when the file names no
+ * samples. */
+int64_t scenario_epoch_steps(const struct scenario *s);
+
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 

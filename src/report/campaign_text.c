@@ -17,6 +17,11 @@ static const char *const phase_texts[JOB_PHASES] = {
     [JOB_KEEP_ALIVE] = "warm pool kept alive",
 };
 
+const char *report_phase_text(enum job_phase phase)
+{
+    return phase_texts[phase];
+}
+
 static const char *const stage_texts[INPUT_STAGES] = {
     [INPUT_WORKERS] = "loader workers",
     [INPUT_CPUS] = "vCPUs",

@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include "report/figure_job.h"
 #include "report/figure_step_data.h"
 #include "report/report.h"
 
@@ -41,6 +42,14 @@ static void summary(FILE *out, const struct scenario *s,
     free(words);
 }
 
+/* One figure under its title; its text is released. */
+static void figure(FILE *out, const char *title, struct strbuf *svg, int rc)
+{
+    const char *body = rc ? NULL : strstr(strbuf_get(svg), "<svg");
+    fprintf(out, "<h2>%s</h2>\n%s\n", title, body ? body : "");
+    strbuf_release(svg);
+}
+
 static int figures(FILE *out, const struct step_figures *f, const struct scenario *s,
                    const struct simulate_result *r, struct err *err)
 {
@@ -59,13 +68,23 @@ static int figures(FILE *out, const struct step_figures *f, const struct scenari
             continue;
         strbuf_init(&svg);
         int rc = step_figures_svg(f, (enum step_figure)i, s, r, prefixes[i], &svg, err);
-        const char *body = rc ? "" : strstr(strbuf_get(&svg), "<svg");
-        fprintf(out, "<h2>%s</h2>\n%s\n", titles[i], body ? body : "");
-        strbuf_release(&svg);
+        figure(out, titles[i], &svg, rc);
         if (rc)
             return -1;
     }
     return 0;
+}
+
+static int job_figure(FILE *out, const struct scenario *s,
+                      const struct campaign_result *beyond, struct err *err)
+{
+    struct strbuf svg;
+    if (!beyond || !beyond->job.given)
+        return 0;
+    strbuf_init(&svg);
+    int rc = job_figure_svg(s, &beyond->job, "job-", &svg, err);
+    figure(out, "The whole job", &svg, rc);
+    return rc;
 }
 
 static void folded_json(FILE *out, const char *title, const json_t *tree)
@@ -95,6 +114,8 @@ int html_write(const struct step_figures *f, const struct scenario *s,
         fputs("</h1>\n", out);
         summary(out, s, r, beyond);
         rc = figures(out, f, s, r, err);
+        if (rc == 0)
+            rc = job_figure(out, s, beyond, err);
         json_t *result = report_step_json(s, r, beyond);
         folded_json(out, "The result as JSON", result);
         json_decref(result);

@@ -20,6 +20,9 @@ void report_step_text(FILE *out, const struct scenario *s,
 json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
                          const struct campaign_result *beyond);
 
+/* What a phase of a job is called for people. */
+const char *report_phase_text(enum job_phase phase);
+
 /* The part of the text that the campaign adds. */
 void report_campaign_text(FILE *out, const struct campaign_result *r);
 

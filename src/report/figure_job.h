@@ -1,0 +1,16 @@
+/* A whole job as two bars: its phases in time, and what of them is billed. */
+#ifndef REPORT_FIGURE_JOB_H
+#define REPORT_FIGURE_JOB_H
+
+#include "campaign/job.h"
+#include "report/draw.h"
+
+/* Draws it into a file; an error where the scenario has no job. */
+int job_figure_write(const struct scenario *s, const struct job_result *r,
+                     const char *path, struct err *err);
+
+/* The same as SVG text for a page; `prefix` of its ids. */
+int job_figure_svg(const struct scenario *s, const struct job_result *r,
+                   const char *prefix, struct strbuf *out, struct err *err);
+
+#endif
