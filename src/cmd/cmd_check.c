@@ -3,6 +3,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "parallel/scenario.h"
+#include "report/sweep_figure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@ static const struct option no_options[] = { { .name = NULL } };
 static const struct usage usage = {
     .command = "check",
     .arguments = "FILE...",
-    .summary = "What is wrong with files, without running them: scenarios, launch scripts "
-               "(.py), models,\nGPUs, instances, fabrics and frameworks. Every error is "
+    .summary = "What is wrong with files, without running them: scenarios, sweeps, launch scripts "
+               "(.py),\nmodels, GPUs, instances, fabrics and frameworks. Every error is "
                "shown with its place.",
     .details = "  smsim check scenarios/*.json\n",
     .options = no_options,
@@ -51,6 +52,22 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, const char
     for (int i = 0; i < s.n_notes; i++)
         printf("  note: %s\n", s.notes[i]);
     return 0;
+}
+
+/* The grid, its figures, and the scenario that it varies. */
+static int check_sweep(struct cfg_loader *loader, struct cfg root, const char *file)
+{
+    struct sweep sweep;
+    (void)root; /* read again as a sweep */
+    int rc = sweep_load(&sweep, loader, file);
+    struct sweep_figures *figures = sweep_figures_new(&sweep);
+    rc |= sweep_figures_read(figures);
+    if (rc == 0)
+        printf("%s: ok (sweep, %" PRId64 " points over %d ax%ss)\n", file,
+               sweep.n_points, (int)sweep.n_axes, sweep.n_axes == 1 ? "i" : "e");
+    sweep_figures_free(figures);
+    sweep_release(&sweep);
+    return rc;
 }
 
 static int check_model(struct cfg_loader *loader, struct cfg root, const char *file)
@@ -96,6 +113,7 @@ static const struct kind {
     const char *key;
     int (*check)(struct cfg_loader *loader, struct cfg root, const char *file);
 } kinds[] = {
+    { "axes", check_sweep },
     { "cluster", check_scenario },
     { "training", check_scenario },
     { "sm_arch", check_gpu },
