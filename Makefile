@@ -63,6 +63,7 @@ regimes: $(BUILD)/smsim         ## validate/regimes.json, by which results say h
 bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done
 	$(Q)sh tests/bench/process.sh $(BUILD)/smsim
+	$(Q)sh tests/bench/sweep.sh $(BUILD)/smsim
 
 measure:                        ## the measuring program (needs nvcc; says what is missing)
 	$(Q)sh validate/measure/build.sh $(BUILD)/smsim-measure
