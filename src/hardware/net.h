@@ -27,6 +27,7 @@ enum net_kind {
     NET_HOST,   /* host memory traffic, one per NUMA node */
     NET_NIC,    /* NIC to core, core to NIC */
     NET_CORE,   /* the fabric's core, shared by all; only when oversubscribed */
+    NET_KINDS
 };
 
 extern const struct name_value net_kind_names[];

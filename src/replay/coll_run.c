@@ -176,3 +176,8 @@ double coll_world_link_busy_s(struct coll_world *w, int32_t link)
     double busy = flow_link_busy_s(&w->flow, link);
     return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
 }
+
+double coll_world_link_B(struct coll_world *w, int32_t link)
+{
+    return flow_link_units(&w->flow, link);
+}

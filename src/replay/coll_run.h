@@ -50,6 +50,10 @@ void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
 void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           double factor, flow_done_fn *done, void *arg);
 
+/* Bytes charged to a link so far: those moved over the protocol's efficiency. At flow
+ * fidelity; 0 at the others. */
+double coll_world_link_B(struct coll_world *w, int32_t link);
+
 /* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
 double coll_world_link_busy_s(struct coll_world *w, int32_t link);
 

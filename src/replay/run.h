@@ -40,6 +40,8 @@ struct run_result {
     int64_t critical;       /* index of it */
     double gpu_busy_s, host_busy_s;   /* of the critical rank */
     double nic_busy_s, nvlink_busy_s; /* of the busiest link of the kind */
+    double charged_B[NET_KINDS]; /* to all links of a kind together, at flow fidelity;
+                                    repeats and measured passes not counted */
     double wire_B; /* over all links of the net together, repeats not counted */
     uint64_t events;
 };

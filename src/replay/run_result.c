@@ -76,6 +76,13 @@ static void read_links(struct run *run, const struct account *critical,
     out->nvlink_busy_s = busy_s[LINKS_NVLINK];
 }
 
+static void read_traffic(struct run *run, struct run_result *out)
+{
+    const struct net *net = run->request->plans.net;
+    for (int32_t i = 0; i < net_n_links(net); i++)
+        out->charged_B[net_links(net)[i].kind] += coll_world_link_B(&run->world, i);
+}
+
 static void read_critical(struct run *run, const struct rank *critical,
                           struct run_result *out)
 {
@@ -115,6 +122,7 @@ int run_read_result(struct run *run, struct run_result *out)
         }
     }
     read_critical(run, &run->ranks[critical], out);
+    read_traffic(run, out);
     out->critical = critical;
     out->wire_B = run->wire_B;
     out->events = run->sim.n_fired;
