@@ -182,8 +182,9 @@ int section_attention(struct measure *m)
     static const int64_t lengths[] = { 128, 384, 512, 1024, 2048, 4096 };
     for (int i = 0; i < 6; i++)
         for (int64_t d = 64; d <= 128; d *= 2)
-            for (int kind = 0; kind < 4 && measure_left_s(m) > 0; kind++)
-                TRY(measure_attention(m, kind / 2, kind % 2, lengths[i], d,
-                                      lengths[i] > 1024 ? 32 : 128));
+            for (int kind = 0; kind < 4; kind++)
+                if (measure_next(m) && measure_left_s(m) > 0)
+                    TRY(measure_attention(m, kind / 2, kind % 2, lengths[i], d,
+                                          lengths[i] > 1024 ? 32 : 128));
     return 0;
 }

@@ -299,7 +299,7 @@ int section_gemm(struct measure *m)
     }
     for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]) && rc == 0; f++)
         for (int i = 0; i < all->n && rc == 0; i += formats[f].every)
-            if (dtype_runs(m, formats[f].dtype) &&
+            if (measure_next(m) && dtype_runs(m, formats[f].dtype) &&
                 suits(&all->v[i], formats[f].dtype) &&
                 measure_now_s() - begun < formats[f].until * time)
                 rc = measure_shape(m, &all->v[i], formats[f].dtype);

@@ -25,8 +25,10 @@ static __device__ __forceinline__ void add_two(void *at, int64_t pair, float a, 
 {
     if (t == DTYPE_FP16) {
         atomicAdd((__half2 *)at + pair, __floats2half2_rn(a, b));
-    } else if (t == DTYPE_BF16) {
+    } else if (t == DTYPE_BF16) { /* GPUs before Ampere are not given it: dtype_runs */
+#if __CUDA_ARCH__ >= 800
         atomicAdd((__nv_bfloat162 *)at + pair, __floats2bfloat162_rn(a, b));
+#endif
     } else {
         atomicAdd((float *)at + 2 * pair, a);
         atomicAdd((float *)at + 2 * pair + 1, b);

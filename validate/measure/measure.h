@@ -17,22 +17,33 @@
 
 enum measure_dtype { DTYPE_FP32, DTYPE_TF32, DTYPE_FP16, DTYPE_BF16, DTYPE_FP8 };
 
+struct measure_step {  /* a training step to be run */
+    const char *model; /* a config.json */
+    int64_t batch, sequence;
+};
+
+enum { MEASURE_STEPS_MOST = 64 };
+
 struct measure_options {
-    const char *out, *model; /* model: a config.json; NULL: no training step */
-    const char *sections;    /* names, with commas; NULL: all */
+    const char *out;
+    const char *sections; /* names, with commas; NULL: all */
     double budget_s;
-    int64_t batch, sequence, steps;
-    bool fp16; /* the step's format; else bf16 where the GPU has it */
+    struct measure_step steps[MEASURE_STEPS_MOST];
+    int n_steps;
+    int64_t timed; /* repetitions of each */
+    bool fp16;     /* the steps' format; else bf16 where the GPU has it */
 };
 
 struct measure {
     const struct measure_options *options;
+    const struct measure_step *step; /* of section_step */
     int device, n_devices;
     struct cudaDeviceProp prop;
     cudaStream_t stream;
     cublasHandle_t blas;
     void *workspace; /* cuBLAS's, so that its calls can be captured in graphs */
-    double deadline_s, begun_s;
+    double deadline_s;
+    int64_t item, skip; /* see measure_next */
     FILE *rows;
     bool first_field; /* of the row being written */
     char error[400];
@@ -40,6 +51,12 @@ struct measure {
 
 double measure_now_s(void); /* monotonic */
 double measure_left_s(const struct measure *m);
+
+/* Whether the next item of a section is to be measured: not when an earlier process of the
+ * section has had it. Items are counted alike in every process, whatever the time; rows
+ * tell theirs. */
+bool measure_next(struct measure *m);
+
 int measure_fail(struct measure *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -75,6 +92,8 @@ void row_text(struct measure *m, const char *key, const char *value);
 void row_int(struct measure *m, const char *key, int64_t value);
 void row_real(struct measure *m, const char *key, double value);
 void row_flag(struct measure *m, const char *key, bool value);
+void row_open(struct measure *m, const char *key); /* fields of an object follow */
+void row_close(struct measure *m);
 void row_error(
     struct measure *m); /* the field "error" from m->error, which it clears */
 void row_end(struct measure *m);

@@ -11,9 +11,7 @@ static cudaDataType_t data_type(enum measure_dtype t)
 
 static cublasComputeType_t compute_type(enum measure_dtype t)
 {
-    return t == DTYPE_TF32   ? CUBLAS_COMPUTE_32F_FAST_TF32
-           : t == DTYPE_FP32 ? CUBLAS_COMPUTE_32F_PEDANTIC
-                             : CUBLAS_COMPUTE_32F;
+    return t == DTYPE_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 static int64_t or_dense(int64_t given, int64_t dense)

@@ -2,15 +2,19 @@
 """Training steps and fused attention of the PyTorch that is installed, as rows of
 smsim-measure: truth that smsim did not write.
 
-    pytorch_step.py --out FILE [--only bert-large,gpt2-xl,llama-7b-8-layers] [--steps 10]
+    pytorch_step.py --out FILE [--only bert-large,gpt2-xl,llama-7b-8-layers] [--steps 20]
+                    [--budget SECONDS]
 
 Models are those of transformers where it is installed (made from their configuration,
 nothing is fetched), else stacks of torch's own modules of the same sizes. Each is run
 eagerly and through torch.compile, in bf16 autocast over fp32 weights and in pure bf16.
-A step that fails (out of memory, no compiler) is recorded with its error.
+A step that fails (out of memory, no compiler) is recorded with its error; what the time
+does not reach is left out. A file that is there already is gone on with: steps that it has
+are not run again.
 """
 import argparse
 import datetime
+import gc
 import json
 import os
 import statistics
@@ -28,8 +32,27 @@ MODELS = {
 }
 
 
+SETTLE_S = 2.0  # of steps before any is timed: clocks are those of long work then
+
+
+def config_of(m):
+    """The sizes as a config.json has them, so that the row needs no other file."""
+    if m["kind"] == "gpt2":
+        return dict(model_type="gpt2", n_embd=m["hidden"], n_layer=m["layers"],
+                    n_head=m["heads"], n_inner=m["ffn"], vocab_size=m["vocab"],
+                    n_positions=m["sequence"])
+    config = dict(model_type=m["kind"], hidden_size=m["hidden"],
+                  num_hidden_layers=m["layers"], num_attention_heads=m["heads"],
+                  intermediate_size=m["ffn"], vocab_size=m["vocab"])
+    if m["kind"] == "bert":
+        config.update(max_position_embeddings=512, type_vocab_size=2)
+    else:
+        config.update(tie_word_embeddings=False)
+    return config
+
+
 class Plain(torch.nn.Module):
-    """The same sizes in torch's own modules, for machines without transformers."""
+    """About the same sizes in torch's own modules, for machines without transformers."""
 
     def __init__(self, m):
         super().__init__()
@@ -71,20 +94,30 @@ def transformers_model(m):
 
 
 def make_model(m):
+    """The model, the library it is from, and how it computes attention."""
     try:
-        return transformers_model(m), "transformers"
+        model = transformers_model(m)
     except ImportError:
-        return Plain(m), "torch.nn"
+        return Plain(m), "torch.nn", "flash"
+    kind = getattr(model.config, "_attn_implementation", "eager")
+    return model, "transformers", "unfused" if kind == "eager" else "flash"
 
 
 def loss_of(out):
     return out if torch.is_tensor(out) else out.loss
 
 
+def timed(step):
+    """Seconds of one step, and its loss."""
+    torch.cuda.synchronize()
+    begun = time.perf_counter()
+    loss = step()
+    torch.cuda.synchronize()
+    return time.perf_counter() - begun, loss
+
+
 def time_step(m, batch, mode, precision, steps):
-    torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats()
-    model, library = make_model(m)
+    model, library, attention = make_model(m)
     model = model.cuda().train()
     if precision == "bf16":
         model = model.to(torch.bfloat16)
@@ -92,33 +125,42 @@ def time_step(m, batch, mode, precision, steps):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     run = torch.compile(model) if mode == "compiled" else model
     ids = torch.randint(m["vocab"], (batch, m["sequence"]), device="cuda")
-    cast = torch.autocast("cuda", torch.bfloat16, enabled=precision == "amp_bf16")
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        with cast:
+        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "amp_bf16"):
             loss = loss_of(run(input_ids=ids, labels=ids))
         loss.backward()
         optimizer.step()
-        return loss
+        return loss.detach()
 
-    for _ in range(3):
-        loss = step()
-    first = float(loss)
+    first = float(step())
+    for _ in range(2):
+        once, loss = timed(step)
+    torch.cuda.reset_peak_memory_stats()
+    for _ in range(min(int(SETTLE_S / once), 200)):
+        timed(step)
     times = []
     for _ in range(steps):
-        torch.cuda.synchronize()
-        begun = time.perf_counter()
-        loss = step()
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - begun)
+        took, loss = timed(step)
+        times.append(took)
     quarter = sorted(times)
     median = statistics.median(times)
-    return dict(library=library, parameters=parameters, time_s=median,
+    return dict(library=library, attention=attention, parameters=parameters,
+                time_s=median,
                 spread=(quarter[3 * len(times) // 4] - quarter[len(times) // 4]) / median,
                 repetitions=steps, loss_first=first, loss_last=float(loss),
                 allocated_bytes=torch.cuda.max_memory_allocated(),
                 reserved_bytes=torch.cuda.max_memory_reserved())
+
+
+def forget():
+    """Gives back what the last step held, a failed one too."""
+    gc.collect()
+    if hasattr(torch, "compiler") and hasattr(torch.compiler, "reset"):
+        torch.compiler.reset()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
 
 
 def time_call(call):
@@ -138,12 +180,16 @@ def time_call(call):
     return statistics.median(times)
 
 
-def flash_rows(out):
+def flash_rows(out, until):
     """Fused attention of the library, forward and backward."""
     attend = torch.nn.functional.scaled_dot_product_attention
+    if any(row["kind"] == "flash" for row in out.tree["rows"]):
+        return
     for length in (512, 1024, 2048, 4096, 8192):
         for d in (64, 128):
             for causal in (False, True):
+                if time.monotonic() > until:
+                    return
                 heads = max(32, 65536 // length)
                 q, k, v = (torch.randn(1, heads, length, d, device="cuda",
                                        dtype=torch.bfloat16, requires_grad=True)
@@ -181,6 +227,22 @@ class Output:
                           l2_bytes=getattr(p, "L2_cache_size", 1 << 20))],
             rows=[])
 
+        self.go_on()
+
+    def go_on(self):
+        """Takes over what an earlier run on such a GPU wrote."""
+        try:
+            with open(self.path) as file:
+                old = json.load(file)
+            if old["devices"][0]["name"] == self.tree["devices"][0]["name"]:
+                self.tree["rows"] = old["rows"]
+        except (OSError, ValueError, KeyError, IndexError):
+            pass
+
+    def has(self, row):
+        return any(all(old.get(key) == row[key] for key in row)
+                   for old in self.tree["rows"])
+
     def add(self, row):
         self.tree["rows"].append(row)
         self.save()
@@ -192,32 +254,57 @@ class Output:
         os.replace(self.path + ".part", self.path)
 
 
+def wanted(args):
+    """Rows to measure, the most telling first: middle batches, eager, autocast."""
+    for which in (1, 0, 2):
+        for mode in args.modes.split(","):
+            for precision in ("amp_bf16", "bf16"):
+                for name in args.only.split(","):
+                    m = MODELS[name]
+                    if which < len(m["batches"]):
+                        yield m, dict(kind="pytorch_step", device=0, model=name, mode=mode,
+                                      precision=precision, batch=m["batches"][which],
+                                      sequence=m["sequence"])
+
+
+def measure_step(m, row, steps):
+    row = dict(row, config=config_of(m))
+    try:
+        row.update(time_step(m, row["batch"], row["mode"], row["precision"], steps))
+    except Exception as error:  # whatever a compiler throws is recorded
+        row["error"] = first_line(error)
+    return row
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--out", required=True)
     words.add_argument("--only", default=",".join(MODELS))
-    words.add_argument("--steps", type=int, default=10)
+    words.add_argument("--steps", type=int, default=20)
     words.add_argument("--modes", default="eager,compiled")
+    words.add_argument("--budget", type=float, default=1e9,
+                       help="seconds; no step is begun behind them")
     args = words.parse_args()
+    for name in args.only.split(","):
+        if name not in MODELS:
+            words.error(f"--only: {name}: is none of {', '.join(MODELS)}")
     if not torch.cuda.is_available():
         print("pytorch_step.py: no GPU to measure")
         raise SystemExit(3)
+    begun = time.monotonic()
     out = Output(args.out)
-    flash_rows(out)
-    for name in args.only.split(","):
-        m = MODELS[name]
-        for batch in m["batches"]:
-            for mode in args.modes.split(","):
-                for precision in ("amp_bf16", "bf16"):
-                    row = dict(kind="pytorch_step", device=0, model=name, mode=mode,
-                               precision=precision, batch=batch, sequence=m["sequence"])
-                    try:
-                        row.update(time_step(m, batch, mode, precision, args.steps))
-                    except Exception as error:  # whatever a compiler throws is recorded
-                        row["error"] = first_line(error)
-                    out.add(row)
-                    print(name, batch, mode, precision, row.get("time_s", row.get("error")),
-                          flush=True)
+    flash_rows(out, begun + args.budget / 4)
+    for m, row in wanted(args):
+        if out.has(row):
+            continue
+        if time.monotonic() > begun + args.budget:
+            print("no time is left: run again to go on")
+            return
+        forget()
+        row = measure_step(m, row, args.steps)
+        out.add(row)
+        print(row["model"], row["batch"], row["mode"], row["precision"],
+              row.get("time_s", row.get("error")), flush=True)
     out.tree["complete"] = True
     out.save()
 

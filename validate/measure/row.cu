@@ -18,6 +18,11 @@ double measure_left_s(const struct measure *m)
     return m->deadline_s - measure_now_s();
 }
 
+bool measure_next(struct measure *m)
+{
+    return ++m->item > m->skip;
+}
+
 int measure_fail(struct measure *m, const char *fmt, ...)
 {
     va_list args;
@@ -56,6 +61,8 @@ void row_begin(struct measure *m, const char *kind)
     m->first_field = true;
     row_text(m, "kind", kind);
     row_int(m, "device", m->device);
+    if (m->item > 0)
+        row_int(m, "item", m->item);
 }
 
 void row_text(struct measure *m, const char *key, const char *value)
@@ -84,6 +91,18 @@ void row_flag(struct measure *m, const char *key, bool value)
 {
     put_key(m, key);
     fputs(value ? "true" : "false", m->rows);
+}
+
+void row_open(struct measure *m, const char *key)
+{
+    put_key(m, key);
+    m->first_field = true;
+}
+
+void row_close(struct measure *m)
+{
+    fputs(m->first_field ? "{}" : "}", m->rows);
+    m->first_field = false;
 }
 
 void row_error(struct measure *m)

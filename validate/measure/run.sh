@@ -1,75 +1,152 @@
 #!/bin/sh
-# The whole run on a machine with a GPU: builds the measuring program, measures the GPUs,
-# runs training steps (its own, and PyTorch's where that is installed), calibrates where
-# smsim is built, and lists the files to commit.
-#   sh validate/measure/run.sh [NAME]     NAME of the files, by default that of the GPU
-#   BUDGET=600 seconds for the kernels;  BUILD=build
+# The whole run on a machine with GPUs and nvcc: builds the measuring program, measures the
+# GPUs, runs training steps (its own, and PyTorch's where that is installed), and says what
+# to commit. It needs no network and none of smsim's libraries: where smsim is not built,
+# calibration and comparison are for the machine that has it, and it says how.
+#
+#   sh validate/measure/run.sh [PART]...   kernels steps pytorch; without a name, all three
+#   BUDGET=540   seconds for all of it: every part gets its share and stops in time
+#   OUT=DIR      where files go (validate/measurements)
+#   NAME=h200    what they are called (the GPU's name and the date)
+#   BUILD=build  where the program is built
+#
+# Each file is whole whenever the run is cut off, and parts may be run one by one.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+begun=$(date +%s)
+budget=${BUDGET:-540}
 build=${BUILD:-build}
-dir=validate/measurements
+dir=${OUT:-validate/measurements}
 program=$build/smsim-measure
-sh validate/measure/build.sh "$program" || exit 3
-mkdir -p "$dir"
-files=""
-
-# keep FILE: to be committed, when it is there
-keep() {
-    if [ -s "$1" ]; then
-        files="$files $1"
-    fi
+parts=${*:-kernels steps pytorch}
+for part in $parts; do
+    case $part in
+    kernels | steps | pytorch) ;;
+    *)
+        echo "run.sh: $part: is no part (kernels, steps, pytorch)" >&2
+        exit 2 ;;
+    esac
+done
+asked() {
+    case " $parts " in *" $1 "*) true ;; *) false ;; esac
+}
+# left: seconds of the budget
+left() {
+    echo $((budget - ($(date +%s) - begun)))
 }
 
-name=${1:-}
+[ -x "$program" ] || CUDA_ARCHS=${CUDA_ARCHS:-native} \
+    sh validate/measure/build.sh "$program" || exit 3
+mkdir -p "$dir" || exit 3
+log=$dir/run.log
+: >"$log"
+
+# say TEXT...: to the reader, and kept beside the files
+say() {
+    echo "$@" | tee -a "$log"
+}
+say "run of $(date -u +%Y-%m-%dT%H:%M:%SZ), $budget s: $parts"
+if command -v nvidia-smi >/dev/null; then
+    nvidia-smi --query-gpu=name,driver_version,memory.used,power.limit,clocks.max.sm,clocks.sm,temperature.gpu \
+        --format=csv >>"$log" 2>&1
+fi
+
+# The first GPU's name as a file's: "NVIDIA H100 80GB HBM3" is h100-80gb-hbm3.
+gpu_name() {
+    "$program" --out "$dir/.probe.json" --budget 5 --sections memory >>"$log" 2>&1 ||
+        return 1
+    sed -n 's/.*"kind": "device".*"name": "\([^"]*\)".*/\1/p' "$dir/.probe.json" |
+        head -n 1 | sed 's/NVIDIA //; s/Tesla //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-'
+    rm -f "$dir/.probe.json"
+}
+name=${NAME:-}
 if [ -z "$name" ]; then
-    "$program" --out "$dir/gpu.json" --budget 10 --sections launch || exit 3
-    name=$(sed -n 's/.*"kind": "device".*"name": "\([^"]*\)".*/\1/p' "$dir/gpu.json" |
-        head -n 1 | sed 's/NVIDIA //' | tr 'A-Z ' 'a-z-')
-    rm -f "$dir/gpu.json"
+    name=$(gpu_name)
+    if [ -z "$name" ]; then
+        rm -f "$dir/.probe.json"
+        tail -n 3 "$log" >&2
+        exit 3
+    fi
+    name=$name-$(date +%Y-%m-%d)
 fi
-name=$name-$(date +%Y-%m-%d)
 
-"$program" --out "$dir/$name.json" --budget "${BUDGET:-600}" || exit 3
-keep "$dir/$name.json"
-
-# step MODEL FILE BATCH SEQUENCE
-step() {
-    out=$dir/$name-step-$1-b$3-s$4.json
-    "$program" --out "$out" --sections step --model "$2" --batch "$3" --sequence "$4" \
-        --budget 120
-    keep "$out"
-}
-stack=$(mktemp)
-trap 'rm -f "$stack"' EXIT
+# --- kernels and steps of the measuring program -------------------------------------------------
+# of the time: most, two thirds where PyTorch comes after, and a little to end in
+own=$(($(left) - 20))
+has_torch=no
+if asked pytorch; then
+    if python3 -c 'import torch' 2>>"$log"; then
+        has_torch=yes
+        own=$((own * 2 / 3))
+    else
+        say "PyTorch is not installed here: its steps are not measured"
+    fi
+fi
+temp=$(mktemp -d) || exit 3
+trap 'rm -rf "$temp"' EXIT
+stack=$temp/llama-7b-8-layers.json
 sed 's/"num_hidden_layers": 32/"num_hidden_layers": 8/' models/llama-7b.json >"$stack"
-for batch in 4 16 32; do
-    step bert-large models/bert-large-uncased.json $batch 384
-done
-for batch in 2 8; do
-    step gpt2-xl models/gpt2-xl.json $batch 1024
-    step llama-7b-8-layers "$stack" $batch 2048
-done
 
-if python3 -c 'import torch' 2>/dev/null; then
-    python3 validate/measure/pytorch_step.py --out "$dir/$name-pytorch.json"
-    keep "$dir/$name-pytorch.json"
-else
-    echo "PyTorch is not installed here: its steps are not measured"
+# The middle batches first: a small budget has seen those.
+all_steps() {
+    for batches in "16 2 2" "4 8 8" "32 1 1"; do
+        # shellcheck disable=SC2086
+        set -- $batches
+        echo "--model models/bert-large-uncased.json --batch $1 --sequence 384"
+        echo "--model models/gpt2-xl.json --batch $2 --sequence 1024"
+        echo "--model $stack --batch $3 --sequence 2048"
+    done
+}
+# measure SECTIONS FILE [OPTION]...
+measure() {
+    sections=$1
+    out=$2
+    shift 2
+    say "$sections: $own s"
+    "$program" --out "$out" --budget "$own" --sections "$sections" "$@" ||
+        say "smsim-measure ended with $?"
+}
+kernels=memory,launch,stream,kernels,gemm,attention,copy,peer,collective,clock
+# shellcheck disable=SC2046
+if asked kernels && asked steps; then
+    measure $kernels,step "$dir/$name.json" $(all_steps)
+elif asked kernels; then
+    measure $kernels "$dir/$name.json"
+elif asked steps; then
+    measure launch,step "$dir/$name-steps.json" $(all_steps)
 fi
 
-if [ -x "$build/smsim" ]; then
-    more=""
-    [ -s "$dir/$name-pytorch.json" ] && more=$dir/$name-pytorch.json
+# --- PyTorch's steps -----------------------------------------------------------------------------
+if [ $has_torch = yes ] && [ "$(left)" -lt 30 ]; then
+    say "pytorch: no time is left (run.sh pytorch goes on)"
+elif [ $has_torch = yes ]; then
+    python3 validate/measure/pytorch_step.py --out "$dir/$name-pytorch.json" \
+        --budget $(($(left) - 15)) || say "pytorch_step.py ended with $?"
+fi
+
+# --- what comes of it ------------------------------------------------------------------------------
+files=
+for file in "$dir/$name.json" "$dir/$name-steps.json" "$dir/$name-pytorch.json"; do
+    [ -s "$file" ] && files="$files $file"
+done
+if [ -z "$files" ]; then
+    say "nothing was measured"
+    exit 3
+fi
+profile=topologies/gpus/$name.json
+say
+if [ -x "$build/smsim" ] && [ -s "$dir/$name.json" ] &&
+    "$build/smsim" calibrate "$dir/$name.json" --out "$profile"; then
     # shellcheck disable=SC2086
-    "$build/smsim" calibrate "$dir/$name.json" $more --out "topologies/gpus/$name.json" &&
-        keep "topologies/gpus/$name.json"
+    "$build/smsim" validate --measured $files | tee -a "$log"
+    files="$files $profile"
 else
-    echo "no $build/smsim: run  smsim calibrate $dir/$name.json --out" \
-        "topologies/gpus/$name.json  where it is built"
+    say "where smsim is built:"
+    [ -s "$dir/$name.json" ] && say "  smsim calibrate $dir/$name.json --out $profile"
+    say "  smsim validate --measured$files"
 fi
-
-echo
-echo "to commit:"
+say
+say "to commit${OUT:+ (from $OUT, below validate/measurements)}:"
 for file in $files; do
-    echo "  git add $file"
+    say "  $file"
 done

@@ -7,18 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP = 3, TIMED_MOST = 100, PROFILES = 3 };
+enum { WARM_UP = 3, TIMED_LEAST = 3, TIMED_MOST = 100, PROFILES = 3, PIECE = 128 };
 
 static const int64_t bucket_elements = (25 << 20) / 2; /* 25 MiB of 16 bits */
+static const double settle_s = 2;  /* of steps, until clocks are those of long work */
+static const double hold_ns = 4e6; /* longer than the host takes to launch a piece */
 
 /* What the GPUs share, and what rank 0 found. */
 struct work {
     struct step_plan plan;
     struct timing step;
+    double compute_s; /* of a step whose all-reduces are left out; several GPUs */
     double update_s, first_loss, last_loss;
-    double *op_s;     /* [ops] */
-    int64_t before_B; /* in use before anything of the step was allocated */
-    int64_t used_B;   /* at the end */
+    double *op_s;          /* [ops + 1], the update behind them */
+    double event_s;        /* between two events with nothing between: taken off */
+    int n_settle, n_timed; /* steps; rank 0's clock decides for all */
+    int64_t before_B;      /* in use before anything of the step was allocated */
+    int64_t used_B;        /* at the end */
 };
 
 /* One GPU's side. */
@@ -28,6 +33,7 @@ struct side {
     cudaStream_t talk; /* all-reduces run here */
     cudaEvent_t ready, done;
     int64_t sent_from; /* gradients from here on are under way */
+    bool silent;       /* nothing is reduced */
 };
 
 /* --- gradients --------------------------------------------------------------------------- */
@@ -53,7 +59,7 @@ static int reduce(struct side *s, int64_t from)
 
 static int after_op(struct side *s, const struct step_op *op, bool last)
 {
-    if (s->member->group->n == 1)
+    if (s->member->group->n == 1 || s->silent)
         return 0;
     int64_t waiting = s->sent_from - op->ready_from;
     if (waiting > 0 && (waiting >= bucket_elements || last))
@@ -86,70 +92,153 @@ static int run_step(struct side *s)
     return step_run_update(m, &s->run);
 }
 
+/* All GPUs begin together; rank 0 counts, from there to the end of its own work. */
+static int time_one(struct side *s, double *time_s)
+{
+    struct measure *m = &s->member->m;
+    TRY_CUDA(m, cudaStreamSynchronize(m->stream));
+    group_wait(s->member);
+    double begun = measure_now_s();
+    TRY(run_step(s));
+    TRY_CUDA(m, cudaStreamSynchronize(m->stream));
+    *time_s = measure_now_s() - begun;
+    return 0;
+}
+
+/* How many steps there is time for, when one takes step_s: half of what is left. */
+static void choose_counts(struct work *w, const struct measure *m, double step_s)
+{
+    double most = fmax(measure_left_s(m) / 2 / step_s, TIMED_LEAST);
+    w->n_settle = (int)fmin(settle_s / step_s, most / 3);
+    w->n_timed = (int)fmin(fmin((double)m->options->timed, TIMED_MOST),
+                           fmax(most - w->n_settle, TIMED_LEAST));
+}
+
+/* The step, until clocks have settled and then some. */
 static int time_steps(struct side *s, struct work *w)
 {
     struct measure *m = &s->member->m;
-    double times[TIMED_MOST];
-    int n = m->options->steps < TIMED_MOST ? (int)m->options->steps : (int)TIMED_MOST;
-    for (int i = 0; i < WARM_UP + n; i++) {
-        TRY_CUDA(m, cudaStreamSynchronize(m->stream));
-        group_wait(s->member);
-        double begun = measure_now_s();
-        TRY(run_step(s));
-        TRY_CUDA(m, cudaStreamSynchronize(m->stream));
-        if (i >= WARM_UP)
-            times[i - WARM_UP] = measure_now_s() - begun;
-        if (i == 0 && s->member->rank == 0)
+    bool first = s->member->rank == 0;
+    double times[TIMED_MOST], t = 0;
+    for (int i = 0; i < WARM_UP; i++) {
+        TRY(time_one(s, &t));
+        if (i == 0 && first)
             TRY(step_run_loss(m, &s->run, &w->first_loss));
     }
-    if (s->member->rank == 0) {
-        timing_of(times, n, &w->step);
-        w->step.repetitions = n;
+    if (first)
+        choose_counts(w, m, t);
+    group_wait(s->member);
+    for (int i = 0; i < w->n_settle; i++)
+        TRY(time_one(s, &t));
+    for (int i = 0; i < w->n_timed; i++)
+        TRY(time_one(s, &times[i]));
+    if (first) {
+        timing_of(times, w->n_timed, &w->step);
+        w->step.repetitions = w->n_timed;
         TRY(step_run_loss(m, &s->run, &w->last_loss));
     }
     return 0;
 }
 
-/* Every operator between two events; n + 1 of them, the last behind the update. */
-static int profile_once(struct side *s, cudaEvent_t *events)
+/* The same without communication: what it adds to a step is what is not hidden. */
+static int time_silent(struct side *s, struct work *w)
+{
+    double times[TIMED_MOST];
+    struct timing t;
+    int n = w->n_timed / 2 + 1;
+    s->silent = true;
+    for (int i = 0; i < n; i++)
+        TRY(time_one(s, &times[i]));
+    s->silent = false;
+    if (s->member->rank == 0) {
+        timing_of(times, n, &t);
+        w->compute_s = t.median_s;
+    }
+    return 0;
+}
+
+/* --- operators, one by one -------------------------------------------------------------------- */
+
+/* Keeps the stream busy until the host has launched what stands behind it, so that no
+ * operator waits for its launch. */
+static __global__ void hold(unsigned long long ns)
+{
+    unsigned long long from, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(from));
+    do
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - from < ns);
+}
+
+/* Times of operators first..last - 1, each between two events; the operator behind the
+ * last of the list is the update. Without a step to run, of nothing at all. */
+static int profile_piece(struct side *s, cudaEvent_t *events, int first, int last,
+                         bool nothing, double *times)
 {
     struct measure *m = &s->member->m;
     const struct step_plan *p = s->run.plan;
-    for (int i = 0; i < p->n_ops; i++) {
-        TRY_CUDA(m, cudaEventRecord(events[i], m->stream));
-        TRY(step_run_op(m, &s->run, &p->ops[i]));
+    hold<<<1, 1, 0, m->stream>>>((unsigned long long)hold_ns);
+    TRY_CUDA(m, cudaGetLastError());
+    for (int i = first; i < last; i++) {
+        TRY_CUDA(m, cudaEventRecord(events[i - first], m->stream));
+        if (nothing)
+            continue;
+        TRY(i < p->n_ops ? step_run_op(m, &s->run, &p->ops[i])
+                         : step_run_update(m, &s->run));
     }
-    TRY_CUDA(m, cudaEventRecord(events[p->n_ops], m->stream));
-    TRY(step_run_update(m, &s->run));
-    TRY_CUDA(m, cudaEventRecord(events[p->n_ops + 1], m->stream));
+    TRY_CUDA(m, cudaEventRecord(events[last - first], m->stream));
     TRY_CUDA(m, cudaStreamSynchronize(m->stream));
+    for (int i = first; i < last; i++) {
+        float ms;
+        TRY_CUDA(m,
+                 cudaEventElapsedTime(&ms, events[i - first], events[i - first + 1]));
+        times[i - first] = 1e-3 * (double)ms;
+    }
+    return 0;
+}
+
+/* The shortest of some rounds, for now and then something else runs; less what the events
+ * themselves take. */
+static int profile_all(struct side *s, struct work *w, cudaEvent_t *events)
+{
+    int n = s->run.plan->n_ops + 1;
+    double times[PIECE];
+    struct timing t;
+    TRY(profile_piece(s, events, 0, PIECE, true, times));
+    timing_of(times, PIECE, &t);
+    w->event_s = t.median_s;
+    for (int r = 0; r < PROFILES; r++)
+        for (int from = 0; from < n; from += PIECE) {
+            int to = from + PIECE < n ? from + PIECE : n;
+            TRY(profile_piece(s, events, from, to, false, times));
+            for (int i = from; i < to; i++)
+                if (r == 0 || times[i - from] < w->op_s[i])
+                    w->op_s[i] = times[i - from];
+        }
+    for (int i = 0; i < n; i++)
+        if (w->op_s[i] > w->event_s)
+            w->op_s[i] -= w->event_s;
+    w->update_s = w->op_s[n - 1];
     return 0;
 }
 
 static int profile(struct side *s, struct work *w)
 {
     struct measure *m = &s->member->m;
-    int n = s->run.plan->n_ops;
-    cudaEvent_t *events = (cudaEvent_t *)calloc((size_t)n + 2, sizeof(*events));
-    w->op_s = (double *)calloc((size_t)n + 1, sizeof(*w->op_s));
-    if (!events || !w->op_s)
-        abort();
-    for (int i = 0; i < n + 2; i++)
-        TRY_CUDA(m, cudaEventCreate(&events[i]));
-    for (int r = 0; r < PROFILES; r++) {
-        TRY(profile_once(s, events));
-        for (int i = 0; i <= n; i++) { /* the shortest: others waited for the host */
-            float ms;
-            TRY_CUDA(m, cudaEventElapsedTime(&ms, events[i], events[i + 1]));
-            double t = 1e-3 * (double)ms;
-            w->op_s[i] = r == 0 || t < w->op_s[i] ? t : w->op_s[i];
-        }
-    }
-    w->update_s = w->op_s[n];
-    for (int i = 0; i < n + 2; i++)
-        cudaEventDestroy(events[i]);
-    free(events);
-    return 0;
+    cudaEvent_t events[PIECE + 1] = {};
+    int rc = 0;
+    w->op_s = (double *)calloc((size_t)s->run.plan->n_ops + 1, sizeof(*w->op_s));
+    if (!w->op_s)
+        return measure_fail(m, "out of memory");
+    for (int i = 0; i < PIECE + 1 && rc == 0; i++)
+        if (cudaEventCreate(&events[i]) != cudaSuccess)
+            rc = measure_fail(m, "cudaEventCreate failed");
+    if (rc == 0)
+        rc = profile_all(s, w, events);
+    for (int i = 0; i < PIECE + 1; i++)
+        if (events[i])
+            cudaEventDestroy(events[i]);
+    return rc;
 }
 
 static int used(struct measure *m, int64_t *bytes)
@@ -171,11 +260,11 @@ static int run_side(struct side *s, struct work *w)
     TRY_CUDA(m, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
     TRY(step_run_make(m, &s->run, &w->plan, 100 + 10 * (uint32_t)s->member->rank));
     TRY(time_steps(s, w));
-    if (first) {
+    if (first)
         TRY(used(m, &w->used_B));
-        TRY(profile(s, w));
-    }
-    return 0;
+    if (s->member->group->n > 1)
+        TRY(time_silent(s, w));
+    return first ? profile(s, w) : 0;
 }
 
 static int run_member(struct member *member, void *arg)
@@ -210,11 +299,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void row_step(struct measure *m, const struct work *w, int gpus)
+/* What the step is; times follow, or (of a step that failed) the reason. */
+static void row_head(struct measure *m, const struct work *w, int gpus)
 {
     const struct step_plan *p = &w->plan;
     row_begin(m, "step");
-    row_text(m, "model", base_name(m->options->model));
+    row_text(m, "model", base_name(m->step->model));
+    step_model_row(m, &p->model);
     row_text(m, "dtype", dtype_name(p->dtype));
     row_text(m, "attention", "fused-softmax");
     row_int(m, "gpus", gpus);
@@ -222,7 +313,16 @@ static void row_step(struct measure *m, const struct work *w, int gpus)
     row_int(m, "sequence", p->sequence);
     row_int(m, "vocab_padded", p->model.vocab);
     row_int(m, "parameters", p->n_weights);
+}
+
+static void row_step(struct measure *m, const struct work *w, int gpus)
+{
+    const struct step_plan *p = &w->plan;
+    row_head(m, w, gpus);
     row_real(m, "update_s", w->update_s);
+    row_real(m, "event_s", w->event_s);
+    if (gpus > 1)
+        row_real(m, "compute_s", w->compute_s);
     row_real(m, "first_loss", w->first_loss);
     row_real(m, "last_loss", w->last_loss);
     row_int(m, "activations_bytes", p->activations_B);
@@ -235,7 +335,7 @@ static void row_step(struct measure *m, const struct work *w, int gpus)
 }
 
 /* Operators of one name are one row: how many, and their time together. */
-static void row_operators(struct measure *m, const struct work *w)
+static void row_operators(struct measure *m, const struct work *w, int gpus)
 {
     const struct step_plan *p = &w->plan;
     for (int i = 0; i < p->n_ops; i++) {
@@ -253,6 +353,7 @@ static void row_operators(struct measure *m, const struct work *w)
         row_begin(m, "operator");
         row_text(m, "name", p->ops[i].name);
         row_flag(m, "backward", p->ops[i].backward);
+        row_int(m, "gpus", gpus);
         row_int(m, "count", count);
         row_int(m, "rows", p->ops[i].rows);
         row_int(m, "columns", p->ops[i].columns);
@@ -269,17 +370,21 @@ static int run_group(struct measure *m, const struct step_model *model, int gpus
     int rc = group_run(m, gpus, gpus > 1, run_member, &w);
     if (rc == 0) {
         row_step(m, &w, gpus);
-        row_operators(m, &w);
+        row_operators(m, &w, gpus);
+    } else {
+        fprintf(stderr, "%s ... ", m->error);
+        row_head(m, &w, gpus);
+        row_end(m);
     }
     free(w.op_s);
     step_plan_free(&w.plan);
-    return rc;
+    return 0; /* what failed has its row */
 }
 
 int section_step(struct measure *m)
 {
     struct step_model model;
-    TRY(step_model_read(m, &model, m->options->model));
+    TRY(step_model_read(m, &model, m->step->model));
     measure_close(m); /* its workspace is memory that the step should have */
     TRY(run_group(m, &model, 1));
     return m->n_devices > 1 ? run_group(m, &model, m->n_devices) : 0;

@@ -59,9 +59,9 @@ static int check(struct measure *m, const struct step_model *t, const char *file
                             "%s: the heads' size must be a multiple of 16, the others "
                             "of 8",
                             file);
-    if (m->options->sequence % 8)
+    if (m->step->sequence % 8)
         return measure_fail(m, "--sequence: must be a multiple of 8");
-    if (t->positions && m->options->sequence > t->positions)
+    if (t->positions && m->step->sequence > t->positions)
         return measure_fail(m, "--sequence: the model has %lld positions",
                             (long long)t->positions);
     return 0;
@@ -78,6 +78,7 @@ int step_model_read(struct measure *m, struct step_model *t, const char *file)
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         if (json_in_is(&j, "model_type", families[i].family)) {
             families[i].read(t, &j);
+            t->family = families[i].family;
             known = true;
         }
     int64_t kv = json_in_int(&j, "num_key_value_heads", t->heads);
@@ -90,4 +91,62 @@ int step_model_read(struct measure *m, struct step_model *t, const char *file)
     t->head_dim = t->heads ? t->hidden / t->heads : 0;
     t->vocab = (t->words + 7) / 8 * 8;
     return check(m, t, file);
+}
+
+/* Keys of a family; NULL: it has none for that. */
+struct keys {
+    const char *hidden, *layers, *heads, *ffn, *words, *positions, *types,
+        *hidden_dropout, *attention_dropout;
+};
+
+static const struct keys gpt2_keys = { "n_embd",  "n_layer",     "n_head",
+                                       "n_inner", "vocab_size",  "n_positions",
+                                       NULL,      "resid_pdrop", "attn_pdrop" };
+static const struct keys bert_keys = {
+    "hidden_size",       "num_hidden_layers",   "num_attention_heads",
+    "intermediate_size", "vocab_size",          "max_position_embeddings",
+    "type_vocab_size",   "hidden_dropout_prob", "attention_probs_dropout_prob"
+};
+static const struct keys llama_keys = { "hidden_size",
+                                        "num_hidden_layers",
+                                        "num_attention_heads",
+                                        "intermediate_size",
+                                        "vocab_size",
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL };
+
+static void put_int(struct measure *m, const char *key, int64_t value)
+{
+    if (key)
+        row_int(m, key, value);
+}
+
+static void put_real(struct measure *m, const char *key, float value)
+{
+    if (key)
+        row_real(m, key, (double)value);
+}
+
+void step_model_row(struct measure *m, const struct step_model *t)
+{
+    const struct keys *k = t->gated          ? &llama_keys
+                           : !t->masked_head ? &gpt2_keys
+                                             : &bert_keys;
+    row_open(m, "config");
+    row_text(m, "model_type", t->family);
+    put_int(m, k->hidden, t->hidden);
+    put_int(m, k->layers, t->layers);
+    put_int(m, k->heads, t->heads);
+    put_int(m, k->ffn, t->ffn);
+    put_int(m, k->words, t->words);
+    put_int(m, k->positions, t->positions);
+    put_int(m, k->types, t->types);
+    put_real(m, k->hidden_dropout, t->hidden_dropout);
+    put_real(m, k->attention_dropout, t->attention_dropout);
+    if (k == &gpt2_keys)
+        put_real(m, "embd_pdrop", t->hidden_dropout);
+    row_flag(m, "tie_word_embeddings", t->tied);
+    row_close(m);
 }

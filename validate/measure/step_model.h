@@ -6,6 +6,7 @@
 #include "measure.h"
 
 struct step_model {
+    const char *family; /* model_type */
     int64_t layers, hidden, heads, head_dim, ffn;
     int64_t words, vocab; /* vocab: padded to a multiple of 8 */
     int64_t positions, types;
@@ -15,5 +16,9 @@ struct step_model {
 };
 
 int step_model_read(struct measure *m, struct step_model *model, const char *file);
+
+/* The field "config" of a row: what was read, as a config.json has it, so that whoever
+ * reads the row needs no other file. */
+void step_model_row(struct measure *m, const struct step_model *model);
 
 #endif

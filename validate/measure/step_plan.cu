@@ -159,8 +159,8 @@ int step_plan_make(struct measure *m, struct step_plan *p,
 {
     memset(p, 0, sizeof(*p));
     p->model = *model;
-    p->batch = m->options->batch;
-    p->sequence = m->options->sequence;
+    p->batch = m->step->batch;
+    p->sequence = m->step->sequence;
     p->dtype = dtype;
     step_build(p);
     for (int i = 0; i < p->n_ops; i++)
