@@ -82,6 +82,14 @@ static const struct gpu *base_gpu(struct showing *w, const char **base)
     return gpu_get(&w->loader, name, option(w, "--gpu", name));
 }
 
+static bool is_fitted(const struct calibration *c)
+{
+    for (int64_t i = 0; i < c->terms.n; i++)
+        if (c->terms.v[i].fitted)
+            return true;
+    return false;
+}
+
 static int choose_gpu(struct showing *w, const char **base)
 {
     const struct gpu *gpu = base_gpu(w, base);
@@ -95,8 +103,11 @@ static int choose_gpu(struct showing *w, const char **base)
     if (w->q->gpu || n_kernels(&w->samples) == 0)
         return 0;
     calibration_init(&w->found, &w->loader.arena);
-    w->report.n_kernels = n_kernels(&w->samples);
-    return calibrate_gpu(&w->found, &w->gpu, &w->samples, &w->err);
+    if (calibrate_gpu(&w->found, &w->gpu, &w->samples, &w->err))
+        return -1;
+    if (is_fitted(&w->found))
+        w->report.n_kernels = n_kernels(&w->samples);
+    return 0;
 }
 
 static int64_t most_gpus(const struct measured *m)

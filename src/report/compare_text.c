@@ -91,8 +91,9 @@ static void print_comparison(FILE *out, const struct comparison *c)
                     c->error ? c->error : c->step->failed, 88);
         return;
     }
-    fprintf(out, "  %-28s %6s %12s %12s %9s %9s\n", "operator", "count", "measured",
-            "predicted", "error", "of time");
+    fprintf(out, "  %-28s %6s %12s %12s %9s", c->n_ops ? "operator" : "",
+            c->n_ops ? "count" : "", "measured", "predicted", "error");
+    fprintf(out, c->n_ops ? " %9s\n" : "\n", "of time");
     print_ops(out, c);
     if (c->n_ops) {
         print_total(out, "forward, all", units_time_text, c->forward);

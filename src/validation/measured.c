@@ -103,13 +103,23 @@ static const struct name_value pytorch_modes[] = {
     { NULL, 0 },
 };
 
+/* Those in which PyTorch keeps the states that op_precision means by the name: its pure
+ * bf16 has no fp32 master weights. */
+static const struct name_value pytorch_precisions[] = {
+    { "amp_bf16", OP_AMP_BF16 },
+    { "amp_fp16", OP_AMP_FP16 },
+    { "tf32", OP_TF32 },
+    { "fp32", OP_FP32 },
+    { NULL, 0 },
+};
+
 static int read_pytorch(struct measured_step *s, struct arena *arena, struct cfg row)
 {
     int mode;
     s->n_gpus = 1;
     if (read_model(s, arena, row) ||
         cfg_enum(cfg_get(row, "mode"), pytorch_modes, &mode) ||
-        cfg_enum(cfg_get(row, "precision"), op_precision_names, &s->precision) ||
+        cfg_enum(cfg_get(row, "precision"), pytorch_precisions, &s->precision) ||
         get_enum_or(row, "attention", op_attention_names, OP_ATTENTION_FLASH,
                     &s->attention) ||
         read_common(s, row))

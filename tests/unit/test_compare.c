@@ -116,8 +116,11 @@ static void test_wrong_rows(void)
         " \"batch\": 4, \"sequence\": 64}",
         "{\"kind\": \"step\", \"model\": \"gpt2\", \"config\": 3, \"dtype\": \"bf16\","
         " \"gpus\": 1, \"batch\": 4, \"sequence\": 64, \"time_s\": 0.5}",
-        "{\"kind\": \"pytorch_step\", \"model\": \"gpt2\", \"mode\": \"lazy\","
+        "{\"kind\": \"pytorch_step\", \"model\": \"gpt2\", \"mode\": \"eager\","
         " \"precision\": \"bf16\", \"batch\": 4, \"sequence\": 64, \"time_s\": 0.5}",
+        "{\"kind\": \"pytorch_step\", \"model\": \"gpt2\", \"mode\": \"lazy\","
+        " \"precision\": \"amp_bf16\", \"batch\": 4, \"sequence\": 64, \"time_s\": "
+        "0.5}",
         "7",
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -7,7 +7,8 @@ smsim-measure: truth that smsim did not write.
 
 Models are those of transformers where it is installed (made from their configuration,
 nothing is fetched), else stacks of torch's own modules of the same sizes. Each is run
-eagerly and through torch.compile, in bf16 autocast over fp32 weights and in pure bf16.
+eagerly and through torch.compile, in bf16 autocast over fp32 weights; --precisions tf32
+adds fp32 with products in TF32.
 A step that fails (out of memory, no compiler) is recorded with its error; what the time
 does not reach is left out. A file that is there already is gone on with: steps that it has
 are not run again.
@@ -119,8 +120,7 @@ def timed(step):
 def time_step(m, batch, mode, precision, steps):
     model, library, attention = make_model(m)
     model = model.cuda().train()
-    if precision == "bf16":
-        model = model.to(torch.bfloat16)
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     parameters = sum(p.numel() for p in model.parameters())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     run = torch.compile(model) if mode == "compiled" else model
@@ -258,7 +258,7 @@ def wanted(args):
     """Rows to measure, the most telling first: middle batches, eager, autocast."""
     for which in (1, 0, 2):
         for mode in args.modes.split(","):
-            for precision in ("amp_bf16", "bf16"):
+            for precision in args.precisions.split(","):
                 for name in args.only.split(","):
                     m = MODELS[name]
                     if which < len(m["batches"]):
@@ -282,12 +282,15 @@ def main():
     words.add_argument("--only", default=",".join(MODELS))
     words.add_argument("--steps", type=int, default=20)
     words.add_argument("--modes", default="eager,compiled")
+    words.add_argument("--precisions", default="amp_bf16")
     words.add_argument("--budget", type=float, default=1e9,
                        help="seconds; no step is begun behind them")
     args = words.parse_args()
     for name in args.only.split(","):
         if name not in MODELS:
             words.error(f"--only: {name}: is none of {', '.join(MODELS)}")
+    if not set(args.precisions.split(",")) <= {"amp_bf16", "tf32"}:
+        words.error("--precisions: amp_bf16 and tf32 are measured")
     if not torch.cuda.is_available():
         print("pytorch_step.py: no GPU to measure")
         raise SystemExit(3)
