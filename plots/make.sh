@@ -85,6 +85,9 @@ draw usage-bert-large.svg "What waits for what in a step of BERT-large over slow
     simulate bert-large-squad-2xp3.16xlarge-ddp
 draw usage-gpt3.svg "And in a step of GPT-3 on 512 A100?" \
     simulate gpt3-175b-64xp4d.24xlarge
+plot=--plot-job
+draw job-bert-large.svg "What of a BERT-large job is training, and what is billed?" \
+    simulate bert-large-squad-job-2xp3.16xlarge
 plot=--plot-stages
 draw stages-memory-gpt3.svg "What fills each of the sixteen stages of GPT-3?" \
     simulate gpt3-175b-64xp4d.24xlarge

@@ -94,7 +94,7 @@ static double free_vcpus(const struct input *in, const struct scenario *s,
     return all > 0 ? fmax(1, all - busy) : (double)INFINITY;
 }
 
-/* Equations (I1) to (I4) of one kind of instance: the stages' times for the samples of a
+/* Equations (15.1) to (15.4) of one kind of instance: the stages' times for the samples of a
  * step, and the copy. */
 static void times_of(struct input_result *r, const struct input *in,
                      const struct storage *st, const struct scenario *s,
@@ -163,7 +163,7 @@ static void judge(struct input_result *r, struct arena *arena, const struct inpu
 }
 
 /* With workers, loading runs beside the step, and the slower sets the pace; without, one
- * follows the other (I5). The copy precedes the step's first kernel. */
+ * follows the other (15.5). The copy precedes the step's first kernel. */
 static void compose(struct input_result *r, const struct input *in,
                     const struct scenario *s, double step_s)
 {

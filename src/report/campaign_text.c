@@ -90,8 +90,8 @@ static void print_job(FILE *out, const struct job_result *r)
         return;
     for (int i = 0; i < JOB_PHASES; i++)
         all_s += r->phases_s[i];
-    fprintf(out, "\nThe job: %lld steps, %.4g h, of which %.4g h billed",
-            (long long)r->steps, r->hours, r->billed_hours);
+    fprintf(out, "\nThe job: %lld steps, %.4g h, %.4g h billed", (long long)r->steps,
+            r->hours, r->billed_hours);
     if (isfinite(r->usd))
         fprintf(out, ", %.2f USD", r->usd);
     fputc('\n', out);

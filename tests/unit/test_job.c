@@ -1,5 +1,6 @@
 /* Whole jobs: the input pipeline against a queue run batch by batch, storage and
  * checkpoints against arithmetic by hand, phases and trials against their sums. */
+#include "base/strbuf.h"
 #include "campaign/campaign.h"
 #include "campaign/trials.h"
 
@@ -416,6 +417,69 @@ static void test_trials_warm(void)
     unload(&l);
 }
 
+/* "a,b{c,d}": the names of an object, and of those in it; of arrays the first element's. */
+static void names_text(struct strbuf *b, json_t *o)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    json_object_foreach(o, key, value)
+    {
+        strbuf_printf(b, "%s%s", comma, key);
+        comma = ",";
+        value = json_is_array(value) ? json_array_get(value, 0) : value;
+        if (!json_is_object(value))
+            continue;
+        strbuf_addstr(b, "{");
+        names_text(b, value);
+        strbuf_addstr(b, "}");
+    }
+}
+
+static void test_json_names(void)
+{
+    struct loaded l;
+    struct campaign_result r;
+    struct simulate_result step = step_of(0.1);
+    struct strbuf b;
+    json_t *o = json_object();
+    load_ok(&l, WHOLE "/job/trials=2");
+    campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+    campaign_json(o, &r);
+    strbuf_init(&b);
+    json_t *ours = json_pack("{sOsO}", "input", json_object_get(o, "input"), "job",
+                             json_object_get(o, "job"));
+    names_text(&b, ours);
+    CU_ASSERT_STRING_EQUAL(
+        strbuf_get(&b),
+        "input{samples_per_s,bound,slowest,stages_s{workers,cpus,storage},copy_s,"
+        "wait_s},job{steps,evaluations,phases{phase,time_s,billed},hours,billed_hours,"
+        "usd,checkpoint{bytes,writers,every_steps,count,copy_s,write_s,blocking_s},"
+        "trials{trials,parallel_trials,stopped,hours,instance_hours,usd}}");
+    json_t *phases = json_object_get(json_object_get(o, "job"), "phases");
+    CU_ASSERT_EQUAL(json_array_size(phases), JOB_PHASES);
+    strbuf_release(&b);
+    json_decref(ours);
+    json_decref(o);
+    unload(&l);
+}
+
+/* A scenario without the sections has neither. */
+static void test_json_none(void)
+{
+    struct loaded l;
+    struct campaign_result r;
+    struct simulate_result step = step_of(0.1);
+    json_t *o = json_object();
+    load_ok(&l, "/job=null");
+    campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+    campaign_json(o, &r);
+    CU_ASSERT_TRUE(json_is_null(json_object_get(o, "input")));
+    CU_ASSERT_TRUE(json_is_null(json_object_get(o, "job")));
+    CU_ASSERT_EQUAL(step.step_time_s, 0.1);
+    json_decref(o);
+    unload(&l);
+}
+
 static void expect_error(const char *changes, const char *place, const char *text)
 {
     struct loaded l;
@@ -461,5 +525,7 @@ void test_job_register(void)
     CU_ADD_TEST(suite, test_trials_equal);
     CU_ADD_TEST(suite, test_trials_stopped);
     CU_ADD_TEST(suite, test_trials_warm);
+    CU_ADD_TEST(suite, test_json_names);
+    CU_ADD_TEST(suite, test_json_none);
     CU_ADD_TEST(suite, test_errors);
 }
