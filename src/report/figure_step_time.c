@@ -43,10 +43,12 @@ static const char *number_text(struct drawing *x, int32_t number)
     return x->numbers.v[number];
 }
 
-/* The legend has the kinds that can be seen: some box of them is half a pixel wide. */
+/* The legend has the kinds that can be seen: some box of them is half a pixel wide, or
+ * all of them together fill a lane's pixel or two. */
 static void choose_kinds(struct drawing *x)
 {
-    bool seen[SPAN_KINDS] = { false };
+    double most_s[SPAN_KINDS] = { 0 }, sum_s[SPAN_KINDS] = { 0 };
+    bool seen[SPAN_KINDS];
     size_t at[SPAN_KINDS];
     int64_t n = 0;
     double end_s = 0;
@@ -54,10 +56,13 @@ static void choose_kinds(struct drawing *x)
         end_s = fmax(end_s, x->boxes.v[i].end_s);
     for (int64_t i = 0; i < x->boxes.n; i++) {
         const struct timeline_box *b = &x->boxes.v[i];
-        seen[b->kind] |=
-            (b->end_s - b->start_s) * 2 * CHART_WIDTH > end_s || !is_pipeline(x->f);
+        most_s[b->kind] = fmax(most_s[b->kind], b->end_s - b->start_s);
+        sum_s[b->kind] += (b->end_s - b->start_s) / x->f->n_lanes;
     }
     for (int k = 0; k < SPAN_KINDS; k++) {
+        double pixel_s = end_s / CHART_WIDTH;
+        seen[k] = sum_s[k] > 0 && (most_s[k] > pixel_s / 2 || sum_s[k] > 8 * pixel_s ||
+                                   !is_pipeline(x->f));
         at[k] = x->n_kinds;
         if (seen[k])
             x->kinds[x->n_kinds++] = kind_names[k];
@@ -201,9 +206,12 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
     if (!is_pipeline(f))
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
-    return xasprintf("%s, %lld microbatches. White: bubbles%s",
+    bool dense =
+        s->training.microbatches * s->parallel.virtual_stages > CHART_WIDTH / 6;
+    return xasprintf("%s, %lld microbatches. White: bubbles%s%s",
                      names_of(schedule_names, (int)s->parallel.schedule),
-                     (long long)s->training.microbatches, omitted);
+                     (long long)s->training.microbatches,
+                     dense ? "; heights: shares of the time" : "", omitted);
 }
 
 double step_timeline_height(const struct step_figures *f)

@@ -11,6 +11,8 @@
 
 enum { LANE_H = 22, LANE_MIN = 5, HEIGHT_MIN = 220, HEIGHT_MAX = 1100, AROUND = 150 };
 
+enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense lanes: columns, steps of shares */
+
 struct lanes {
     const struct timeline *t;
     struct frame *f;
@@ -88,6 +90,63 @@ static void draw_covered(const struct lanes *l, size_t row)
     }
 }
 
+/* The shares of kinds in a stretch of columns, in eighths of it, the last kinds first. */
+static void shares_of(const struct lanes *l, size_t from, int *eighths)
+{
+    double sum = 0, before = 0;
+
+    for (size_t k = l->t->n_kinds; k-- > 0;) {
+        for (size_t c = from; c < from + STRETCH && c < l->columns; c++)
+            sum += (double)l->cover[c * l->t->n_kinds + k];
+        int upto = (int)fmin(EIGHTHS, floor(sum / STRETCH * EIGHTHS + 0.5));
+        eighths[k] = upto - (int)before;
+        before = upto;
+    }
+}
+
+static void draw_shares(const struct lanes *l, size_t row, size_t from, size_t to,
+                        const int *eighths)
+{
+    double h = l->row_h - (l->row_h > 4 ? 2 : 0), unit = h / EIGHTHS;
+    double y = l->f->plot.y + (double)row * l->row_h + (l->row_h + h) / 2;
+
+    for (size_t k = l->t->n_kinds; k-- > 0;) {
+        struct draw_style style = { .cls = "box", .fill = palette_at(k) };
+        y -= eighths[k] * unit;
+        if (eighths[k] > 0)
+            draw_rect(l->d,
+                      (struct draw_box) { l->f->plot.x + (double)from, y,
+                                          (double)(to - from), eighths[k] * unit },
+                      &style);
+    }
+}
+
+static void draw_stretches(const struct lanes *l, size_t row)
+{
+    int held[TIMELINE_KINDS_MAX] = { 0 }, now[TIMELINE_KINDS_MAX];
+    size_t start = 0;
+
+    for (size_t c = 0; c < l->columns; c += STRETCH) {
+        shares_of(l, c, now);
+        if (memcmp(now, held, l->t->n_kinds * sizeof(*now)) == 0)
+            continue;
+        draw_shares(l, row, start, c, held);
+        memcpy(held, now, sizeof(held));
+        start = c;
+    }
+    draw_shares(l, row, start, l->columns, held);
+}
+
+/* Whether narrow boxes fill more than a quarter of the lane. */
+static bool is_dense(const struct lanes *l)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < l->columns * l->t->n_kinds; i++)
+        sum += (double)l->cover[i];
+    return sum > (double)l->columns / 4;
+}
+
 /* Boxes of one lane, given as indices. */
 static void draw_lane(const struct lanes *l, size_t row, const size_t *index, size_t n)
 {
@@ -102,7 +161,10 @@ static void draw_lane(const struct lanes *l, size_t row, const size_t *index, si
     }
     snprintf(id, sizeof(id), "lane-%zu", row * l->every);
     draw_group(l->d, id, "lane", NULL);
-    draw_covered(l, row);
+    if (is_dense(l))
+        draw_stretches(l, row);
+    else
+        draw_covered(l, row);
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);

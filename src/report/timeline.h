@@ -1,6 +1,8 @@
 /* What happened when: lanes of coloured boxes over time (pipeline stages, GPU streams).
  * Boxes narrower than a pixel are merged to the kind that fills most of it, paler where
- * the lane is idle for the rest, so that a million boxes cost no more than the picture.
+ * the lane is idle for the rest; a lane that is full of such boxes shows the shares of
+ * kinds, one upon the other, stretch by stretch. A million boxes thus cost no more than
+ * the picture.
  * Lanes beyond what a page holds are left out evenly, and the subtitle says so. Empty
  * time is left white: bubbles show. Ids: lane-0, lane-1, ... */
 #ifndef REPORT_TIMELINE_H

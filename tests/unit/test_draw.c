@@ -7,6 +7,7 @@
 #include "report/figure_collective.h"
 #include "report/figure_topology.h"
 #include "report/heatmap.h"
+#include "report/palette.h"
 #include "report/roofline.h"
 #include "report/timeline.h"
 
@@ -29,6 +30,7 @@ struct record {
     VEC(struct text_at) texts;
     VEC(struct draw_point) markers;
     struct draw_box plot;
+    double area[2]; /* of boxes in the first colours */
 };
 
 static bool has_class(const char *cls, const char *want)
@@ -48,6 +50,9 @@ static void rec_rect(struct draw *d, struct draw_box box,
 
     if (style->id && strcmp(style->id, "plot") == 0)
         r->plot = box;
+    for (size_t k = 0; k < 2 && has_class(style->cls, "box"); k++)
+        if (style->fill == palette_at(k))
+            r->area[k] += box.w * box.h;
 }
 
 static void rec_circle(struct draw *d, struct draw_point at, double radius,
@@ -321,6 +326,33 @@ static void test_heatmaps(void)
         check_record(&r, CHART_WIDTH, CHART_HEIGHT);
     }
     free(g);
+}
+
+/* A lane of more boxes than pixels shows what part of the time each kind takes. */
+static void test_dense_timeline(void)
+{
+    enum { BOXES = 9000 };
+    static const char *const lanes[] = { "stage 0" }, *const kinds[] = { "a", "b" };
+    struct timeline_box *boxes = xcalloc(BOXES, sizeof(*boxes));
+    struct record r;
+    struct draw d;
+    for (int i = 0; i < BOXES; i++) /* a, b, nothing */
+        boxes[i] = (struct timeline_box) { 0, (size_t)i % 2, i / 2 + i % 2 * 0.5,
+                                           i / 2 + i % 2 * 0.25 + 0.5, NULL };
+    open_record(&d, &r, CHART_WIDTH, 300);
+    timeline_draw(&(struct timeline) { .title = "t",
+                                       .lanes = lanes,
+                                       .n_lanes = 1,
+                                       .kinds = kinds,
+                                       .n_kinds = 2,
+                                       .boxes = boxes,
+                                       .n_boxes = BOXES },
+                  &d);
+    double all = r.plot.w * r.plot.h;
+    CU_ASSERT_DOUBLE_EQUAL(r.area[0] / all, 0.5, 0.03);
+    CU_ASSERT_DOUBLE_EQUAL(r.area[1] / all, 0.25, 0.03);
+    check_record(&r, CHART_WIDTH, 300);
+    free(boxes);
 }
 
 static void test_timelines(void)
@@ -747,6 +779,7 @@ void test_draw_register(void)
     CU_add_test(suite, "generated charts", test_generated_charts);
     CU_add_test(suite, "heatmaps", test_heatmaps);
     CU_add_test(suite, "timelines", test_timelines);
+    CU_add_test(suite, "a timeline of many boxes", test_dense_timeline);
     CU_add_test(suite, "breakdowns", test_breakdowns);
     CU_add_test(suite, "collective and roofline", test_collective_and_roofline);
     CU_add_test(suite, "svg", test_svg);
