@@ -181,7 +181,7 @@ static const char *until_name(struct build *b, const char *until)
 /* What the row keeps, then what else it has written. */
 static void add_outs(struct build *b, struct op *op, const struct row *row)
 {
-    double rest = op->write_B;
+    double rest = row->made.n > 0 ? bytes(b, row->made) : op->write_B;
     for (size_t i = 0; i < sizeof(row->keep) / sizeof(row->keep[0]); i++) {
         const struct keep *k = &row->keep[i];
         const char *until = until_name(b, k->until);

@@ -135,8 +135,11 @@ struct row {
     struct term read[3], write[3];
     struct keep keep[3];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
-    bool in_place;    /* what it writes takes the place of what it reads */
-    bool same_node;   /* belongs to the autograd node of the row before */
+    struct term
+        made;       /* memory of what it makes, kept or not, where that is less than it
+                         writes: a chain of kernels that work in place */
+    bool in_place;  /* what it writes takes the place of what it reads */
+    bool same_node; /* belongs to the autograd node of the row before */
 };
 
 #define ROW_END          \

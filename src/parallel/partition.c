@@ -75,7 +75,7 @@ static int cut_parameters(struct cut *c, struct err *err)
     double *costs = ARENA_ARRAY(c->arena, c->n, double);
     for (int64_t i = 0; i < c->n; i++)
         costs[i] = c->items[i].parameters;
-    partition_min_max(costs, c->n, c->parts, c->ends);
+    partition_fill_first(costs, c->n, c->parts, c->ends);
     return 0;
 }
 
@@ -85,7 +85,11 @@ static int cut_type(struct cut *c, struct err *err)
     double *costs = ARENA_ARRAY(c->arena, c->n, double);
     for (int64_t i = 0; i < c->n; i++)
         costs[i] = 1;
-    partition_min_max(costs, c->n, c->parts, c->ends);
+    if (c->q->method == PARTITION_TYPE_ENDS) {
+        costs[0]++;
+        costs[c->n - 1]++;
+    }
+    partition_fill_first(costs, c->n, c->parts, c->ends);
     return 0;
 }
 
@@ -175,9 +179,10 @@ static int cut_smp_tree(struct cut *c, struct err *err)
 }
 
 static int (*const methods[])(struct cut *c, struct err *err) = {
-    [PARTITION_UNIFORM] = cut_uniform,   [PARTITION_PARAMETERS] = cut_parameters,
-    [PARTITION_TYPE] = cut_type,         [PARTITION_SMP] = cut_smp,
-    [PARTITION_SMP_TREE] = cut_smp_tree, [PARTITION_MANUAL] = cut_manual,
+    [PARTITION_UNIFORM] = cut_uniform, [PARTITION_PARAMETERS] = cut_parameters,
+    [PARTITION_TYPE] = cut_type,       [PARTITION_TYPE_ENDS] = cut_type,
+    [PARTITION_SMP] = cut_smp,         [PARTITION_SMP_TREE] = cut_smp_tree,
+    [PARTITION_MANUAL] = cut_manual,
 };
 
 /* --- parts ---------------------------------------------------------------------- */

@@ -65,6 +65,10 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
  * is longest, then the same for what is in front of it: 2 2 3 3 of ten in four. */
 void partition_min_max(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
+/* The same, each segment filled before the next begins: 3 3 3 1 of ten in four, as
+ * DeepSpeed's partition_balanced until 2023. One item is left to each segment behind. */
+void partition_fill_first(const double *costs, int64_t n, int64_t k, int64_t *ends);
+
 /* Gives `devices` to n segments by D'Hondt's quotients cost / (given + 1). */
 void partition_dhondt(const double *costs, int64_t n, int64_t devices, int64_t *given);
 

@@ -63,9 +63,10 @@ enum partition_method {
     PARTITION_UNIFORM,    /* equal counts of layers (Megatron, DeepSpeed "uniform") */
     PARTITION_PARAMETERS, /* least largest sum of parameters (DeepSpeed) */
     PARTITION_TYPE,       /* "type:transformer": least largest count of layers */
-    PARTITION_SMP,        /* SMP's costs over embedding, layers and head in a row */
-    PARTITION_SMP_TREE,   /* SMP's algorithm over the module tree, D'Hondt included */
-    PARTITION_MANUAL      /* stage_layers */
+    PARTITION_TYPE_ENDS, /* "type:transformer|embedding": embedding and head count too */
+    PARTITION_SMP,       /* SMP's costs over embedding, layers and head in a row */
+    PARTITION_SMP_TREE,  /* SMP's algorithm over the module tree, D'Hondt included */
+    PARTITION_MANUAL     /* stage_layers */
 };
 
 enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER };

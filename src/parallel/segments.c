@@ -65,6 +65,21 @@ void partition_min_max(const double *costs, int64_t n, int64_t k, int64_t *ends)
     free(before);
 }
 
+void partition_fill_first(const double *costs, int64_t n, int64_t k, int64_t *ends)
+{
+    double *before = xcalloc((size_t)n + 1, sizeof(*before));
+    for (int64_t i = 0; i < n; i++)
+        before[i + 1] = before[i] + costs[i];
+    double limit = least_max(before, n, k) * slack;
+    for (int64_t i = 0, at = 0; i < k; i++) {
+        int64_t most = n - (k - 1 - i); /* one is left to each segment behind */
+        int64_t next = reach(before, at, n, limit);
+        ends[i] = at = next < most ? next : most;
+    }
+    ends[k - 1] = n;
+    free(before);
+}
+
 void partition_dhondt(const double *costs, int64_t n, int64_t devices, int64_t *given)
 {
     for (int64_t i = 0; i < n; i++)

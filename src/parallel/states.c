@@ -56,6 +56,7 @@ struct states states_of(const struct scenario *s)
     }
     return (struct states) {
         .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
+        .made_B = precisions[p].gradient_B,
         .gradient_B = divided(gradient_B, shardings[by].gradients, d),
         .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
         .autocast_B = precisions[p].autocast_B,

@@ -8,6 +8,7 @@
 
 struct states {
     double parameter_B; /* per parameter held by the GPU */
+    double made_B; /* a gradient as backward makes it, before it is added to the sum */
     double gradient_B;
     double optimizer_B; /* master weights and moments; shards divided already */
     double

@@ -238,11 +238,13 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
-        double bytes = (double)p->elements * build_states(b, p)->gradient_B;
+        const struct states *states = build_states(b, p);
+        double sum_B = (double)p->elements * states->gradient_B;
+        double made_B = shard_is_full(b) ? sum_B : (double)p->elements * states->made_B;
         if (b->first && !b->fw->keeps_gradients)
-            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)bytes);
+            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else /* added to the sum behind this operator */
-            b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)bytes);
+            b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)made_B);
         if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
             buckets_add(b, p, err) < 0)
             return -1;

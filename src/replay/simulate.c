@@ -36,12 +36,12 @@ static int64_t stage_reserved_B(const struct step *step, const struct framework 
     const int64_t segment_B = 2 << 20;
     const double full = 0.975; /* segments are given back before the GPU is full */
     const struct ledger *l = &step->ledger;
-    int64_t shaken_B =
-        l->at_peak_B[LEDGER_ACTIVATIONS] + l->at_peak_B[LEDGER_WORKSPACE];
+    const int64_t *at_peak_B = step->passes_at_peak_B;
+    int64_t shaken_B = at_peak_B[LEDGER_ACTIVATIONS] + at_peak_B[LEDGER_WORKSPACE];
     if (fw->gradient_16bit_B <= 0) /* gradients of their own, not a flat buffer */
-        shaken_B += l->at_peak_B[LEDGER_GRADIENTS];
-    double held_B = (double)l->peak_B + fw->fragmentation * (double)shaken_B;
-    if (fw->fragmentation > 0 && l->at_peak_B[LEDGER_ACTIVATIONS] > 0)
+        shaken_B += at_peak_B[LEDGER_GRADIENTS];
+    double held_B = (double)step->passes_peak_B + fw->fragmentation * (double)shaken_B;
+    if (fw->fragmentation > 0)
         held_B += (double)step->update_B;
     held_B = fmax(fmin(held_B, full * (double)capacity_B), (double)l->peak_B);
     return ((int64_t)held_B + segment_B - 1) / segment_B * segment_B;

@@ -1,6 +1,8 @@
 /* One update of the optimizer. */
 #include "replay/builder.h"
 
+#include <string.h>
+
 static bool scales_loss(enum op_precision p)
 {
     return p == OP_FP16 || p == OP_AMP_FP16;
@@ -44,9 +46,12 @@ void update_parameters(struct builder *b)
     double others = (double)op_list_parameters(&b->list) - experts;
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
+    struct ledger *l = &b->step->ledger;
+    b->step->passes_peak_B = l->peak_B;
+    memcpy(b->step->passes_at_peak_B, l->at_peak_B, sizeof(l->at_peak_B));
     b->step->update_B =
         (int64_t)(b->states.step_B * others + b->experts.step_B * experts);
-    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, b->step->update_B);
+    ledger_alloc(l, LEDGER_WORKSPACE, b->step->update_B);
     if (o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else

@@ -30,16 +30,16 @@ static const char experts_text[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
     "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
 
-#define CHECKPOINTED(framework)                                                     \
+#define JOB(precision, framework)                                                   \
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16," \
     "             'vocab_size': 8192, 'n_positions': 256 },"                        \
     "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                      \
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "  \
-    "'fp16', 'attention': 'flash', 'microbatches': 4, "                             \
+    "'" precision "', 'attention': 'flash', 'microbatches': 4, "                    \
     "'activation_checkpointing': 'full', 'framework': '" framework "' } }"
 
-static const char tensors_text[] = CHECKPOINTED("deepspeed-zero3");
-static const char lists_text[] = CHECKPOINTED("deepspeed-zero3-2021");
+static const char tensors_text[] = JOB("fp16", "deepspeed-zero3");
+static const char lists_text[] = JOB("fp16", "deepspeed-zero3-2021");
 
 enum { L = 8, H = 512, V = 8192, S = 256, B = 2, M = 4, E = 2 };
 
@@ -187,6 +187,29 @@ static void test_lists(void)
     CU_ASSERT_DOUBLE_EQUAL((double)host_ps * 1e-12, parts * 11e-6, 1e-9);
 }
 
+static int64_t passes_peak_B(const char *text)
+{
+    struct job j;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
+    load(&j, text, "");
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
+    int64_t peak_B = cast.steps[0].passes_peak_B;
+    cast_release(&cast);
+    cfg_loader_release(&j.loader);
+    return peak_B;
+}
+
+/* DeepSpeed's bf16 optimizer holds 8 B of gradients a parameter, its fp16 one 2; what
+ * backward makes before they are summed is 2 B in both. */
+static void test_gradient_sums(void)
+{
+    int64_t wide_B = passes_peak_B(JOB("bf16", "megatron-deepspeed-bf16"));
+    int64_t narrow_B = passes_peak_B(JOB("fp16", "megatron-deepspeed"));
+    CU_ASSERT_EQUAL(wide_B - narrow_B, (int64_t)(6 * (L * layer + ends)));
+}
+
 static void test_context(void)
 {
     for (int c = 2; c <= 8; c *= 2) {
@@ -258,6 +281,7 @@ void test_conserve_register(void)
     CU_add_test(s, "stages hand on the residual stream", test_pipeline);
     CU_add_test(s, "gradients and shards go over the wire", test_data);
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
+    CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "expert groups exchange tokens", test_experts);

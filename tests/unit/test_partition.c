@@ -138,7 +138,8 @@ static void test_methods(void)
         int64_t layers[4];
     } cases[] = {
         { PARTITION_UNIFORM, 0, { 3, 3, 2, 2 } },
-        { PARTITION_TYPE, 0, { 2, 2, 3, 3 } },
+        { PARTITION_TYPE, 0, { 3, 3, 3, 1 } },
+        { PARTITION_TYPE_ENDS, 0, { 2, 3, 3, 2 } },
         { PARTITION_PARAMETERS, 0, { 1, 4, 4, 1 } },
         { PARTITION_SMP, 0, { 3, 3, 3, 1 } },
         { PARTITION_SMP, 1, { 1, 4, 4, 1 } },
