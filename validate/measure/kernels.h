@@ -67,7 +67,7 @@ void kernel_scatter(cudaStream_t stream, dtype_t dtype, void *dtable, const void
                     const int *index, int64_t rows, int64_t columns);
 
 /* Cross-entropy: loss[r] = log sum exp x[r,:] - x[r, label]; lse[r] is kept. The gradient
- * is of the mean over rows, columns from `words` on are padding. */
+ * is of the mean over rows (dx may be x), columns from `words` on are padding. */
 void kernel_loss(cudaStream_t stream, dtype_t dtype, float *loss, float *lse,
                  const void *x, const int *labels, int64_t rows, int64_t columns,
                  int64_t words);

@@ -474,9 +474,9 @@ static int head_bwd(struct builder *b, struct head *l)
     static const char *const dense[] = { "dense_dgrad", "dense_wgrad", "dense_bias" };
     const struct step_model *t = b->t;
     struct step_plan *p = b->p;
-    int d = stream(b, t->vocab);
-    back(sized(step_add(p, "loss_bwd", STEP_LOSS_BWD, l->logits, d, l->lse), b->rows,
-               t->vocab));
+    int d = l->logits; /* in place */
+    back(
+        sized(step_add(p, "loss_bwd", STEP_LOSS_BWD, d, d, l->lse), b->rows, t->vocab));
     d = linear_bwd(b, logits, d, l->last, l->w_logits, l->b_logits, t->vocab, b->h);
     if (t->masked_head) {
         d = norm_bwd(b, "dense_norm_bwd", d, l->active, l->dense_stats, l->w_dense_norm,
