@@ -113,7 +113,8 @@ static void times_of(struct input_result *r, const struct input *in,
     double copy_Bps =
         in->pinned ? g->instance->host_pinned_Bps : g->instance->host_pageable_Bps;
     r->step_s[INPUT_WORKERS] = samples * one_s / readers;
-    r->step_s[INPUT_CPUS] = loaders * samples * in->cpu_s / free_vcpus(in, s, g);
+    r->vcpus = free_vcpus(in, s, g) / loaders;
+    r->step_s[INPUT_CPUS] = samples * in->cpu_s / r->vcpus;
     r->step_s[INPUT_STORAGE] = loaders * samples * in->sample_B / read_Bps;
     r->copy_s = copy_Bps > 0 ? samples * in->device_B / copy_Bps : 0;
 }
@@ -136,6 +137,12 @@ static const char *mend_of(struct arena *arena, const struct input_result *r,
     if (r->slowest == INPUT_WORKERS && in->workers == 0)
         return "the training process itself loads: set /input/workers to 1 or more, so "
                "that samples are prepared beside the step";
+    if (r->slowest == INPUT_WORKERS && needed > r->vcpus)
+        return arena_printf(
+            arena,
+            "%lld workers per GPU are too few, and it has %.4g vCPUs: set "
+            "/input/workers to %.0f, and prepare samples beforehand",
+            (long long)in->workers, r->vcpus, ceil(r->vcpus));
     if (r->slowest == INPUT_WORKERS)
         return arena_printf(arena,
                             "%lld workers per GPU are too few: set /input/workers to "

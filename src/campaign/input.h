@@ -31,6 +31,7 @@ struct input_result {
     double step_s[INPUT_STAGES]; /* that the stage takes for the samples of a step */
     double copy_s;               /* to the GPU, exposed */
     double wait_s;               /* that the step is longer for all this */
+    double vcpus;                /* free for each GPU's process; INFINITY: unknown */
     double samples_per_s; /* that loading alone would reach; INFINITY: no limit */
     enum input_stage slowest;
     bool bound;          /* the step waits for loading */

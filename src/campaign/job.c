@@ -84,7 +84,8 @@ void whole_job_run(struct job_result *r, const struct whole_job *job,
                    const struct storage *st, const struct input_result *input,
                    const struct scenario *s, struct simulate_result *step)
 {
-    *r = (struct job_result) { .given = job->given };
+    *r = (struct job_result) { .given = job->given,
+                               .spot_discount = job->spot_discount };
     if (!job->given)
         return;
     double *phases_s = r->phases_s;

@@ -49,7 +49,8 @@ struct job_result {
     int64_t steps, evaluations;
     double phases_s[JOB_PHASES];
     double hours, billed_hours;
-    double usd; /* NAN without a price */
+    double usd;           /* NAN without a price */
+    double spot_discount; /* that usd has in it */
     bool has_checkpoints;
     struct checkpoint_result checkpoint;
     struct trials_result trials; /* of none where trials.trials is 0 */

@@ -94,6 +94,8 @@ static void print_job(FILE *out, const struct job_result *r)
             r->hours, r->billed_hours);
     if (isfinite(r->usd))
         fprintf(out, ", %.2f USD", r->usd);
+    if (r->spot_discount > 0)
+        fprintf(out, " (spot, %.4g %% off)", 100 * r->spot_discount);
     fputc('\n', out);
     for (int i = 0; i < JOB_PHASES; i++)
         print_phase(out, r, (enum job_phase)i, all_s);

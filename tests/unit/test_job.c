@@ -3,6 +3,8 @@
 #include "base/strbuf.h"
 #include "campaign/campaign.h"
 #include "campaign/trials.h"
+#include "report/figure_job.h"
+#include "report/report.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -173,6 +175,13 @@ static void test_input_in_step(void)
     CU_ASSERT_TRUE(near(sum_s, step.step_time_s));
     CU_ASSERT_EQUAL(step.n_warnings, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(step.warnings[0], "set /input/workers to 4"));
+    unload(&l);
+    /* more than the 7 vCPUs of a GPU would be needed */
+    step = step_of(0.01);
+    load_ok(&l, "/input/workers=2 /input/cpu=\"100ms\" /input/device_sample=\"0B\"");
+    campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(step.warnings[0], "set /input/workers to 7, and prepare"));
     unload(&l);
 }
 
@@ -360,6 +369,28 @@ static void test_job_prices(void)
     unload(&l);
 }
 
+/* Two bars of what takes time; ids under the prefix. */
+static void test_job_figure(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct strbuf svg;
+    struct err err = { 0 };
+    struct job_result r = run(&l, &step, WHOLE "/job/keep_alive=\"1h\"");
+    strbuf_init(&svg);
+    CU_ASSERT_EQUAL_FATAL(job_figure_svg(&l.s, &r, "job-", &svg, &err), 0);
+    for (int i = 0; i < JOB_PHASES; i++)
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(strbuf_get(&svg), report_phase_text((enum job_phase)i)));
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "id=\"job-bar-1\""));
+    CU_ASSERT_PTR_NULL(strstr(strbuf_get(&svg), "bar-2"));
+    strbuf_release(&svg);
+    r.given = false;
+    CU_ASSERT_EQUAL(job_figure_write(&l.s, &r, "none.svg", &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "\"job\" section"));
+    unload(&l);
+}
+
 /* --- trials ------------------------------------------------------------------ */
 
 static void test_trials_equal(void)
@@ -522,6 +553,7 @@ void test_job_register(void)
     CU_ADD_TEST(suite, test_checkpoint_writers);
     CU_ADD_TEST(suite, test_job_phases);
     CU_ADD_TEST(suite, test_job_prices);
+    CU_ADD_TEST(suite, test_job_figure);
     CU_ADD_TEST(suite, test_trials_equal);
     CU_ADD_TEST(suite, test_trials_stopped);
     CU_ADD_TEST(suite, test_trials_warm);
