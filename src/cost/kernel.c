@@ -36,11 +36,11 @@ static const int splits[SPLITS_N] = { 1, 2, 3, 4, 5, 8, 16 };
 struct gemm {
     double m, n, batch;
     int64_t k;
-    double sms;      /* left to this kernel */
-    double flops;    /* per SM */
-    double port_Bps; /* per SM */
-    double hbm_Bps;  /* of the GPU, as this kernel reaches it */
-    double element_B;
+    double sms;                 /* left to this kernel */
+    double flops;               /* per SM */
+    double port_Bps;            /* per SM */
+    double hbm_Bps;             /* of the GPU, as this kernel reaches it */
+    double element_B, result_B; /* fp8 products write 16 bits */
     double launch_s, epilogue;
     bool fractional;
 };
@@ -72,7 +72,7 @@ static double tile_s(const struct gemm *g, const struct tile *tile)
     double arithmetic_s = 2 * elements / g->flops;
     double load_s = g->element_B * (rows + columns) / g->port_Bps;
     double step_s = fmax(arithmetic_s, load_s);
-    double write_s = g->epilogue * g->element_B * elements * g->sms / g->hbm_Bps;
+    double write_s = g->epilogue * g->result_B * elements * g->sms / g->hbm_Bps;
     double partial_s = 4 * g->batch * g->m * g->n / g->hbm_Bps;
     double best = INFINITY;
     for (int i = 0; i < SPLITS_N; i++) {
@@ -98,7 +98,8 @@ static double gemm_s(const struct gemm *g, const struct tile tiles[TILES_N])
         best = t < best ? t : best;
     }
     double k = (double)g->k;
-    double moved_B = g->element_B * g->batch * (g->m * k + g->n * k + g->m * g->n);
+    double read_B = g->element_B * g->batch * (g->m * k + g->n * k);
+    double moved_B = read_B + g->result_B * g->batch * g->m * g->n;
     double memory_s = moved_B / g->hbm_Bps;
     double a = best * best, b = memory_s * memory_s;
     return g->launch_s + sqrt(sqrt(a * a + b * b));
@@ -124,6 +125,12 @@ static double misalignment(const struct gpu_gemm *p, enum dtype dtype, int64_t n
     return batch > 1 ? p->misaligned_batch : p->misaligned;
 }
 
+/* Of an element that a product writes: 16 bits where it reads 8. */
+static double result_B(enum dtype dtype)
+{
+    return fmax(dtype_bytes(dtype), 2);
+}
+
 double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
                      int64_t k, int64_t batch, bool sustained,
                      struct kernel_share share)
@@ -141,6 +148,7 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
         .port_Bps = p->port_Bps / slower,
         .hbm_Bps = p->hbm_frac * gpu->hbm_Bps * share.memory,
         .element_B = dtype_bytes(dtype),
+        .result_B = result_B(dtype),
         .launch_s = p->launch_s,
         .epilogue = p->epilogue,
         .fractional = p->fractional,
@@ -200,8 +208,8 @@ static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double fa
                            struct kernel_share share)
 {
     double m = (double)op->m, n = (double)op->n, k = (double)op->k;
-    double operands_B =
-        dtype_bytes(op->dtype) * (double)op->batch * (m * k + n * k + m * n);
+    double operands_B = (double)op->batch * (dtype_bytes(op->dtype) * (m * k + n * k) +
+                                             result_B(op->dtype) * m * n);
     double extra_B = fmax(0, op->read_B + op->write_B - operands_B);
     double rate = gpu->stream_frac * gpu->hbm_Bps * share.memory;
     return (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s +

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORWARD_MAX = 64, BACKWARD_MAX = 96, PARAMS_MAX = 40 };
+enum { FORWARD_MAX = 96, BACKWARD_MAX = 128, PARAMS_MAX = 40 };
 
 static const char *const part_names[] = {
     [PART_QKV] = "qkv",         [PART_QUERY] = "query",
@@ -178,6 +178,21 @@ static const char *until_name(struct build *b, const char *until)
     return arena_printf(b->arena, "%s|%s", first, spell(b, bar + 1, ""));
 }
 
+/* Whether that is kept for the gradient of an fp8 product's weight: its input, transposed
+ * and in fp8. A router among the users reads 16 bits. */
+static bool kept_in_fp8(const struct build *b, const char *until)
+{
+    if (!(b->flags & HAS_FP8) || (b->flags & HAS_EXPERTS && strstr(until, "router")))
+        return false;
+    for (int i = PART_NONE + 1; i < PART_LINEARS; i++) {
+        size_t n = strlen(part_names[i]);
+        const char *at = strstr(until, part_names[i]);
+        if (at && strncmp(at + n, "_wgrad", 6) == 0 && b->linears[i].dtype == DTYPE_FP8)
+            return true;
+    }
+    return false;
+}
+
 /* What the row keeps, then what else it has written. */
 static void add_outs(struct build *b, struct op *op, const struct row *row)
 {
@@ -188,6 +203,8 @@ static void add_outs(struct build *b, struct op *op, const struct row *row)
         if (!until || !active(step_flags(b), k->when, k->unless))
             continue;
         double size = bytes(b, k->term);
+        if (kept_in_fp8(b, until))
+            size *= dtype_bytes(DTYPE_FP8) / b->width[k->term.width];
         add_out(b, op, size, until);
         rest -= size;
     }
@@ -269,15 +286,74 @@ static int64_t rows_each(const struct linear *l)
     return (l->rows + l->batch - 1) / l->batch;
 }
 
+/* Bytes of an element that the product reads. */
+static double operand_B(const struct build *b, const struct linear *l)
+{
+    return l->dtype == DTYPE_FP8 ? dtype_bytes(DTYPE_FP8) : b->width[WIDTH_NARROW];
+}
+
+/* Operands of fp8 products are written once as they are and once transposed, since the
+ * gradients' products read the other order and Hopper's fp8 ones read rows alone. */
+static void emit_fp8(struct build *b, enum part part, const char *what, double elements,
+                     double read_B, double write_B, bool backward)
+{
+    struct op *op = emit(b, spell(b, part_names[part], what), OP_STREAM, backward);
+    op->read_B = read_B * elements;
+    op->write_B = write_B * elements;
+    op->dispatches = 0; /* in the product's node */
+}
+
+/* Whether a norm hands the product its input in fp8. */
+static bool norm_makes_fp8(const struct build *b, enum part part)
+{
+    bool behind_norm = part != PART_OUT && part != PART_DOWN;
+    return b->s->framework->fp8_norm && behind_norm && !b->m->post_norm &&
+           !(b->flags & HAS_EXPERTS);
+}
+
+/* The gate's and the up product's input is one. */
+static bool shares_input(const struct build *b, enum part part)
+{
+    return part == PART_UP && (b->flags & HAS_GATE);
+}
+
+static void emit_fp8_operands(struct build *b, enum part part, const struct linear *l)
+{
+    double narrow = b->width[WIDTH_NARROW], inputs = (double)l->rows * (double)l->k;
+    if (l->dtype != DTYPE_FP8)
+        return;
+    if (!b->s->framework->fp8_weights_kept)
+        emit_fp8(b, part, "_weight_fp8", weights(l), narrow, 2, false);
+    if (norm_makes_fp8(b, part) || shares_input(b, part))
+        return;
+    emit_fp8(b, part, "_input_fp8", inputs, narrow, 2, false);
+    if (part == PART_OUT && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
+        add_out(b, &b->block->forward[b->block->n_forward - 1], inputs, "out_wgrad");
+}
+
+/* Before the gradients' products: the output's gradient, and what the norm has made but
+ * not transposed. */
+static void emit_fp8_gradient(struct build *b, enum part part, const struct linear *l)
+{
+    if (l->dtype != DTYPE_FP8)
+        return;
+    emit_fp8(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
+             b->width[WIDTH_NARROW], 2, true);
+    if (norm_makes_fp8(b, part) && !shares_input(b, part))
+        emit_fp8(b, part, "_input_transpose", (double)l->rows * (double)l->k, 1, 1,
+                 true);
+}
+
 static void emit_linear(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
     if (b->flags & HAS_AMP)
         emit_weight_cast(b, row->part, l, false);
+    emit_fp8_operands(b, row->part, l);
     struct op *op = emit(b, spell(b, part_names[row->part], ""), OP_GEMM, false);
     set_product(op, l, rows_each(l), l->n, l->k);
     double e = b->width[WIDTH_NARROW];
-    op->read_B = e * ((double)l->rows * (double)l->k + weights(l));
+    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->k + weights(l));
     op->write_B = e * (double)l->rows * (double)l->n;
     own_linear(b, row->part, l);
     add_outs(b, emit_bias_add(b, row, l, op), row);
@@ -286,10 +362,11 @@ static void emit_linear(struct build *b, const struct row *row)
 static void emit_dgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
+    emit_fp8_gradient(b, row->part, l);
     struct op *op = emit(b, spell(b, part_names[row->part], "_dgrad"), OP_GEMM, true);
     set_product(op, l, rows_each(l), l->k, l->n);
     double e = b->width[WIDTH_NARROW];
-    op->read_B = e * ((double)l->rows * (double)l->n + weights(l));
+    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + weights(l));
     op->write_B = e * (double)l->rows * (double)l->k;
     add_outs(b, op, row);
 }
@@ -301,7 +378,7 @@ static void emit_wgrad(struct build *b, const struct row *row)
     set_product(op, l, l->k, l->n, rows_each(l));
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];
-    op->read_B = e * (double)l->rows * (double)(l->n + l->k);
+    op->read_B = operand_B(b, l) * (double)l->rows * (double)(l->n + l->k);
     op->write_B = e * weights(l);
     if (b->flags & HAS_AMP) {
         add_out(b, op, op->write_B, NULL);

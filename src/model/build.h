@@ -70,9 +70,12 @@ enum flag {
     HAS_EMBEDDING_NORM = 1 << 20,
     HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
     HAS_TIED = 1 << 22,
-    HAS_DECODER = 1 << 23,    /* causal */
-    HAS_FUSED_LOSS = 1 << 25, /* its gradient takes the place of the logits */
-    HAS_RING = 1 << 24,       /* attention over keys that come part by part */
+    HAS_DECODER = 1 << 23,       /* causal */
+    HAS_FUSED_LOSS = 1 << 25,    /* its gradient takes the place of the logits */
+    HAS_RING = 1 << 24,          /* attention over keys that come part by part */
+    HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
+    HAS_FP8 = 1 << 26,           /* products of the layers read fp8 */
+    HAS_FUSED_GATE = 1 << 27,    /* activation and gate in one kernel */
 };
 
 /* What owns parameters. */

@@ -148,13 +148,18 @@ static const struct row masked_b[] = {
 };
 
 /* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
- * log-softmax are kept, and backward makes the gradient of the logits out of that. Fused, the loss makes one number a token, and its gradient takes
+ * log-softmax are kept, and backward makes the gradient of the logits out of that; in
+ * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token, and its gradient takes
  * the place of the logits. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = PART_LOGITS,
-      .keep = { KEEP(NARROW(1, V), "loss_bwd", .unless = HAS_FUSED_LOSS),
+      .keep = { KEEP(NARROW(1, V), "loss_bwd",
+                     .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE),
                 KEEP(NARROW(1, V), "logits_wgrad", .when = HAS_FUSED_LOSS) } },
-    { ROW_STREAM, "loss", .unless = HAS_FUSED_LOSS, .launches = 5,
+    { ROW_STREAM, "loss", .when = HAS_LOSS_IN_PLACE, .launches = 5,
+      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
+      .keep = { KEEP(FP32(1, V), "loss_bwd") } },
+    { ROW_STREAM, "loss", .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE, .launches = 5,
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
       .keep = { KEEP(FP32(1, V), "loss_bwd"),
                 KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS) } },

@@ -103,12 +103,16 @@ static uint32_t flags(const struct model *m, const struct op_settings *s)
     return attention_flags(m, s) | flag(op_is_autocast(s->precision), HAS_AMP) |
            flag(fw->fused_dropout_add, HAS_FUSED_ADD) |
            flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->gated_mlp, HAS_GATE) |
+           flag(m->gated_mlp && fw->fused_gate, HAS_FUSED_GATE) |
+           flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
            flag(m->experts > 0, HAS_EXPERTS) |
            flag(m->rms_norm && !fw->fused_norm, HAS_EAGER_RMS) |
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
            flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) | flag(fw->fused_loss, HAS_FUSED_LOSS) |
+           flag(fw->loss_in_place && !fw->fused_loss && !wide_logits,
+                HAS_LOSS_IN_PLACE) |
            flag(m->tied_embeddings && has_vocabulary(m), HAS_TIED);
 }
 

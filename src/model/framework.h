@@ -44,7 +44,11 @@ struct framework {
     bool fused_bias_gelu;   /* else: the activation's kernel adds the bias before it */
     bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
     bool fused_norm;        /* one kernel a norm, forward and backward */
+    bool fused_gate;        /* an activation and its gate are one kernel */
+    bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
     bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
+    bool fp8_norm;          /* norms write fp8 for the products behind them */
+    bool fp8_weights_kept;  /* cast once a step, not in every microbatch */
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
@@ -77,6 +81,9 @@ struct framework {
     double
         gradient_16bit_B; /* held per parameter where products read 16-bit numbers: sums
                                 in fp32, copies; 0: as the precision has it */
+    double
+        master_16bit_B; /* of a parameter's fp32 copy, held beside its 16 bits; 0: all
+                              four */
     double
         update_16bit_B; /* taken per parameter while its rank updates it; 0: likewise */
     double fragmentation; /* of activations and workspace, that segments of pipeline

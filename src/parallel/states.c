@@ -45,8 +45,11 @@ struct states states_of(const struct scenario *s)
     enum sharding by = s->parallel.sharding;
     int64_t d = s->parallel.shard_degree;
     double moments_B = optimizers[s->training.optimizer].moments_B;
-    double optimizer_B = precisions[p].master_B + moments_B;
     const struct framework *fw = s->training.framework;
+    double master_B = precisions[p].master_B;
+    if (fw && master_B > 0 && fw->master_16bit_B > 0)
+        master_B = fw->master_16bit_B;
+    double optimizer_B = master_B + moments_B;
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
     double update_B = fused ? 0 : precisions[p].update_B;
     double gradient_B = precisions[p].gradient_B;

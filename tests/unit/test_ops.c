@@ -488,6 +488,73 @@ static void test_predicted(void)
     arena_release(&a);
 }
 
+/* Bytes of the operators whose names end so. */
+static double ending_B(const struct op *ops, int32_t n, const char *ending)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        size_t length = strlen(ops[i].name), tail = strlen(ending);
+        if (length >= tail && strcmp(ops[i].name + length - tail, ending) == 0)
+            sum += ops[i].read_B + ops[i].write_B;
+    }
+    return sum;
+}
+
+/* Casts around fp8 products (MODEL.md, 8.18) and what fp8 inputs keep. */
+static void test_fp8(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework plain = fused, merged = fused;
+    merged.fp8_norm = merged.fp8_weights_kept = true;
+    struct model m = gpt();
+    struct op_settings s = settings(OP_FP8, &plain), wide = settings(OP_BF16, &plain);
+    double big = (double)BATCH * SEQ * H, w = (double)H * H;
+    s.attention = wide.attention = OP_ATTENTION_FLASH;
+    struct op_list apart = make(&a, &m, s), half = make(&a, &m, wide);
+    s.framework = &merged;
+    struct op_list together = make(&a, &m, s);
+    const struct op_block *x = &apart.blocks[1], *y = &together.blocks[1];
+    /* inputs A + A + A + 4A, gradients 3A + A + 4A + A: read 2 B, write twice 1 B */
+    CU_ASSERT_EQUAL(ending_B(x->forward, x->n_forward, "_input_fp8"), 4 * 7 * big);
+    CU_ASSERT_EQUAL(ending_B(x->forward, x->n_forward, "_weight_fp8"), 4 * 12 * w);
+    CU_ASSERT_EQUAL(ending_B(x->backward, x->n_backward, "_grad_fp8"), 4 * 9 * big);
+    CU_ASSERT_EQUAL(ending_B(y->forward, y->n_forward, "_input_fp8"), 4 * 5 * big);
+    CU_ASSERT_EQUAL(ending_B(y->forward, y->n_forward, "_weight_fp8"), 0);
+    CU_ASSERT_EQUAL(ending_B(y->backward, y->n_backward, "_input_transpose"), 4 * big);
+    /* inputs of the four products in 8 bits; attention keeps the context in 16 too */
+    double saved =
+        (double)op_block_kept_B(&half.blocks[1]) - (double)op_block_kept_B(x);
+    CU_ASSERT_EQUAL(saved, (1 + 1 + 4) * big - big);
+    /* the head's product is no fp8 one */
+    const struct op_block *head = &apart.blocks[2];
+    CU_ASSERT_EQUAL(ending_B(head->forward, head->n_forward, "_fp8"), 0);
+    CU_ASSERT_EQUAL(op_block_kept_B(head), op_block_kept_B(&half.blocks[2]));
+    arena_release(&a);
+}
+
+/* An activation with its gate in one kernel (MODEL.md, 8.19): reads both, writes their
+ * product, and keeps nothing between. */
+static void test_fused_gate(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework one = eager;
+    one.fused_gate = true;
+    struct model m = llama(HEADS, 3 * H);
+    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
+    struct op_list fused_list = make(&a, &m, settings(OP_BF16, &one));
+    const struct op_block *x = &apart.blocks[1], *y = &fused_list.blocks[1];
+    double inside = 3.0 * BATCH * SEQ * H;
+    struct sums f = sum(x->forward, x->n_forward), b = sum(x->backward, x->n_backward);
+    struct sums g = sum(y->forward, y->n_forward), c = sum(y->backward, y->n_backward);
+    CU_ASSERT_EQUAL(f.read_B + f.write_B - g.read_B - g.write_B, 4 * inside);
+    CU_ASSERT_EQUAL(b.read_B + b.write_B - c.read_B - c.write_B, 6 * inside);
+    CU_ASSERT_EQUAL((double)(op_block_kept_B(x) - op_block_kept_B(y)), 2 * inside);
+    CU_ASSERT_EQUAL(f.flops, g.flops);
+    arena_release(&a);
+}
+
 /* A fused loss (MODEL.md, 8.15) holds the 16-bit logits alone: no copy in fp32, and its
  * gradient in their place. */
 static void test_fused_loss(void)
@@ -513,6 +580,11 @@ static void test_fused_loss(void)
         for (int32_t j = 0; j < other->forward[i].n_outs; j++)
             eager_B += other->forward[i].outs[j].size_B;
     CU_ASSERT(eager_B >= 5 * logits_B);
+    struct framework on_copy = eager;
+    on_copy.loss_in_place = true; /* one fp32 copy: the softmax, then the gradient */
+    list = make(&a, &m, settings(OP_BF16, &on_copy));
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) + 3 * logits_B,
+                    op_block_kept_B(other));
     arena_release(&a);
 }
 
@@ -559,6 +631,8 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "fp8", test_fp8);
+    CU_add_test(suite, "fused gate", test_fused_gate);
     CU_add_test(suite, "fused loss", test_fused_loss);
     CU_add_test(suite, "refusals", test_refusals);
 }

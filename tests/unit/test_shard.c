@@ -78,8 +78,21 @@ static void test_copies(void)
     release(&some);
 }
 
+/* A fp32 copy of which the 16 bits that the parameter lacks are held. */
+static void test_remainders(void)
+{
+    struct job j;
+    struct framework fw;
+    build(&j, &fw, 0);
+    CU_ASSERT_EQUAL(states_of(&j.s).optimizer_B * 8, 4 + 4 + 4);
+    fw.master_16bit_B = 2;
+    CU_ASSERT_EQUAL(states_of(&j.s).optimizer_B * 8, 2 + 4 + 4);
+    release(&j);
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
     CU_add_test(s, "FSDP's copies of gradients", test_copies);
+    CU_add_test(s, "remainders of fp32 parameters", test_remainders);
 }
