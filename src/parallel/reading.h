@@ -37,6 +37,7 @@ struct reading {
     bool has_backend;   /* set by the dictionary */
     bool has_overlap;   /* written in parallelism */
     bool has_degree;    /* sharding/degree is written, or set by the dictionary */
+    bool has_reshard;   /* reshard_after_forward is written */
     bool launched;      /* by SageMaker, through the dictionary */
     bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
     bool has_cluster;   /* the cluster was read: counts and GPUs are known */

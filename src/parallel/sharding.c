@@ -36,7 +36,7 @@ static const struct {
 struct sharding_words {
     struct parallelism p;
     int unit;
-    bool limit, has_strategy, has_degree, has_limit;
+    bool limit, has_strategy, has_degree, has_limit, has_reshard;
 };
 
 #define W struct sharding_words
@@ -49,7 +49,7 @@ static const struct cfg_field sharding_fields[] = {
     CFG_BOOL("hierarchical_allgather", W, p.shard_hierarchical),
     CFG_INT("prefetch", W, p.shard_prefetch, 0, DEGREE_MAX),
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
-    CFG_BOOL("reshard_after_forward", W, p.shard_reshard),
+    { HAS("reshard_after_forward", CFG_T_BOOL, p.shard_reshard, has_reshard) },
     CFG_ENUM("offload", W, p.offload, offload_names),
     CFG_INT("reduce_bucket_elements", W, p.shard_bucket_elements, 1, ELEMENTS_MAX),
     CFG_INT("param_persistence_elements", W, p.shard_persistence_elements, 0,
@@ -71,6 +71,8 @@ void sharding_defaults(struct reading *r)
 {
     struct parallelism *p = &r->s->parallel;
     enum library of = p->library;
+    if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
+        p->shard_reshard = false;
     p->shard_in_flight = or_default(p->shard_in_flight, libraries[of].in_flight);
     p->shard_bucket_elements =
         or_default(p->shard_bucket_elements, libraries[of].bucket);
@@ -118,6 +120,7 @@ int sharding_read(struct reading *r, struct cfg c)
     *p = w.p;
     p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->has_degree |= w.has_degree;
+    r->has_reshard = w.has_reshard;
     if (p->sharding == SHARDING_NONE)
         note_unused(r, c);
     if (w.has_limit)

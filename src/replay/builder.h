@@ -119,7 +119,8 @@ struct builder {
     struct chunk_slices *chunks;
     struct block_comms *comms;  /* [blocks] of the tensor group */
     int64_t embedding_elements; /* of the word embedding, on this GPU */
-    struct units *units;        /* of sharded parameters; NULL: whole ones */
+    struct units *chunk_units;  /* [chunks] of sharded parameters */
+    struct units *units;        /* of the chunk at hand; NULL: whole parameters */
     /* the pass at hand */
     enum part part;      /* of its kernels */
     enum keep keep;      /* of the forward at hand */
@@ -224,10 +225,15 @@ int measure_layer(struct builder *b, struct err *err);
 
 /* shard.c: set-up; around the forward and backward of each unit; before the update. */
 int shard_plan(struct builder *b, struct err *err);
+void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
 int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_gather_updated(struct builder *b, struct err *err);
 bool shard_is_full(const struct builder *b);
+
+/* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients: else
+ * all it needs is there, and stays. */
+bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk);
 
 /* buckets.c: buckets_begin before a microbatch's backward; buckets_add as a parameter
  * tensor's gradient becomes ready; buckets_end behind the last. buckets_plan makes the

@@ -60,6 +60,8 @@ int group_sum_embeddings(struct builder *b, struct err *err)
         (stage != 0 && stage != p->pipeline - 1))
         return 0;
     double elements = (double)b->embedding_elements;
+    if (shard_is_full(b)) /* of shards */
+        elements /= (double)p->shard_degree;
     return meet(b, CHANNEL_EMBEDDING, COLL_ALL_REDUCE, elements * states_wire_B(b->s),
                 PART_PIPELINE_COMM, b->fw->dispatch_optimizer_s, err);
 }

@@ -292,7 +292,8 @@ static void accumulate(struct builder *b, const struct op_block *block)
     double elements = (double)block_parameters(block);
     double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
     double bytes = each_B * elements * (b->first ? 0.5 : 1);
-    if (shard_is_full(b))
+    if (shard_is_full(b) &&
+        b->s->parallel.pipeline == 1) /* else whole, until the last */
         bytes /= (double)b->s->parallel.shard_degree;
     if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
         return;
@@ -404,6 +405,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     int32_t unit = 0;
     b->kind = kind;
     b->part = PART_COMPUTE;
+    shard_begin(b, chunk);
     if (kind == PASS_FORWARD) {
         for (int32_t i = 0; i < c->n; i++)
             if (forward_slice(b, c->v[i], &unit, err) < 0)

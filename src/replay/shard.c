@@ -6,7 +6,11 @@
  *   scatter (backward)         |u2 |   |u1 | ...
  *
  * A unit is a few layers; embedding, head and what else is no layer form the root, which
- * stays gathered from the begin of forward to the end of backward. */
+ * stays gathered from the begin of forward to the end of backward.
+ *
+ * In a pipeline (MODEL.md, R8.4) each chunk of a stage has its own units. They stay
+ * gathered from their first forward on, unless forward reshards, and gradients stay whole,
+ * until the last backward of an accumulation step drops and scatters them. */
 #include "replay/shard_units.h"
 
 #include <math.h>
@@ -26,18 +30,44 @@ int shard_plan(struct builder *b, struct err *err)
 {
     if (!shard_is_full(b))
         return 0;
-    if (b->s->parallel.pipeline > 1)
-        return err_set(err,
-                       "sharded parameters in a pipeline are not simulated yet (use "
-                       "sharding \"optimizer\", or pipeline 1)");
-    struct units *u = units_list(b);
-    b->units = u;
+    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    b->chunk_units = ARENA_ARRAY(b->arena, n_chunks, struct units);
+    for (int32_t i = 0; i < n_chunks; i++)
+        units_list(b, i, &b->chunk_units[i]);
+    const struct units *u = b->units = b->chunk_units;
     double size_B = (u->v[u->n - 1].elements - u->v[u->n - 1].experts) * width_B(b);
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
     build_beside(b, b->step->program.comms.v[comm].plan);
     return 0;
+}
+
+static bool in_pipeline(const struct builder *b)
+{
+    return b->s->parallel.pipeline > 1;
+}
+
+/* A pass of a pipeline begins when all that was issued before has ended. */
+void shard_begin(struct builder *b, int32_t chunk)
+{
+    if (!b->units)
+        return;
+    b->units = &b->chunk_units[chunk];
+    if (in_pipeline(b))
+        units_forget_ends(b->units);
+}
+
+bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
+{
+    if (!b->units)
+        return false;
+    const struct units *u = &b->chunk_units[chunk];
+    bool all = true;
+    for (int32_t i = 0; i < u->n; i++)
+        all &= u->v[i].elements <= 0 ||
+               (u->v[i].gathered && (kind == PASS_FORWARD || u->v[i].gradients));
+    return !all || b->reduces || b->s->parallel.shard_reshard;
 }
 
 /* Lists of a part for each rank cost the host time before the collective, and it waits for
@@ -192,6 +222,9 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return 0;
     int32_t unit = u->of[at];
     struct unit *v = &u->v[unit];
+    if (at == 0 && !backward && u->v[UNIT_ROOT].elements > 0 &&
+        gather(b, UNIT_ROOT, 0, err) < 0) /* a later stage's, whose head comes last */
+        return -1;
     if (gather(b, unit, 0, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
     if (b->part == PART_RECOMPUTE)
@@ -201,7 +234,7 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return -1;
     if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
         return -1;
-    if (backward && b->part != PART_RECOMPUTE)
+    if (backward && b->part != PART_RECOMPUTE && (!b->splits || b->kind == PASS_WEIGHT))
         hold_gradients(b, v);
     return 0;
 }
@@ -266,34 +299,47 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
 static bool ends_unit(const struct units *u, int32_t at, bool backward)
 {
     int32_t next = backward ? at - 1 : at + 1;
-    if (u->of[at] == UNIT_ROOT)
-        return backward && at == 0; /* held through forward and backward */
+    if (u->of[at] == UNIT_ROOT) /* held through forward and backward */
+        return false;
     return next < 0 || next >= u->n_blocks || u->of[next] != u->of[at];
+}
+
+/* Backward has left the unit: its gradients go, those of the unit before have gone. */
+static int leave_backward(struct builder *b, struct unit *v, struct err *err)
+{
+    struct units *u = b->units;
+    if ((in_pipeline(b) && !b->reduces) || v->elements <= 0)
+        return 0;
+    drop(b, v);
+    if (scatter(b, v, err) < 0)
+        return -1;
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
+    u->pending_B = v->held * states_wire_B(b->s);
+    v->gradients = false;
+    return 0;
 }
 
 int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
 {
     struct units *u = b->units;
-    struct ledger *l = &b->step->ledger;
-    if (!u || !ends_unit(u, at, backward))
+    if (!u)
         return 0;
     struct unit *v = &u->v[u->of[at]];
-    u->ends[u->turn++ % TURNS] = b->last_kernel;
-    if (!backward) {
-        if (b->s->parallel.shard_reshard)
+    bool root_ends = backward && at == 0;
+    if (ends_unit(u, at, backward)) {
+        u->ends[u->turn++ % TURNS] = b->last_kernel;
+        if (!backward && b->s->parallel.shard_reshard)
             drop(b, v);
+        if (backward && leave_backward(b, v, err) < 0)
+            return -1;
+    }
+    if (!root_ends)
         return 0;
-    }
-    drop(b, v);
-    if (scatter(b, v, err) < 0)
+    u->ends[u->turn++ % TURNS] = b->last_kernel;
+    if (leave_backward(b, &u->v[UNIT_ROOT], err) < 0)
         return -1;
-    ledger_free(l, LEDGER_BUFFERS, (int64_t)u->pending_B); /* of the unit before */
-    u->pending_B = v->held * states_wire_B(b->s);
-    v->gradients = false;
-    if (at == 0) { /* the pass has ended */
-        ledger_free(l, LEDGER_BUFFERS, (int64_t)u->pending_B);
-        u->pending_B = 0;
-    }
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
+    u->pending_B = 0;
     return 0;
 }
 

@@ -85,7 +85,8 @@ static void list_tensors_of(const struct builder *b, const struct op_block *bloc
     }
 }
 
-static void list_tensors(const struct builder *b, struct units *u)
+static void list_tensors(const struct builder *b, const struct chunk_slices *c,
+                         struct units *u)
 {
     int32_t at = 0;
     for (int32_t i = 0; i < u->n; i++) {
@@ -93,23 +94,23 @@ static void list_tensors(const struct builder *b, struct units *u)
         v->live = v->held = v->tensors = 0;
         v->first[AHEAD] = (struct gathers) { 0 };
     }
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        for (int64_t k = 0; k < b->list.blocks[i].repeat; k++, at++)
-            list_tensors_of(b, &b->list.blocks[i], &u->v[u->of[at]]);
+    for (int32_t i = 0; i < c->n; i++)
+        for (int64_t k = 0; k < c->v[i].repeat; k++, at++)
+            list_tensors_of(b, &b->list.blocks[c->v[i].block], &u->v[u->of[at]]);
     for (int32_t i = 0; i < u->n; i++) {
         u->v[i].live = fmin(u->v[i].live, u->v[i].elements);
         u->v[i].held = fmin(u->v[i].held, u->v[i].elements);
     }
 }
 
-static void list_units(struct builder *b, struct units *u)
+static void list_units(struct builder *b, const struct chunk_slices *c, struct units *u)
 {
     int64_t each = b->s->parallel.shard_unit_layers;
     int32_t at = 0;
     u->n = 1;
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
-        for (int64_t k = 0; k < block->repeat; k++, at++) {
+    for (int32_t i = 0; i < c->n; i++) {
+        const struct op_block *block = &b->list.blocks[c->v[i].block];
+        for (int64_t k = 0; k < c->v[i].repeat; k++, at++) {
             bool layer = is_layer(block);
             if (layer && (each <= 1 || k % each == 0))
                 u->n++;
@@ -121,20 +122,24 @@ static void list_units(struct builder *b, struct units *u)
     for (int32_t i = 0; i < u->n; i++)
         gather_whole(&u->v[i]);
     if (b->fw->shard_tensors)
-        list_tensors(b, u);
+        list_tensors(b, c, u);
 }
 
-struct units *units_list(struct builder *b)
+void units_forget_ends(struct units *u)
 {
-    struct units *u = ARENA_NEW(b->arena, struct units);
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        u->n_blocks += (int32_t)b->list.blocks[i].repeat;
-    u->v = ARENA_ARRAY(b->arena, u->n_blocks + 1, struct unit);
-    u->of = ARENA_ARRAY(b->arena, u->n_blocks, int32_t);
-    list_units(b, u);
-    for (int32_t i = 0; i < u->n; i++)
-        u->v[i].gather = u->v[i].regather = -1;
     for (int32_t i = 0; i < TURNS; i++)
         u->ends[i] = -1;
-    return u;
+}
+
+void units_list(struct builder *b, int32_t chunk, struct units *u)
+{
+    const struct chunk_slices *c = &b->chunks[chunk];
+    for (int32_t i = 0; i < c->n; i++)
+        u->n_blocks += (int32_t)c->v[i].repeat;
+    u->v = ARENA_ARRAY(b->arena, u->n_blocks + 1, struct unit);
+    u->of = ARENA_ARRAY(b->arena, u->n_blocks, int32_t);
+    list_units(b, c, u);
+    for (int32_t i = 0; i < u->n; i++)
+        u->v[i].gather = u->v[i].regather = -1;
+    units_forget_ends(u);
 }

@@ -33,17 +33,21 @@ struct unit {
     bool gradients; /* held whole at the moment */
 };
 
+/* Of one chunk of the stage. */
 struct units {
     int32_t n, n_blocks;
     struct unit *v;
-    int32_t *of;               /* [blocks of the stage, repeats counted] unit */
+    int32_t *of;               /* [blocks of the chunk, repeats counted] unit */
     int32_t turn, ends[TURNS]; /* last kernels of the units left */
     double live;               /* elements gathered */
     double pending_B;          /* gradients under way to their shards */
 };
 
-/* The units of the stage's blocks: the root and its layers, none gathered. */
-struct units *units_list(struct builder *b);
+/* The units of a chunk's blocks: the root and its layers, none gathered; *u is zero. */
+void units_list(struct builder *b, int32_t chunk, struct units *u);
+
+/* Gathers wait for no unit that has been left before. */
+void units_forget_ends(struct units *u);
 
 /* Units that may be gathered at once, the one in use among them; 0: any number. */
 int64_t units_window(const struct builder *b);

@@ -471,7 +471,8 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
         at.stage = ref.chunk * p->pipeline + stage;
         b->first = !b->seen[ref.chunk];
         b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
-        bool watched = b->reduces && p->overlap;
+        bool watched =
+            (b->reduces && p->overlap) || shard_changes(b, ref.kind, ref.chunk);
         if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
             return -1;
         if (ref.kind == completes)
@@ -481,7 +482,7 @@ static int pipeline_passes(struct builder *b, const struct pass_list *order,
     if (group_broadcast_outputs(b, err) < 0)
         return -1;
     b->reduces = reduces;
-    if (reduces && buckets_end(b, err) < 0)
+    if (reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
         return -1;
     if (reduces)
         build_wait(b, b->last_comm);
@@ -502,7 +503,8 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
     for (int64_t i = 0; i < replayed; i++) {
         b->first = i == 0;
         b->reduces =
-            replicas(b) > 1 && (i == replayed - 1 || b->fw->reduce_every_microbatch);
+            replicas(b) > 1 && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
+                                (order && shard_is_full(b)));
         if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
                   : microbatch(b, i, err) < 0)
             return -1;

@@ -210,6 +210,32 @@ static void test_gradient_sums(void)
     CU_ASSERT_EQUAL(wide_B - narrow_B, (int64_t)(6 * (L * layer + ends)));
 }
 
+/* In a pipeline what is gathered stays, and is scattered once: the last stage has an
+ * embedding of its own. Where forward reshards, each gathers its layers, and the first
+ * backward: those that follow it find them there. */
+static void test_sharded_stages(void)
+{
+    double all_B = (L * layer + ends + (double)V * H) * E;
+    static const char *const kept[] = {
+        "pipeline=4 sharding={\"strategy\":\"full\"}",
+        "pipeline=4 schedule=\"gpipe\" sharding={\"strategy\":\"full\"}",
+        "pipeline=2 virtual_stages=4 schedule=\"interleaved\" "
+        "sharding={\"strategy\":\"full\"}",
+    };
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+        check(base_text, kept[i], CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
+        check(base_text, kept[i], CHANNEL_SHARD, COLL_REDUCE_SCATTER, all_B);
+    }
+    check(base_text,
+          "pipeline=4 schedule=\"gpipe\" "
+          "sharding={\"strategy\":\"full\",\"reshard_after_forward\":true}",
+          CHANNEL_SHARD, COLL_ALL_GATHER, all_B + M * L * layer * E);
+    check(base_text, "pipeline=2 sharding={\"strategy\":\"full\",\"degree\":4}",
+          CHANNEL_REPLICA, COLL_ALL_REDUCE, all_B / 4);
+    check(base_text, "pipeline=2 sharding={\"strategy\":\"full\"}", CHANNEL_EMBEDDING,
+          COLL_ALL_REDUCE, 2.0 * V * H * E / 8);
+}
+
 static void test_context(void)
 {
     for (int c = 2; c <= 8; c *= 2) {
@@ -283,6 +309,7 @@ void test_conserve_register(void)
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
     CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
+    CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "expert groups exchange tokens", test_experts);
     CU_add_test(s, "shares of work and memory", test_shares);

@@ -142,6 +142,17 @@ static const char *const mixed[] = {
     "tensor=2 pipeline=2 " CHECKPOINTS " " OFFLOADED,
     "/cluster/count=3 pipeline=3 placement=\"spread\"",
     "/cluster/count=6 pipeline=3 tensor=8",
+    /* sharded parameters in pipelines */
+    "pipeline=4 sharding={" FULL "}",
+    "pipeline=4 schedule=\"gpipe\" sharding={" FULL ",\"reshard_after_forward\":true}",
+    "pipeline=2 tensor=2 sharding={" FULL ",\"degree\":2} placement=\"spread\"",
+    "pipeline=2 virtual_stages=2 schedule=\"interleaved\" sharding={" FULL "}",
+    "pipeline=2 schedule=\"zb-h1\" sharding={" FULL "}",
+    "pipeline=2 " CHECKPOINTS " sharding={" FULL ",\"reshard_after_forward\":true}",
+    "pipeline=2 sharding={" FULL "} /training/gradient_accumulation_steps=6 "
+    "/training/microbatches=2",
+    "/cluster/count=4 expert=4 context=2 pipeline=2 " FLASH " sharding={" FULL
+    "} " MIXTRAL,
     /* other machines: wires of unlike width, PCIe, sockets */
     "/cluster/instance=\"p3dn.24xlarge\" tensor=2 pipeline=2",
     "/cluster/instance=\"p3.16xlarge\" sharding={" FULL ",\"degree\":4}",
