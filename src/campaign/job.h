@@ -27,6 +27,7 @@ struct whole_job { /* as written */
     double warm_start_s; /* instead of it in a warm pool */
     double image_B, image_Bps;
     double compilation_s;
+    bool has_compilation;                         /* written */
     int64_t evaluation_samples, evaluation_every; /* steps; 0: an epoch's, or all */
     struct checkpoint checkpoint;
     double keep_alive_s;  /* of the warm pool behind the job; 0: none */

@@ -369,6 +369,28 @@ static void test_job_prices(void)
     unload(&l);
 }
 
+/* Tracing under SMP is the user's to say; without, a warning. */
+static void test_job_tracing(void)
+{
+    static const char *const compilations[] = { "null", "\"2min\"" };
+    for (int i = 0; i < 2; i++) {
+        char changes[512];
+        struct loaded l;
+        struct simulate_result step;
+        snprintf(changes, sizeof(changes),
+                 "/parallelism=null /job/compilation=%s "
+                 "/distribution={\"mpi\":{\"enabled\":true,\"processes_per_host\":8},"
+                 "\"smdistributed\":{\"modelparallel\":{\"enabled\":true,"
+                 "\"parameters\":{\"partitions\":2,\"ddp\":true}}}}",
+                 compilations[i]);
+        struct job_result r = run(&l, &step, changes);
+        CU_ASSERT_EQUAL(r.phases_s[JOB_COMPILATION], i ? 120 : 0);
+        CU_ASSERT_EQUAL(step.n_warnings, i ? 0 : 1);
+        CU_ASSERT_TRUE(i || strstr(step.warnings[0], "/job/compilation"));
+        unload(&l);
+    }
+}
+
 /* Two bars of what takes time; ids under the prefix. */
 static void test_job_figure(void)
 {
@@ -553,6 +575,7 @@ void test_job_register(void)
     CU_ADD_TEST(suite, test_checkpoint_writers);
     CU_ADD_TEST(suite, test_job_phases);
     CU_ADD_TEST(suite, test_job_prices);
+    CU_ADD_TEST(suite, test_job_tracing);
     CU_ADD_TEST(suite, test_job_figure);
     CU_ADD_TEST(suite, test_trials_equal);
     CU_ADD_TEST(suite, test_trials_stopped);
