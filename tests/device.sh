@@ -122,6 +122,20 @@ PATH=/nowhere SMSIM_MEASURE="" SMSIM_DATA="$dir" "$dir/smsim" validate --device 
     --model "$PWD/models/gpt2.json" >"$dir/stdout" 2>"$dir/stderr"
 check "no program" $? 3 "is not built: run \`make measure\` where nvcc is"
 
+# a profile that was fitted to the same file comes to the same as the fit on the way
+"$smsim" calibrate "$file" --out "$dir/mine.json" >/dev/null
+for gpu in "" "--gpu $dir/mine.json"; do
+    # shellcheck disable=SC2086
+    "$smsim" validate --measured "$file" $gpu --json "$dir/result${gpu:+2}" \
+        --plot "$dir/result.svg" >"$dir/stdout" 2>"$dir/stderr"
+    check "compared ${gpu%% *}" $? 0 "step times:"
+done
+median() {
+    sed -n '/^  "operator_errors"/,$s/.*"median_abs_error": 0.0\(..\).*/\1/p' "$1" | head -n 1
+}
+expect "as good as the fit" "$(median "$dir/result")" "$(median "$dir/result2")"
+expect "a figure" 3 "$(grep -c 'id="series-' "$dir/result.svg")"
+
 size=$(wc -c <"$file")
 for part in 0 1 2 3 5 8 13 21 34 55 89 144 233 377 610 987; do
     head -c $((size * part / 1000)) "$file" >"$dir/cut.json"

@@ -34,8 +34,9 @@ int samples_device(struct samples *s, const char *device, const char *where)
     if (strcmp(s->device, device) == 0)
         return 1;
     diags_error(&s->loader->diags,
-                "%s: measured on \"%s\" and on \"%s\" (choose one by --device)", where,
-                s->device, device);
+                "%s: measured on \"%s\" and on \"%s\": one kind of GPU at a time "
+                "(smsim calibrate --device TEXT chooses)",
+                where, s->device, device);
     return -1;
 }
 

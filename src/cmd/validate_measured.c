@@ -37,9 +37,8 @@ static int load(struct showing *w, const char *file)
                                "(it has no \"format\")");
     if (!w->samples.file)
         w->samples.file = arena_strdup(&w->loader.arena, file);
-    if (samples_load_measure(&w->samples, root))
-        return -1;
-    return measured_read(&w->measured, &w->loader, root, file);
+    int rc = samples_load_measure(&w->samples, root);
+    return measured_read(&w->measured, &w->loader, root, file) | rc;
 }
 
 static int load_all(struct showing *w, const char *const *files, int n)

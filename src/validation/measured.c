@@ -198,9 +198,9 @@ int measured_read(struct measured *m, struct cfg_loader *loader, struct cfg root
     for (int64_t i = 0; i < cfg_len(rows); i++) {
         struct cfg row = cfg_at(rows, i);
         const char *kind;
-        if (!cfg_is_object(row))
-            rc = cfg_error(row, "is no measurement");
-        else if (cfg_string(cfg_get(row, "kind"), &kind))
+        if (!cfg_is_string(cfg_get(row, "kind")))
+            continue;
+        if (cfg_string(cfg_get(row, "kind"), &kind))
             rc = -1;
         else if (strcmp(kind, "step") == 0)
             rc |= add_step(m, &loader->arena, row, name, read_step);

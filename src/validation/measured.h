@@ -48,7 +48,7 @@ struct measured {
 void measured_release(struct measured *m);
 
 /* Adds the steps of a file; a file without any is no error. -1 after reporting what is
- * wrong with a row. */
+ * wrong with a step; rows that are none at all samples_load_measure reports. */
 int measured_read(struct measured *m, struct cfg_loader *loader, struct cfg root,
                   const char *file);
 
