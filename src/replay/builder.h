@@ -1,9 +1,12 @@
 /* What the writers of a step share: the scenario, the operator list with its times, and
  * the state of the pass at hand. Private to src/replay/.
  *
- *   step.c     set-up, accumulation steps and the pipeline's passes
+ *   step.c     set-up and accumulation steps
+ *   build.c    kernels, waits and collectives, for all of these
+ *   pipeline.c the passes of a stage, messages between stages
  *   stage.c    which blocks the stage holds
- *   pass.c     forward and backward of the blocks, with the memory they take
+ *   pass.c     forward and backward of a chunk's layers, and what is recomputed
+ *   pass_block.c  kernels of one block, with the memory they take
  *   buckets.c  gradients into buckets, as each library does it
  *   wire.c     what a bucket's way over the wire is: plans, stages, compression
  *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
@@ -146,6 +149,13 @@ struct builder {
 int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
                      double shared_s);
 
+/* Tells what memory the kernel written last holds: all that was booked since the one
+ * before. */
+void build_mark_memory(struct builder *b);
+
+/* The copy of a batch from pinned host memory, which forward waits for; its task. */
+int32_t build_load_batch(struct builder *b);
+
 /* Tasks added from now on belong to that. */
 void build_tag(struct builder *b, enum work work, int64_t number);
 
@@ -208,12 +218,29 @@ void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct
 void pass_time_blocks(struct builder *b);
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err);
 
+/* The core of attention: what selective checkpointing computes again. */
+bool pass_is_core(const struct builder *b, const struct op *op);
+
+/* Adding a microbatch's gradients to the sum, unscaling them, casting: bytes per
+ * parameter. The first microbatch has nothing to add to. */
+void pass_accumulate(struct builder *b, const struct op_block *block);
+
 /* Activations that one layer of the block keeps for backward. */
 int64_t pass_kept_B(const struct builder *b, int32_t block);
 
 /* Blocks one by one, for the writers of passes. */
 void pass_forward_block(struct builder *b, int32_t block);
 int pass_backward_block(struct builder *b, int32_t block, struct err *err);
+
+/* pipeline.c */
+
+/* The passes of one accumulation step; its last backwards may reduce beside compute. */
+int pipeline_passes(struct builder *b, const struct pass_list *order,
+                    int64_t accumulated, bool reduces, struct err *err);
+
+/* The activation that goes from stage to stage; ranks of a tensor group each send their
+ * part of it. */
+double pipeline_message_B(const struct builder *b);
 
 /* measure.c: the pass in isolation, measured once. */
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,

@@ -1,0 +1,300 @@
+/* Forward and backward of one block: kernels in the order of issue with their collectives,
+ * tensors allocated and freed, gradients handed to their buckets. */
+#include "replay/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dispatch_s(const struct builder *b, const struct op *op)
+{
+    double each = op->backward ? b->fw->dispatch_backward_s : b->fw->dispatch_forward_s;
+    return each * op->dispatches;
+}
+
+/* Times ----------------------------------------------------------------------------- */
+
+static void time_ops(struct builder *b, const struct op *ops, int32_t n,
+                     double *times[2])
+{
+    for (int side = 0; side < 2; side++) {
+        times[side] = ARENA_ARRAY(b->arena, n, double);
+        struct kernel_share share = side ? b->shared : kernel_alone;
+        for (int32_t i = 0; i < n; i++)
+            times[side][i] = kernel_framework_s(b->gpu, b->fw, b->half, &ops[i], share);
+    }
+}
+
+void pass_time_blocks(struct builder *b)
+{
+    b->times = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_times);
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        time_ops(b, block->forward, block->n_forward, b->times[i].forward_s);
+        time_ops(b, block->backward, block->n_backward, b->times[i].backward_s);
+    }
+}
+
+/* Memory ------------------------------------------------------------------------------ */
+
+bool pass_is_core(const struct builder *b, const struct op *op)
+{
+    static const char *const names[] = { "scores",  "scale",         "mask",
+                                         "softmax", "probs_dropout", "probs_cast",
+                                         "context" };
+    const char *name = op->name;
+    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
+        return false;
+    if (strncmp(name, "cross_", 6) == 0)
+        name += 6;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Where a forward operator's kept tensors are booked, and freed from. */
+static enum keep keep_of(const struct builder *b, const struct op *op)
+{
+    if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
+        return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
+    return b->keep;
+}
+
+static void allocate_outs(struct builder *b, const struct op *op)
+{
+    struct ledger *l = &b->step->ledger;
+    enum keep keep = keep_of(b, op);
+    int64_t transient_B = 0;
+    for (int32_t i = 0; i < op->n_outs; i++) {
+        int64_t size = ledger_round(op->outs[i].size_B);
+        bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
+        ledger_alloc(
+            l, kept && keep == KEEP_ACTIVATIONS ? LEDGER_ACTIVATIONS : LEDGER_WORKSPACE,
+            size);
+        if (!kept)
+            transient_B += size;
+    }
+    ledger_free(l, LEDGER_WORKSPACE, b->transient_B);
+    b->transient_B = transient_B;
+}
+
+/* Frees what the forward operators kept for this backward operator. */
+static void free_kept(struct builder *b, const struct op_block *block, int32_t backward)
+{
+    enum ledger_kind usual =
+        b->keep == KEEP_WORKSPACE ? LEDGER_WORKSPACE : LEDGER_ACTIVATIONS;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until == backward)
+                ledger_free(&b->step->ledger,
+                            pass_is_core(b, &block->forward[i]) ? LEDGER_WORKSPACE
+                                                                : usual,
+                            block->forward[i].outs[j].size_B);
+}
+
+/* Autocast's 16-bit copies of a block's weights: made in forward, dropped in backward. A
+ * sharded unit is gathered in 16 bits. */
+static int64_t autocast_B(const struct builder *b, const struct op_block *block)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < block->n_params && !shard_is_full(b); i++)
+        if (block->params[i].matrix)
+            bytes += b->states.autocast_B * (double)block->params[i].elements;
+    return (int64_t)bytes;
+}
+
+/* Operators ------------------------------------------------------------------------- */
+
+/* To issue one collective of the tensor group. */
+static double collective_dispatch_s(const struct builder *b)
+{
+    enum { WIDE_GROUP = 8 };
+    bool wide = b->settings.tensor >= WIDE_GROUP;
+    return wide ? b->fw->dispatch_wide_s : b->fw->dispatch_collective_s;
+}
+
+static void emit_op(struct builder *b, const struct op *op, double alone_s,
+                    double shared_s)
+{
+    bool weight = tensor_weight_op(op);
+    if (b->overlapped >= 0 && !weight) {
+        build_wait(b, b->overlapped);
+        b->overlapped = -1;
+    }
+    if (b->gathered >= 0 && weight) {
+        build_wait(b, b->gathered);
+        b->gathered = -1;
+    }
+    double times_s[] = { dispatch_s(b, op), alone_s, shared_s };
+    if (b->ring)
+        exchange_pieces(b, b->ring, op, times_s);
+    else
+        build_kernel(b, b->part, times_s[0], alone_s, shared_s);
+    b->ring = NULL;
+    build_label(b, op->name);
+    b->step->flops += op->flops;
+    allocate_outs(b, op);
+}
+
+/* What the host and the GPU spend on a block. */
+struct spent {
+    double host_s, gpu_s;
+};
+
+/* Collectives of the tensor, context and expert groups that stand before or behind the operator. */
+static void emit_comms(struct builder *b, int32_t block, const struct op *op,
+                       int32_t at, bool after, struct spent *spent)
+{
+    double host_s = collective_dispatch_s(b);
+    const struct block_comms *c = &b->comms[block];
+    for (int32_t i = 0; i < c->n[op->backward]; i++) {
+        const struct op_comm *k = &c->v[op->backward][i];
+        if (k->op != at || k->after != after)
+            continue;
+        int32_t task = -1;
+        if (k->workspace_B > 0)
+            b->transient_B += ledger_workspace(&b->step->ledger, k->workspace_B);
+        if (k->ring) {
+            b->ring = k;
+            continue;
+        }
+        for (int32_t n = 0; n < k->times; n++)
+            task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
+                                         k->comm, b->last_kernel);
+        spent->host_s += host_s * k->times;
+        spent->gpu_s += k->time_s * k->times;
+        if (k->overlapped && after && b->overlapped < 0)
+            b->overlapped = task;
+        else if (k->overlapped && !after && b->gathered < 0)
+            b->gathered = task;
+        else
+            build_wait(b, task);
+    }
+}
+
+/* The host falls behind and catches up at random; over a block its lead is lost in part
+ * where host and GPU are about equally fast (MODEL.md, "Host"). */
+static void soften(struct builder *b, const struct spent *spent)
+{
+    bool group = b->settings.tensor > 1;
+    double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
+    double width = spread * spent->host_s;
+    if (width <= 0)
+        return;
+    double lost = width * log1p(exp(-fabs(spent->gpu_s - spent->host_s) / width));
+    build_kernel(b, PART_OTHER, 0, lost, lost);
+    build_label(b, "waits for the host");
+}
+
+void pass_forward_block(struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    struct spent spent = { 0 };
+    if (b->part != PART_RECOMPUTE)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+    for (int32_t i = 0; i < block->n_forward; i++) {
+        const struct op *op = &block->forward[i];
+        emit_comms(b, index, op, i, false, &spent);
+        emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
+        emit_comms(b, index, op, i, true, &spent);
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->forward_s[0][i];
+    }
+    soften(b, &spent);
+}
+
+/* The core of attention once more, before backward needs it. */
+static void recompute_core(struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    enum part part = b->part;
+    b->part = PART_RECOMPUTE;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        if (pass_is_core(b, &block->forward[i]))
+            emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+    b->part = part;
+}
+
+/* The first backward operator that uses what the core kept; -1: there is no core. */
+static int32_t core_user(const struct builder *b, const struct op_block *block)
+{
+    int32_t first = -1;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
+            int32_t user = block->forward[i].outs[j].kept_until;
+            if (pass_is_core(b, &block->forward[i]) && user >= 0 &&
+                (first < 0 || user < first))
+                first = user;
+        }
+    return first;
+}
+
+/* Gradients that an operator completes: allocated by the first microbatch, added to by
+ * the others, reduced by those that reduce. */
+static int complete_gradients(struct builder *b, const struct op_block *block,
+                              const struct op *op, struct err *err)
+{
+    for (int32_t i = 0; i < op->grad_n; i++) {
+        const struct op_param *p = &block->params[op->grad_first + i];
+        const struct states *states = build_states(b, p);
+        double sum_B = (double)p->elements * states->gradient_B;
+        double made_B = shard_is_full(b) ? sum_B : (double)p->elements * states->made_B;
+        if (b->first && !b->fw->keeps_gradients)
+            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
+        else /* added to the sum behind this operator */
+            b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)made_B);
+        if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
+            buckets_add(b, p, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether the backward pass at hand has the operator. */
+static bool runs(const struct builder *b, const struct op *op)
+{
+    return !b->splits || tensor_weight_op(op) == (b->kind == PASS_WEIGHT);
+}
+
+int pass_backward_block(struct builder *b, int32_t index, struct err *err)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    struct spent spent = { 0 };
+    int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
+    for (int32_t i = 0; i < block->n_backward; i++) {
+        const struct op *op = &block->backward[i];
+        if (!runs(b, op))
+            continue;
+        if (i == core)
+            recompute_core(b, index);
+        emit_comms(b, index, op, i, false, &spent);
+        emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
+        emit_comms(b, index, op, i, true, &spent);
+        free_kept(b, block, i);
+        if (complete_gradients(b, block, op, err) < 0)
+            return -1;
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->backward_s[0][i];
+    }
+    if (!b->splits || b->kind == PASS_WEIGHT)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+    soften(b, &spent);
+    return 0;
+}
+
+void pass_accumulate(struct builder *b, const struct op_block *block)
+{
+    double elements = (double)block_parameters(block);
+    double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
+    double bytes = each_B * elements * (b->first ? 0.5 : 1);
+    if (shard_is_full(b) &&
+        b->s->parallel.pipeline == 1) /* else whole, until the last */
+        bytes /= (double)b->s->parallel.shard_degree;
+    if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
+        return;
+    build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    build_label(b, "add gradients");
+}
