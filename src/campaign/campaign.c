@@ -6,6 +6,8 @@ int campaign_read(struct campaign *c, const struct scenario *s)
     int rc = storage_read(&c->storage, s, at->storage);
     rc |= input_read(&c->input, &c->storage, s, at->input);
     rc |= whole_job_read(&c->job, &c->storage, s, at->job);
+    rc |=
+        uncertainty_read(&c->uncertainty, s, at->uncertainty, c->job.checkpoint.given);
     return rc ? -1 : 0;
 }
 
@@ -32,4 +34,19 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
     whole_job_run(&r->job, &c->job, &c->storage, &r->input, s, step);
     if (tracing_note(c, s))
         simulate_warn(step, arena, tracing_note(c, s));
+}
+
+int campaign_draw(struct campaign_result *r, const struct campaign *c,
+                  const struct scenario *s, const struct simulate_result *step,
+                  const struct uncertainty_draws *how, struct err *err)
+{
+    const struct checkpoint_result *k = &r->job.checkpoint;
+    struct uncertainty_step of = { .time_s = step->step_time_s };
+    if (r->input.given && r->input.wait_s > 0)
+        of.least_s = of.time_s;
+    if (r->job.has_checkpoints) {
+        of.checkpoint_s = k->blocking_s;
+        of.interval_s = (double)k->every * of.time_s;
+    }
+    return uncertainty_run(&r->uncertainty, &c->uncertainty, s, &of, how, err);
 }

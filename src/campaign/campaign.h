@@ -5,16 +5,19 @@
 #define CAMPAIGN_CAMPAIGN_H
 
 #include "campaign/job.h"
+#include "campaign/uncertainty.h"
 
 struct campaign {
     struct storage storage;
     struct input input;
     struct whole_job job;
+    struct uncertainty uncertainty;
 };
 
 struct campaign_result {
     struct input_result input;
     struct job_result job;
+    struct uncertainty_result uncertainty;
 };
 
 /* Reads the sections of a scenario that was read. Every error is reported; -1 when there
@@ -27,7 +30,13 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
                   const struct campaign *c, const struct scenario *s,
                   struct simulate_result *step);
 
-/* Adds "input" and "job" to the JSON of a result; null where the scenario has none. */
+/* Draws what the scenario says of uncertainty, behind campaign_run: how step times vary,
+ * and what failures leave of the time. Fails at what cannot be simulated. */
+int campaign_draw(struct campaign_result *r, const struct campaign *c,
+                  const struct scenario *s, const struct simulate_result *step,
+                  const struct uncertainty_draws *how, struct err *err);
+
+/* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the scenario has none. */
 void campaign_json(json_t *result, const struct campaign_result *r);
 
 #endif

@@ -93,4 +93,5 @@ void campaign_json(json_t *result, const struct campaign_result *r)
 {
     json_object_set_new(result, "input", input_json(&r->input));
     json_object_set_new(result, "job", job_json(&r->job));
+    json_object_set_new(result, "uncertainty", uncertainty_json(&r->uncertainty));
 }

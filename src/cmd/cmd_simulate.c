@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct arguments {
     struct option_list sets;
@@ -187,6 +188,42 @@ static int draw(const struct step_figures *f, const struct scenario *s,
                : 0;
 }
 
+/* Progress of draws that take longer than a moment. */
+
+struct progress {
+    double start_s, shown_s;
+};
+
+static void show_progress(void *arg, int64_t done, int64_t total)
+{
+    struct progress *p = arg;
+    char left[UNITS_TEXT_MAX];
+    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
+    if (done == total) {
+        fprintf(stderr, "\r\033[K");
+        return;
+    }
+    if (now_s - p->start_s < 0.5 || now_s - p->shown_s < 0.1)
+        return;
+    p->shown_s = now_s;
+    units_time_text(left, (double)(total - done) / rate);
+    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " draws, %.0f/s, %s left\033[K", done,
+            total, rate, left);
+}
+
+static int draw_uncertainty(const struct scenario *s, const struct simulate_result *r,
+                            struct arguments *args, struct err *err)
+{
+    struct progress progress = { .start_s = clock_s() };
+    const struct uncertainty_draws how = {
+        .network = (enum fidelity)args->network,
+        .unfold = args->unfold,
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .arg = &progress,
+    };
+    return campaign_draw(&args->beyond, &args->campaign, s, r, &how, err);
+}
+
 /* Simulates, with those who watch. */
 static int run(struct simulate_result *r, struct cfg_loader *loader,
                const struct scenario *s, struct arguments *args, struct err *err)
@@ -211,8 +248,10 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         how.observer = step_figures_observer(figures);
     }
     int rc = simulate(r, &loader->arena, s, &how, err);
-    if (rc == 0)
+    if (rc == 0) {
         campaign_run(&args->beyond, &loader->arena, &args->campaign, s, r);
+        rc = draw_uncertainty(s, r, args, err);
+    }
     if (trace && rc)
         trace_abandon(trace);
     else if (trace)

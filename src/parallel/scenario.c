@@ -22,7 +22,7 @@ static const struct cfg_field scenario_fields[] = {
     CFG_CHILD("software", struct reading, software),
     CFG_CHILD("distribution", struct reading, distribution),
     CFG_CHILD("parallelism", struct reading, parallelism),
-    CFG_REFUSED("uncertainty", "uncertainty is not simulated yet; leave it out"),
+    CFG_CHILD("uncertainty", struct reading, sections.uncertainty),
     CFG_CHILD("storage", struct reading, sections.storage),
     CFG_CHILD("input", struct reading, sections.input),
     CFG_CHILD("job", struct reading, sections.job),

@@ -176,7 +176,7 @@ struct software { /* versions; NULL: not given */
 
 /* What lies beyond a step; read by the campaign layer. Absent where not written. */
 struct scenario_sections {
-    struct cfg storage, input, job;
+    struct cfg storage, input, job, uncertainty;
 };
 
 struct scenario {

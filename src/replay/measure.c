@@ -4,8 +4,26 @@
 #include "base/units.h"
 #include "replay/builder.h"
 #include "replay/run.h"
+#include "replay/syncs.h"
 
 #include <string.h>
+
+/* What jitter of single kernels comes to over the pass. */
+static void read_kernels(struct pass_cost *cost, const struct program *p,
+                         const struct net *net)
+{
+    int32_t *syncs = syncs_find(p, net);
+    for (int32_t i = 0; i < p->tasks.n; i++) {
+        double time_s = units_s(p->tasks.v[i].alone_ps);
+        if (p->tasks.v[i].stream == STREAM_COMPUTE)
+            cost->squares_s2 += time_s * time_s;
+        if (syncs[i] < 0)
+            continue;
+        cost->n_syncs++;
+        cost->over = p->comms.v[syncs[i]].channel;
+    }
+    free(syncs);
+}
 
 /* The pass alone, on a program of its own; its collectives are those of the stage's. */
 static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
@@ -52,6 +70,7 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
             sum += i == PART_DATA_COMM_HIDDEN ? 0 : cost->parts_ps[i];
         }
         cost->parts_ps[PART_OTHER] += cost->time_ps - sum; /* rounding */
+        read_kernels(cost, &alone, b->request->folded);
     }
     program_release(&alone);
     return rc;

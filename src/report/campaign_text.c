@@ -107,4 +107,5 @@ void report_campaign_text(FILE *out, const struct campaign_result *r)
 {
     print_input(out, &r->input);
     print_job(out, &r->job);
+    report_uncertainty_text(out, &r->uncertainty);
 }

@@ -25,6 +25,7 @@ const char *report_phase_text(enum job_phase phase);
 
 /* The part of the text that the campaign adds. */
 void report_campaign_text(FILE *out, const struct campaign_result *r);
+void report_uncertainty_text(FILE *out, const struct uncertainty_result *r);
 
 /* One source: statistics per quantity, table and band, rank groups, what was dropped and
  * why; with `rows`, every row. */

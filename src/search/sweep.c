@@ -198,6 +198,7 @@ static json_t *empty_result(void)
     const struct campaign_result beyond = {
         .input.given = true,
         .job = { .given = true, .has_checkpoints = true, .trials.trials = 1 },
+        .uncertainty = { .given = true, .has_goodput = true },
     };
     json_t *result = result_json(&s, &r);
     campaign_json(result, &beyond);

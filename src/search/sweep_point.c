@@ -52,6 +52,7 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
                          json_t *tree, json_t *warnings, struct err *err)
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
+    const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
     struct scenario s = { 0 };
     struct simulate_result r;
     struct campaign campaign;
@@ -64,6 +65,8 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
     if (simulate(&r, &loader->arena, &s, &options, err))
         return NULL;
     campaign_run(&beyond, &loader->arena, &campaign, &s, &r);
+    if (campaign_draw(&beyond, &campaign, &s, &r, &draws, err))
+        return NULL;
     for (int64_t i = 0; i < loader->diags.n_warnings; i++)
         json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
     for (int32_t i = 0; i < r.n_warnings; i++)

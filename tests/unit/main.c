@@ -18,7 +18,7 @@
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(simulate) X(shard) X(conserve) X(traffic) \
     X(calibrate) X(logs) X(compare) \
-    X(job) \
+    X(job) X(uncertainty) \
     X(expr) X(mapping) X(stats) X(trust) \
     X(report) X(draw) X(trace) X(chakra) X(sweep) X(plan)
 /* clang-format on */

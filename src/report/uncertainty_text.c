@@ -1,0 +1,50 @@
+/* How step times vary, and what failures leave of the time. */
+#include "report/report.h"
+
+#include <math.h>
+
+static void print_steps(FILE *out, const struct uncertainty_result *r)
+{
+    const struct distribution *d = &r->step_time_s;
+    const double values[] = { d->mean, d->p5, d->p50, d->p95 };
+    char texts[4][UNITS_TEXT_MAX];
+    for (int i = 0; i < 4; i++)
+        units_time_text(texts[i], values[i]);
+    fprintf(out, "  step time  %s in the mean (%+.2f %%), p5 %s, p50 %s, p95 %s\n",
+            texts[0], 100 * (r->slowdown - 1), texts[1], texts[2], texts[3]);
+}
+
+static void print_share(FILE *out, const char *what, double share)
+{
+    fprintf(out, ", %s %.1f %%", what, 100 * share);
+}
+
+static void print_goodput(FILE *out, const struct goodput_result *g)
+{
+    const struct failure_process *p = &g->process;
+    char between[UNITS_TEXT_MAX], interval[UNITS_TEXT_MAX], takes[UNITS_TEXT_MAX];
+    fprintf(out, "  goodput    %.1f %% of the time", 100 * g->fraction);
+    print_share(out, "lost work", g->lost);
+    print_share(out, "checkpoints", g->checkpoints);
+    print_share(out, "restarts", g->restarts);
+    fprintf(out, "\n             %.4g steps/day, p5 %.4g, p95 %.4g\n",
+            g->steps_per_day.mean, g->steps_per_day.p5, g->steps_per_day.p95);
+    fprintf(out, "             a failure every %s, a checkpoint of %s every %s\n",
+            units_time_text(between, p->mtbf_s),
+            units_time_text(takes, p->checkpoint_s),
+            units_time_text(interval, p->interval_s));
+    if (g->gave_up)
+        fprintf(out, "             %lld draws hardly went on\n", (long long)g->gave_up);
+}
+
+void report_uncertainty_text(FILE *out, const struct uncertainty_result *r)
+{
+    if (!r->given)
+        return;
+    fprintf(out, "\nUncertainty (%lld draws, seed %lld, %s)\n", (long long)r->samples,
+            (long long)r->seed,
+            r->unfolded ? "every rank" : "the slowest of equal ranks");
+    print_steps(out, r);
+    if (r->has_goodput)
+        print_goodput(out, &r->goodput);
+}
