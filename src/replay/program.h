@@ -105,7 +105,7 @@ struct comm {
 struct pass_cost {
     int64_t time_ps, parts_ps[PART_N], gpu_busy_ps, host_busy_ps;
     int64_t links_busy_ps[LINKS_N]; /* of the busiest link of each kind */
-    double squares_s2; /* sum of its kernels' squared times */
+    double squares_s2;              /* sum of its kernels' squared times */
     int32_t n_syncs;   /* collectives between its kernels that make ranks equal ... */
     enum channel over; /* ... and the channel of the last */
 };
