@@ -14,6 +14,10 @@
 enum { TRIALS_MAX = 10000 };
 #define DAY_S 86400.0
 
+/* A warm pool is kept for an hour at most, and has neither spot instances nor instances of
+ * several kinds ("SageMaker managed warm pools", Considerations). */
+#define KEEP_ALIVE_MAX_S 3600.0
+
 struct job_words {
     struct whole_job job;
     struct cfg evaluation, checkpoint, early_stopping;
@@ -31,7 +35,7 @@ static const struct cfg_field job_fields[] = {
             .has = offsetof(W, job.has_compilation), .min = 0, .max = 30 * DAY_S),
     CFG_CHILD("evaluation", W, evaluation),
     CFG_CHILD("checkpoint", W, checkpoint),
-    CFG_QUANTITY("keep_alive", W, job.keep_alive_s, UNIT_SECONDS, 0, 28 * DAY_S),
+    CFG_QUANTITY("keep_alive", W, job.keep_alive_s, UNIT_SECONDS, 0, KEEP_ALIVE_MAX_S),
     CFG_REAL("spot_discount", W, job.spot_discount, 0, 0.99),
     CFG_INT("trials", W, job.trials, 1, TRIALS_MAX),
     CFG_ROW("parallel_trials", CFG_T_INT, W, job.parallel_trials,
@@ -91,6 +95,9 @@ static int check(const struct job_words *w, const struct scenario *s, struct cfg
         return cfg_error(cfg_get(c, "keep_alive"),
                          "a warm pool keeps no spot instances (leave this or "
                          "\"spot_discount\" out)");
+    if (w->job.keep_alive_s > 0 && !cluster_is_uniform(&s->cluster))
+        return cfg_error(cfg_get(c, "keep_alive"),
+                         "a warm pool has instances of one kind (leave this out)");
     return check_trials(w, c);
 }
 

@@ -557,6 +557,11 @@ static void test_errors(void)
                  "/storage: ", "throughput_per_TiB");
     expect_error("/job={\"keep_alive\":\"1h\",\"spot_discount\":0.5}",
                  "/job/keep_alive: ", "spot");
+    expect_error("/job/keep_alive=\"2h\"", "/job/keep_alive: ", "too large");
+    expect_error(
+        "/job/keep_alive=\"1h\" /cluster={\"groups\":[{\"instance\":\"ml.p3.16xlarge\","
+        "\"count\":1},{\"instance\":\"ml.p3dn.24xlarge\",\"count\":1}]}",
+        "/job/keep_alive: ", "one kind");
     expect_error("/job={\"trials\":2,\"parallel_trials\":3}",
                  "/job/parallel_trials: ", "write 2 or less");
     expect_error("/input/busy_vcpus=64", "/input/busy_vcpus: ", "p3.16xlarge");
