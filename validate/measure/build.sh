@@ -45,7 +45,7 @@ native_archs() {
 }
 
 # Binaries for the generations that this nvcc knows, from V100 on (CUDA 13 begins with
-# sm_75); other GPUs translate the PTX of the newest.
+# sm_75); GPUs between and beyond them translate the PTX of the oldest or newest.
 archs=${CUDA_ARCHS:-70 75 80 90 100 120}
 if [ "$archs" = native ]; then
     archs=$(native_archs)
@@ -53,17 +53,21 @@ if [ "$archs" = native ]; then
 fi
 known=$("$nvcc" --list-gpu-arch 2>/dev/null || echo compute_80)
 codes=""
+oldest=""
 newest=""
 for arch in $archs; do
     case "$known" in
     *"compute_$arch"*)
         codes="$codes -gencode arch=compute_$arch,code=sm_$arch"
+        oldest=${oldest:-$arch}
         newest=$arch
         ;;
     esac
 done
-[ -n "$newest" ] || missing "$nvcc knows none of these generations: $archs"
+[ -n "$newest" ] || missing "$nvcc knows none of these generations: $archs (CUDA_ARCHS names others)"
 codes="$codes -gencode arch=compute_$newest,code=compute_$newest"
+[ "$oldest" = "$newest" ] ||
+    codes="$codes -gencode arch=compute_$oldest,code=compute_$oldest"
 
 mkdir -p "$(dirname "$out")"
 jobs=$(nproc 2>/dev/null || echo 1)

@@ -35,8 +35,6 @@ left() {
     echo $((budget - ($(date +%s) - begun)))
 }
 
-[ -x "$program" ] || CUDA_ARCHS=${CUDA_ARCHS:-native} \
-    sh validate/measure/build.sh "$program" || exit 3
 mkdir -p "$dir" || exit 3
 log=$dir/run.log
 : >"$log"
@@ -45,6 +43,10 @@ log=$dir/run.log
 say() {
     echo "$@" | tee -a "$log"
 }
+if ! CUDA_ARCHS=${CUDA_ARCHS:-native} sh validate/measure/build.sh "$program"; then
+    [ -x "$program" ] || exit 3
+    say "$program is taken as it is"
+fi
 say "run of $(date -u +%Y-%m-%dT%H:%M:%SZ), $budget s: $parts"
 if command -v nvidia-smi >/dev/null; then
     nvidia-smi --query-gpu=name,driver_version,memory.used,power.limit,clocks.max.sm,clocks.sm,temperature.gpu \
