@@ -64,6 +64,7 @@ static struct op *emit(struct build *b, const char *name, enum op_kind kind,
     struct op *op = &(backward ? block->backward : block->forward)[(*n)++];
     *op = (struct op) { .name = name,
                         .kind = kind,
+                        .module = b->module,
                         .dtype = op_compute_dtype(b->s->precision),
                         .backward = backward,
                         .launches = 1,
@@ -82,6 +83,7 @@ static void add_param(struct build *b, const char *name, double elements, bool s
         .name = name,
         .elements = (int64_t)elements,
         .no_tensor_split = !split,
+        .whole = b->s->best_effort && b->shares[b->module].degree < b->s->tensor,
         .matrix = matrix,
     };
 }
@@ -132,7 +134,7 @@ static double part_elements(const struct build *b, enum part part)
     case PART_BIAS:
         return b->elements[SYM_BIAS];
     default:
-        return (double)b->m->hidden;
+        return b->elements[SYM_H];
     }
 }
 
@@ -143,7 +145,8 @@ static bool has_bias(const struct build *b, enum part part)
 
 static void own(struct build *b, enum part part)
 {
-    bool split = part == PART_WORD || part == PART_BIAS;
+    bool sliced = part == PART_NORM && b->shares[b->module].stream == SHARE_SLICE;
+    bool split = part == PART_WORD || part == PART_BIAS || sliced;
     add_param(b, spell(b, part_names[part], ".weight"), part_elements(b, part), split,
               false);
     if (has_bias(b, part))
@@ -277,7 +280,9 @@ static struct op *emit_bias_add(struct build *b, const struct row *row,
         return product;
     struct op *op =
         emit(b, spell(b, part_names[row->part], "_bias_add"), OP_STREAM, false);
-    op->read_B = op->write_B = b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n;
+    double split = l->by_columns ? (double)b->s->tensor : 1; /* behind the scatter */
+    op->read_B = op->write_B =
+        b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n / split;
     return op;
 }
 
@@ -414,7 +419,8 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     op->m = queries;
     op->n = row->kind == ROW_BMM_SDS ? d : s;
     op->k = row->kind == ROW_BMM_SDS ? s : d;
-    op->batch = b->s->batch * (b->m->heads / b->s->tensor);
+    const struct share *share = &b->shares[OP_ATTENTION];
+    op->batch = b->s->batch / share->tokens_over * (b->m->heads / share->degree);
     op->dispatches = row->same_node ? 0 : 1;
     op->flops = 2.0 * (double)queries * (double)s * (double)d * (double)op->batch;
     if (kind == OP_FLASH) {
@@ -464,12 +470,22 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
     }
 }
 
+/* The module that the step belongs to, and its sizes. */
+static void enter_step(struct build *b)
+{
+    if (b->mlp_number > 0)
+        b->module = b->step->number == b->mlp_number ? OP_MLP : OP_ATTENTION;
+    b->elements = b->sizes[b->module];
+}
+
 static void emit_steps(struct build *b, const struct step *steps, bool backward)
 {
-    for (b->step = steps; b->step->rows; b->step++)
+    for (b->step = steps; b->step->rows; b->step++) {
+        enter_step(b);
         for (const struct row *row = b->step->rows; row->kind != ROW_NONE; row++)
             if (active(step_flags(b), row->when, row->unless))
                 emit_row(b, row, backward);
+    }
     b->step = NULL;
 }
 
@@ -530,6 +546,8 @@ void build_block(struct build *b, struct op_block *block, const char *name,
     b->block = block;
     emit_steps(b, forward, false);
     emit_steps(b, backward, true);
+    if (b->mlp_number > 0) /* given to the first sublayer */
+        b->elements = b->sizes[OP_ATTENTION];
     if (block->n_forward)
         add_out(b, &block->forward[0], bytes(b, given.term), given.until);
     resolve_all(b);

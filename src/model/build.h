@@ -8,31 +8,33 @@
 #ifndef MODEL_BUILD_H
 #define MODEL_BUILD_H
 
-#include "model/ops.h"
+#include "model/share.h"
 
 /* Elements of a tensor, for one microbatch on one GPU. */
 enum sym {
-    SYM_A,     /* residual stream, tokens x hidden; over t with sequence parallelism */
-    SYM_X,     /* the same, gathered: what products read and write */
-    SYM_Q,     /* queries and the context */
-    SYM_K,     /* keys, or values */
-    SYM_E,     /* keys as the products read them: repeated where they are copied */
-    SYM_QKV,   /* Q + 2 K */
-    SYM_S,     /* scores */
-    SYM_L,     /* one number a query and head */
-    SYM_M,     /* inputs of the MLP's products: X, times experts a token */
-    SYM_F,     /* inside of the MLP */
-    SYM_QR,    /* Q once for each piece of ring attention */
-    SYM_KR,    /* K likewise */
-    SYM_R,     /* router logits */
-    SYM_P,     /* predicted positions x hidden */
-    SYM_V,     /* logits over the vocabulary */
-    SYM_O,     /* first tokens x hidden */
-    SYM_C,     /* span or class logits */
-    SYM_WORD,  /* word embedding matrix */
+    SYM_A,    /* residual stream, tokens x hidden; over t with sequence parallelism, and
+                  where SMP slices it */
+    SYM_X,    /* the same, gathered: what products read and write */
+    SYM_Q,    /* queries and the context */
+    SYM_K,    /* keys, or values */
+    SYM_E,    /* keys as the products read them: repeated where they are copied */
+    SYM_QKV,  /* Q + 2 K */
+    SYM_S,    /* scores */
+    SYM_L,    /* one number a query and head */
+    SYM_M,    /* inputs of the MLP's products: X, times experts a token */
+    SYM_F,    /* inside of the MLP */
+    SYM_QR,   /* Q once for each piece of ring attention */
+    SYM_KR,   /* K likewise */
+    SYM_R,    /* router logits */
+    SYM_P,    /* predicted positions x hidden */
+    SYM_V,    /* logits over the vocabulary */
+    SYM_O,    /* first tokens x hidden */
+    SYM_C,    /* span or class logits */
+    SYM_WORD, /* word embedding matrix */
     SYM_PLACE, /* learned positions */
     SYM_TYPE,  /* token types */
     SYM_BIAS,  /* T5: relative position biases */
+    SYM_H,     /* one number a column of the residual stream: weights of norms */
     SYM_N
 };
 
@@ -180,8 +182,9 @@ struct linear {
     int64_t batch; /* experts: `rows` are shared evenly among as many matrices */
     bool bias, split_weight, split_bias, owned; /* owned: not tied to another block's */
     enum dtype dtype;
-    bool expert;   /* of experts, which a group may share */
-    double slower; /* their uneven load; 0: none */
+    bool expert;     /* of experts, which a group may share */
+    double slower;   /* their uneven load; 0: none */
+    bool by_columns; /* k is split, not n: what it writes is scattered */
 };
 
 struct build {
@@ -190,14 +193,18 @@ struct build {
     const struct op_settings *s;
     struct err *err;
     uint32_t flags;
-    double elements[SYM_N], width[WIDTH_N];
+    struct share shares[OP_MODULES];
+    double sizes[OP_MODULES][SYM_N], width[WIDTH_N];
+    const double *elements; /* the row of sizes of the module at hand */
     struct linear linears[PART_LINEARS];
+    enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
+    int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */
     struct op_block *block; /* being made; its arrays have room */
     const struct step *step;
     const char **until; /* of the block's outs, OP_OUTS_MAX a forward operator */
 };
 
-/* Sizes, widths and flags for a model under settings; -1 with err set when they do not
+/* Shares, sizes, widths and flags for a model under settings; -1 with err set when they do not
  * divide, overflow, or make no sense. */
 int build_init(struct build *b, struct arena *arena, const struct model *m,
                const struct op_settings *s, struct err *err);

@@ -244,8 +244,16 @@ static const struct {
     [MODEL_HEAD_CLASS] = { 1 << POOL | 1 << CLASSES, NULL },
 };
 
+/* The one module of the block that comes. */
+static void enter(struct build *b, enum op_module module)
+{
+    b->module = module;
+    b->elements = b->sizes[module];
+}
+
 void build_embedding(struct build *b, struct op_block *block)
 {
+    enter(b, OP_EMBEDDING);
     bool normed = b->flags & HAS_EMBEDDING_NORM;
     struct keep given = { .term = WIDE(normed ? 1 : 0, A), .until = "norm_bwd" };
     build_block(b, block, "embedding", 1,
@@ -255,6 +263,7 @@ void build_embedding(struct build *b, struct op_block *block)
 
 void build_bridge(struct build *b, struct op_block *block)
 {
+    enter(b, OP_EMBEDDING);
     struct keep given = { .term = WIDE(1, A), .until = "encoder_norm_bwd" };
     build_block(b, block, "decoder_embedding", 1, bridge_f, bridge_b, given);
 }
@@ -273,6 +282,7 @@ static struct keep head_given(const struct build *b, const char *user)
 
 void build_head(struct build *b, struct op_block *block)
 {
+    enter(b, OP_HEAD);
     struct step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
     uint32_t has = heads[b->m->head].segments;
     const char *user = heads[b->m->head].user;

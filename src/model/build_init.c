@@ -21,8 +21,10 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         { "tokens of a sequence",
           s->sequence_parallel ? op_tokens(s) / s->batch : s->tensor },
     };
+    bool left[] = { s->best_effort, s->best_effort, s->best_effort,
+                    s->best_effort, s->whole_ends,  false };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].size % s->tensor)
+        if (!left[i] && rows[i].size % s->tensor)
             return err_set(err,
                            "tensor degree %lld does not divide the model's %lld %s%s",
                            (long long)s->tensor, (long long)rows[i].size, rows[i].what,
@@ -58,7 +60,8 @@ static uint32_t flag(bool on, enum flag f)
 static bool softmax_fits(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
-    int64_t rows = s->batch * m->heads / s->tensor;
+    struct share share = share_of(m, s, OP_ATTENTION);
+    int64_t rows = s->batch / share.tokens_over * m->heads / share.degree;
     return (!fw->softmax_multiple || rows % fw->softmax_multiple == 0) &&
            (!fw->softmax_longest || s->sequence <= fw->softmax_longest);
 }
@@ -130,11 +133,20 @@ static void set_widths(struct build *b)
     b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;
 }
 
-/* Shared by the ranks that share the sequence. */
-static int64_t predicted_rows(const struct op_settings *s)
+/* Dealt out to as many ranks: to those that share a sequence, or a group's batch. */
+static int64_t dealt(int64_t n, int64_t ranks)
 {
-    int64_t c = s->context > 1 ? s->context : 1;
-    return (s->batch * s->predicted + c - 1) / c;
+    return (n + ranks - 1) / ranks;
+}
+
+/* Rows of the head on this GPU. */
+static int64_t predicted_rows(const struct build *b)
+{
+    const struct op_settings *s = b->s;
+    int64_t over = b->shares[OP_HEAD].tokens_over;
+    if (!gathers(b->m, s))
+        return dealt(op_tokens(s), over);
+    return dealt(s->batch * s->predicted, over * (s->context > 1 ? s->context : 1));
 }
 
 static int64_t padded(int64_t n, int64_t multiple)
@@ -142,20 +154,33 @@ static int64_t padded(int64_t n, int64_t multiple)
     return multiple > 0 ? (n + multiple - 1) / multiple * multiple : n;
 }
 
-static int set_elements(struct build *b, int64_t vocab)
+/* Ranks over which the residual stream's elements are split, where all work on the same
+ * tokens. */
+static double stream_over(const struct build *b, enum op_module module)
+{
+    bool split = b->s->sequence_parallel || b->shares[module].stream == SHARE_SLICE;
+    return split ? (double)b->s->tensor : 1;
+}
+
+/* As a rank of the module has them. */
+static int set_elements(struct build *b, enum op_module module, int64_t vocab)
 {
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
-    double t = (double)s->tensor, tokens = (double)op_tokens(s);
+    const struct share *share = &b->shares[module];
+    double t = (double)share->degree;
+    double tokens = (double)dealt(op_tokens(s), share->tokens_over);
+    double sequences = (double)dealt(s->batch, share->tokens_over);
     double parts = s->context > 1 ? (double)s->context : 1;
     double h = (double)m->hidden, heads = (double)m->heads / t;
     double each = m->experts > 0 ? (double)m->experts_per_token : 1;
-    double predicted = gathers(m, s) ? (double)predicted_rows(s) : tokens;
+    double predicted = (double)predicted_rows(b);
     int64_t places =
         m->positions_assumed && s->sequence > m->positions ? s->sequence : m->positions;
-    double *e = b->elements;
+    double *e = b->sizes[module];
     e[SYM_X] = tokens * h;
-    e[SYM_A] = e[SYM_X] / (s->sequence_parallel ? t : 1);
+    e[SYM_A] = e[SYM_X] / stream_over(b, module);
+    e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
     e[SYM_Q] = tokens * (double)m->q_width / t;
     e[SYM_K] = tokens * (double)m->kv_width / t;
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
@@ -170,8 +195,8 @@ static int set_elements(struct build *b, int64_t vocab)
     e[SYM_R] = tokens * (double)m->experts;
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
-    e[SYM_O] = (double)s->batch * h;
-    e[SYM_C] = 2 * (m->head == MODEL_HEAD_SPAN ? tokens : (double)s->batch);
+    e[SYM_O] = sequences * h;
+    e[SYM_C] = 2 * (m->head == MODEL_HEAD_SPAN ? tokens : sequences);
     e[SYM_WORD] = (double)vocab / t * h;
     e[SYM_PLACE] = (double)places * h;
     e[SYM_TYPE] = (double)m->type_vocab * h;
@@ -184,17 +209,31 @@ static int set_elements(struct build *b, int64_t vocab)
     return 0;
 }
 
+/* The product reads a slice of the stream, and adds to all columns of its output. */
+static void split_columns(struct linear *l, const struct op_settings *s)
+{
+    if (!s->by_columns)
+        return;
+    l->by_columns = true;
+    l->k /= s->tensor;
+    l->n *= s->tensor;
+}
+
 static void set_linears(struct build *b, int64_t vocab)
 {
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
-    int64_t t = s->tensor, h = m->hidden, tokens = op_tokens(s);
-    int64_t q = m->q_width / t, kv = m->kv_width / t, f = m->ffn / t;
+    const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP],
+                       *ends = &b->shares[OP_HEAD];
+    int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
+    int64_t q = m->q_width / attention->degree, kv = m->kv_width / attention->degree;
+    int64_t f = m->ffn / mlp->degree, routed = dealt(op_tokens(s), mlp->tokens_over);
     int64_t all = m->experts > 0 ? m->experts : 1;
     int64_t experts = all / (s->expert > 1 ? s->expert : 1);
-    int64_t inside = m->experts > 0 ? tokens * m->experts_per_token : tokens;
-    int64_t predicted = gathers(m, s) ? predicted_rows(s) : tokens;
-    int64_t classed = m->head == MODEL_HEAD_SPAN ? tokens : s->batch;
+    int64_t inside = m->experts > 0 ? routed * m->experts_per_token : routed;
+    int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
+    int64_t classed =
+        m->head == MODEL_HEAD_SPAN ? dealt(op_tokens(s), ends->tokens_over) : pooled;
     bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
@@ -209,11 +248,11 @@ static void set_linears(struct build *b, int64_t vocab)
         [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
         [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
         [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, false, true, layer },
-        [PART_ROUTER] = { tokens, h, all, 1, false, false, false, true, head },
+        [PART_ROUTER] = { routed, h, all, 1, false, false, false, true, head },
         [PART_DENSE] = { predicted, h, h, 1, true, false, false, true, head },
-        [PART_LOGITS] = { predicted, h, vocab / t, 1, m->head_bias || masked, true,
-                          true, own, head },
-        [PART_POOLER] = { s->batch, h, h, 1, true, false, false, true, head },
+        [PART_LOGITS] = { predicted, h, vocab / ends->degree, 1, m->head_bias || masked,
+                          true, true, own, head },
+        [PART_POOLER] = { pooled, h, h, 1, true, false, false, true, head },
         [PART_CLASSES] = { classed, h, 2, 1, true, false, false, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
@@ -221,6 +260,9 @@ static void set_linears(struct build *b, int64_t vocab)
         b->linears[i].expert = true;
         b->linears[i].slower = s->expert_imbalance;
     }
+    for (int i = PART_QKV; i <= PART_UP; i++)
+        if (i != PART_OUT && b->shares[i < PART_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
+            split_columns(&b->linears[i], s);
 }
 
 int build_init(struct build *b, struct arena *arena, const struct model *m,
@@ -232,8 +274,11 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
         return -1;
     b->flags = flags(m, s);
     set_widths(b);
-    if (set_elements(b, vocab) < 0)
-        return -1;
+    for (int i = 0; i < OP_MODULES; i++)
+        b->shares[i] = share_of(m, s, (enum op_module)i);
+    for (int i = 0; i < OP_MODULES; i++)
+        if (set_elements(b, (enum op_module)i, vocab) < 0)
+            return -1;
     set_linears(b, vocab);
     return 0;
 }

@@ -375,10 +375,12 @@ void build_layer(struct build *b, struct op_block *block, bool decoder)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
     bool second = decoder && m->arch == MODEL_ENCODER_DECODER;
     uint32_t flags = b->flags;
+    b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
     build_block(b, block, second ? "decoder_layer" : "layer",
                 second ? m->decoder_layers : m->layers, layer.forward, layer.backward,
                 given);
     b->flags = flags;
+    b->mlp_number = 0;
 }

@@ -25,6 +25,9 @@ enum op_kind {
     OP_STREAM, /* memory-bound: norms, softmax, dropout, activations, sums, copies, loss */
 };
 
+/* Parts of a model that a tensor group shares or does not: see model/share.h. */
+enum op_module { OP_EMBEDDING, OP_ATTENTION, OP_MLP, OP_HEAD, OP_MODULES };
+
 enum op_outs { OP_OUTS_MAX = 3 };
 
 /* A tensor an operator makes. Kept ones live until the block's backward has used them
@@ -38,6 +41,7 @@ struct op_out {
 struct op {
     const char *name; /* "qkv", "scores", "softmax", ...: the same in every report */
     enum op_kind kind;
+    enum op_module module;
     enum dtype dtype; /* of the arithmetic (GEMM, FLASH) */
     int64_t m, n, k,
         batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
@@ -59,6 +63,7 @@ struct op_param {
     const char *name;     /* "attention.query.weight" */
     int64_t elements;     /* on this GPU */
     bool no_tensor_split; /* replicated over the tensor group (norms, biases of rows) */
+    bool whole;           /* of a module that the tensor group does not share */
     bool expert;          /* of experts: split over the expert group */
     bool matrix;          /* weight of a product: autocast keeps a 16-bit copy of it */
 };
@@ -111,6 +116,12 @@ struct op_settings {
     int64_t expert;          /* ranks that share the experts of a layer; 0: one */
     double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
     bool sequence_parallel;
+    /* SMP's tensor groups (model/share.h) */
+    bool best_effort; /* modules that the degree does not divide stay whole */
+    bool prescaled;   /* the group's ranks are fed the same samples */
+    bool whole_ends;  /* embedding and head are not split */
+    bool slices;      /* the residual stream is split by columns ... */
+    bool by_columns;  /* ... and the products that read it by those of their input */
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
 };
 

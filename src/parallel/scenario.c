@@ -183,14 +183,20 @@ int64_t scenario_job_steps(const struct scenario *s)
     return overflows ? INT64_MAX : steps;
 }
 
-/* Vocabularies are split over the tensor group. Megatron pads them to a multiple of 128 a
- * rank (--make-vocab-size-divisible-by); SMP splits the other dimension, for which the few
- * words that make them divisible stand here. */
+/* SMP's embedding and head stay whole unless its script asks. */
+static bool whole_ends(const struct scenario *s)
+{
+    return s->parallel.smp == 1 && !s->parallel.distribute_embedding;
+}
+
+/* Where vocabularies are split over the tensor group, Megatron pads them to a multiple of
+ * 128 a rank (--make-vocab-size-divisible-by); SMP gives some ranks a word more, for which
+ * the few that make them divisible stand here. */
 static int64_t vocab_padding(const struct scenario *s)
 {
     enum { MEGATRON_MULTIPLE = 128 };
     int64_t t = s->parallel.tensor;
-    if (s->training.vocab_padding || t == 1)
+    if (s->training.vocab_padding || t == 1 || whole_ends(s))
         return s->training.vocab_padding;
     return s->parallel.library == LIBRARY_MEGATRON ? MEGATRON_MULTIPLE * t : t;
 }
@@ -208,6 +214,12 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.sequence_parallel,
+        .best_effort = p->smp == 1,
+        .prescaled = p->prescaled_batch,
+        .whole_ends = whole_ends(s),
+        .slices = p->tensor_policy == TENSOR_SMP_SCATTER ||
+                  p->tensor_policy == TENSOR_SMP_GATHER,
+        .by_columns = p->tensor_policy == TENSOR_SMP_SCATTER,
         .context = p->context,
         .ring = p->context_comm == CONTEXT_RING,
         .expert = p->expert,

@@ -45,7 +45,7 @@ enum compression { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_INT8 };
  * of a rank unless prescaled_batch is set. */
 enum tensor_policy {
     TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
-    TENSOR_SMP_SPEED,   /* as Megatron, behind an all-to-all at both ends */
+    TENSOR_SMP_SPEED,   /* as Megatron, between a gather and a slice at both ends */
     TENSOR_SMP_SCATTER, /* optimize "memory": products split by input columns, each
                            reduce-scattered: 9 T a layer and pass (default reading) */
     TENSOR_SMP_GATHER   /* optimize "memory", the other reading: inputs are gathered and
@@ -113,9 +113,10 @@ struct parallelism {
     /* tensor */
     bool sequence_parallel;
     enum tensor_policy tensor_policy;
-    bool infers_tensor;   /* SMP's, chosen by default of two readings ... */
-    bool infers_forward;  /* ... likewise forward_policy */
-    bool prescaled_batch; /* the ranks of a tensor group are fed the same batch */
+    bool infers_tensor;        /* SMP's, chosen by default of two readings ... */
+    bool infers_forward;       /* ... likewise forward_policy */
+    bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
+    bool distribute_embedding; /* SMP: embedding and head are split by words */
     /* pipeline */
     int64_t virtual_stages; /* chunks of layers a stage has; 1: one */
     enum schedule schedule;

@@ -1,5 +1,6 @@
 /* "smp_script" of the parallelism section: what a script under SMP v1 says in its calls,
- * smp.DistributedModel, smp.tensor_parallelism and smp.set_activation_checkpointing
+ * smp.DistributedModel, smp.tensor_parallelism (or smp.model_creation, which takes the
+ * same) and smp.set_activation_checkpointing
  * (smd_model_parallel_pytorch.rst of the SageMaker SDK). */
 #include "parallel/smp_params.h"
 
@@ -12,13 +13,13 @@ struct script {
     int64_t bucket_cap_mb, backward_passes_per_step;
     bool overlapping_allreduce, gradient_as_bucket_view, average_grads_across_microbatches,
         broadcast_buffers, trace_execution_times, trace_memory_usage, fused_softmax,
-        fused_bias_gelu;
+        fused_bias_gelu, distribute_embedding;
     const char *trace_device, *activation_checkpointing;
     struct {
         bool bucket_cap_mb, backward_passes_per_step, overlapping_allreduce,
             gradient_as_bucket_view, average_grads_across_microbatches, broadcast_buffers,
             trace_execution_times, trace_memory_usage, fused_softmax, fused_bias_gelu,
-            trace_device, activation_checkpointing;
+            distribute_embedding, trace_device, activation_checkpointing;
     } given;
 };
 
@@ -34,6 +35,7 @@ static const struct smp_param rows[] = {
     BOOL(gradient_as_bucket_view, NULL),
     ROW(backward_passes_per_step, CFG_T_INT, NULL, .min = 1, .max = 1 << 24),
     BOOL(fused_softmax, NULL),
+    BOOL(distribute_embedding, NULL),
     ROW(activation_checkpointing, CFG_T_STRING, NULL, .min = 0),
     BOOL(average_grads_across_microbatches, "a sum and a mean take the same time"),
     BOOL(broadcast_buffers, "transformers have no buffers to speak of"),
@@ -96,6 +98,11 @@ int smp_script_read(struct reading *r, struct cfg c)
     p->gradient_as_bucket_view |= w.gradient_as_bucket_view;
     if (w.given.fused_softmax)
         r->fused_softmax = w.fused_softmax;
+    if (w.given.distribute_embedding)
+        p->distribute_embedding = w.distribute_embedding;
+    if (w.given.distribute_embedding && p->tensor == 1)
+        reading_note(r, cfg_get(c, "distribute_embedding"),
+                     "there are no tensor ranks");
     r->accumulation = w.backward_passes_per_step;
     return w.activation_checkpointing ? read_strategy(r, c, w.activation_checkpointing)
                                       : 0;

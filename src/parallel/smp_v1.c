@@ -372,6 +372,8 @@ static void apply(struct reading *r, struct cfg c, const struct v1 *w)
                        !(r->smp_version && version_compare(r->smp_version, "1.7") < 0);
     apply_pipeline(r, c, w);
     apply_sharding(r, w);
+    p->distribute_embedding =
+        p->sharding == SHARDING_FULL; /* as AWS's scripts have it */
     apply_precision(r, c, w);
     note_unsharded(r, c, w);
 }

@@ -143,7 +143,7 @@ int buckets_plan(struct builder *b, double size_B, struct err *err)
         begin_buffers(b);
         size_B = b->bucket_limit_B;
     }
-    return wire_plan(b, size_B, err);
+    return build_ranks(b, HELD_BY_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
 }
 
 void buckets_begin(struct builder *b)
@@ -153,16 +153,17 @@ void buckets_begin(struct builder *b)
         b->wire.way->begin(b);
 }
 
-/* Gradients of experts are summed over the ranks that hold the same ones. */
-static int send_experts(struct builder *b, struct err *err)
+/* Gradients of what others than data ranks hold are summed over those. */
+static int send_others(struct builder *b, enum holders h, struct err *err)
 {
-    double bytes = b->experts_B * b->wire.frac;
-    bool sharded = b->s->parallel.sharding != SHARDING_NONE;
-    b->experts_B = 0;
-    if (bytes <= 0 || build_expert_ranks(b) == 1)
+    double bytes = b->others_B[h] * b->wire.frac;
+    const struct parallelism *p = &b->s->parallel;
+    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
+    b->others_B[h] = 0;
+    if (bytes <= 0 || build_ranks(b, h) == 1)
         return 0;
     int32_t comm =
-        build_comm(b, CHANNEL_EXPERT_DATA,
+        build_comm(b, build_holders_channel(h),
                    sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, bytes, err);
     if (comm < 0)
         return -1;
@@ -170,18 +171,20 @@ static int send_experts(struct builder *b, struct err *err)
     return 0;
 }
 
-static int add_experts(struct builder *b, double bytes, struct err *err)
+static int add_others(struct builder *b, enum holders h, double bytes, struct err *err)
 {
     double limit_B = (double)b->s->parallel.bucket_B;
-    b->experts_B += bytes;
-    return limit_B <= 0 || b->experts_B < limit_B ? 0 : send_experts(b, err);
+    b->others_B[h] += bytes;
+    return limit_B <= 0 || b->others_B[h] < limit_B ? 0 : send_others(b, h, err);
 }
 
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 {
     double bytes = (double)p->elements * b->wire.gradient_B;
-    return build_is_shared(b, p) ? add_experts(b, bytes, err)
-                                 : b->wire.way->add(b, bytes, err);
+    enum holders h = build_holders(b, p);
+    if (h != HELD_BY_DATA)
+        return add_others(b, h, bytes, err);
+    return build_ranks(b, h) > 1 ? b->wire.way->add(b, bytes, err) : 0;
 }
 
 /* All gradients at once, after backward, when reduction does not overlap with it. */
@@ -202,7 +205,8 @@ int buckets_end(struct builder *b, struct err *err)
 {
     if (!b->s->parallel.overlap && add_all(b, err) < 0)
         return -1;
-    if (b->wire.way->end(b, err) < 0 || send_experts(b, err) < 0)
+    if (b->wire.way->end(b, err) < 0 || send_others(b, HELD_BY_EXPERTS, err) < 0 ||
+        send_others(b, HELD_BY_ALL, err) < 0)
         return -1;
     double wait_s = b->fw->reduce_s;
     if (wait_s > 0) {

@@ -101,7 +101,7 @@ static double nics_frac(const struct builder *b, enum channel channel)
 {
     bool over_data = channel == CHANNEL_DATA || channel == CHANNEL_WORLD ||
                      channel == CHANNEL_SHARD || channel == CHANNEL_REPLICA ||
-                     channel == CHANNEL_EXPERT_DATA;
+                     channel == CHANNEL_EXPERT_DATA || channel == CHANNEL_WHOLE_DATA;
     const struct fabric *f = b->s->fabric;
     struct coll_group g;
     struct err ignored = { 0 };
@@ -159,32 +159,44 @@ int64_t block_parameters(const struct op_block *block)
     return n;
 }
 
-bool build_is_shared(const struct builder *b, const struct op_param *p)
+enum holders build_holders(const struct builder *b, const struct op_param *p)
 {
-    return p->expert && b->s->parallel.expert > 1;
+    if (p->expert && b->s->parallel.expert > 1)
+        return HELD_BY_EXPERTS;
+    return p->whole && !shard_is_full(b) ? HELD_BY_ALL : HELD_BY_DATA;
 }
 
-int64_t build_experts(const struct builder *b)
+int64_t build_held(const struct builder *b, enum holders h)
 {
     int64_t n = 0;
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int32_t k = 0; k < block->n_params; k++)
-            if (build_is_shared(b, &block->params[k]))
+            if (build_holders(b, &block->params[k]) == h)
                 n += block->repeat * block->params[k].elements;
     }
     return n;
 }
 
-int64_t build_expert_ranks(const struct builder *b)
+int64_t build_ranks(const struct builder *b, enum holders h)
 {
     const struct parallelism *p = &b->s->parallel;
-    return p->data * p->context / p->expert;
+    const int64_t n = p->data * p->context;
+    return h == HELD_BY_EXPERTS ? n / p->expert : h == HELD_BY_ALL ? n * p->tensor : n;
+}
+
+enum channel build_holders_channel(enum holders h)
+{
+    static const enum channel channels[] = { [HELD_BY_DATA] = CHANNEL_DATA,
+                                             [HELD_BY_EXPERTS] = CHANNEL_EXPERT_DATA,
+                                             [HELD_BY_ALL] = CHANNEL_WHOLE_DATA };
+    return channels[h];
 }
 
 const struct states *build_states(const struct builder *b, const struct op_param *p)
 {
-    return build_is_shared(b, p) ? &b->experts : &b->states;
+    enum holders h = build_holders(b, p);
+    return h == HELD_BY_DATA ? &b->states : &b->others[h];
 }
 
 int32_t build_load_batch(struct builder *b)

@@ -12,6 +12,7 @@
  *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
  *   servers.c  parameter servers: who owns what, staleness
  *   tensor.c   collectives within the tensor group
+ *   tensor_ends.c  between modules that it shares in unlike ways
  *   exchange.c keys and values of context groups, tokens of expert groups
  *   shard.c    gathers of sharded parameters, scatters of their gradients
  *   measure.c  passes replayed in isolation
@@ -21,6 +22,7 @@
 #define REPLAY_BUILDER_H
 
 #include "cost/kernel.h"
+#include "model/share.h"
 #include "replay/schedule.h"
 #include "replay/step.h"
 
@@ -64,6 +66,15 @@ struct block_comms {
     struct op_comm *v[2];
 };
 
+/* Ranks that hold the same copy of a parameter, over which its gradient is summed and its
+ * states are sharded. */
+enum holders {
+    HELD_BY_DATA,    /* those of the data group */
+    HELD_BY_EXPERTS, /* those of it that have the same experts */
+    HELD_BY_ALL,     /* those of the data and tensor groups: what SMP leaves whole */
+    HOLDERS
+};
+
 /* Blocks of a chunk of the stage, in order: `repeat` of the block of the list. */
 struct slice {
     int32_t block;
@@ -100,7 +111,7 @@ struct builder {
     const struct gpu *gpu;
     const struct net *net;
     struct states states;
-    struct states experts; /* of experts: sharded over those that hold the same ones */
+    struct states others[HOLDERS]; /* of parameters that others than data ranks hold */
     struct op_list list;
     struct block_times *times;  /* [blocks] */
     struct kernel_share shared; /* what collectives leave of the GPU */
@@ -110,9 +121,9 @@ struct builder {
     bool first, reduces;
     /* the bucket being filled: gradients before compression */
     double bucket_B, bucket_limit_B;
-    double experts_B;  /* the one of experts' gradients */
-    int32_t last_comm; /* task of the last collective sent; -1: none */
-    double plan_B;     /* size on the wire of the plan made last; see wire.c */
+    double others_B[HOLDERS]; /* those of what others than data ranks hold */
+    int32_t last_comm;        /* task of the last collective sent; -1: none */
+    double plan_B;            /* size on the wire of the plan made last; see wire.c */
     struct wire wire;
     /* the stage */
     const struct step_request *request;
@@ -189,22 +200,39 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
-/* Whether an expert group shares the parameter; the elements of such ones; the ranks
- * that hold the same experts; the states of a parameter's elements. */
-bool build_is_shared(const struct builder *b, const struct op_param *p);
-int64_t build_experts(const struct builder *b);
-int64_t build_expert_ranks(const struct builder *b);
+/* Which ranks hold a parameter; the elements that such hold; how many they are, and their
+ * channel; the states of a parameter's elements. */
+enum holders build_holders(const struct builder *b, const struct op_param *p);
+int64_t build_held(const struct builder *b, enum holders h);
+int64_t build_ranks(const struct builder *b, enum holders h);
+enum channel build_holders_channel(enum holders h);
 const struct states *build_states(const struct builder *b, const struct op_param *p);
 
 /* stage.c: the blocks of the stage and its chunks, out of those of the model. */
 int stage_cut(struct builder *b, const struct op_list *model, struct err *err);
 
-/* tensor.c */
+/* tensor.c: the collectives of all blocks. tensor_add plans one of the tensor group and
+ * puts it where `place` says (operator, side, times, workspace). */
 int tensor_plan(struct builder *b, struct err *err);
+int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm place,
+               enum coll_op op, double size_B, struct err *err);
+double tensor_dispatch_s(const struct builder *b); /* the host's, of one collective */
 int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err);
 /* Index of the first of the names ("a|b") that the operators have; -1: none. */
 int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names);
 bool tensor_weight_op(const struct op *op); /* makes the gradient of a weight */
+
+/* tensor_ends.c: collectives between modules that the tensor group shares in unlike ways,
+ * before and behind the others of a block; what a stage does with the stream that comes in
+ * its part; bytes of the stream of a rank between layers, and of its message to the next
+ * stage. */
+enum { TENSOR_ENDS_MAX = 6 }; /* of a block and direction */
+int tensor_ends_before(struct builder *b, int32_t block, struct err *err);
+int tensor_ends_behind(struct builder *b, int32_t block, struct err *err);
+int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
+                       bool backward, struct err *err);
+double tensor_stream_B(const struct builder *b);
+double tensor_message_B(const struct builder *b);
 
 /* exchange.c: adds the collectives of context and expert groups to b->comms; an operator
  * in pieces, each beside the message that brings the keys of the next. */
@@ -237,10 +265,6 @@ int pass_backward_block(struct builder *b, int32_t block, struct err *err);
 /* The passes of one accumulation step; its last backwards may reduce beside compute. */
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err);
-
-/* The activation that goes from stage to stage; ranks of a tensor group each send their
- * part of it. */
-double pipeline_message_B(const struct builder *b);
 
 /* measure.c: the pass in isolation, measured once. */
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,

@@ -52,8 +52,9 @@ static double width_B(const struct builder *b)
 static double own_keys_B(const struct builder *b)
 {
     const struct model *m = &b->s->model;
+    struct share share = share_of(m, &b->settings, OP_ATTENTION);
     return 2 * (double)op_tokens(&b->settings) * (double)m->kv_width /
-           (double)b->settings.tensor * width_B(b);
+           (double)(share.degree * share.tokens_over) * width_B(b);
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a part

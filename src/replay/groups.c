@@ -136,6 +136,11 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
         return neighbours(l, rank, at.d, g->expert, 1);
     case CHANNEL_EXPERT_DATA:
         return neighbours(l, rank, at.d, l->data / g->expert, g->expert);
+    case CHANNEL_WHOLE_DATA:
+        r = neighbours(l, rank, at.d, l->data, 1);
+        r.first -= at.t * l->stride_t;
+        add_dim(&r, l->tensor, l->stride_t);
+        return r;
     case CHANNEL_TENSOR:
         r.first -= at.t * l->stride_t;
         add_dim(&r, l->tensor, l->stride_t);

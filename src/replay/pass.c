@@ -21,10 +21,7 @@ static int64_t checkpointed(const struct builder *b, int32_t block)
 /* The input of a layer, which is what a checkpoint keeps (E9). */
 static int64_t checkpoint_B(const struct builder *b)
 {
-    bool wide = op_is_autocast(b->s->training.precision) || !b->half;
-    int64_t tokens = op_tokens(&b->settings);
-    int64_t bytes = tokens * b->s->model.hidden * (wide ? 4 : 2);
-    return b->settings.sequence_parallel ? bytes / b->settings.tensor : bytes;
+    return (int64_t)tensor_stream_B(b);
 }
 
 int64_t pass_kept_B(const struct builder *b, int32_t index)
@@ -109,6 +106,8 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     b->kind = kind;
     b->part = PART_COMPUTE;
     shard_begin(b, chunk);
+    if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
+        return -1;
     if (kind == PASS_FORWARD) {
         for (int32_t i = 0; i < c->n; i++)
             if (forward_slice(b, c->v[i], &unit, err) < 0)

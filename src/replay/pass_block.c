@@ -105,14 +105,6 @@ static int64_t autocast_B(const struct builder *b, const struct op_block *block)
 
 /* Operators ------------------------------------------------------------------------- */
 
-/* To issue one collective of the tensor group. */
-static double collective_dispatch_s(const struct builder *b)
-{
-    enum { WIDE_GROUP = 8 };
-    bool wide = b->settings.tensor >= WIDE_GROUP;
-    return wide ? b->fw->dispatch_wide_s : b->fw->dispatch_collective_s;
-}
-
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
 {
@@ -145,7 +137,7 @@ struct spent {
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct spent *spent)
 {
-    double host_s = collective_dispatch_s(b);
+    double host_s = tensor_dispatch_s(b);
     const struct block_comms *c = &b->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];

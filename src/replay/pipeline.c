@@ -15,13 +15,6 @@ static int32_t message_of(const struct position *at, bool backward, int64_t stag
            (int32_t)(stage * at->microbatches + microbatch);
 }
 
-double pipeline_message_B(const struct builder *b)
-{
-    double tokens = (double)op_tokens(&b->settings);
-    double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
-    return bytes / (double)b->settings.tensor;
-}
-
 /* Megatron waits for its messages to be sent, until 2023. */
 static bool sends_exposed(const struct builder *b)
 {
@@ -31,7 +24,7 @@ static bool sends_exposed(const struct builder *b)
 static int send(struct builder *b, bool back, int32_t message, struct err *err)
 {
     int32_t comm = build_comm(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
-                              pipeline_message_B(b), err);
+                              tensor_message_B(b), err);
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;

@@ -51,6 +51,7 @@ enum channel {
     CHANNEL_CONTEXT,     /* ranks that share a sequence */
     CHANNEL_EXPERT,      /* ranks that share the experts of a layer */
     CHANNEL_EXPERT_DATA, /* ranks that hold the same experts */
+    CHANNEL_WHOLE_DATA,  /* data and tensor ranks: replicas of what those leave whole */
     CHANNEL_MODEL,       /* ranks that share one copy of the model */
     CHANNEL_EMBEDDING,   /* first and last stage */
     CHANNEL_NEXT,        /* a message to the next stage: the sender alone takes part */

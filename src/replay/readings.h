@@ -1,12 +1,13 @@
-/* Where SMP's documents leave two readings, the default is said to be inferred, with the
- * memory of both (MODEL.md, "Tensor parallelism" and "Pipelines"). */
+/* What has to be said about an SMP job. Where its documents leave two readings, the
+ * default is said to be inferred, with the memory of both (MODEL.md, "Tensor parallelism"
+ * and "Pipelines"); modules that its tensor groups leave whole are named. */
 #ifndef REPLAY_READINGS_H
 #define REPLAY_READINGS_H
 
 #include "base/arena.h"
 #include "parallel/scenario.h"
 
-enum { READINGS_MAX = 2 };
+enum { READINGS_MAX = 4 };
 
 /* Writes at most READINGS_MAX warnings, yields their number. Each builds the step of the
  * other reading, which is not run. */

@@ -364,11 +364,14 @@ int shard_gather_updated(struct builder *b, struct err *err)
         p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS;
     if (!sharded || p->shard_degree <= 1)
         return 0;
-    double experts = (double)build_experts(b);
-    double others = (double)op_list_parameters(&b->list) - experts;
-    if (gather_updated(b, CHANNEL_SHARD, others, err) < 0)
-        return -1;
-    return experts > 0 && build_expert_ranks(b) > 1
-               ? gather_updated(b, CHANNEL_EXPERT_DATA, experts, err)
-               : 0;
+    for (int i = 0; i < HOLDERS; i++) {
+        enum holders h = (enum holders)i;
+        double elements = (double)build_held(b, h);
+        enum channel channel =
+            h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel(h);
+        if (elements > 0 && build_ranks(b, h) > 1 &&
+            gather_updated(b, channel, elements, err) < 0)
+            return -1;
+    }
+    return 0;
 }

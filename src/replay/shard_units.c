@@ -13,7 +13,7 @@ int64_t units_window(const struct builder *b)
 
 static bool is_gathered(const struct builder *b, const struct op_param *p)
 {
-    if (build_is_shared(b, p) && build_expert_ranks(b) == 1)
+    if (build_holders(b, p) == HELD_BY_EXPERTS && build_ranks(b, HELD_BY_EXPERTS) == 1)
         return false;
     return p->elements >= b->s->parallel.shard_persistence_elements;
 }
@@ -26,7 +26,7 @@ static void add_gathered(const struct builder *b, const struct op_block *block,
         if (!is_gathered(b, p))
             continue;
         v->elements += (double)p->elements;
-        v->experts += build_is_shared(b, p) ? (double)p->elements : 0;
+        v->experts += build_holders(b, p) == HELD_BY_EXPERTS ? (double)p->elements : 0;
     }
 }
 

@@ -9,18 +9,24 @@ enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 
 /* Set-up ------------------------------------------------------------------------------- */
 
-static struct states states_of_experts(const struct builder *b)
+/* Sharded over all that hold the same. */
+static struct states states_held_by(const struct builder *b, enum holders h)
 {
     struct scenario s = *b->s;
     if (s.parallel.shard_degree > 1)
-        s.parallel.shard_degree = build_expert_ranks(b);
+        s.parallel.shard_degree = build_ranks(b, h);
     return states_of(&s);
 }
 
 /* Replicas of a parameter, over which its gradients are summed. */
 static int64_t replicas(const struct builder *b)
 {
-    return b->s->parallel.data * b->s->parallel.context;
+    return build_ranks(b, HELD_BY_DATA);
+}
+
+static bool sums_gradients(const struct builder *b)
+{
+    return replicas(b) > 1 || build_held(b, HELD_BY_ALL) > 0;
 }
 
 /* Whether gradients are held a second time in buckets, as DDP's are. What is sharded
@@ -82,7 +88,8 @@ static void set_up(struct builder *b)
     b->plans = (struct plans) { q->arena, q->net, q->groups };
     b->settings = scenario_op_settings(q->s);
     b->states = states_of(q->s);
-    b->experts = states_of_experts(b);
+    for (int h = HELD_BY_EXPERTS; h < HOLDERS; h++)
+        b->others[h] = states_held_by(b, (enum holders)h);
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
@@ -105,7 +112,7 @@ static int builder_init(struct builder *b, struct err *err)
         stage_cut(b, &model, err) < 0 || tensor_plan(b, err) < 0 ||
         shard_plan(b, err) < 0)
         return -1;
-    if (replicas(b) > 1 && !shard_is_full(b) &&
+    if (sums_gradients(b) && !shard_is_full(b) &&
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
         return -1;
     pass_time_blocks(b);
@@ -159,8 +166,8 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
     for (int64_t i = 0; i < replayed; i++) {
         b->first = i == 0;
         b->reduces =
-            replicas(b) > 1 && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
-                                (order && shard_is_full(b)));
+            sums_gradients(b) && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
+                                  (order && shard_is_full(b)));
         if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
                   : microbatch(b, i, err) < 0)
             return -1;
@@ -208,9 +215,9 @@ int step_measure(const struct step_request *request, int64_t rank,
             time_ps[kind] = step.program.passes.v[m->pass].time_ps;
         }
     }
-    int32_t comm = rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV,
-                                        pipeline_message_B(&b), err)
-                           : -1;
+    int32_t comm =
+        rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV, tensor_message_B(&b), err)
+                : -1;
     if (comm >= 0)
         *message_ps =
             units_ps(coll_plan_time_s(step.program.comms.v[comm].plan, request->net));

@@ -1,10 +1,11 @@
-/* Collectives within a tensor group: which operators they stand before or behind, by how
+/* Collectives within a tensor group, of the modules that it shares: which operators they stand before or behind, by how
  * the group splits its products (MODEL.md, "Tensor parallelism"). */
 #include "replay/builder.h"
 
 #include <string.h>
 
-enum { REDUCE = 1 << 0, SCATTER = 1 << 1, COLUMNS = 1 << 2 }; /* how it is split */
+/* How it is split; NORMS: norms see a slice of the columns. */
+enum { REDUCE = 1 << 0, SCATTER = 1 << 1, COLUMNS = 1 << 2, NORMS = 1 << 3 };
 
 enum extent {
     EXTENT_X,      /* activations of all tokens */
@@ -59,25 +60,40 @@ static const struct rule rules[] = {
     { COLUMNS, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { COLUMNS, false, true, "up", COLL_REDUCE_SCATTER, EXTENT_FFN, false, 1 },
     { COLUMNS, false, true, "combine|down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
-    { COLUMNS, false, true, "norm1", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
-    { COLUMNS, false, true, "norm2", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { COLUMNS, false, true, "cross_value", COLL_REDUCE_SCATTER, EXTENT_QKV, false, 1 },
+    { COLUMNS, false, true, "cross_out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { COLUMNS, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { COLUMNS, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_FFN, false, 1 },
+    { COLUMNS, true, false, "gate_dgrad|up_dgrad", COLL_ALL_GATHER, EXTENT_FFN, false, 1 },
     { COLUMNS, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { COLUMNS, true, false, "qkv_dgrad|value_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
-    { COLUMNS, true, true, "logits_dgrad", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
+    { COLUMNS, true, false, "cross_query_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
+    /* norms over slices of columns: two sums each way */
+    { NORMS, false, true, "norm1", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, false, true, "norm2", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, false, true, "norm3", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm1_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm2_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm3_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
     /* loss over a split vocabulary: largest logit, its target, sum of exponentials */
-    { REDUCE | SCATTER | COLUMNS, false, true, "loss", COLL_ALL_REDUCE, EXTENT_TOKENS,
-      false, 3 },
+    { REDUCE | SCATTER, false, true, "loss", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 3 },
 };
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-static unsigned split_of(const struct parallelism *p)
+/* The rules that the operator's module follows; 0: it is whole. SMP splits embedding and
+ * head, where at all, as Megatron does. */
+static unsigned split_of(const struct builder *b, const struct op *op)
 {
-    if (p->sequence_parallel || p->tensor_policy == TENSOR_SMP_GATHER)
+    const struct parallelism *p = &b->s->parallel;
+    struct share share = share_of(&b->s->model, &b->settings, op->module);
+    if (share.degree == 1)
+        return 0;
+    if (p->sequence_parallel)
         return SCATTER;
-    return p->tensor_policy == TENSOR_SMP_SCATTER ? COLUMNS : REDUCE;
+    if (share.stream != SHARE_SLICE)
+        return REDUCE;
+    return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER : COLUMNS);
 }
 
 static double extent_B(const struct builder *b, enum extent e)
@@ -113,10 +129,11 @@ int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
     return at < 0 && bar ? tensor_find_op(ops, n, bar + 1) : at;
 }
 
-/* Attention and MLP side by side share one collective: the later one's. */
+/* Attention and MLP side by side share one collective: the later one's. SMP's are modules
+ * of their own, each with its own. */
 static bool is_shared(const struct builder *b, const struct rule *r)
 {
-    return b->s->model.parallel_residual &&
+    return b->s->model.parallel_residual && !b->settings.best_effort &&
            (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
             (r->op == COLL_ALL_GATHER &&
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
@@ -135,47 +152,65 @@ int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *
     return 0;
 }
 
+int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm place,
+               enum coll_op op, double size_B, struct err *err)
+{
+    struct block_comms *c = &b->comms[block];
+    struct op_comm k = place;
+    size_B *= 1 - b->fw->tensor_hidden_frac;
+    k.comm = build_comm(b, CHANNEL_TENSOR, op, size_B, err);
+    if (k.comm < 0)
+        return -1;
+    if (k.overlapped)
+        build_beside(b, b->step->program.comms.v[k.comm].plan);
+    k.stream = STREAM_TENSOR;
+    k.part = PART_TENSOR_COMM;
+    if (tensor_alone_s(b, k.comm, &k.time_s, err) < 0)
+        return -1;
+    c->v[backward][c->n[backward]++] = k;
+    return 0;
+}
+
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
     const struct op_block *bl = &b->list.blocks[block];
-    struct block_comms *c = &b->comms[block];
-    int side = r->backward;
-    int32_t at = tensor_find_op(r->backward ? bl->backward : bl->forward,
-                                r->backward ? bl->n_backward : bl->n_forward, r->ops);
-    if (at < 0 || is_shared(b, r))
+    const struct op *ops = r->backward ? bl->backward : bl->forward;
+    int32_t at =
+        tensor_find_op(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    if (at < 0 || is_shared(b, r) || !(split_of(b, &ops[at]) & r->split))
         return 0;
-    double size_B = extent_B(b, r->extent) * (1 - b->fw->tensor_hidden_frac);
-    int32_t comm = build_comm(b, CHANNEL_TENSOR, r->op, size_B, err);
-    if (comm < 0)
-        return -1;
-    bool may = b->fw->tensor_overlap;
-    double time_s;
-    if (r->overlaps && may)
-        build_beside(b, b->step->program.comms.v[comm].plan);
-    if (tensor_alone_s(b, comm, &time_s, err) < 0)
-        return -1;
-    c->v[side][c->n[side]++] = (struct op_comm) { .op = at,
-                                                  .after = r->after,
-                                                  .overlapped = r->overlaps && may,
-                                                  .comm = comm,
-                                                  .stream = STREAM_TENSOR,
-                                                  .part = PART_TENSOR_COMM,
-                                                  .time_s = time_s,
-                                                  .times = r->times };
-    return 0;
+    double size_B = extent_B(b, r->extent);
+    bool gathers = r->op == COLL_ALL_GATHER && b->settings.slices;
+    struct op_comm place = { .op = at,
+                             .after = r->after,
+                             .overlapped = r->overlaps && b->fw->tensor_overlap,
+                             .workspace_B = gathers ? (int64_t)size_B : 0,
+                             .times = r->times };
+    return tensor_add(b, block, r->backward, place, r->op, size_B, err);
+}
+
+double tensor_dispatch_s(const struct builder *b)
+{
+    enum { WIDE_GROUP = 8 };
+    bool wide = b->settings.tensor >= WIDE_GROUP;
+    return wide ? b->fw->dispatch_wide_s : b->fw->dispatch_collective_s;
 }
 
 int tensor_plan(struct builder *b, struct err *err)
 {
-    unsigned split = split_of(&b->s->parallel);
+    enum { MOST = RULES + EXCHANGES_MAX + TENSOR_ENDS_MAX };
     b->comms = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_comms);
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        b->comms[i].v[0] = ARENA_ARRAY(b->arena, RULES + EXCHANGES_MAX, struct op_comm);
-        b->comms[i].v[1] = ARENA_ARRAY(b->arena, RULES + EXCHANGES_MAX, struct op_comm);
+        b->comms[i].v[0] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
+        b->comms[i].v[1] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
+        if (tensor_ends_before(b, i, err) < 0)
+            return -1;
         for (int k = 0; k < RULES && b->s->parallel.tensor > 1; k++)
-            if (rules[k].split & split && plan_rule(b, &rules[k], i, err) < 0)
+            if (plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
+        if (tensor_ends_behind(b, i, err) < 0)
+            return -1;
     }
     return exchange_plan(b, err);
 }

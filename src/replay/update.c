@@ -8,13 +8,13 @@ static bool scales_loss(enum op_precision p)
     return p == OP_FP16 || p == OP_AMP_FP16;
 }
 
-/* A rank updates its shard, of experts or of what all replicas hold. */
-static double sharded(const struct builder *b, bool experts)
+/* A rank updates its shard of what is held by such as it. */
+static double sharded(const struct builder *b, enum holders h)
 {
     const struct parallelism *p = &b->s->parallel;
     if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
         return 1;
-    return (double)(experts ? build_expert_ranks(b) : p->shard_degree);
+    return (double)(h == HELD_BY_DATA ? p->shard_degree : build_ranks(b, h));
 }
 
 /* One kernel after the other on each parameter tensor. */
@@ -25,7 +25,7 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            double elements = (double)p->elements / sharded(b, build_is_shared(b, p));
+            double elements = (double)p->elements / sharded(b, build_holders(b, p));
             double time_s =
                 kernels *
                 kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
@@ -42,21 +42,23 @@ void update_parameters(struct builder *b)
         return; /* the servers have done it */
     const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;
-    double experts = (double)build_experts(b);
-    double others = (double)op_list_parameters(&b->list) - experts;
+    double step_B = 0, moved = 0; /* by elements of the rank's shards */
+    for (int h = 0; h < HOLDERS; h++) {
+        double elements = (double)build_held(b, (enum holders)h);
+        const struct states *states = h == HELD_BY_DATA ? &b->states : &b->others[h];
+        step_B += states->step_B * elements;
+        moved += elements / sharded(b, (enum holders)h);
+    }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
     struct ledger *l = &b->step->ledger;
     b->step->passes_peak_B = l->peak_B;
     memcpy(b->step->passes_at_peak_B, l->at_peak_B, sizeof(l->at_peak_B));
-    b->step->update_B =
-        (int64_t)(b->states.step_B * others + b->experts.step_B * experts);
+    b->step->update_B = (int64_t)step_B;
     ledger_alloc(l, LEDGER_WORKSPACE, b->step->update_B);
     if (o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else
-        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
-                     o->bytes * others / sharded(b, false) +
-                         o->bytes * experts / sharded(b, true));
+        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, o->bytes * moved);
     build_host_pause(b, o->fixed_s);
 }
