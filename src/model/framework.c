@@ -60,6 +60,7 @@ static const struct cfg_field fields[] = {
     TIME("dispatch_optimizer", dispatch_optimizer_s),
     TIME("dispatch_collective", dispatch_collective_s),
     TIME("dispatch_collective_wide", dispatch_wide_s),
+    TIME("collective_skew", collective_skew_s),
     TIME("microbatch", microbatch_s),
     CFG_REAL("host_spread", T, fw.host_spread, 0, 10),
     CFG_REAL("host_spread_tensor", T, fw.host_spread_tensor, 0, 10),

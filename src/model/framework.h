@@ -63,6 +63,9 @@ struct framework {
     double dispatch_collective_s; /* of one collective of a tensor group ... */
     double dispatch_wide_s;       /* ... of eight ranks or more */
     double
+        collective_skew_s; /* by which the ranks of a tensor group come apart before a
+                                 collective: standard deviation */
+    double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
     double host_spread; /* softness of the switch between host- and GPU-bound: the
                             spread of dispatch times over their mean */

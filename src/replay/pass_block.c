@@ -128,6 +128,14 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     allocate_outs(b, op);
 }
 
+/* Until the last rank of the tensor group has come to a collective that all wait for
+ * (MODEL.md, "Terms of framework profiles"). */
+static double skew_s(const struct builder *b)
+{
+    double n = (double)b->settings.tensor;
+    return n > 1 ? b->fw->collective_skew_s * sqrt(2 * log(n)) : 0;
+}
+
 /* What the host and the GPU spend on a block. */
 struct spent {
     double host_s, gpu_s;
@@ -150,11 +158,16 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
             b->ring = k;
             continue;
         }
+        double late_s = k->stream == STREAM_TENSOR && !k->overlapped ? skew_s(b) : 0;
+        if (late_s > 0) {
+            build_kernel(b, PART_TENSOR_COMM, 0, late_s, late_s);
+            build_label(b, "waits for the group");
+        }
         for (int32_t n = 0; n < k->times; n++)
             task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
                                          k->comm, b->last_kernel);
         spent->host_s += host_s * k->times;
-        spent->gpu_s += k->time_s * k->times;
+        spent->gpu_s += late_s + k->time_s * k->times;
         if (k->overlapped && after && b->overlapped < 0)
             b->overlapped = task;
         else if (k->overlapped && !after && b->gathered < 0)

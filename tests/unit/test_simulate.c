@@ -492,6 +492,38 @@ static void test_slowed(void)
     CU_ASSERT_DOUBLE_EQUAL(r[0].layer.forward_s, r[1].layer.forward_s, 1e-12);
 }
 
+/* The ranks of a tensor group come to a sum one after the other: each sum that is waited
+ * for is that much later. The host takes no time here. */
+static void test_skew(void)
+{
+    static const int degrees[] = { 2, 8 };
+    for (int i = 0; i < 2; i++) {
+        struct simulate_result r[2];
+        char changes[256];
+        double n = degrees[i], sums = 6 * 8 + 3, skew_s = 50e-6;
+        snprintf(
+            changes, sizeof(changes),
+            "tensor=%d overlap=false /model/n_embd=8192 /training/micro_batch_size=16 "
+            "/training/activation_checkpointing=\"full\"",
+            degrees[i]);
+        for (int late = 0; late < 2; late++) {
+            struct job j;
+            load(&j, changes);
+            struct framework fw = *j.s.training.framework;
+            fw.tensor_overlap = false;
+            fw.host_spread = fw.host_spread_tensor = 0;
+            fw.dispatch_forward_s = fw.dispatch_backward_s = fw.microbatch_s = 0;
+            fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
+            fw.collective_skew_s = late * skew_s;
+            j.s.training.framework = &fw;
+            run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r[late]);
+            unload(&j);
+        }
+        double late_s = (r[1].step_time_s - r[0].step_time_s) / (8 * sums);
+        CU_ASSERT_DOUBLE_EQUAL(late_s, skew_s * sqrt(2 * log(n)), 1e-8);
+    }
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -503,6 +535,7 @@ void test_simulate_register(void)
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "AWS's reference configurations", test_references);
+    CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "kernels beside sums of activations", test_slowed);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "durations at another pace", test_factors);
