@@ -23,49 +23,68 @@ void kernel_bias_add(cudaStream_t stream, dtype_t dtype, void *y, const void *bi
     bias_add8<<<blocks_of(n), 256, 0, stream>>>(dtype, y, bias, n / 8, columns / 8);
 }
 
-/* Column sums of one part of the rows. */
-static __global__ void bias_part(dtype_t t, float *partial, const void *dy,
-                                 int64_t rows, int64_t columns)
+/* Sums over rows: every block of the grid's column x sums a part y of them, and the one
+ * that comes last adds the parts up, so that one kernel does it all. */
+enum { COLUMN_BLOCKS_MOST = 4096 };
+static __device__ unsigned int parts_done[COLUMN_BLOCKS_MOST];
+
+/* Whether all other parts of this block's columns are written. The counter goes round, so
+ * the next kernel finds it at zero. For all threads of the block. */
+static __device__ bool is_last_part(void)
 {
-    int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= columns / 8)
-        return;
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(&parts_done[blockIdx.x], gridDim.y - 1) == gridDim.y - 1;
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+static __device__ void store_sum(dtype_t t, void *out, const float *partial, int64_t c,
+                                 int64_t eights)
+{
+    struct vec8 sum = {};
+#pragma unroll 16
+    for (unsigned int i = 0; i < gridDim.y; i++) {
+        struct vec8 a = vec8_load(partial, i * eights + c, DTYPE_FP32);
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            sum.v[k] += a.v[k];
+    }
+    vec8_store(out, c, &sum, t);
+}
+
+static __global__ void bias_sum(dtype_t t, void *dbias, float *partial, const void *dy,
+                                int64_t rows, int64_t columns)
+{
+    int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, eights = columns / 8;
     int64_t from = rows * blockIdx.y / gridDim.y,
             to = rows * (blockIdx.y + 1) / gridDim.y;
     struct vec8 sum = {};
-    for (int64_t r = from; r < to; r++) {
-        struct vec8 d = vec8_load(dy, r * (columns / 8) + c, t);
+    for (int64_t r = from; r < to && c < eights; r++) {
+        struct vec8 d = vec8_load(dy, r * eights + c, t);
 #pragma unroll
         for (int k = 0; k < 8; k++)
             sum.v[k] += d.v[k];
     }
-    vec8_store(partial, blockIdx.y * (columns / 8) + c, &sum, DTYPE_FP32);
+    if (c < eights)
+        vec8_store(partial, blockIdx.y * eights + c, &sum, DTYPE_FP32);
+    if (is_last_part() && c < eights)
+        store_sum(t, dbias, partial, c, eights);
 }
 
-static __global__ void sum_parts(dtype_t t, void *out, const float *partial, int parts,
-                                 int64_t columns)
+static dim3 parts_of(int64_t columns)
 {
-    int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (c >= columns)
-        return;
-    float sum = 0;
-    for (int i = 0; i < parts; i++)
-        sum += partial[i * columns + c];
-    one_store(out, c, sum, t);
-}
-
-static unsigned int column_blocks(int64_t columns, int per_thread)
-{
-    return (unsigned int)((columns / per_thread + 127) / 128);
+    return dim3((unsigned int)((columns / 8 + 127) / 128), KERNEL_PARTS);
 }
 
 void kernel_bias_grad(cudaStream_t stream, dtype_t dtype, void *dbias, const void *dy,
                       float *partial, int64_t rows, int64_t columns)
 {
-    dim3 grid(column_blocks(columns, 8), KERNEL_PARTS);
-    bias_part<<<grid, 128, 0, stream>>>(dtype, partial, dy, rows, columns);
-    sum_parts<<<column_blocks(columns, 1) + 1, 128, 0, stream>>>(dtype, dbias, partial,
-                                                                 KERNEL_PARTS, columns);
+    bias_sum<<<parts_of(columns), 128, 0, stream>>>(dtype, dbias, partial, dy, rows,
+                                                    columns);
 }
 
 /* --- norms ---------------------------------------------------------------------------------- */
@@ -142,17 +161,16 @@ static __global__ void norm_bwd_row(dtype_t t, void *dx, const void *dy, const v
     }
 }
 
-static __global__ void norm_part(dtype_t t, float *gammas, float *betas, const void *dy,
-                                 const void *x, const float *stats, int64_t rows,
-                                 int64_t columns)
+static __global__ void norm_sums(dtype_t t, void *dgamma, void *dbeta, float *partial,
+                                 const void *dy, const void *x, const float *stats,
+                                 int64_t rows, int64_t columns)
 {
     int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, eights = columns / 8;
-    if (c >= eights)
-        return;
     int64_t from = rows * blockIdx.y / gridDim.y,
             to = rows * (blockIdx.y + 1) / gridDim.y;
+    float *betas = partial + gridDim.y * columns;
     struct vec8 g = {}, b = {};
-    for (int64_t r = from; r < to; r++) {
+    for (int64_t r = from; r < to && c < eights; r++) {
         struct vec8 d = vec8_load(dy, r * eights + c, t),
                     a = vec8_load(x, r * eights + c, t);
         float mean = stats[2 * r], scale = stats[2 * r + 1];
@@ -162,24 +180,23 @@ static __global__ void norm_part(dtype_t t, float *gammas, float *betas, const v
             b.v[k] += d.v[k];
         }
     }
-    vec8_store(gammas, blockIdx.y * eights + c, &g, DTYPE_FP32);
-    vec8_store(betas, blockIdx.y * eights + c, &b, DTYPE_FP32);
+    if (c < eights) {
+        vec8_store(partial, blockIdx.y * eights + c, &g, DTYPE_FP32);
+        vec8_store(betas, blockIdx.y * eights + c, &b, DTYPE_FP32);
+    }
+    if (!is_last_part() || c >= eights)
+        return;
+    store_sum(t, dgamma, partial, c, eights);
+    if (dbeta)
+        store_sum(t, dbeta, betas, c, eights);
 }
 
 void kernel_norm_bwd(cudaStream_t stream, dtype_t dtype, void *dx, void *dgamma,
                      void *dbeta, const void *dy, const void *x, const float *stats,
                      const void *gamma, float *partial, int64_t rows, int64_t columns)
 {
-    float *betas = partial + KERNEL_PARTS * columns;
-    dim3 grid(column_blocks(columns, 8), KERNEL_PARTS);
-    unsigned int blocks = column_blocks(columns, 1) + 1;
-    norm_part<<<grid, 128, 0, stream>>>(dtype, partial, betas, dy, x, stats, rows,
-                                        columns);
-    sum_parts<<<blocks, 128, 0, stream>>>(dtype, dgamma, partial, KERNEL_PARTS,
-                                          columns);
-    if (dbeta)
-        sum_parts<<<blocks, 128, 0, stream>>>(dtype, dbeta, betas, KERNEL_PARTS,
-                                              columns);
+    norm_sums<<<parts_of(columns), 128, 0, stream>>>(dtype, dgamma, dbeta, partial, dy,
+                                                     x, stats, rows, columns);
     norm_bwd_row<<<(unsigned int)rows, threads_of(columns), 0, stream>>>(
         dtype, dx, dy, x, stats, gamma, dbeta != NULL, columns);
 }
