@@ -114,7 +114,8 @@ int uncertainty_run(struct uncertainty_result *r, const struct uncertainty *u,
         return 0;
     r->seed = u->seed;
     r->samples = u->samples;
-    r->unfolded = montecarlo_unfolds(s, how);
+    r->varies = montecarlo_varies(u);
+    r->unfolded = r->varies && montecarlo_unfolds(s, how);
     if (draw_steps(r, u, s, step, how, err))
         return -1;
     r->slowdown = r->step_time_s.mean / step->time_s;

@@ -76,6 +76,7 @@ struct goodput_result {
 struct uncertainty_result {
     bool given, has_goodput;
     int64_t seed, samples;
+    bool varies;   /* there is jitter, or a straggler */
     bool unfolded; /* every rank was drawn; else the largest of equal ones */
     struct distribution step_time_s;
     double slowdown;      /* mean over the step without */

@@ -41,10 +41,13 @@ void report_uncertainty_text(FILE *out, const struct uncertainty_result *r)
 {
     if (!r->given)
         return;
-    fprintf(out, "\nUncertainty (%lld draws, seed %lld, %s)\n", (long long)r->samples,
+    fprintf(out, "\nUncertainty (%lld draws, seed %lld%s)\n", (long long)r->samples,
             (long long)r->seed,
-            r->unfolded ? "every rank" : "the slowest of equal ranks");
-    print_steps(out, r);
+            !r->varies    ? ""
+            : r->unfolded ? ", every rank"
+                          : ", the slowest of equal ranks");
+    if (r->varies)
+        print_steps(out, r);
     if (r->has_goodput)
         print_goodput(out, &r->goodput);
 }

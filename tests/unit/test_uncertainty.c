@@ -2,6 +2,7 @@
  * ranks drawn at once against every rank drawn, failures against Young and Daly. */
 #include "campaign/campaign.h"
 #include "campaign/montecarlo.h"
+#include "replay/cast.h"
 
 #include <CUnit/CUnit.h>
 #include <gsl/gsl_cdf.h>
@@ -234,6 +235,81 @@ static void test_unfolded(void)
     }
 }
 
+/* Collectives that nothing runs beside take, in the mean, as many times as long as the
+ * slowest of the 5 nodes' links: (U1). */
+static void test_links(void)
+{
+    struct loaded l;
+    struct err err = { 0 };
+    struct simulate_result step;
+    struct uncertainty_result r;
+    const struct simulate_options plain = { .network = FIDELITY_FLOW };
+    double mean, sd;
+    load(&l, "/parallelism={\"overlap\":false} /uncertainty={\"samples\":400,"
+             "\"link_jitter\":{\"distribution\":\"gamma\",\"cv\":0.3}}");
+    CU_ASSERT_EQUAL_FATAL(simulate(&step, &l.loader.arena, &l.s, &plain, &err), 0);
+    double step_s = draw_by(&l, false, 0, &r);
+    random_largest_moments(RANDOM_GAMMA, 0.3, 5, &mean, &sd);
+    double added = (r.step_time_s.mean - step_s) / step.parts_s[PART_DATA_COMM_EXPOSED];
+    CU_ASSERT_DOUBLE_EQUAL(added / (mean - 1), 1, 0.1);
+    unload(&l);
+}
+
+/* The host's jitter lengthens a step that the host bounds, by no more than the slowest
+ * host's factor; one that the GPU bounds far less. */
+static void test_host(void)
+{
+    double mean, sd, slowdown[2];
+    random_largest_moments(RANDOM_LOGNORMAL, 0.2, 40, &mean, &sd);
+    for (int bound = 0; bound < 2; bound++) {
+        struct loaded l;
+        struct uncertainty_result r;
+        load(&l, bound
+                     ? "/training/micro_batch_size=1 /model/n_embd=256 /parallelism={} "
+                       "/uncertainty={\"samples\":200,\"host_jitter\":{\"cv\":0.2,"
+                       "\"per\":\"step\"}}"
+                     : "/parallelism={} /uncertainty={\"samples\":200,"
+                       "\"host_jitter\":{\"cv\":0.2,\"per\":\"step\"}}");
+        draw_by(&l, false, 0, &r);
+        slowdown[bound] = r.slowdown - 1;
+        unload(&l);
+    }
+    CU_ASSERT(slowdown[1] > 0.3 * (mean - 1));
+    CU_ASSERT(slowdown[1] < 1.02 * (mean - 1));
+    CU_ASSERT(slowdown[0] < 0.3 * slowdown[1]);
+}
+
+/* Passes of tensor groups know how often their ranks are made equal. */
+static void test_syncs(void)
+{
+    static const char *const changes[] = {
+        "/parallelism={\"pipeline\":2} /training/microbatches=4",
+        "/parallelism={\"pipeline\":2,\"tensor\":4} /training/microbatches=4",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct loaded l;
+        struct cast cast;
+        struct err err = { 0 };
+        const struct cast_options how = { 0 };
+        load(&l, changes[i]);
+        CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &l.loader.arena, &l.s, &how, &err), 0);
+        const struct program *p = &cast.steps[0].program;
+        CU_ASSERT_FATAL(p->passes.n > 0);
+        const struct pass_cost *forward = &p->passes.v[0];
+        double kernels_s = 1e-12 * (double)forward->parts_ps[PART_COMPUTE];
+        CU_ASSERT(forward->squares_s2 > 0);
+        CU_ASSERT(forward->squares_s2 < kernels_s * kernels_s);
+        if (i == 0)
+            CU_ASSERT_EQUAL(forward->n_syncs, 0);
+        if (i == 1) { /* two all-reduces: the first pass measured is one layer's */
+            CU_ASSERT_EQUAL(forward->n_syncs, 2);
+            CU_ASSERT_EQUAL(forward->over, CHANNEL_TENSOR);
+        }
+        cast_release(&cast);
+        unload(&l);
+    }
+}
+
 /* Workers of asynchronous servers wait for none; of synchronous ones, for the slowest. */
 static void test_servers(void)
 {
@@ -372,6 +448,9 @@ void test_uncertainty_register(void)
     CU_add_test(s, "no jitter, no difference", test_none);
     CU_add_test(s, "threads and seeds", test_threads);
     CU_add_test(s, "equal ranks at once against each", test_unfolded);
+    CU_add_test(s, "jitter of links", test_links);
+    CU_add_test(s, "jitter of the host", test_host);
+    CU_add_test(s, "where ranks are made equal", test_syncs);
     CU_add_test(s, "asynchronous servers are not stalled", test_servers);
     CU_add_test(s, "goodput against Daly's expectation", test_daly);
     CU_add_test(s, "the optimal interval", test_optimum);
