@@ -103,6 +103,7 @@ static const struct cfg_field optimizer_fields[] = {
     CFG_ROW("bytes", CFG_T_QUANTITY, T, bytes, .unit = UNIT_BYTES, .max = 1e6,
             .required = true),
     CFG_INT("kernels_per_tensor", T, kernels_per_tensor, 0, 1000),
+    CFG_QUANTITY("dispatch", T, dispatch_s, UNIT_SECONDS, 0, 3600),
     CFG_QUANTITY("fixed", T, fixed_s, UNIT_SECONDS, 0, 3600),
     CFG_END,
 };
@@ -156,6 +157,12 @@ static int read_provenance(struct framework *fw, struct arena *arena, struct cfg
     fw->provenance = arena_strdup(arena, strbuf_get(&text));
     strbuf_release(&text);
     return rc;
+}
+
+double framework_optimizer_dispatch_s(const struct framework *fw,
+                                      const struct framework_optimizer *o)
+{
+    return o->dispatch_s > 0 ? o->dispatch_s : fw->dispatch_optimizer_s;
 }
 
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,

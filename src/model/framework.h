@@ -26,6 +26,7 @@ struct framework_optimizer {
     int64_t
         kernels_per_tensor; /* one kernel after the other on each parameter tensor; 0:
                                    a few kernels over all tensors */
+    double dispatch_s;      /* of one of its kernels; 0: as the framework's others */
     double fixed_s;         /* the host's, with the GPU idle */
 };
 
@@ -113,6 +114,10 @@ struct framework {
     const char *backend; /* default "backend": "nccl", "smddp" */
     const char *provenance; /* "group: where its numbers are from", a line a group */
 };
+
+/* What the host spends on one kernel of the optimizer. */
+double framework_optimizer_dispatch_s(const struct framework *fw,
+                                      const struct framework_optimizer *o);
 
 /* The framework profile of that name; NULL after reporting at `where`. */
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,

@@ -21,6 +21,7 @@ static double sharded(const struct builder *b, enum holders h)
 static void update_tensors(struct builder *b, const struct framework_optimizer *o)
 {
     double kernels = (double)o->kernels_per_tensor;
+    double dispatch_s = framework_optimizer_dispatch_s(b->fw, o);
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
@@ -29,8 +30,7 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
             double time_s =
                 kernels *
                 kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
-            build_kernel(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s * kernels,
-                         time_s, time_s);
+            build_kernel(b, PART_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
         }
     }
 }

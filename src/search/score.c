@@ -253,8 +253,8 @@ static double update_s(const struct space_point *p, const struct sums *u)
     double elements = u->stage_parameters / divided;
     double time_s = kernel_stream_s(u->gpu, o->bytes * elements, kernel_alone);
     double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
-    time_s =
-        fmax(time_s, launches * fmax(u->fw->dispatch_optimizer_s, u->gpu->kernel_s));
+    double dispatch_s = framework_optimizer_dispatch_s(u->fw, o);
+    time_s = fmax(time_s, launches * fmax(dispatch_s, u->gpu->kernel_s));
     if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
         time_s =
             4 * elements / u->instance->host_pinned_Bps +

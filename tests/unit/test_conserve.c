@@ -30,13 +30,15 @@ static const char experts_text[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
     "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
 
-#define JOB(precision, framework)                                                   \
+#define JOB_OF(precision, framework, optimizer)                                     \
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16," \
     "             'vocab_size': 8192, 'n_positions': 256 },"                        \
     "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                      \
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "  \
     "'" precision "', 'attention': 'flash', 'microbatches': 4, "                    \
-    "'activation_checkpointing': 'full', 'framework': '" framework "' } }"
+    "'activation_checkpointing': 'full', 'framework': '" framework "', "            \
+    "'optimizer': '" optimizer "' } }"
+#define JOB(precision, framework) JOB_OF(precision, framework, "adam")
 
 static const char tensors_text[] = JOB("fp16", "deepspeed-zero3");
 static const char lists_text[] = JOB("fp16", "deepspeed-zero3-2021");
@@ -236,6 +238,37 @@ static void test_sharded_stages(void)
           COLL_ALL_REDUCE, 2.0 * V * H * E / 8);
 }
 
+static double update_host_s(const char *text)
+{
+    struct job j;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
+    int64_t host_ps = 0;
+    load(&j, text, "");
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
+    const struct program *p = &cast.steps[0].program;
+    for (int64_t k = 0; k < p->tasks.n; k++)
+        if (p->tasks.v[k].part == PART_OPTIMIZER)
+            host_ps += p->tasks.v[k].host_ps;
+    cast_release(&cast);
+    cfg_loader_release(&j.loader);
+    return (double)host_ps * 1e-12;
+}
+
+/* Kernels on each tensor: 11 of AdamW and 24 of Adafactor at 8 us, one of 8-bit Adam at
+ * the 60 us of its own; one kernel of all is dispatched once. */
+static void test_updates(void)
+{
+    double adam_s = update_host_s(JOB("fp32", "transformers-2021"));
+    double factor_s = update_host_s(JOB_OF("fp32", "transformers-2021", "adafactor"));
+    double bits_s = update_host_s(JOB_OF("fp32", "transformers-2021", "adam8bit"));
+    double fused_s = update_host_s(JOB("fp32", "megatron-deepspeed"));
+    CU_ASSERT_DOUBLE_EQUAL(factor_s / adam_s, 24.0 / 11, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(bits_s / adam_s, 60.0 / (11 * 8), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(fused_s, 8e-6, 1e-12);
+}
+
 static void test_context(void)
 {
     for (int c = 2; c <= 8; c *= 2) {
@@ -308,6 +341,7 @@ void test_conserve_register(void)
     CU_add_test(s, "gradients and shards go over the wire", test_data);
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
     CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);
+    CU_add_test(s, "kernels of the update", test_updates);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
     CU_add_test(s, "context groups exchange keys and values", test_context);
