@@ -169,7 +169,6 @@ static const double flash_tail = 0.55;          /* light and heavy rows mixed */
 static const double flash_start_s = 6.2e-6;     /* launch, fill, drain */
 static const double flash_block_s = 0.74e-6;    /* each block of 128 queries */
 static const double flash_hbm_frac = 0.554;     /* 1.13 TB/s of 2.039 */
-static const double flash_narrow_frac = 0.87;   /* head_dim 64 over 128, recalled */
 static const double flash_backward_flops = 2.5; /* over forward */
 
 /* Pairs of 128 x 128 tiles that one sequence and head visits. */
@@ -189,7 +188,6 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
     double rows = ceil_div((double)m, FLASH_TILE),
            columns = ceil_div((double)n, FLASH_TILE);
     double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
-    frac *= head_dim <= 64 ? flash_narrow_frac : 1;
     double clock = sustained ? gpu->gemm[dtype].sustained : 1;
     double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
     double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * d;

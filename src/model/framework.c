@@ -45,6 +45,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_gate", T, fw.fused_gate),
     CFG_BOOL("loss_in_place", T, fw.loss_in_place),
     CFG_BOOL("fused_loss", T, fw.fused_loss),
+    CFG_BOOL("recompute_stops", T, fw.recompute_stops),
     CFG_BOOL("fp8_norm", T, fw.fp8_norm),
     CFG_BOOL("fp8_weights_kept", T, fw.fp8_weights_kept),
     CFG_BOOL("keeps_softmax_input", T, fw.keeps_softmax_input),

@@ -48,6 +48,8 @@ struct framework {
     bool fused_gate;        /* an activation and its gate are one kernel */
     bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
     bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
+    bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that
+                                 backward needs */
     bool fp8_norm;          /* norms write fp8 for the products behind them */
     bool fp8_weights_kept;  /* cast once a step, not in every microbatch */
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */

@@ -139,6 +139,7 @@ struct builder {
     enum part part;      /* of its kernels */
     enum keep keep;      /* of the forward at hand */
     enum pass_kind kind; /* of backward: which of its operators run */
+    bool stops_early;    /* recomputation ends with the last tensor that is needed */
     bool splits;         /* gradients of weights have a pass of their own */
     bool detail;         /* passes are written operator by operator */
     int32_t waits[2];    /* tasks that the next kernel follows; -1: none */

@@ -66,8 +66,10 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
     for (int64_t k = from; k < to; k++) {
         if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
             return -1;
+        b->stops_early = b->fw->recompute_stops && k == to - 1;
         pass_forward_block(b, slice.block);
     }
+    b->stops_early = false;
     b->part = PART_COMPUTE;
     return 0;
 }

@@ -191,6 +191,16 @@ static void soften(struct builder *b, const struct spent *spent)
     build_label(b, "waits for the host");
 }
 
+/* The last operator of a block that makes what backward needs. */
+static int32_t last_kept(const struct op_block *block)
+{
+    for (int32_t i = block->n_forward - 1; i >= 0; i--)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until >= 0)
+                return i;
+    return -1;
+}
+
 void pass_forward_block(struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
@@ -198,7 +208,8 @@ void pass_forward_block(struct builder *b, int32_t index)
     struct spent spent = { 0 };
     if (b->part != PART_RECOMPUTE)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
-    for (int32_t i = 0; i < block->n_forward; i++) {
+    int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
+    for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
         emit_comms(b, index, op, i, false, &spent);
         emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);

@@ -12,7 +12,8 @@ void test_shard_register(void);
 
 static const char sharded[] =
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 1024, 'n_head': 16,"
-    "             'vocab_size': 8192, 'n_positions': 512 },"
+    "             'vocab_size': 8192, 'n_positions': 512, 'resid_pdrop': 0,"
+    "             'attn_pdrop': 0 },"
     "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 1 },"
     "  'training': { 'sequence_length': 512, 'micro_batch_size': 2,"
     "                'precision': 'bf16', 'framework': 'fsdp-torch2' },"
@@ -24,18 +25,28 @@ struct job {
     struct cast cast;
 };
 
-/* Built as a rank of the profile with that `bucket_copy`. */
-static void build(struct job *j, struct framework *fw, double bucket_copy_B)
+static void load(struct job *j, struct framework *fw)
 {
-    struct err err = { 0 };
-    const struct cast_options how = { 0 };
     cfg_loader_init(&j->loader);
     struct cfg root = cfg_parse(&j->loader, "text", sharded, strlen(sharded));
     CU_ASSERT_EQUAL_FATAL(scenario_read(&j->s, &j->loader, root), 0);
     *fw = *j->s.training.framework;
-    fw->bucket_copy_B = bucket_copy_B;
     j->s.training.framework = fw;
+}
+
+static void cast(struct job *j)
+{
+    struct err err = { 0 };
+    const struct cast_options how = { 0 };
     CU_ASSERT_EQUAL_FATAL(cast_build(&j->cast, &j->loader.arena, &j->s, &how, &err), 0);
+}
+
+/* Built as a rank of the profile with that `bucket_copy`. */
+static void build(struct job *j, struct framework *fw, double bucket_copy_B)
+{
+    load(j, fw);
+    fw->bucket_copy_B = bucket_copy_B;
+    cast(j);
 }
 
 static void release(struct job *j)
@@ -90,9 +101,31 @@ static void test_remainders(void)
     release(&j);
 }
 
+/* A checkpoint that is computed again up to the last tensor needed leaves out the MLP's
+ * last product, and the sum behind it (MODEL.md, 8.20). */
+static void test_stops(void)
+{
+    double flops[2], time_s[2];
+    for (int stops = 0; stops < 2; stops++) {
+        struct job j;
+        struct framework fw;
+        load(&j, &fw);
+        fw.recompute_stops = stops;
+        j.s.training.checkpointing = CHECKPOINT_FULL;
+        cast(&j);
+        flops[stops] = j.cast.steps[0].flops;
+        time_s[stops] = labelled_s(j.cast.programs[0], "residual2");
+        release(&j);
+    }
+    double tokens = 2.0 * 512, h = 1024;
+    CU_ASSERT_EQUAL(flops[0] - flops[1], 8 * 2 * tokens * 4 * h * h);
+    CU_ASSERT(fabs(time_s[0] / time_s[1] - 2) < 1e-9); /* forward alone is left */
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
     CU_add_test(s, "FSDP's copies of gradients", test_copies);
     CU_add_test(s, "remainders of fp32 parameters", test_remainders);
+    CU_add_test(s, "recomputation that stops early", test_stops);
 }
