@@ -12,12 +12,8 @@ static double dispatch_s(const struct framework *fw, const struct op *op)
 
 static double op_s(const struct scenario *s, const struct gpu *gpu, const struct op *op)
 {
-    const struct framework *fw = s->training.framework;
     bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
-    double factor = half ? fw->stream_factor_16bit : fw->stream_factor;
-    if (op->scores && fw->score_factor > 0)
-        factor = fw->score_factor;
-    return kernel_op_s(gpu, op, factor, kernel_alone);
+    return kernel_framework_s(gpu, s->training.framework, half, op, kernel_alone);
 }
 
 /* Host and GPU run behind each other; where they are about as fast, both wait. */
