@@ -156,6 +156,13 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
     return gemm_s(&g, gpu->sm_arch >= 90 ? tiles_hopper : tiles_ampere);
 }
 
+double kernel_looped_s(const struct gpu *gpu, double alone_s)
+{
+    if (alone_s <= 0)
+        return alone_s;
+    return alone_s * (1 + gpu->loop_loss * alone_s / (alone_s + gpu->loop_half_s));
+}
+
 double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share)
 {
     return gpu->kernel_s + bytes / (gpu->stream_frac * gpu->hbm_Bps * share.memory);

@@ -39,8 +39,11 @@ struct gpu {
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */
     double flash_forward_frac, flash_backward_frac; /* of peak, fused attention */
-    int64_t nvlink_links;                           /* 0: no NVLink */
-    double nvlink_Bps;                              /* of one link, one direction */
+    double loop_loss; /* a benchmark repeats one kernel: what its power limit adds to a
+                           long kernel's time; 0: nothing */
+    double loop_half_s;     /* length of the kernel to which it adds half of that */
+    int64_t nvlink_links;   /* 0: no NVLink */
+    double nvlink_Bps;      /* of one link, one direction */
     const char *provenance; /* of the efficiencies, one sentence */
 };
 

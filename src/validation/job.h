@@ -20,7 +20,8 @@ void job_worker_free(struct job_worker *w);
  * optional "gpus" ([0, 1], of each instance) or "n_gpus" (the first so many of each),
  * "fabric", "nccl" (version), "algorithm". A kernel: "gpu", "op" ("gemm": m, n, k, batch; "attention":
  * batch, heads, sequence, head_dim, causal, backward), "dtype", and "burst" (true, the
- * default: clocks of a short benchmark; false: those of long training). */
+ * default: clocks of a short benchmark; false: those of long training), "loop" (false;
+ * true: of a benchmark that repeats the kernel until the power limit is felt). */
 json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                 struct err *err);
 

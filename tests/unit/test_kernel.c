@@ -244,6 +244,18 @@ static void test_beside(void)
     CU_ASSERT_TRUE(kernel_beside(&g, s, 0, 2 * stream_Bps).memory > 0);
 }
 
+/* A loop of short kernels keeps its clocks; of long ones it loses the whole share. */
+static void test_looped(void)
+{
+    struct gpu g = a100();
+    CU_ASSERT_EQUAL(kernel_looped_s(&g, 1e-3), 1e-3);
+    g.loop_loss = 0.21;
+    g.loop_half_s = 8.1e-3;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_looped_s(&g, 8.1e-3) / 8.1e-3, 1.105, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_looped_s(&g, 1e-5) / 1e-5, 1, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_looped_s(&g, 10) / 10, 1.21, 1e-3);
+}
+
 static void test_streams(void)
 {
     const struct gpu g = a100();
@@ -349,6 +361,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_waves);
     CU_ADD_TEST(suite, test_shares_slow_down);
     CU_ADD_TEST(suite, test_beside);
+    CU_ADD_TEST(suite, test_looped);
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_alignment);
