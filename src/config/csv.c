@@ -31,6 +31,17 @@ static int error_at(struct reader *r, size_t at, const char *what)
     return -1;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip_blanks(struct reader *r)
+{
+    while (r->i < r->n && is_blank(r->s[r->i]))
+        r->i++;
+}
+
 static bool cell_ends(const struct reader *r)
 {
     const char *s = r->s + r->i;
@@ -51,6 +62,7 @@ static int read_quoted(struct reader *r, char **end)
         r->line += c == '\n';
         *to++ = c;
     }
+    skip_blanks(r);
     if (!cell_ends(r))
         return error_at(r, r->i,
                         "text after the closing quote (write \"\" for a quote "
@@ -59,9 +71,10 @@ static int read_quoted(struct reader *r, char **end)
     return 0;
 }
 
-/* One cell and what ends it; *more when that is a comma. */
+/* One cell without the blanks around it, and what ends it; *more when that is a comma. */
 static int read_cell(struct reader *r, bool *more)
 {
+    skip_blanks(r);
     char *cell = r->s + r->i, *end;
     if (*cell == '"') {
         if (read_quoted(r, &end))
@@ -78,7 +91,11 @@ static int read_cell(struct reader *r, bool *more)
         r->line += r->s[r->i] == '\n';
         r->i++;
     }
+    while (end > cell && is_blank(end[-1]))
+        end--;
     *end = '\0';
+    while (is_blank(*cell))
+        cell++;
     VEC_PUSH(&r->cells, cell);
     return 0;
 }

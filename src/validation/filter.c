@@ -1,7 +1,8 @@
 #include "validation/filter.h"
 
+#include "validation/cell.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 struct rule {
     const char *column, *matches, *why;
@@ -37,7 +38,7 @@ static int read_rule(struct filters *f, struct cfg value, bool keep,
                          "a rule needs one of \"matches\", \"below\", \"above\"");
     if (r.matches) {
         char text[200];
-        int bad = regcomp(&rule.regex, r.matches, REG_EXTENDED | REG_NOSUB);
+        int bad = regcomp(&rule.regex, r.matches, REG_EXTENDED | REG_NOSUB | REG_ICASE);
         if (bad) {
             regerror(bad, &rule.regex, text, sizeof(text));
             return cfg_error(cfg_get(value, "matches"),
@@ -82,9 +83,8 @@ static bool rule_matches(const struct filter *rule, const char *cell)
 {
     if (rule->has_regex)
         return regexec(&rule->regex, cell, 0, NULL, 0) == 0;
-    char *end;
-    double v = strtod(cell, &end);
-    return end != cell && (v < rule->below || v > rule->above);
+    double v;
+    return cell_read(cell, &v) == CELL_NUMBER && (v < rule->below || v > rule->above);
 }
 
 bool filters_pass(struct filters *f, const struct csv *csv, int64_t row)

@@ -1,11 +1,13 @@
 #include "validation/value.h"
 
 #include "base/xmalloc.h"
+#include "validation/cell.h"
 #include "validation/expr.h"
 
 #include <math.h>
+#include <regex.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Where an expression's columns are looked up, and what was met on the way. */
 struct lookup {
@@ -13,12 +15,32 @@ struct lookup {
     bool is_empty, is_oom;
 };
 
-static int64_t find_column(const struct csv *csv, const char *name, size_t n)
+static int64_t find_exactly(const struct csv *csv, const char *name, size_t n)
 {
     for (int64_t i = 0; i < csv->n_columns; i++)
         if (strncmp(csv->columns[i], name, n) == 0 && csv->columns[i][n] == '\0')
             return i;
     return -1;
+}
+
+/* The column named COLUMN, or COLUMN#I for the I-th number within its text (*part; 0: the
+ * whole cell). */
+static int64_t find_part(const struct csv *csv, const char *name, size_t n, int *part)
+{
+    int64_t column = find_exactly(csv, name, n);
+    *part = 0;
+    if (column < 0 && n > 2 && name[n - 2] == '#' && name[n - 1] >= '1' &&
+        name[n - 1] <= '9') {
+        *part = name[n - 1] - '0';
+        column = find_exactly(csv, name, n - 2);
+    }
+    return column;
+}
+
+static int64_t find_column(const struct csv *csv, const char *name, size_t n)
+{
+    int part;
+    return find_part(csv, name, n, &part);
 }
 
 static int no_column(const struct csv *csv, const char *name, size_t n, struct err *err)
@@ -42,41 +64,46 @@ static int no_column(const struct csv *csv, const char *name, size_t n, struct e
     return -1;
 }
 
+/* The cell's text, or the part of it that the name asks for: *len bytes; NULL with err
+ * set. A part that is not there is empty. */
 static const char *cell_of(struct value_row row, const char *name, size_t n,
-                           struct err *err)
+                           size_t *len, struct err *err)
 {
-    int64_t column = find_column(row.csv, name, n);
-    if (column >= 0)
-        return csv_cell(row.csv, row.row, column);
-    no_column(row.csv, name, n, err);
-    return NULL;
+    int part;
+    int64_t column = find_part(row.csv, name, n, &part);
+    if (column < 0) {
+        no_column(row.csv, name, n, err);
+        return NULL;
+    }
+    const char *cell = csv_cell(row.csv, row.row, column);
+    *len = strlen(cell);
+    if (part && cell_find_number(cell, part, &cell, len)) {
+        *len = 0;
+        return "";
+    }
+    return cell;
 }
-
-static const char unit_letters[] = "KMGTiB"; /* of "16GB", "512MiB" */
 
 static int cell_number(void *arg, const char *name, size_t n, double *v,
                        struct err *err)
 {
     struct lookup *l = arg;
-    const char *cell = cell_of(l->row, name, n, err);
-    if (!cell)
+    size_t len = 0;
+    const char *at = cell_of(l->row, name, n, &len, err);
+    if (!at)
         return -1;
-    cell += strspn(cell, " \t");
-    if (*cell == '\0') {
-        l->is_empty = true;
-        return err_set(err, "column {%.*s} is empty in this row", (int)n, name);
-    }
-    if (strncasecmp(cell, "OOM", 3) == 0) {
-        l->is_oom = true;
-        return err_set(err, "column {%.*s} says out of memory", (int)n, name);
-    }
-    char *end;
-    *v = strtod(cell, &end);
-    size_t unit = strspn(end, unit_letters); /* "16GB": the mapping says of what */
-    if (end == cell || end[unit + strspn(end + unit, " \t")] || !isfinite(*v))
-        return err_set(err, "\"%.60s\" in column {%.*s} is no number", cell, (int)n,
-                       name);
-    return 0;
+    char *cell = xstrndup(at, len);
+    enum cell_state state = cell_read(cell, v);
+    l->is_empty |= state == CELL_EMPTY;
+    l->is_oom |= state == CELL_OOM;
+    if (state == CELL_EMPTY)
+        err_set(err, "column {%.*s} is empty in this row", (int)n, name);
+    else if (state == CELL_OOM)
+        err_set(err, "column {%.*s} says out of memory", (int)n, name);
+    else if (state == CELL_TEXT)
+        err_set(err, "\"%.60s\" in column {%.*s} is no number", cell, (int)n, name);
+    free(cell);
+    return state == CELL_NUMBER ? 0 : -1;
 }
 
 static int any_number(void *arg, const char *name, size_t n, double *v, struct err *err)
@@ -160,6 +187,33 @@ static int check_members(struct cfg value, const struct csv *csv)
     return rc;
 }
 
+/* "/PATTERN/": a POSIX extended regular expression; the pattern is the caller's. */
+static char *pattern_of(const char *key)
+{
+    size_t n = strlen(key);
+    return n > 2 && key[0] == '/' && key[n - 1] == '/' ? xstrndup(key + 1, n - 2)
+                                                       : NULL;
+}
+
+static const int pattern_flags = REG_EXTENDED | REG_NOSUB | REG_ICASE;
+
+static int check_patterns(struct cfg map)
+{
+    int rc = 0;
+    for (void *it = cfg_first(map); it; it = cfg_next(map, it)) {
+        regex_t regex;
+        char *pattern = pattern_of(cfg_key(it));
+        if (pattern && regcomp(&regex, pattern, pattern_flags) != 0)
+            rc = cfg_error_key(
+                cfg_member(map, it),
+                "is no POSIX extended regular expression between slashes");
+        else if (pattern)
+            regfree(&regex);
+        free(pattern);
+    }
+    return rc;
+}
+
 static int check_form(struct cfg value, const struct csv *csv)
 {
     struct form f = { 0 };
@@ -167,7 +221,8 @@ static int check_form(struct cfg value, const struct csv *csv)
     if (cfg_present(f.map)) {
         if (!cfg_is_object(f.map))
             rc = cfg_error(f.map, "should be an object of texts and their values");
-        rc |= value_check_text(f.expr, csv) | check_members(f.map, csv);
+        rc |= value_check_text(f.expr, csv) | check_patterns(f.map);
+        rc |= check_members(f.map, csv);
     } else {
         rc |= value_check_number(f.expr, csv);
     }
@@ -200,10 +255,11 @@ int value_text(const char *template, struct value_row row, struct strbuf *b,
         if (next_piece(&at, &name, &n, err))
             return -1;
         strbuf_add(b, from, (size_t)((name ? name - 1 : at) - from));
-        const char *cell = name ? cell_of(row, name, n, err) : "";
+        size_t len = 0;
+        const char *cell = name ? cell_of(row, name, n, &len, err) : "";
         if (!cell)
             return -1;
-        strbuf_addstr(b, cell);
+        strbuf_add(b, cell, len);
     } while (name);
     return 0;
 }
@@ -232,6 +288,36 @@ static json_t *number_json(double v, const char *unit)
     return json_real(v);
 }
 
+static bool key_matches(const char *key, const char *text)
+{
+    regex_t regex;
+    char *pattern = pattern_of(key);
+    if (!pattern)
+        return cell_alike(key, text);
+    bool found = false;
+    if (regcomp(&regex, pattern, pattern_flags) == 0) {
+        found = regexec(&regex, text, 0, NULL, 0) == 0;
+        regfree(&regex);
+    }
+    free(pattern);
+    return found;
+}
+
+/* The very text, else the first key in the map that is alike or whose pattern matches. */
+static json_t *find_in_map(json_t *map, const char *text)
+{
+    json_t *found = json_object_get(map, text), *value;
+    const char *key;
+    if (found)
+        return found;
+    json_object_foreach(map, key, value)
+    {
+        if (key_matches(key, text))
+            return value;
+    }
+    return NULL;
+}
+
 static json_t *resolve_map(json_t *form, struct value_row row, struct err *err)
 {
     struct strbuf b;
@@ -239,7 +325,7 @@ static json_t *resolve_map(json_t *form, struct value_row row, struct err *err)
     json_t *out = NULL, *fallback = json_object_get(form, "default");
     const char *key_text = json_string_value(json_object_get(form, "expr"));
     if (value_text(key_text ? key_text : "", row, &b, err) == 0) {
-        json_t *found = json_object_get(json_object_get(form, "map"), strbuf_get(&b));
+        json_t *found = find_in_map(json_object_get(form, "map"), strbuf_get(&b));
         if (found || fallback)
             out = value_resolve(found ? found : fallback, row, err);
         else
@@ -344,7 +430,7 @@ int value_number(json_t *value, struct value_row row, enum value_state *state,
     *number = json_is_true(v) ? 1 : json_number_value(v);
     if (json_is_null(v))
         *state = VALUE_EMPTY;
-    else if (text && strncasecmp(text, "OOM", 3) == 0)
+    else if (text && cell_read(text, number) == CELL_OOM)
         *state = VALUE_OOM;
     bool wrong =
         json_is_object(v) || json_is_array(v) || (text && *state == VALUE_GIVEN);

@@ -30,7 +30,7 @@ static void test_table(void)
                                "name,\"time (ms)\",note\r\n"
                                "a,1.5,\"x, \"\"y\"\"\"\r\n"
                                "\r\n"
-                               "b,,\"two\nlines\"\n"
+                               " b ,\t, \" two\nlines\" \n"
                                "c \"d\",3,";
     struct cfg_loader loader;
     struct csv csv;

@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "config/pointer.h"
 #include "report/report.h"
+#include "validation/cell.h"
 #include "validation/value.h"
 
 #include <CUnit/CUnit.h>
@@ -65,6 +66,37 @@ static void check_value(const struct csv *csv, const char *text, int64_t row,
     json_decref(value);
 }
 
+static const char written[] = "shape,gpu,pp,extra\n"
+                              "1024x10240x5120,NVIDIA a100-sxm4-40gb,8.0,"
+                              "\"microbatches=4, active=2.0\"\n";
+
+/* Numbers within texts, keys that are alike, and patterns. */
+static void test_written_values(void)
+{
+    static const char *const cases[][2] = {
+        { "{\"expr\": \"{shape#1} * {shape#3}\"}", "5242880" },
+        { "{\"expr\": \"{shape#4}\", \"default\": 1}", "1" },
+        { "\"{gpu#1}:{extra#2}\"", "\"100:2\"" },
+        { "{\"expr\": \"{pp}\", \"map\": {\"80\": 1, \"8\": 2}}", "2" },
+        { "{\"expr\": \"{gpu}\", \"map\": {\"/V100/\": 1, \"/A100.*40/\": 2, "
+          "\"/A100/\": 3}}",
+          "2" },
+        { "{\"expr\": \"{gpu}/{pp}\", \"map\": {\"/^A100/\": 1}}",
+          "the map of \"{gpu}/{pp}\" has no \"NVIDIA a100-sxm4-40gb/8.0\"" },
+        { "\"{shape#0}\"",
+          "the table has no column {shape#0} (did you mean {shape}?)" },
+    };
+    struct cfg_loader loader;
+    struct csv csv;
+    char *data = write_file(written, ".csv");
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(csv_load(&csv, &loader, data), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_value(&csv, cases[i][0], 0, cases[i][1]);
+    cfg_loader_release(&loader);
+    remove_file(data);
+}
+
 static void test_values(void)
 {
     static const struct {
@@ -105,6 +137,48 @@ static void test_values(void)
         check_value(&csv, cases[i].value, cases[i].row, cases[i].expected);
     cfg_loader_release(&loader);
     remove_file(data);
+}
+
+static void test_cells(void)
+{
+    static const struct {
+        const char *cell;
+        enum cell_state state;
+        double number;
+    } cases[] = {
+        { "1024", CELL_NUMBER, 1024 },
+        { " 1,048,576 ", CELL_NUMBER, 1048576 },
+        { "1,024.5", CELL_NUMBER, 1024.5 },
+        { "-2.5e3", CELL_NUMBER, -2500 },
+        { "16GB", CELL_NUMBER, 16 },
+        { "75 gb", CELL_NUMBER, 75 },
+        { "182B", CELL_NUMBER, 182 },
+        { "41 %", CELL_NUMBER, 41 },
+        { "50K", CELL_NUMBER, 50000 },
+        { "30GB (same conf as normal)", CELL_NUMBER, 30 },
+        { "16 (inferred)", CELL_NUMBER, 16 },
+        { "256M", CELL_TEXT, 0 }, /* 10^6 or 2^20? */
+        { "1,02", CELL_TEXT, 0 },
+        { "1,0245", CELL_TEXT, 0 },
+        { "1e999", CELL_TEXT, 0 },
+        { "3 nodes", CELL_TEXT, 0 },
+        { "x", CELL_TEXT, 0 },
+        { " ", CELL_EMPTY, 0 },
+        { "N/A", CELL_EMPTY, 0 },
+        { "-", CELL_EMPTY, 0 },
+        { "nan", CELL_EMPTY, 0 },
+        { "oom at 24", CELL_OOM, 0 },
+        { "Out of memory", CELL_OOM, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double v = 0;
+        CU_ASSERT_EQUAL(cell_read(cases[i].cell, &v), cases[i].state);
+        CU_ASSERT_DOUBLE_EQUAL(v, cases[i].number, 1e-9);
+    }
+    CU_ASSERT_TRUE(cell_alike(" Mixed(FP16)", "mixed(fp16) "));
+    CU_ASSERT_TRUE(cell_alike("8", "8.0"));
+    CU_ASSERT_FALSE(cell_alike("8", "80"));
+    CU_ASSERT_FALSE(cell_alike("a", "ab"));
 }
 
 static void test_pointers(void)
@@ -166,6 +240,8 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'keep': [{'column': 'm', 'why': "
           "'w'}]}",
           "one of" },
+        { "{" KERNEL "'measured': {'time_s': {'expr': '{gpu}', 'map': {'/(/': 1}}}}",
+          "slashes" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'choose': {'/m': [1]}}",
           "scenarios" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'sauce': 1}", "unknown key" },
@@ -251,6 +327,8 @@ void test_mapping_register(void)
 {
     CU_pSuite suite = CU_add_suite("mapping", NULL, NULL);
     CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "values as tables write them", test_written_values);
+    CU_add_test(suite, "cells", test_cells);
     CU_add_test(suite, "pointers", test_pointers);
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
