@@ -45,10 +45,10 @@ static const struct sweep_quantity quantities[] = {
     { "/job/trials/usd",           "cost of all trials",       AXIS_USD,        NULL, false, 1 },
     { "/job/parallel_trials",      "trials at once",           AXIS_PLAIN,      NULL, false, 1 },
     { "/uncertainty/samples_per_s", "throughput in the mean",  AXIS_PLAIN,      "samples/s", true, 1 },
-    { "/uncertainty/goodput/fraction", "useful share of the time", AXIS_PLAIN,  NULL, true, 1 },
-    { "/uncertainty/goodput/lost_work", "lost work",           AXIS_PLAIN,      NULL, false, 1 },
-    { "/uncertainty/goodput/checkpoints", "checkpoints",       AXIS_PLAIN,      NULL, false, 1 },
-    { "/uncertainty/goodput/restarts", "restarts",             AXIS_PLAIN,      NULL, false, 1 },
+    { "/uncertainty/goodput/fraction", "useful share of the time", AXIS_FRACTION,  NULL, true, 1 },
+    { "/uncertainty/goodput/lost_work", "lost work",           AXIS_FRACTION,      NULL, false, 1 },
+    { "/uncertainty/goodput/checkpoints", "checkpoints",       AXIS_FRACTION,      NULL, false, 1 },
+    { "/uncertainty/goodput/restarts", "restarts",             AXIS_FRACTION,      NULL, false, 1 },
     { "/cluster/count",            "instances",                AXIS_PLAIN,      NULL, false, 1 },
     { "/cluster/instance",         "instance",                 AXIS_PLAIN,      NULL, false, 1 },
     { "/training/micro_batch_size", "batch per GPU",           AXIS_PLAIN,      "sequences", false, 1 },
@@ -70,9 +70,11 @@ struct sweep_quantity sweep_quantity_of(const char *name)
         if (strcmp(q->name, name) == 0)
             return *q;
     struct sweep_quantity q = { .name = name, .factor = 1 };
+    const char *time = "/uncertainty/step_time_s/";
     if (strncmp(name, "/memory/", 8) == 0 || ends(name, "_bytes"))
         q.unit = AXIS_BYTES;
     else if (strncmp(name, "/breakdown_s/", 13) == 0 ||
+             strncmp(name, time, strlen(time)) == 0 ||
              (ends(name, "_s") && !ends(name, "_per_s")))
         q.unit = AXIS_SECONDS;
     else if (strncmp(name, "/utilization/", 13) == 0)
