@@ -101,7 +101,7 @@ static void load_ring(const struct work *w, const struct coll_group *g,
     int32_t hop = 0;
     if (!w->folded) {
         for (; hop < ring->n_hops; hop++)
-            coll_load_hop(w->p, loads, ring, hop, w->hop_share, 1);
+            coll_load_hop(w->p, loads, ring, hop, w->hop_share, groups);
         return;
     }
     for (int32_t s = 0; s < g->n_spans; s++)
@@ -271,6 +271,16 @@ static int count_ways(struct work *w)
     return 0;
 }
 
+/* Whether copies of a folded net stand for several nodes of the group: else its rings are
+ * whole as they are. */
+static bool folds_nodes(const struct planner *p, const struct coll_group *g)
+{
+    bool several = false;
+    for (int32_t s = 0; s < g->n_spans; s++)
+        several |= g->spans[s].n_instances > 1;
+    return several && net_is_folded(p->net);
+}
+
 int coll_ring_phase(struct planner *p, const struct ring_job *job,
                     struct coll_phase *phase)
 {
@@ -279,7 +289,7 @@ int coll_ring_phase(struct planner *p, const struct ring_job *job,
     *phase = (struct coll_phase) { .name = job->name, .size_B = job->size_B };
     w.n_ranks = coll_group_ranks(g);
     w.n_nodes = coll_nodes(g);
-    w.folded = net_is_folded(p->net) && w.n_nodes > 1;
+    w.folded = folds_nodes(p, g);
     if (count_ways(&w))
         return -1;
     phase->protocol = coll_choose_protocol(p, job, &p->plan->why);

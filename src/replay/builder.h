@@ -16,6 +16,7 @@
  *   exchange.c keys and values of context groups, tokens of expert groups
  *   shard.c    gathers of sharded parameters, scatters of their gradients
  *   measure.c  passes replayed in isolation
+ *   model_group.c  what ranks of several stages do together
  *   update.c   the optimizer
  */
 #ifndef REPLAY_BUILDER_H
@@ -155,6 +156,8 @@ struct builder {
     int32_t loads[64];          /* last kernels before the loads remembered */
     int32_t backward_begin;     /* kernel before the pass's backward */
     bool *seen;                 /* [chunks] a backward has run: gradients are there */
+    int32_t outputs;            /* task of the last broadcast of outputs; -1: none */
+    int64_t outputs_B;          /* of microbatches, received so far */
 };
 
 /* A kernel of the compute stream, behind all it has to wait for. */
@@ -302,10 +305,12 @@ int buckets_broadcast(struct builder *b, struct err *err);
 /* update.c */
 void update_parameters(struct builder *b);
 
-/* model_group.c: behind the passes of an accumulation step; behind the reduction of
- * gradients, where stages share an embedding; before the update, when gradients are
- * clipped. */
-int group_broadcast_outputs(struct builder *b, struct err *err);
+/* model_group.c: behind the forward of a microbatch, what the last stage's returns goes to
+ * all ranks of the model group; at the end of the accumulation step it has come. Behind the
+ * reduction of gradients, where stages share an embedding; before the update, when
+ * gradients are clipped. */
+int group_broadcast_output(struct builder *b, struct err *err);
+void group_take_outputs(struct builder *b);
 int group_sum_embeddings(struct builder *b, struct err *err);
 int group_sum_norms(struct builder *b, struct err *err);
 

@@ -1,17 +1,27 @@
-/* What ranks of several stages do together at the ends of an accumulation step and of the
- * update: outputs handed round, the two copies of an embedding and the norm summed up. */
+/* What ranks of several stages do together, on a stream of their own: outputs handed round
+ * beside the passes; the two copies of an embedding and the norm summed up behind them. */
 #include "replay/builder.h"
 
-/* A collective behind the last kernel, and the compute stream behind it. What follows is
- * the optimizer's when the collective is. */
-static int meet(struct builder *b, enum channel channel, enum coll_op op, double bytes,
-                enum part part, double host_s, struct err *err)
+/* A collective behind the last kernel; its task, or -1 after an error. */
+static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
+                     double bytes, enum part part, double host_s, struct err *err)
 {
     int32_t comm = build_comm(b, channel, op, bytes, err);
-    if (comm < 0)
+    return comm < 0 ? -1
+                    : program_collective_on(&b->step->program, STREAM_MODEL, part,
+                                            host_s, comm, b->last_kernel);
+}
+
+/* An all-reduce behind the last kernel, and the compute stream behind it. What follows is
+ * the optimizer's when the sum is. */
+static int sum(struct builder *b, enum channel channel, double bytes, enum part part,
+               struct err *err)
+{
+    int32_t task = begin(b, channel, COLL_ALL_REDUCE, bytes, part,
+                         b->fw->dispatch_optimizer_s, err);
+    if (task < 0)
         return -1;
-    build_wait(
-        b, program_collective(&b->step->program, part, host_s, comm, b->last_kernel));
+    build_wait(b, task);
     build_kernel(b, part == PART_OPTIMIZER ? PART_OPTIMIZER : PART_COMPUTE, 0, 0, 0);
     return 0;
 }
@@ -31,23 +41,44 @@ static double logits_per_token(const struct scenario *s)
     }
 }
 
-/* What forward returned goes from the last stage to all ranks of the model group: under
- * SMP's step, for all microbatches together, behind the stage's last pass. */
-int group_broadcast_outputs(struct builder *b, struct err *err)
+/* What forward returns of a microbatch. */
+static double outputs_B(const struct builder *b)
 {
-    const struct scenario *s = b->s;
     double elements[] = {
         [OUTPUTS_NONE] = 0,
         [OUTPUTS_LOSS] = 1,
-        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(s),
+        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(b->s),
     };
-    double each_B = dtype_bytes(op_compute_dtype(s->training.precision));
-    double bytes = elements[s->parallel.broadcast_outputs] * each_B *
-                   (double)s->training.microbatches;
-    if (bytes <= 0 || s->parallel.library != LIBRARY_SMP)
+    return elements[b->s->parallel.broadcast_outputs] *
+           dtype_bytes(op_compute_dtype(b->s->training.precision));
+}
+
+/* All ranks run the script and get what the last stage's forward returned; they keep it
+ * for the script to read until the step ends. */
+int group_broadcast_output(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    double bytes = outputs_B(b);
+    if (bytes <= 0 || p->library != LIBRARY_SMP)
         return 0;
-    return meet(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, PART_PIPELINE_COMM,
-                b->fw->dispatch_forward_s, err);
+    b->outputs =
+        begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, PART_PIPELINE_COMM, 0, err);
+    if (b->outputs < 0)
+        return -1;
+    int64_t received_B = ledger_round((int64_t)bytes);
+    if (groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1)
+        return 0; /* its own */
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
+    b->outputs_B += received_B;
+    return 0;
+}
+
+void group_take_outputs(struct builder *b)
+{
+    build_wait(b, b->outputs);
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, b->outputs_B);
+    b->outputs = -1;
+    b->outputs_B = 0;
 }
 
 /* First and last stage add up the gradients of an embedding that both hold. */
@@ -62,8 +93,8 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     double elements = (double)b->embedding_elements;
     if (shard_is_full(b)) /* of shards */
         elements /= (double)p->shard_degree;
-    return meet(b, CHANNEL_EMBEDDING, COLL_ALL_REDUCE, elements * states_wire_B(b->s),
-                PART_PIPELINE_COMM, b->fw->dispatch_optimizer_s, err);
+    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s), PART_PIPELINE_COMM,
+               err);
 }
 
 /* The norm of all gradients, for clipping: each rank's share is read, and summed up. */
@@ -78,6 +109,5 @@ int group_sum_norms(struct builder *b, struct err *err)
     build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
     build_label(b, "gradient norm");
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
-    return meet(b, channel, COLL_ALL_REDUCE, 4, PART_OPTIMIZER,
-                b->fw->dispatch_optimizer_s, err);
+    return sum(b, channel, 4, PART_OPTIMIZER, err);
 }

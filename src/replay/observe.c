@@ -8,6 +8,7 @@ const struct name_value stream_names[] = {
     { "tensor group", STREAM_TENSOR },
     { "sharded parameters", STREAM_SHARD },
     { "context and experts", STREAM_GROUP },
+    { "model group", STREAM_MODEL },
     { "to next stage", STREAM_NEXT },
     { "to stage before", STREAM_BACK },
     { "copy from host", STREAM_COPY },

@@ -55,6 +55,19 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     return 0;
 }
 
+/* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
+static int hand_on(struct builder *b, struct pass_ref ref, const struct position *at,
+                   struct err *err)
+{
+    bool backward = ref.kind != PASS_FORWARD;
+    int64_t to = backward ? at->stage - 1 : at->stage + 1;
+    bool last_chunk = ref.chunk == b->s->parallel.virtual_stages - 1;
+    if (to >= 0 && to <= at->last &&
+        send(b, backward, message_of(at, backward, to, ref.microbatch), err) < 0)
+        return -1;
+    return backward || !last_chunk ? 0 : group_broadcast_output(b, err);
+}
+
 static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
 
 static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
@@ -63,7 +76,6 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     bool backward = ref.kind != PASS_FORWARD;
     build_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
-    int64_t goes_to = backward ? at->stage - 1 : at->stage + 1;
     if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
         b->receives = message_of(at, backward, at->stage, ref.microbatch);
     else if (ref.kind == PASS_FORWARD)
@@ -77,9 +89,7 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     } else if (write_measured(b, ref, err) < 0) {
         return -1;
     }
-    if (ref.kind == PASS_WEIGHT || goes_to < 0 || goes_to > at->last)
-        return 0;
-    return send(b, backward, message_of(at, backward, goes_to, ref.microbatch), err);
+    return ref.kind == PASS_WEIGHT ? 0 : hand_on(b, ref, at, err);
 }
 
 /* Whether no later pass of the order completes gradients of the chunk. */
@@ -119,13 +129,12 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
             b->seen[ref.chunk] = true;
     }
     build_tag(b, WORK_OTHER, -1); /* of no pass any more */
-    if (group_broadcast_outputs(b, err) < 0)
-        return -1;
     b->reduces = reduces;
     if (reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
         return -1;
     if (reduces)
         build_wait(b, b->last_comm);
+    group_take_outputs(b);
     build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
     build_host_pause(b, b->fw->microbatch_s);
     return 0;

@@ -26,6 +26,7 @@ enum stream {
     STREAM_TENSOR,  /* activations within the tensor group */
     STREAM_SHARD,   /* parameters of sharded units */
     STREAM_GROUP,   /* context and expert groups */
+    STREAM_MODEL,   /* outputs, norms and embeddings among stages */
     STREAM_NEXT,    /* messages to the next stage */
     STREAM_BACK,    /* messages to the stage before */
     STREAM_COPY,    /* from the host */

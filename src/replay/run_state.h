@@ -24,6 +24,14 @@ enum { RUN_QUEUES = STREAM_N };
 
 enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
 
+/* A stream's last collective with other stages. */
+struct encounter {
+    int64_t behind_ps;          /* the one before on the stream had ended; ... */
+    enum part behind;           /* ... its part */
+    int64_t came_ps, met_ps;    /* this rank had come, and all */
+    const struct rank *awaited; /* the last that came */
+};
+
 /* One stream of one rank: executes its tasks in program order. */
 struct lane {
     struct sim_event event; /* start of a task that waits for its issue, or its end */
@@ -35,6 +43,7 @@ struct lane {
     int64_t met_ps;   /* when the last collective began: all its ranks had come */
     int64_t paced_ps; /* since when it has run at the present pace */
     double left;      /* share of it that was left then */
+    struct encounter encounter;
 };
 
 /* Accounts of a rank; snapshots of them delimit the repeated stretch. */
@@ -50,14 +59,6 @@ struct account {
 struct spell {
     int64_t until_ps;
     enum part seen;
-};
-
-/* A rank's last collective with other stages. */
-struct encounter {
-    int64_t behind_ps;          /* the one before on its stream had ended; ... */
-    enum part behind;           /* ... its part */
-    int64_t came_ps, met_ps;    /* this rank had come, and all */
-    const struct rank *awaited; /* the last that came */
 };
 
 struct rank {
@@ -81,7 +82,6 @@ struct rank {
     int64_t moving_ps;   /* ... and since when there are any */
     int64_t idle_ps;     /* since when the compute stream has been idle */
     struct account account, from, to;
-    struct encounter encounter;
     VEC(struct spell) spells; /* without gaps; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
     int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
@@ -193,8 +193,8 @@ void run_observe_links(struct rank *r); /* a collective begins or ends */
 
 /* run_wait.c: a rank comes to a collective, to which another was the last to come; a
  * kernel has ended; one begins behind idle time. */
-void run_account_coming(struct rank *r, const struct lane *l);
-void run_account_meeting(struct rank *r, const struct lane *l, const struct rank *last);
+void run_account_coming(struct rank *r, struct lane *l);
+void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last);
 void run_account_busy(struct rank *r, const struct task *t);
 void run_account_idle(struct rank *r, const struct task *t, int32_t index);
 

@@ -70,32 +70,42 @@ static int32_t task_before(const struct program *p, int32_t task)
     return before;
 }
 
-/* The compute stream waits for the collective, which has waited for its turn: others see
- * that at once, who come to the same collective. */
-void run_account_coming(struct rank *r, const struct lane *l)
+/* Whether the compute stream is idle until the task has ended. */
+static bool is_awaited(const struct rank *r, int32_t task)
+{
+    const struct lane *compute = &r->lanes[STREAM_COMPUTE];
+    if (compute->state == LANE_RUNNING || compute->state == LANE_ENDED)
+        return false;
+    const struct task *next = &r->program->tasks.v[compute->head];
+    return next->after[0] == task || next->after[1] == task;
+}
+
+/* Where the compute stream waits for the collective, which has waited for its turn, others
+ * see that at once, who come to the same collective. */
+void run_account_coming(struct rank *r, struct lane *l)
 {
     const struct program *p = r->program;
     if (!spans_stages(r, &p->tasks.v[l->head]))
         return;
     int32_t before = task_before(p, l->head);
-    struct encounter *e = &r->encounter;
+    struct encounter *e = &l->encounter;
     *e = (struct encounter) { .came_ps = r->run->sim.now_ps, .behind = PART_OTHER };
     if (before >= 0) {
         e->behind_ps = r->done_ps[before];
         e->behind = p->tasks.v[before].part;
     }
-    if (r->lanes[STREAM_COMPUTE].state == LANE_RUNNING)
+    if (!is_awaited(r, l->head))
         return;
     add_spell(r, e->behind, e->behind_ps);
     add_spell(r, PART_OTHER, e->came_ps);
 }
 
-void run_account_meeting(struct rank *r, const struct lane *l, const struct rank *last)
+void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last)
 {
     if (!spans_stages(r, &r->program->tasks.v[l->head]))
         return;
-    r->encounter.met_ps = l->met_ps;
-    r->encounter.awaited = last;
+    l->encounter.met_ps = l->met_ps;
+    l->encounter.awaited = last;
 }
 
 /* Idle time on its way through the accounts: what is before `from_ps` is booked. */
@@ -182,6 +192,6 @@ void run_account_idle(struct rank *r, const struct task *t, int32_t index)
     const struct task *by = &r->program->tasks.v[late];
     bool met = by->comm >= 0 && spans_stages(r, by);
     if (met)
-        book_encounter(&w, &r->encounter, now);
+        book_encounter(&w, &r->lanes[by->stream].encounter, now);
     book(&w, by->part, met ? by->part : as_seen(t, by->part), now);
 }

@@ -93,7 +93,8 @@ static void set_up(struct builder *b)
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
-    b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives = -1;
+    b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives =
+        b->outputs = -1;
     b->waits[0] = b->waits[1] = b->backward_begin = -1;
     b->detail = q->detail || q->s->parallel.pipeline == 1;
     int64_t chunks = q->s->parallel.virtual_stages;

@@ -127,6 +127,15 @@ static void test_pipeline(void)
           3 * M * x_B / 2);
 }
 
+/* Every rank of a pipeline has each microbatch's logits. */
+static void test_outputs(void)
+{
+    check(base_text,
+          "pipeline=4 library=\"smp\" schedule=\"smp-interleaved\" "
+          "broadcast_outputs=\"logits\"",
+          CHANNEL_MODEL, COLL_BROADCAST, 4.0 * M * B * S * V * E);
+}
+
 #define SHARDING(s) "library=\"deepspeed\" sharding={\"strategy\":\"" s "\"}"
 
 static void test_data(void)
@@ -338,6 +347,7 @@ void test_conserve_register(void)
     CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
     CU_add_test(s, "tensor groups exchange the residual stream", test_tensor);
     CU_add_test(s, "stages hand on the residual stream", test_pipeline);
+    CU_add_test(s, "outputs of all microbatches", test_outputs);
     CU_add_test(s, "gradients and shards go over the wire", test_data);
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
     CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);

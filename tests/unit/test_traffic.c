@@ -190,6 +190,22 @@ static void test_pipeline(void)
     check(dense_text, "pipeline=2 placement=\"spread\" /cluster/count=2", wants_spread);
 }
 
+/* The same, and the logits from the last stage round to all others. */
+static void wants_outputs(const struct job *j, double *nvlink_B, double *nic_B)
+{
+    double logits_B = (double)B * S * V * E;
+    wants_stages(j, nvlink_B, nic_B);
+    *nvlink_B += hops_B(j, false, false, M, G - 1, logits_B);
+}
+
+static void test_outputs(void)
+{
+    check(dense_text,
+          "pipeline=8 library=\"smp\" schedule=\"smp-interleaved\" "
+          "broadcast_outputs=\"logits\"",
+          wants_outputs);
+}
+
 enum { N = 4 }; /* instances: rings of two have rules of their own */
 
 /* Layers are gathered forward and backward, the root once, all scattered: every
@@ -251,6 +267,7 @@ void test_traffic_register(void)
     CU_add_test(s, "gradients round the node", test_ddp);
     CU_add_test(s, "activations round the tensor group", test_tensor);
     CU_add_test(s, "messages between stages", test_pipeline);
+    CU_add_test(s, "outputs to all stages", test_outputs);
     CU_add_test(s, "shards gathered and scattered", test_sharded);
     CU_add_test(s, "tokens to their experts", test_experts);
 }
