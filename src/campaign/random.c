@@ -1,5 +1,6 @@
 #include "campaign/random.h"
 
+#include <float.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
 #include <math.h>
@@ -38,22 +39,25 @@ double random_uniform(struct random_stream r, uint64_t a, uint64_t b)
 /* Factors */
 
 /* Narrow gammas are all but normal in their cube root (Wilson, Hilferty: The distribution
- * of chi-square, 1931); GSL's inverse of them takes microseconds and may not converge. */
+ * of chi-square, 1931); GSL's inverse of them takes microseconds and may not converge. That
+ * of gammas wider than 4 may yield anything: they are taken as that wide. */
 static double gamma_factor(double cv, double q)
 {
-    const double narrow = 0.1;
-    double ninth = cv * cv / 9;
+    const double narrow = 0.1, wide = 4;
+    double ninth = cv * cv / 9, variance = fmin(cv * cv, wide * wide);
     if (cv > narrow)
-        return gsl_cdf_gamma_Qinv(q, 1 / (cv * cv), cv * cv);
+        return gsl_cdf_gamma_Qinv(q, 1 / variance, variance);
     double root = 1 - ninth + sqrt(ninth) * gsl_cdf_ugaussian_Qinv(q);
-    return root * root * root;
+    return pow(fmax(root, 0), 3);
 }
 
 double random_factor(enum random_law law, double cv, double q)
 {
+    const double none = 1e-12;
     double shape, sigma;
-    if (cv <= 0)
+    if (cv < none)
         return 1;
+    q = fmin(q, 1 - DBL_EPSILON); /* 1 has no value in laws without a smallest */
     switch (law) {
     case RANDOM_LOGNORMAL:
         sigma = sqrt(log1p(cv * cv));

@@ -60,7 +60,8 @@ static const struct cfg_field uncertainty_fields[] = {
 };
 #undef U
 
-#define CV_MAX 10.0
+/* Wider ones have most factors near 0, and GSL's inverse of the gamma is wrong from 5 on. */
+#define CV_MAX 3.0
 #define J struct jitter
 static const struct cfg_field jitter_fields[] = {
     CFG_ENUM("distribution", J, law, random_law_names),

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Longer than this is never: the clock ends at 2^63 ps, 106 days. */
-static const double NEVER_S = 4e6;
+/* Longer than this is never: the clock ends. */
+#define NEVER_S ((double)SIM_LONGEST_PS / 1e12)
 
 /* A place of an activity on a link; those of one link are chained. */
 struct member {

@@ -60,6 +60,11 @@ static void finish(struct coll_run *run)
 
 static void next_phase(struct sim *sim, void *arg);
 
+static int64_t paced_ps(double factor, int64_t ps)
+{
+    return (int64_t)fmin(ceil(factor * (double)ps), (double)SIM_LONGEST_PS);
+}
+
 /* The steps of a ring leave its links idle between messages, where others' messages go:
  * what they take lowers the ring's own pace, and is no time before the bytes. */
 static double steps_s(const struct coll_phase *p)
@@ -109,9 +114,8 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
     struct coll_activity *a = &w->known[hash >> (64 - COLL_ACTIVITIES_LOG2)];
     if (a->phase != p)
         make_activity(a, w->net, p);
-    int64_t latency_ps = (int64_t)ceil(run->factor * (double)a->latency_ps);
-    flow_start(&w->flow, run->factor * a->size, latency_ps, a->cap, p->n_uses,
-               a->uses.v, next_phase, run);
+    flow_start(&w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
+               a->cap, p->n_uses, a->uses.v, next_phase, run);
 }
 
 static void next_phase(struct sim *sim, void *arg)
@@ -119,7 +123,7 @@ static void next_phase(struct sim *sim, void *arg)
     struct coll_run *run = arg;
     struct coll_world *w = run->world;
     (void)sim;
-    if (run->next == run->plan->n_phases) {
+    if (run->next == run->plan->n_phases || w->sim->now_ps > SIM_LONGEST_PS) {
         finish(run);
         return;
     }
@@ -148,7 +152,7 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
         double bytes_s = coll_phase_time_s(p, net) - p->latency_s;
         t_ps += units_ps(p->latency_s) + units_ps(fmax(bytes_s, 0));
     }
-    return (int64_t)ceil(factor * (double)t_ps);
+    return paced_ps(factor, t_ps);
 }
 
 void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,

@@ -1,6 +1,18 @@
 #include "replay/run_state.h"
 
+#include "base/units.h"
+
 #include <math.h>
+
+bool run_is_over(struct run *run, int64_t t_ps)
+{
+    if (t_ps <= SIM_LONGEST_PS)
+        return false;
+    run->failed = true;
+    err_set(run->err, "the step takes longer than %.0f days, where the clock ends",
+            units_s(SIM_LONGEST_PS) / 86400);
+    return true;
+}
 
 /* The host issues tasks one after the other until one of them makes it wait. */
 void run_issue(struct rank *r)
@@ -19,6 +31,8 @@ void run_issue(struct rank *r)
         int64_t host_ps = run_paced_ps(r->host_factors, r->n_issued, t->host_ps);
         r->host_ps += host_ps;
         r->host_busy_ps += host_ps;
+        if (run_is_over(r->run, r->host_ps))
+            return;
         if (t->sync)
             r->awaits = r->n_issued;
         if (r->run->request->observer)
@@ -55,7 +69,7 @@ void run_change_pace(struct rank *r, int32_t n_comm)
         l->left = fmax(l->left, 0);
     }
     r->n_comm = n_comm;
-    if (changes) {
+    if (changes && !run_is_over(r->run, now)) {
         int64_t whole = duration_ps(r, l->head);
         l->paced_ps = now;
         sim_at(&r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
@@ -142,6 +156,8 @@ static void start(struct rank *r, struct lane *l)
 {
     const struct task *t = &r->program->tasks.v[l->head];
     int64_t now = r->run->sim.now_ps;
+    if (run_is_over(r->run, now))
+        return;
     l->state = LANE_RUNNING;
     l->begun_ps = l->paced_ps = now;
     l->left = 1;

@@ -27,6 +27,16 @@ static int64_t close_rank(struct rank *r)
     return end;
 }
 
+/* The rank's end with the periods that were not replayed, within 64 bits. */
+static int64_t unrolled_ps(const struct rank *r)
+{
+    const struct repeat *rep = &r->program->repeat;
+    double end_ps = (double)r->account.now_ps;
+    if (rep->from >= 0)
+        end_ps += (double)rep->extra * (double)(r->to.now_ps - r->from.now_ps);
+    return end_ps > (double)SIM_LONGEST_PS ? INT64_MAX : (int64_t)end_ps;
+}
+
 /* Adds the periods that were not replayed. */
 static void unroll(const struct rank *r, struct account *a)
 {
@@ -113,14 +123,16 @@ int run_read_result(struct run *run, struct run_result *out)
         int64_t end = close_rank(&run->ranks[i]);
         if (end == RUN_NEVER)
             return err_set(run->err,
-                           "rank %lld waits for what never comes (a fault of the "
-                           "program that was replayed)",
+                           "rank %lld waits for what never comes: a transfer of more "
+                           "than 46 days, or a fault of the program that was replayed",
                            (long long)run->ranks[i].number);
         if (end > last) {
             last = end;
             critical = i;
         }
     }
+    if (run_is_over(run, unrolled_ps(&run->ranks[critical])))
+        return -1;
     read_critical(run, &run->ranks[critical], out);
     read_traffic(run, out);
     out->critical = critical;

@@ -158,10 +158,15 @@ void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
 
+/* Whether t_ps lies behind the end of the clock; the run has failed then. */
+bool run_is_over(struct run *run, int64_t t_ps);
+
 /* A duration at the pace of a task: factors[task], 1 where there are none. */
 static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
 {
-    return factors ? (int64_t)ceil(factors[task] * (double)ps) : ps;
+    if (!factors)
+        return ps;
+    return (int64_t)fmin(ceil(factors[task] * (double)ps), (double)SIM_LONGEST_PS);
 }
 
 /* Starts the plan of the nth collective of a group at its pace. */

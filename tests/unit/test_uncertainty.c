@@ -85,6 +85,23 @@ static void test_factors(void)
         }
 }
 
+/* Factors are finite, positive and fall with the probability, however wide or narrow the
+ * law and however far out. */
+static void test_wide_and_narrow(void)
+{
+    static const double cvs[] = { 1e-200, 1e-9, 0.0999, 0.1001, 1, 3, 10 };
+    static const double qs[] = { 1e-23, 1e-17, 1e-9, 0.01, 0.5, 0.95, 1 - 1e-9, 1 };
+    for (int law = RANDOM_LOGNORMAL; law <= RANDOM_PARETO; law++)
+        for (int c = 0; c < 7; c++)
+            for (int i = 0; i < 8; i++) {
+                double f = random_factor((enum random_law)law, cvs[c], qs[i]);
+                CU_ASSERT(isfinite(f) && f >= 0);
+                if (i > 0)
+                    CU_ASSERT(f <=
+                              random_factor((enum random_law)law, cvs[c], qs[i - 1]));
+            }
+}
+
 /* The narrow gamma is as exact as GSL's inverse where that still converges. */
 static void test_narrow_gamma(void)
 {
@@ -384,6 +401,9 @@ static void test_optimum(void)
         CU_ASSERT_DOUBLE_EQUAL(failure_young_s(delta, mtbf_s) / tau, 1,
                                delta < 10 ? 0.02 : 0.12);
     }
+    for (double mtbf = 1; mtbf < 1e17; mtbf *= 10) /* checkpoints of a millisecond */
+        CU_ASSERT_DOUBLE_EQUAL(
+            failure_optimum_s(1e-3, mtbf) / failure_young_s(1e-3, mtbf), 1, 0.02);
 }
 
 /* Without failures only checkpoints cost; a job that cannot go on is given up. */
@@ -442,6 +462,7 @@ void test_uncertainty_register(void)
 {
     CU_pSuite s = CU_add_suite("uncertainty", NULL, NULL);
     CU_add_test(s, "factors have their mean and deviation", test_factors);
+    CU_add_test(s, "factors of extreme laws", test_wide_and_narrow);
     CU_add_test(s, "a narrow gamma", test_narrow_gamma);
     CU_add_test(s, "the largest of n against closed forms", test_largest);
     CU_add_test(s, "the error falls as 1/sqrt(n)", test_convergence);
