@@ -140,9 +140,7 @@ struct parallelism {
     int64_t shard_prefetch;    /* units gathered ahead of the one in use */
     int64_t shard_in_flight; /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
     bool shard_reshard;      /* parameters are dropped after forward, gathered again */
-    bool shard_whole_tensors; /* SMP's shard_optimizer_state: each tensor has one owner;
-                                 reduce to it, gather after the update, no overlap */
-    enum offload offload;     /* states kept in host memory */
+    enum offload offload;    /* states kept in host memory */
     int64_t shard_bucket_elements;      /* of a reduce-scatter; 0: one a unit */
     int64_t shard_persistence_elements; /* smaller tensors stay whole on each rank */
     int64_t

@@ -177,6 +177,7 @@ static int check_library(const struct reading *r, struct cfg c, const struct v1 
 {
     const char *v = r->smp_version;
     bool sdp = w->sharded_data_parallel_degree > 1, tp = w->tensor_parallel_degree > 1;
+    bool before_both = v && version_compare(v, "1.15") < 0;
     const struct smp_rule rules[] = {
         { "pipeline",
           "\"_only_forward\" trains nothing (write \"interleaved\" or "
@@ -198,7 +199,15 @@ static int check_library(const struct reading *r, struct cfg c, const struct v1 
           "parallelism from SMP 1.15 on (write \"tensor_parallel_degree\": 1, or raise "
           "the "
           "version in /software)",
-          sdp && tp && v && version_compare(v, "1.15") < 0 },
+          sdp && tp && before_both },
+        { "prescaled_batch",
+          "sharded data parallelism with tensor parallelism feeds all ranks of a "
+          "tensor group the same batch (give \"prescaled_batch\": True)",
+          sdp && tp && !w->prescaled_batch && !before_both },
+        { "shard_optimizer_state",
+          "sharding of optimizer states needs DistributedDataParallel (give \"ddp\": "
+          "True)",
+          w->shard_optimizer_state && !w->ddp },
         { "shard_optimizer_state",
           "sharded data parallelism shards it already (leave one "
           "of them out)",
@@ -228,6 +237,24 @@ static int check_aliases(struct reading *r, struct cfg c, const struct v1 *w)
         "%" PRId64 ", the newer name for the same: %" PRId64 " is used "
         "(leave one of them out)",
         w->partitions, w->pipeline_parallel_degree, w->pipeline_parallel_degree);
+}
+
+/* With fewer microbatches active than there are, backwards cannot all come last. */
+static bool runs_interleaved(const struct v1 *w)
+{
+    return w->pipeline == PIPELINE_INTERLEAVED ||
+           (w->given.active_microbatches && w->active_microbatches != w->microbatches);
+}
+
+static int check_schedule(struct reading *r, struct cfg c, const struct v1 *w)
+{
+    if (w->pipeline != PIPELINE_SIMPLE || stages(w) == 1 || !runs_interleaved(w))
+        return 0;
+    return reading_doubt(r, cfg_get(c, "pipeline"),
+                         "smp rule: \"simple\" needs as many active_microbatches as "
+                         "microbatches (%" PRId64 ", not %" PRId64 "): the interleaved "
+                         "schedule is used (leave active_microbatches out)",
+                         w->microbatches, w->active_microbatches);
 }
 
 /* --- what it means ------------------------------------------------------------------ */
@@ -270,10 +297,8 @@ static void apply_sharding(struct reading *r, const struct v1 *w)
     struct parallelism *p = &r->s->parallel;
     r->has_backend = true;
     p->backend = gathers_by_smddp(r, w) ? BACKEND_SMDDP : BACKEND_NCCL;
-    if (w->shard_optimizer_state) {
+    if (w->shard_optimizer_state)
         p->sharding = SHARDING_OPTIMIZER;
-        p->shard_whole_tensors = true;
-    }
     if (w->sharded_data_parallel_degree < 2)
         return;
     p->sharding = SHARDING_FULL;
@@ -306,7 +331,7 @@ static void apply_precision(struct reading *r, struct cfg c, const struct v1 *w)
 static void apply_pipeline(struct reading *r, struct cfg c, const struct v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    bool simple = w->pipeline == PIPELINE_SIMPLE;
+    bool simple = !runs_interleaved(w);
     p->pipeline = stages(w);
     p->schedule = simple ? SCHEDULE_SMP_SIMPLE : SCHEDULE_SMP_INTERLEAVED;
     p->active_microbatches =
@@ -384,7 +409,7 @@ int smp_v1_read(struct reading *r, struct cfg c)
     if (smp_params_read(r, c, rows, &w))
         return -1;
     if (check_sdk(r, c, &w) | check_library(r, c, &w) | check_aliases(r, c, &w) |
-        apply_placement(r, c, w.placement_strategy))
+        check_schedule(r, c, &w) | apply_placement(r, c, w.placement_strategy))
         return -1;
     apply(r, c, &w);
     return 0;

@@ -157,14 +157,11 @@ void buckets_begin(struct builder *b)
 static int send_others(struct builder *b, enum holders h, struct err *err)
 {
     double bytes = b->others_B[h] * b->wire.frac;
-    const struct parallelism *p = &b->s->parallel;
-    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
     b->others_B[h] = 0;
     if (bytes <= 0 || build_ranks(b, h) == 1)
         return 0;
     int32_t comm =
-        build_comm(b, build_holders_channel(h),
-                   sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, bytes, err);
+        build_comm(b, build_holders_channel(h), build_reduction(b), bytes, err);
     if (comm < 0)
         return -1;
     wire_send_by(b, bytes / b->wire.frac, comm);

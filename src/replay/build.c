@@ -151,6 +151,15 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
     return (int32_t)(p->comms.n - 1);
 }
 
+enum coll_op build_reduction(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
+        return COLL_ALL_REDUCE;
+    bool to_owner = p->library == LIBRARY_SMP && p->sharding == SHARDING_OPTIMIZER;
+    return to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER;
+}
+
 int64_t block_parameters(const struct op_block *block)
 {
     int64_t n = 0;

@@ -204,6 +204,11 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
+/* What becomes of a bucket of gradients over the ranks that hold the same: a sum for all;
+ * where states are sharded, parts to their owners; under SMP all of it to the one rank that
+ * owns that slice of its flat buffer. */
+enum coll_op build_reduction(const struct builder *b);
+
 /* Which ranks hold a parameter; the elements that such hold; how many they are, and their
  * channel; the states of a parameter's elements. */
 enum holders build_holders(const struct builder *b, const struct op_param *p);

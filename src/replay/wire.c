@@ -122,9 +122,8 @@ static int plan_groups(struct builder *b, double size, struct err *err)
     const struct parallelism *p = &b->s->parallel;
     struct wire *w = &b->wire;
     bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
-    int32_t comm =
-        build_comm(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
-                   sharded ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, size, err);
+    int32_t comm = build_comm(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
+                              build_reduction(b), size, err);
     if (comm < 0)
         return -1;
     build_beside(b, b->step->program.comms.v[comm].plan);

@@ -234,7 +234,9 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     if (how == SHARDING_NONE) {
         reduce_s = score_comm_s(s->comm, p, all, COLL_ALL_REDUCE, gradients_B);
     } else {
-        reduce_s = score_comm_s(s->comm, p, all, COLL_REDUCE_SCATTER, gradients_B);
+        bool to_owner = u->s->parallel.library == LIBRARY_SMP;
+        reduce_s = score_comm_s(
+            s->comm, p, all, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER, gradients_B);
         gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
                                 u->stage_parameters * u->states.parameter_B);
     }

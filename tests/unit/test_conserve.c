@@ -143,6 +143,10 @@ static void test_data(void)
     double all_B = (L * layer + ends) * E;
     check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_REDUCE_SCATTER, all_B);
     check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
+    check(base_text, "library=\"smp\" sharding={\"strategy\":\"optimizer\"}",
+          CHANNEL_SHARD, COLL_REDUCE, all_B);
+    check(base_text, "library=\"smp\" sharding={\"strategy\":\"optimizer\"}",
+          CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
     check(base_text, "context=2 " SHARDING("optimizer"), CHANNEL_SHARD,
           COLL_REDUCE_SCATTER, all_B);
     check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD, COLL_ALL_GATHER,

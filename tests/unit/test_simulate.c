@@ -104,6 +104,9 @@ static const char *const mixed[] = {
     "tensor=2 pipeline=2 sharding={\"strategy\":\"optimizer\"}",
     "sharding={\"strategy\":\"optimizer\"}",
     "sharding={\"strategy\":\"gradients\"} library=\"deepspeed\"",
+    "sharding={" OPTIMIZER "} library=\"smp\"",
+    "tensor=2 pipeline=2 sharding={" OPTIMIZER "} library=\"smp\" "
+    "schedule=\"smp-interleaved\" /cluster/count=4",
     "sharding={" FULL "}",
     "sharding={" FULL ",\"degree\":4}",
     "sharding={" FULL ",\"degree\":8} tensor=2 library=\"fsdp\"",
