@@ -86,12 +86,6 @@ static uint32_t attention_flags(const struct model *m, const struct op_settings 
            flag(flash && s->ring && s->context > 1, HAS_RING);
 }
 
-static bool has_vocabulary(const struct model *m)
-{
-    return m->head == MODEL_HEAD_CAUSAL_LM || m->head == MODEL_HEAD_MASKED_LM ||
-           m->head == MODEL_HEAD_PRETRAIN;
-}
-
 static bool gathers(const struct model *m, const struct op_settings *s)
 {
     bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
@@ -116,7 +110,7 @@ static uint32_t flags(const struct model *m, const struct op_settings *s)
            flag(!wide_logits, HAS_CAST_LOSS) | flag(fw->fused_loss, HAS_FUSED_LOSS) |
            flag(fw->loss_in_place && !fw->fused_loss && !wide_logits,
                 HAS_LOSS_IN_PLACE) |
-           flag(m->tied_embeddings && has_vocabulary(m), HAS_TIED);
+           flag(model_ties_head(m), HAS_TIED);
 }
 
 static void set_widths(struct build *b)

@@ -18,6 +18,17 @@ const struct name_value model_head_names[] = {
     { NULL, 0 },
 };
 
+bool model_has_vocabulary(const struct model *m)
+{
+    return m->head == MODEL_HEAD_CAUSAL_LM || m->head == MODEL_HEAD_MASKED_LM ||
+           m->head == MODEL_HEAD_PRETRAIN;
+}
+
+bool model_ties_head(const struct model *m)
+{
+    return m->tied_embeddings && model_has_vocabulary(m);
+}
+
 /* Endings of class names in "architectures"; what is not listed (BertModel) leaves the
  * family's usual head. */
 static const struct name_value architectures[] = {

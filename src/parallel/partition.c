@@ -301,7 +301,7 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
         .layers = par->stage_layers,
         .modules = modules,
         .n_modules = n,
-        .tied = s->model.tied_embeddings,
+        .tied = model_ties_head(&s->model),
     };
     return partition_make(p, arena, &q, err);
 }

@@ -87,7 +87,7 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     build_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->s->parallel;
     int64_t stage = groups_stage(b->request->groups, b->plans_rank);
-    if (p->pipeline == 1 || !b->s->model.tied_embeddings ||
+    if (p->pipeline == 1 || !model_ties_head(&b->s->model) ||
         (stage != 0 && stage != p->pipeline - 1))
         return 0;
     double elements = (double)b->embedding_elements;

@@ -108,7 +108,7 @@ int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
     list_blocks(b, model, &parts, stage);
     b->embedding_elements = model->blocks[0].params[0].elements;
     bool last = stage == p->pipeline - 1 && b->list.n_blocks > 0;
-    if (p->pipeline > 1 && last && b->s->model.tied_embeddings)
+    if (p->pipeline > 1 && last && model_ties_head(&b->s->model))
         own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
     return 0;
 }

@@ -112,6 +112,8 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
             else
                 add_end(l, s, gpu, b, i == list.n_blocks - 1);
         }
+        if (model_ties_head(&s->model))
+            l->word_parameters = (double)list.blocks[0].params[0].elements;
         double width =
             dtype_bytes(op_compute_dtype(s->training.precision)) <= 2 ? 2 : 4;
         double tokens = (double)op_tokens(&settings);

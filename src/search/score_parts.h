@@ -16,7 +16,7 @@ struct score_layer {
     double work_B;                       /* most that lives for a moment in backward */
     double ends_s[2]; /* embedding, head: forward and backward together */
     double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU */
-    double word_parameters; /* of the embedding that first and last stage share */
+    double word_parameters; /* of the embedding that first and last stage share; or 0 */
     double autocast_B;      /* 16-bit copies of a layer's weights */
     double exchange_B;      /* activation that the tensor group exchanges */
     double tensors;         /* parameter tensors of a layer */

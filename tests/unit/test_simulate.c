@@ -445,6 +445,32 @@ static void test_outputs(void)
     CU_ASSERT_EQUAL(held_B[2] - held_B[0], MICROBATCHES * logits_B);
 }
 
+static int64_t embedding_sums(const char *changes)
+{
+    struct job j;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { 0 };
+    int64_t n = 0;
+    load(&j, changes);
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
+    for (int32_t i = 0; i < cast.n_steps; i++)
+        for (int64_t k = 0; k < cast.steps[i].program.comms.n; k++)
+            n += cast.steps[i].program.comms.v[k].channel == CHANNEL_EMBEDDING;
+    cast_release(&cast);
+    unload(&j);
+    return n;
+}
+
+/* Two stages share the words where the head makes logits of them, and only there. */
+static void test_tied_heads(void)
+{
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4"), 2);
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"classification\""), 0);
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"question-answering\""),
+                    0);
+}
+
 static double same_factor(void *arg, const struct coll_plan *plan, enum channel channel,
                           int64_t first, int32_t nth)
 {
@@ -577,5 +603,6 @@ void test_simulate_register(void)
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "kernels beside sums of activations", test_slowed);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
+    CU_add_test(s, "stages share words for heads of words", test_tied_heads);
     CU_add_test(s, "durations at another pace", test_factors);
 }
