@@ -81,6 +81,7 @@ static const struct cfg_field fields[] = {
     CFG_ROW("gradient_dtype_16bit", CFG_T_ENUM, T, fw.gradient_dtype_16bit,
             .names = dtype_names, .has = offsetof(T, has_dtype_16bit)),
     CFG_BOOL("overlap", T, fw.overlap),
+    CFG_BOOL("overlap_param_gather", T, fw.overlap_param_gather),
     CFG_BYTES("first_bucket", T, fw.first_bucket_B, 0, 1e15),
     CFG_BYTES("bucket", T, fw.bucket_B, 0, 1e15),
     CFG_REAL("bucket_copy", T, fw.bucket_copy_B, 0, 100),

@@ -97,7 +97,8 @@ struct framework {
     bool reduce_every_microbatch; /* in every accumulation step, not only the last */
     int gradient_dtype;           /* on the wire; -1: that of the parameters */
     int gradient_dtype_16bit;
-    bool overlap;                     /* reduce buckets during backward */
+    bool overlap;              /* reduce buckets during backward */
+    bool overlap_param_gather; /* gather updated parameters during the next forwards */
     int64_t first_bucket_B, bucket_B; /* 0: one bucket */
     double
         bucket_copy_B; /* bytes moved per gradient byte: into a bucket and out, or into

@@ -82,7 +82,7 @@ struct words {
     struct cfg sharding, partition, script;
     const char *placement;
     int64_t servers;
-    bool has_library, has_backend, has_overlap, has_active, has_horizon, has_servers,
+    bool has_library, has_backend, has_overlap, has_param_gather, has_active, has_horizon, has_servers,
         has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
         has_outputs, has_replicas;
 };
@@ -116,6 +116,8 @@ static const struct cfg_field parallelism_fields[] = {
     { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
     CFG_BYTES("bucket_size", W, p.bucket_B, 1, BUCKET_MAX),
     { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
+    { HAS("overlap_param_gather", CFG_T_BOOL, p.overlap_param_gather,
+          has_param_gather) },
     CFG_BOOL("gradient_as_bucket_view", W, p.gradient_as_bucket_view),
     CFG_ENUM("gradient_compression", W, p.compression, compression_names),
     { HAS("fusion_cycle", CFG_T_QUANTITY, p.fusion_cycle_s, has_fusion),
@@ -268,6 +270,7 @@ int parallelism_read(struct reading *r)
         rc = -1;
     r->has_library |= w.has_library;
     r->has_overlap = w.has_overlap;
+    r->has_param_gather = w.has_param_gather;
     *p = w.p;
     if (partition_words(r, w.partition) | sharding_read(r, w.sharding) |
         smp_script_read(r, w.script))
@@ -351,6 +354,8 @@ int parallelism_framework(struct reading *r)
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)
         p->overlap = f->overlap;
+    if (!r->has_param_gather)
+        p->overlap_param_gather = f->overlap_param_gather && p->overlap;
     if (p->library == LIBRARY_HOROVOD)
         apply_horovod(r);
     if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)

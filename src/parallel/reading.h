@@ -33,14 +33,15 @@ struct reading {
     struct cfg root, cluster, model, training, software, distribution, parallelism;
     struct scenario_sections sections;
     struct training_words words;
-    bool has_library;   /* written in parallelism */
-    bool has_backend;   /* set by the dictionary */
-    bool has_overlap;   /* written in parallelism */
-    bool has_degree;    /* sharding/degree is written, or set by the dictionary */
-    bool has_reshard;   /* reshard_after_forward is written */
-    bool launched;      /* by SageMaker, through the dictionary */
-    bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
-    bool has_cluster;   /* the cluster was read: counts and GPUs are known */
+    bool has_library;      /* written in parallelism */
+    bool has_backend;      /* set by the dictionary */
+    bool has_overlap;      /* written in parallelism */
+    bool has_param_gather; /* likewise, overlap_param_gather */
+    bool has_degree;       /* sharding/degree is written, or set by the dictionary */
+    bool has_reshard;      /* reshard_after_forward is written */
+    bool launched;         /* by SageMaker, through the dictionary */
+    bool launch_simple;    /* its launcher holds NCCL to Simple whatever the network */
+    bool has_cluster;      /* the cluster was read: counts and GPUs are known */
     bool has_model;
     bool has_typos; /* keys or values of training were not understood */
     bool strict;    /* what only earns a warning is an error */

@@ -103,6 +103,24 @@ static int check_stages(const struct reading *r)
     return 0;
 }
 
+/* As Megatron-LM's arguments.py asserts. */
+static int check_param_gather(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
+    if (!r->has_param_gather || !p->overlap_param_gather)
+        return 0;
+    if (p->sharding != SHARDING_OPTIMIZER && p->sharding != SHARDING_GRADIENTS)
+        return cfg_error(at,
+                         "updated parameters are gathered where the optimizer is "
+                         "sharded (give /parallelism/sharding strategy \"optimizer\", "
+                         "or write false)");
+    if (!p->overlap)
+        return cfg_error(at, "gathers beside forward need sums beside backward (write "
+                             "\"overlap\": true, or false here)");
+    return 0;
+}
+
 /* What needs something else to be set. */
 static int check_needs(const struct reading *r)
 {
@@ -135,5 +153,5 @@ int rules_check(struct reading *r)
         reading_note(r, cfg_get(r->parallelism, "schedule"),
                      "there is one pipeline stage");
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           smp_check(r);
+           check_param_gather(r) | smp_check(r);
 }

@@ -151,7 +151,9 @@ struct parallelism {
     enum library library;             /* who buckets and reduces */
     enum backend backend;             /* who moves the bytes */
     int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
-    bool overlap;
+    bool overlap;                     /* gradients are reduced beside backward */
+    bool overlap_param_gather;    /* updated parameters are gathered beside the forwards
+                                  that follow */
     bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;
     double fusion_cycle_s;   /* Horovod; 0: none */

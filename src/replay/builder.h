@@ -15,6 +15,7 @@
  *   tensor_ends.c  between modules that it shares in unlike ways
  *   exchange.c keys and values of context groups, tokens of expert groups
  *   shard.c    gathers of sharded parameters, scatters of their gradients
+ *   param_gather.c  gathers of parameters that were updated in shards
  *   measure.c  passes replayed in isolation
  *   model_group.c  what ranks of several stages do together
  *   update.c   the optimizer
@@ -102,7 +103,8 @@ struct measured {
     double flops;
 };
 
-struct units; /* sharded units, private to shard.c */
+struct units;         /* sharded units, private to shard.c */
+struct param_buckets; /* of a chunk, private to param_gather.c */
 
 struct builder {
     struct step *step;
@@ -136,6 +138,10 @@ struct builder {
     int64_t embedding_elements; /* of the word embedding, on this GPU */
     struct units *chunk_units;  /* [chunks] of sharded parameters */
     struct units *units;        /* of the chunk at hand; NULL: whole parameters */
+    struct param_buckets
+        *param_buckets; /* [chunks] gathered beside forward; NULL: none */
+    int32_t **ready; /* [chunks][blocks] gathers that the next forward waits for; NULL:
+                        none (any more) */
     /* the pass at hand */
     enum part part;      /* of its kernels */
     enum keep keep;      /* of the forward at hand */
@@ -283,17 +289,24 @@ int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool fir
  * kernels and the collectives of its tensor group, recomputation in the backward. */
 int measure_layer(struct builder *b, struct err *err);
 
-/* shard.c: set-up; around the forward and backward of each unit; before the update. */
+/* shard.c: set-up; around the forward and backward of each unit. */
 int shard_plan(struct builder *b, struct err *err);
 void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
 int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
-int shard_gather_updated(struct builder *b, struct err *err);
 bool shard_is_full(const struct builder *b);
 
 /* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients: else
  * all it needs is there, and stays. */
 bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk);
+
+/* param_gather.c: set-up; before the first pass of a step; whether the next pass of the
+ * chunk waits for gathers, and its wait before block `at`; behind the update. */
+int param_gather_plan(struct builder *b, struct err *err);
+void param_gather_begin(struct builder *b);
+bool param_gather_awaited(const struct builder *b, enum pass_kind kind, int32_t chunk);
+void param_gather_enter(struct builder *b, int32_t chunk, int32_t at);
+int param_gather_end(struct builder *b, struct err *err);
 
 /* buckets.c: buckets_begin before a microbatch's backward; buckets_add as a parameter
  * tensor's gradient becomes ready; buckets_end behind the last. buckets_plan makes the

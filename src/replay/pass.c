@@ -38,14 +38,15 @@ int64_t pass_kept_B(const struct builder *b, int32_t index)
     return sum;
 }
 
-static int forward_slice(struct builder *b, struct slice slice, int32_t *unit,
-                         struct err *err)
+static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
+                         int32_t *unit, struct err *err)
 {
     int64_t group = checkpointed(b, slice.block);
     b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
         if (group > 0 && k % group == 0)
             offload_checkpoint(b, checkpoint_B(b));
+        param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
         pass_forward_block(b, slice.block);
@@ -112,7 +113,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         return -1;
     if (kind == PASS_FORWARD) {
         for (int32_t i = 0; i < c->n; i++)
-            if (forward_slice(b, c->v[i], &unit, err) < 0)
+            if (forward_slice(b, c->v[i], chunk, &unit, err) < 0)
                 return -1;
         return 0;
     }

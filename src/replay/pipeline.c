@@ -121,8 +121,9 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         at.stage = ref.chunk * p->pipeline + stage;
         b->first = !b->seen[ref.chunk];
         b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
-        bool watched =
-            (b->reduces && p->overlap) || shard_changes(b, ref.kind, ref.chunk);
+        bool watched = (b->reduces && p->overlap) ||
+                       shard_changes(b, ref.kind, ref.chunk) ||
+                       param_gather_awaited(b, ref.kind, ref.chunk);
         if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
             return -1;
         if (ref.kind == completes)

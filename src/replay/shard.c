@@ -342,36 +342,3 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     u->pending_B = 0;
     return 0;
 }
-
-static int gather_updated(struct builder *b, enum channel channel, double elements,
-                          struct err *err)
-{
-    double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
-    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, elements * width, err);
-    if (comm < 0)
-        return -1;
-    program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                          b->fw->dispatch_optimizer_s, comm, b->last_kernel);
-    return 0;
-}
-
-/* Optimizer states sharded over whole parameters: each rank updates its part, and all
- * gather the rest. */
-int shard_gather_updated(struct builder *b, struct err *err)
-{
-    const struct parallelism *p = &b->s->parallel;
-    bool sharded =
-        p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS;
-    if (!sharded || p->shard_degree <= 1)
-        return 0;
-    for (int i = 0; i < HOLDERS; i++) {
-        enum holders h = (enum holders)i;
-        double elements = (double)build_held(b, h);
-        enum channel channel =
-            h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel(h);
-        if (elements > 0 && build_ranks(b, h) > 1 &&
-            gather_updated(b, channel, elements, err) < 0)
-            return -1;
-    }
-    return 0;
-}

@@ -116,6 +116,8 @@ static int builder_init(struct builder *b, struct err *err)
     if (sums_gradients(b) && !shard_is_full(b) &&
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
         return -1;
+    if (param_gather_plan(b, err) < 0)
+        return -1;
     pass_time_blocks(b);
     if (measure_layer(b, err) < 0)
         return -1;
@@ -190,13 +192,16 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
     struct builder b = {
         .step = step, .request = request, .gpu = gpu, .plans_rank = rank
     };
-    if (builder_init(&b, err) < 0 || accumulation_steps(&b, order, err) < 0 ||
-        group_sum_embeddings(&b, err) < 0 || group_sum_norms(&b, err) < 0)
+    if (builder_init(&b, err) < 0)
+        return -1;
+    param_gather_begin(&b);
+    if (accumulation_steps(&b, order, err) < 0 || group_sum_embeddings(&b, err) < 0 ||
+        group_sum_norms(&b, err) < 0)
         return -1;
     build_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
     build_mark_memory(&b);
-    return shard_gather_updated(&b, err);
+    return param_gather_end(&b, err);
 }
 
 int step_measure(const struct step_request *request, int64_t rank,

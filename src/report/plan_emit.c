@@ -130,6 +130,12 @@ static const char *precision_word(enum op_precision p, const char *bf16,
     return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
 }
 
+/* Whether the stack that the plan was made for gathers updated parameters beside forward. */
+static bool gathers_beside(const struct plan_job *job, const struct space_point *p)
+{
+    return job->stacks[p->v[SPACE_LIBRARY]].probe.parallel.overlap_param_gather;
+}
+
 static void emit_megatron(FILE *out, const struct plan_job *job,
                           const struct plan_entry *e)
 {
@@ -158,6 +164,8 @@ static void emit_megatron(FILE *out, const struct plan_job *job,
         fprintf(out, "--sequence-parallel \\\n");
     if (p->v[SPACE_SHARDING])
         fprintf(out, "--use-distributed-optimizer \\\n");
+    if (p->v[SPACE_SHARDING] && gathers_beside(job, p))
+        fprintf(out, "--overlap-grad-reduce --overlap-param-gather \\\n");
     if (strcmp(space_placements[p->v[SPACE_PLACEMENT]], "DPT") == 0 &&
         p->v[SPACE_PIPELINE] > 1)
         fprintf(out, "--use-tp-pp-dp-mapping \\\n");

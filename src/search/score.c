@@ -243,9 +243,11 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     double hide_s = u->s->parallel.overlap ? u->stage_layers * u->backward_s : 0;
     double bucket_B =
         (double)(p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : u->s->parallel.bucket_B);
-    double last_s =
-        bucket_B > 0 ? reduce_s * fmin(1, bucket_B / gradients_B) : 0.02 * reduce_s;
-    return fmax(reduce_s - hide_s, fmin(last_s, reduce_s)) + gather_s + u->fw->reduce_s;
+    double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 0.02;
+    if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
+        gather_s =
+            fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);
+    return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s + u->fw->reduce_s;
 }
 
 static double update_s(const struct space_point *p, const struct sums *u)

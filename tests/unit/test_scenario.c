@@ -415,6 +415,9 @@ static const struct { const char *change, *error; } refusals[] = {
     { "/parallelism/sequence_parallel=true",
       "sequence parallelism is over the tensor group, which has one rank (write "
       "\"tensor\": 2 or more, or false)" },
+    { "/parallelism/overlap_param_gather=true",
+      "updated parameters are gathered where the optimizer is sharded (give "
+      "/parallelism/sharding strategy \"optimizer\", or write false)" },
     { "/parallelism/offload_activations=true",
       "activations are offloaded at checkpoints (give "
       "/training/activation_checkpointing too)" },

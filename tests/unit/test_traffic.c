@@ -259,6 +259,10 @@ static void test_experts(void)
           "expert=32 /cluster/count=4 library=\"deepspeed\" "
           "sharding={\"strategy\":\"optimizer\"}",
           wants_experts);
+    check(experts_text,
+          "expert=32 /cluster/count=4 library=\"deepspeed\" bucket_size=\"1MiB\" "
+          "sharding={\"strategy\":\"optimizer\"} overlap_param_gather=true",
+          wants_experts);
 }
 
 void test_traffic_register(void)
