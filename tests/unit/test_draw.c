@@ -283,7 +283,7 @@ static void test_generated_charts(void)
 {
     struct generated *g = xcalloc(1, sizeof(*g));
 
-    for (uint32_t seed = 0; seed < 600; seed++) {
+    for (uint32_t seed = 0; seed < 200; seed++) {
         double width = seed % 3 ? CHART_WIDTH : 480,
                height = seed % 5 ? CHART_HEIGHT : 320;
         struct record r;

@@ -241,7 +241,7 @@ static void test_tables(void)
 {
     static const char *const names[] = { "nvidia_bert_large_training",
                                          "korthikanti2022_end_to_end",
-                                         "llmfoundry_mpt_training" };
+                                         "nemo_dgxh100_fp8" };
     struct regime_rows rows;
     struct cfg_loader loader;
     int32_t n_lines;

@@ -67,7 +67,7 @@ static double draw_by(struct loaded *l, bool unfold, int jobs,
 static void test_factors(void)
 {
     static const double cvs[] = { 0.01, 0.05, 0.2, 0.5 };
-    enum { N = 200000 };
+    enum { N = 20000 };
     for (int law = RANDOM_LOGNORMAL; law <= RANDOM_PARETO; law++)
         for (int c = 0; c < 4; c++) {
             double sum = 0, squares = 0, cv = cvs[c];
@@ -158,8 +158,8 @@ static void test_convergence(void)
 
 /* Steps */
 
-#define JITTER(per, cv)                                                   \
-    "/uncertainty={\"samples\":200,\"compute_jitter\":{\"distribution\":" \
+#define JITTER(per, cv)                                                  \
+    "/uncertainty={\"samples\":50,\"compute_jitter\":{\"distribution\":" \
     "\"lognormal\",\"cv\":" cv ",\"per\":\"" per "\"}}"
 
 /* A jitter of 0 is no jitter, to the last bit; folded and unfolded. */
@@ -227,10 +227,10 @@ static void test_unfolded(void)
         { "/parallelism={\"pipeline\":4} /training/microbatches=8 " //
           JITTER("step", "0.1"),
           0.05, 0.45 },
-        { "/parallelism={} /uncertainty={\"samples\":200,\"stragglers\":{\"count\":2,"
+        { "/parallelism={} /uncertainty={\"samples\":10,\"stragglers\":{\"count\":2,"
           "\"slowdown\":2}}",
           0.02, 0.02 },
-        { "/parallelism={} /uncertainty={\"samples\":400,\"stragglers\":{"
+        { "/parallelism={} /uncertainty={\"samples\":200,\"stragglers\":{"
           "\"probability\":0.02,\"slowdown\":2}}",
           0.15, 0.15 },
     };
