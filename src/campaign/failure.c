@@ -12,7 +12,7 @@ const struct name_value failure_law_names[] = {
     { NULL, 0 },
 };
 
-enum { FAILURES_MAX = 1000000 };
+enum { FAILURES_MAX = 100000 };
 
 /* The time to the nth failure from the one before. */
 static double time_to_failure(const struct failure_process *f,

@@ -37,8 +37,8 @@ struct failure_times {
 
 double failure_wall_s(const struct failure_times *t);
 
-/* One job of work_s useful seconds, failure by failure: O(failures). After a million
- * failures the job is given up, with what it has done. */
+/* One job of work_s useful seconds, failure by failure: O(failures). After a hundred
+ * thousand failures the job is given up, with what it has done. */
 void failure_simulate(struct failure_times *t, const struct failure_process *f,
                       double work_s, struct random_stream random);
 

@@ -39,6 +39,7 @@ static json_t *goodput(const struct uncertainty_result *r)
     put(o, "checkpoint_time_s", g->process.checkpoint_s);
     put(o, "restart_time_s", g->process.restart_s);
     put(o, "job_hours", g->job_hours);
+    json_object_set_new(o, "gave_up", json_integer(g->gave_up));
     return o;
 }
 

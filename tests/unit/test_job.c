@@ -495,19 +495,27 @@ static void test_json_names(void)
     struct simulate_result step = step_of(0.1);
     struct strbuf b;
     json_t *o = json_object();
-    load_ok(&l, WHOLE "/job/trials=2");
+    const struct uncertainty_draws how = { .jobs = 1 };
+    struct err err = { 0 };
+    load_ok(&l, WHOLE "/job/trials=2 /uncertainty={\"samples\":2,\"failures\":{}}");
     campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+    CU_ASSERT_EQUAL_FATAL(campaign_draw(&r, &l.c, &l.s, &step, &how, &err), 0);
     campaign_json(o, &r);
     strbuf_init(&b);
-    json_t *ours = json_pack("{sOsO}", "input", json_object_get(o, "input"), "job",
-                             json_object_get(o, "job"));
+    json_t *ours = json_pack("{sOsOsO}", "input", json_object_get(o, "input"), "job",
+                             json_object_get(o, "job"), "uncertainty",
+                             json_object_get(o, "uncertainty"));
     names_text(&b, ours);
     CU_ASSERT_STRING_EQUAL(
         strbuf_get(&b),
         "input{samples_per_s,bound,slowest,stages_s{workers,cpus,storage},copy_s,"
         "wait_s},job{steps,evaluations,phases{phase,time_s,billed},hours,billed_hours,"
         "usd,checkpoint{bytes,writers,every_steps,count,copy_s,write_s,blocking_s},"
-        "trials{trials,parallel_trials,stopped,hours,instance_hours,usd}}");
+        "trials{trials,parallel_trials,stopped,hours,instance_hours,usd}},"
+        "uncertainty{seed,every_rank,step_time_s{p5,p50,p95,mean,sd,samples},slowdown,"
+        "samples_per_s,goodput{steps_per_day{p5,p50,p95,mean,sd,samples},fraction,"
+        "lost_work,checkpoints,restarts,expected_fraction,failures_per_day,mtbf_hours,"
+        "checkpoint_interval_s,checkpoint_time_s,restart_time_s,job_hours,gave_up}}");
     json_t *phases = json_object_get(json_object_get(o, "job"), "phases");
     CU_ASSERT_EQUAL(json_array_size(phases), JOB_PHASES);
     strbuf_release(&b);
