@@ -253,7 +253,7 @@ static void test_unfolded(void)
 }
 
 /* Collectives that nothing runs beside take, in the mean, as many times as long as the
- * slowest of the 5 nodes' links: (U1). */
+ * slowest of the 5 nodes' links: (17.1). */
 static void test_links(void)
 {
     struct loaded l;
