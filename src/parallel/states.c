@@ -39,17 +39,22 @@ static double divided(double bytes, bool sharded, int64_t degree)
     return sharded && degree > 1 ? bytes / (double)degree : bytes;
 }
 
+double states_whole_optimizer_B(const struct scenario *s)
+{
+    const struct framework *fw = s->training.framework;
+    double master_B = precisions[s->training.precision].master_B;
+    if (fw && master_B > 0 && fw->master_16bit_B > 0)
+        master_B = fw->master_16bit_B;
+    return master_B + optimizers[s->training.optimizer].moments_B;
+}
+
 struct states states_of(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;
     enum sharding by = s->parallel.sharding;
     int64_t d = s->parallel.shard_degree;
-    double moments_B = optimizers[s->training.optimizer].moments_B;
     const struct framework *fw = s->training.framework;
-    double master_B = precisions[p].master_B;
-    if (fw && master_B > 0 && fw->master_16bit_B > 0)
-        master_B = fw->master_16bit_B;
-    double optimizer_B = master_B + moments_B;
+    double optimizer_B = states_whole_optimizer_B(s);
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
     double update_B = fused ? 0 : precisions[p].update_B;
     double gradient_B = precisions[p].gradient_B;

@@ -18,6 +18,9 @@ struct states {
 
 struct states states_of(const struct scenario *s);
 
+/* Master weights and moments of a parameter, not divided. */
+double states_whole_optimizer_B(const struct scenario *s);
+
 /* Bytes a gradient element takes on the wire. */
 double states_wire_B(const struct scenario *s);
 

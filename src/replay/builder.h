@@ -193,6 +193,19 @@ void build_close(struct builder *b);
 void offload_checkpoint(struct builder *b, int64_t size_B);
 void load_checkpoint(struct builder *b, int64_t size_B);
 
+/* What of the states is on the GPU while nothing is gathered (MODEL.md, R8.6). The
+ * parameters' own shards are step.c's to leave out. */
+struct states offload_states(const struct builder *b, struct states states);
+
+/* A rank's shard of parameters comes from the host before it is gathered (yields what the
+ * gather follows), that of gradients goes there behind the scatter. Nothing where shards
+ * are on the GPU. */
+int32_t offload_load_shard(struct builder *b, double size_B, int32_t after);
+void offload_store_shard(struct builder *b, double size_B, int32_t after);
+
+/* The update of a rank's elements by its host; false where the GPU has to do it. */
+bool offload_update(struct builder *b, double elements);
+
 /* Index of the collective of a channel, of that size; -1 after an error. */
 int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
                    double size_B, struct err *err);

@@ -112,6 +112,9 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
     if (comm < 0)
         return -2;
     make_lists(b, g.n);
+    double shard_B = g.elements * width_B(b) / (double)b->s->parallel.shard_degree;
+    if (channel == CHANNEL_SHARD)
+        after = offload_load_shard(b, shard_B, after);
     for (int32_t i = 0; i < g.n; i++)
         task = program_collective_on(&b->step->program, STREAM_SHARD,
                                      PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
@@ -292,7 +295,10 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
     b->last_comm = copy_lists(b, STREAM_COMM, b->last_comm, v->elements, 2);
     if (b->fw->shard_synchronous)
         build_wait(b, b->last_comm);
-    return sum_replicas(b, size_B, err);
+    if (sum_replicas(b, size_B, err) < 0)
+        return -1;
+    offload_store_shard(b, size_B / (double)b->s->parallel.shard_degree, b->last_comm);
+    return 0;
 }
 
 /* The first or last of a unit's blocks, in the direction of the pass. */

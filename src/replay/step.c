@@ -15,7 +15,7 @@ static struct states states_held_by(const struct builder *b, enum holders h)
     struct scenario s = *b->s;
     if (s.parallel.shard_degree > 1)
         s.parallel.shard_degree = build_ranks(b, h);
-    return states_of(&s);
+    return offload_states(b, states_of(&s));
 }
 
 /* Replicas of a parameter, over which its gradients are summed. */
@@ -68,7 +68,8 @@ static void allocate_states(struct builder *b)
             const struct op_param *p = &block->params[k % block->n_params];
             const struct states *states = build_states(b, p);
             double n = (double)p->elements;
-            ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
+            if (b->s->parallel.offload != OFFLOAD_PARAMETERS)
+                ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
             if (b->fw->keeps_gradients)
                 ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
@@ -87,7 +88,7 @@ static void set_up(struct builder *b)
     b->net = q->net;
     b->plans = (struct plans) { q->arena, q->net, q->groups };
     b->settings = scenario_op_settings(q->s);
-    b->states = states_of(q->s);
+    b->states = offload_states(b, states_of(q->s));
     for (int h = HELD_BY_EXPERTS; h < HOLDERS; h++)
         b->others[h] = states_held_by(b, (enum holders)h);
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;

@@ -56,9 +56,10 @@ void update_parameters(struct builder *b)
     memcpy(b->step->passes_at_peak_B, l->at_peak_B, sizeof(l->at_peak_B));
     b->step->update_B = (int64_t)step_B;
     ledger_alloc(l, LEDGER_WORKSPACE, b->step->update_B);
-    if (o->kernels_per_tensor > 0)
+    bool on_gpu = !offload_update(b, moved);
+    if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
-    else
+    else if (on_gpu)
         build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, o->bytes * moved);
     build_host_pause(b, o->fixed_s);
 }

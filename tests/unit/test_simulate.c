@@ -156,6 +156,8 @@ static const char *const mixed[] = {
     "/cluster/count=3 pipeline=3 placement=\"spread\"",
     "/cluster/count=6 pipeline=3 tensor=8",
     /* sharded parameters in pipelines */
+    "sharding={" FULL ",\"offload\":\"parameters\"}",
+    "sharding={" OPTIMIZER ",\"offload\":\"optimizer\"} library=\"deepspeed\"",
     "pipeline=4 sharding={" FULL "}",
     "pipeline=4 schedule=\"gpipe\" sharding={" FULL ",\"reshard_after_forward\":true}",
     "pipeline=2 tensor=2 sharding={" FULL ",\"degree\":2} placement=\"spread\"",
@@ -272,6 +274,41 @@ static void test_parts(void)
         CU_ASSERT_TRUE(near(sum, r.step_time_s, 1e-9));
         unload(&j);
     }
+}
+
+/* States on the host (MODEL.md, R8.6): the GPU lacks just what is away, and waits for the
+ * copies and the host's update as the law says, where nothing hides them. */
+static void test_offload(void)
+{
+#define GRADIENTS "library=\"deepspeed\" sharding={\"strategy\":\"gradients\""
+    static const char *const changes[] = {
+        GRADIENTS "}",
+        GRADIENTS ",\"offload\":\"optimizer\"}",
+        "sharding={" FULL "}",
+        "sharding={" FULL ",\"offload\":\"parameters\"}",
+    };
+    struct stage_memory m[4];
+    double exposed_s[4], copies_s = 0, update_s = 0;
+    for (int i = 0; i < 4; i++) {
+        struct job j;
+        struct simulate_result r;
+        load(&j, changes[i]);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        m[i] = r.memory.stages[0];
+        exposed_s[i] = r.parts_s[PART_OFFLOAD_EXPOSED];
+        const struct instance *host = j.s.cluster.groups[0].instance;
+        double n = (double)m[0].parameters_B / 2 / 16; /* a rank's shard */
+        copies_s = 2 * 2 * n / host->host_pinned_Bps;
+        update_s = n * (4 + 2 * 12) * 8 / host->host_memory_Bps;
+        unload(&j);
+    }
+    CU_ASSERT(near(exposed_s[1], copies_s + update_s, 0.01));
+    CU_ASSERT(exposed_s[3] > 0.99 * update_s);
+    CU_ASSERT(exposed_s[0] == 0 && exposed_s[2] == 0);
+    CU_ASSERT(m[0].optimizer_B > 0 && m[1].optimizer_B == 0);
+    CU_ASSERT(m[0].parameters_B == m[1].parameters_B);
+    CU_ASSERT(m[2].optimizer_B > 0 && m[2].parameters_B > 0 && m[2].gradients_B > 0);
+    CU_ASSERT(m[3].optimizer_B == 0 && m[3].parameters_B == 0 && m[3].gradients_B == 0);
 }
 
 /* Waiting for a stage that still reduces its gradients is no bubble: the same passes in
@@ -644,5 +681,6 @@ void test_simulate_register(void)
     CU_add_test(s, "kernels beside sums of activations", test_slowed);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
+    CU_add_test(s, "states on the host", test_offload);
     CU_add_test(s, "durations at another pace", test_factors);
 }
