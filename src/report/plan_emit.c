@@ -234,9 +234,59 @@ static void emit_deepspeed(FILE *out, const struct plan_job *job,
     json_decref(o);
 }
 
+/* FSDP2 within torch.distributed.pipelining: each rank builds the stage it holds. */
+static void emit_fsdp_stages(FILE *out, const struct plan_job *job,
+                             const struct space_point *p)
+{
+    static const char *const schedules[] = {
+        [SCHEDULE_GPIPE] = "ScheduleGPipe",
+        [SCHEDULE_1F1B] = "Schedule1F1B",
+        [SCHEDULE_INTERLEAVED] = "ScheduleInterleaved1F1B",
+    };
+    const char *dtype =
+        precision_word(job->space.precision, "bfloat16", "float16", "float32");
+    long long stages = (long long)p->v[SPACE_PIPELINE],
+              chunks = (long long)p->v[SPACE_VIRTUAL],
+              shards = (long long)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
+    bool stages_last = strcmp(space_placements[p->v[SPACE_PLACEMENT]], "PDT") != 0;
+    fprintf(out, "mesh = init_device_mesh(\"cuda\", ");
+    if (stages_last)
+        fprintf(out,
+                "(%lld, %lld, %lld), mesh_dim_names=(\"replicate\", \"shard\", "
+                "\"pp\"))\n",
+                (long long)p->ranks / shards, shards, stages);
+    else
+        fprintf(out,
+                "(%lld, %lld, %lld), mesh_dim_names=(\"pp\", \"replicate\", "
+                "\"shard\"))\n",
+                stages, (long long)p->ranks / shards, shards);
+    fprintf(out,
+            "policy = MixedPrecisionPolicy(param_dtype=torch.%s, "
+            "reduce_dtype=torch.%s)\n"
+            "for chunk in chunks:  # %lld of this rank's, of %lld in all\n",
+            dtype, dtype, chunks, stages * chunks);
+    if (p->v[SPACE_CHECKPOINTING])
+        fprintf(out, "    apply_activation_checkpointing(chunk, "
+                     "check_fn=is_transformer_layer)\n");
+    fprintf(out, "    for module in [*chunk.layers, chunk]:\n"
+                 "        fully_shard(module, mesh=mesh[\"replicate\", \"shard\"], "
+                 "mp_policy=policy,\n"
+                 "                    reshard_after_forward=False)\n");
+    fprintf(out,
+            "schedule = %s(%s, n_microbatches=%lld, loss_fn=loss)\n"
+            "micro_batch_size = %lld\ngradient_accumulation_steps = %lld\n",
+            schedules[p->v[SPACE_SCHEDULE]], chunks > 1 ? "stages" : "stage",
+            (long long)p->microbatches, (long long)p->v[SPACE_MICRO],
+            (long long)p->accumulation);
+}
+
 static void emit_fsdp(FILE *out, const struct plan_job *job, const struct plan_entry *e)
 {
     const struct space_point *p = &e->point;
+    if (p->v[SPACE_PIPELINE] > 1) {
+        emit_fsdp_stages(out, job, p);
+        return;
+    }
     bool full = p->v[SPACE_SHARDING] == SHARDING_FULL;
     const char *strategy = full && p->v[SPACE_DEGREE] ? "HYBRID_SHARD"
                            : full                     ? "FULL_SHARD"

@@ -27,6 +27,7 @@ struct sums {
     double stage_parameters;      /* on a GPU of the fullest stage */
     double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
     double gather_s, reduce_s;    /* of a layer's parameters and gradients */
+    double whole_B;               /* of a gathered parameter */
     double shards;                /* ranks that states are divided over */
 };
 
@@ -155,7 +156,7 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
 }
 
 /* Parameters gathered for use and gradients scattered, layer by layer, beside the
- * computation of the layers before. */
+ * computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p, struct sums *u)
 {
     if (p->v[SPACE_SHARDING] != SHARDING_FULL || u->shards <= 1)
@@ -163,6 +164,7 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
     struct score_group g = group_of(p, 'D', (int64_t)u->shards);
     double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
     double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
+    u->whole_B = each_B;
     double wire_B = states_wire_B(u->s);
     u->gather_s =
         score_comm_s(s->comm, p, g, COLL_ALL_GATHER, each_B * u->l->parameters);
@@ -173,6 +175,8 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
         u->gather_s += local_B / u->instance->host_pinned_Bps;
         u->reduce_s += local_B / u->instance->host_pinned_Bps;
     }
+    if (p->v[SPACE_PIPELINE] > 1)
+        return;
     u->forward_s = fmax(u->forward_s, u->gather_s) + 0.05 * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
     u->backward_s = fmax(u->backward_s, backward_s) + 0.05 * backward_s;
@@ -213,6 +217,18 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s) + words_s;
 }
 
+/* What stages that are fully sharded wait for in an accumulation step: gathers beside the
+ * first forward, scatters beside the last backward, the ends' alone (MODEL.md, R8.4). */
+static double stages_s(const struct space_point *p, const struct sums *u)
+{
+    if (p->v[SPACE_PIPELINE] == 1 || p->v[SPACE_SHARDING] != SHARDING_FULL)
+        return 0;
+    double gather_s = fmax(u->gather_s - u->forward_s, 0) + 0.05 * u->gather_s;
+    double reduce_s = fmax(u->reduce_s - u->backward_s, 0) + 0.05 * u->reduce_s;
+    double ends = u->stage_parameters / u->l->parameters - u->stage_layers;
+    return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
+}
+
 /* What is left of reducing gradients when backward has hidden what it can. */
 static double exposed_s(struct scorer *s, const struct space_point *p,
                         const struct sums *u)
@@ -226,9 +242,11 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         double rest = (double)p->ranks / u->shards;
         struct score_group g = score_group_of(
             (int64_t)rest, stride_of(p, 'D') * (int64_t)u->shards, p->v[SPACE_GPUS]);
-        return rest <= 1 ? 0
-                         : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
-                                        gradients_B / u->shards);
+        double sum_s = rest <= 1 ? 0
+                                 : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
+                                                gradients_B / u->shards);
+        double times = p->v[SPACE_PIPELINE] > 1 ? (double)p->accumulation : 1;
+        return times * (sum_s + stages_s(p, u));
     }
     double reduce_s, gather_s = 0;
     if (how == SHARDING_NONE) {
@@ -314,6 +332,8 @@ static void sum_memory(const struct scorer *s, const struct space_point *p,
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
     double states_B = parameter_B + optimizer_B;
     double unit_B = whole ? 3 * 2 * l->parameters : 0;
+    if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
+        unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
     bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
     double fixed_B = (double)u->gpu->context_B + (p->world > 1 ? 342e6 : 0);

@@ -168,8 +168,10 @@ static bool sharding_rule(const struct space *s, struct space_point *p)
     if (!has_bit(space_shardings(s, stack), how))
         return false;
     if (p->ranks == 1)
-        return how == SHARDING_NONE || !has_bit(stack->shardings, SHARDING_NONE);
-    return !pipelined || how <= SHARDING_OPTIMIZER;
+        return how == SHARDING_NONE || (!has_bit(stack->shardings, SHARDING_NONE) &&
+                                        (!pipelined || how == SHARDING_FULL));
+    return !pipelined || how <= SHARDING_OPTIMIZER ||
+           (stack->shards_stages && how == SHARDING_FULL);
 }
 
 static bool degree_rule(const struct space *s, struct space_point *p)

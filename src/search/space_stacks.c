@@ -21,7 +21,8 @@ static const char *const smddp_instances[] = {
 #define PDT BIT(1)
 #define TPD BIT(2)
 
-/* Sources. ddp: torch's ZeroRedundancyOptimizer shards the optimizer. deepspeed: ZeRO
+/* Sources. ddp: torch's ZeroRedundancyOptimizer shards the optimizer. fsdp: schedules of
+ * torch.distributed.pipelining; FSDP2 shards their stages (MODEL.md, R8.4). deepspeed: ZeRO
  * stages; its pipelines allow stage 1 only; ranks are laid out pipe, data, model.
  * megatron: arguments.py (1F1B, interleaved; distributed optimizer; tp-cp-dp-pp order,
  * or tp-pp-dp). smp-v1, smp-v2: the SageMaker developer guide; the SDK takes
@@ -34,10 +35,12 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "horovod", .library = LIBRARY_HOROVOD, .bucket = true, .schedules = NONE,
       .shardings = NONE, .offloads = NONE, .checkpoints = 7, .placements = DPT,
       .what = "Horovod over PyTorch" },
-    { .name = "fsdp", .library = LIBRARY_FSDP, .schedules = NONE, .shard_degree = true,
+    { .name = "fsdp", .library = LIBRARY_FSDP, .pipeline = true,
+      .schedules = PIPELINES, .shard_degree = true, .shards_stages = true,
       .shardings = BIT(SHARDING_GRADIENTS) | BIT(SHARDING_FULL),
       .offloads = NONE | BIT(OFFLOAD_PARAMETERS), .checkpoints = BIT(0) | BIT(2),
-      .placements = DPT, .what = "PyTorch FullyShardedDataParallel" },
+      .placements = DPT | PDT,
+      .what = "PyTorch's fully sharded data parallelism, and pipelines of it" },
     { .name = "deepspeed", .library = LIBRARY_DEEPSPEED, .tensor = true, .pipeline = true,
       .schedules = BIT(SCHEDULE_1F1B), .shard_degree = true, .shardings = 15,
       .offloads = 7, .checkpoints = BIT(0) | BIT(2), .placements = DPT | PDT,

@@ -18,6 +18,7 @@ struct space_stack {
     enum space_dialect dialect;
     bool tensor, pipeline, context, expert, sequence_parallel;
     bool shard_degree;            /* states may be sharded over part of the group */
+    bool shards_stages;           /* parameters of pipelines' stages, too */
     bool bucket;                  /* bucket_size means something */
     bool optimize;                /* SMP's choice of tensor communication */
     uint32_t schedules;           /* bits of enum schedule */

@@ -172,6 +172,8 @@ static const struct job_words small[] = {
     SMALL("gpt2", "p3.8xlarge", "2", 32, 128, 1 << 4, "pipeline=2", "tensor=1,4"),
     SMALL("bert-base-uncased", "p3.16xlarge", "1", 32, 128, 1 << 3, "pipeline=1,2",
           "tensor=1,2"),
+    SMALL("gpt2", "p4d.24xlarge", "2", 64, 256, 1 << 2, "pipeline=1,2,4",
+          "micro_batch_size=1,2"),
 #undef SMALL
 };
 enum { N_SMALL = sizeof(small) / sizeof(small[0]) };
