@@ -278,9 +278,9 @@ static double update_s(const struct space_point *p, const struct sums *u)
     double dispatch_s = framework_optimizer_dispatch_s(u->fw, o);
     time_s = fmax(time_s, launches * fmax(dispatch_s, u->gpu->kernel_s));
     if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
-        time_s =
-            4 * elements / u->instance->host_pinned_Bps +
-            28 * elements * (double)p->v[SPACE_GPUS] / u->instance->host_memory_Bps;
+        time_s = 2 * u->states.made_B * elements / u->instance->host_pinned_Bps +
+                 (4 + 2 * states_whole_optimizer_B(u->s)) * elements *
+                     (double)p->v[SPACE_GPUS] / u->instance->host_memory_Bps;
     return time_s + o->fixed_s;
 }
 
