@@ -67,6 +67,14 @@ static const char *whole_note(struct arena *arena, const struct scenario *s,
         settings.tensor, why);
 }
 
+/* SMP assigns modules that share a parameter to one device (developer guide, "How
+ * partitioning works"); stages here are a chain, and end with the head. */
+static bool copies_embedding(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_SMP && s->parallel.pipeline > 1 &&
+           model_ties_head(&s->model);
+}
+
 int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B)
 {
@@ -75,6 +83,10 @@ int32_t readings_note(const char **out, struct arena *arena, const struct scenar
         out[n++] = tensor_note(arena, s, peak_B);
     if (s->parallel.infers_forward)
         out[n++] = forward_note(arena, s, peak_B);
+    if (copies_embedding(s))
+        out[n++] = "the last stage has its own copy of the tied embedding, and both "
+                   "copies' gradients are summed, as Megatron does; SMP keeps head and "
+                   "embedding on one stage";
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
         if ((out[n] = whole_note(arena, s, (enum op_module)m)))
             n++;

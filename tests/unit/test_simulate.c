@@ -505,6 +505,19 @@ static int64_t embedding_sums(const char *changes)
     return n;
 }
 
+static bool warns_of_tied(const char *changes)
+{
+    struct job j;
+    struct simulate_result r;
+    bool said = false;
+    load(&j, changes);
+    run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+    for (int32_t i = 0; i < r.n_warnings; i++)
+        said |= strstr(r.warnings[i], "copy of the tied embedding") != NULL;
+    unload(&j);
+    return said;
+}
+
 /* Two stages share the words where the head makes logits of them, and only there. */
 static void test_tied_heads(void)
 {
