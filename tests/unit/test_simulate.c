@@ -525,6 +525,10 @@ static void test_tied_heads(void)
     CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"classification\""), 0);
     CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"question-answering\""),
                     0);
+    CU_ASSERT(!warns_of_tied("pipeline=2"));
+    CU_ASSERT(warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\""));
+    CU_ASSERT(!warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\" "
+                             "/training/task=\"classification\""));
 }
 
 static double same_factor(void *arg, const struct coll_plan *plan, enum channel channel,
