@@ -1,5 +1,7 @@
 #include "base/child.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,19 +14,12 @@
 
 enum { EXIT_NO_EXEC = 127 };
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Polls, for there is no wait with a limit; 20 ms are nothing beside a measurement. */
 static pid_t wait_until(pid_t child, int *status, double until_s)
 {
     const struct timespec pause = { 0, 20000000 };
     pid_t done;
-    while ((done = waitpid(child, status, WNOHANG)) == 0 && now_s() < until_s)
+    while ((done = waitpid(child, status, WNOHANG)) == 0 && clock_s() < until_s)
         nanosleep(&pause, NULL);
     return done;
 }
@@ -34,7 +29,7 @@ static void end_child(pid_t child)
 {
     int status;
     kill(child, SIGTERM);
-    if (wait_until(child, &status, now_s() + 10) == 0) {
+    if (wait_until(child, &status, clock_s() + 10) == 0) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
     }
@@ -52,7 +47,7 @@ int child_run(const char *const argv[], double limit_s, struct err *err)
         execv(argv[0], (char *const *)argv);
         _exit(EXIT_NO_EXEC);
     }
-    if (wait_until(child, &status, now_s() + limit_s) == 0) {
+    if (wait_until(child, &status, clock_s() + limit_s) == 0) {
         end_child(child);
         return err_set(err, "%s: did not end within %.0f s", argv[0], limit_s);
     }

@@ -1,5 +1,7 @@
 #include "campaign/random.h"
 
+#include "base/mix.h"
+
 #include <float.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
@@ -16,23 +18,15 @@ const struct name_value random_law_names[] = {
 
 /* Keys */
 
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
-}
-
 struct random_stream random_stream(int64_t seed, int64_t draw, enum random_use use)
 {
-    uint64_t key = mix(mix(mix((uint64_t)seed) ^ (uint64_t)draw) ^ (uint64_t)use);
+    uint64_t key = mix64(mix64(mix64((uint64_t)seed) ^ (uint64_t)draw) ^ (uint64_t)use);
     return (struct random_stream) { key };
 }
 
 double random_uniform(struct random_stream r, uint64_t a, uint64_t b)
 {
-    uint64_t bits = mix(mix(r.key ^ a) ^ b) >> 11; /* 53 of them */
+    uint64_t bits = mix64(mix64(r.key ^ a) ^ b) >> 11; /* 53 of them */
     return ((double)bits + 0.5) * 0x1p-53;
 }
 

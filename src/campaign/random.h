@@ -2,8 +2,7 @@
  * order and by any number of threads; and the factors of mean 1 by which jitter
  * multiplies durations (MODEL.md, "Uncertainty").
  *
- * Keys are mixed by the finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable
- * pseudorandom number generators, OOPSLA 2014), one round a word. */
+ * Keys are mixed by base/mix.h, one round a word. */
 #ifndef CAMPAIGN_RANDOM_H
 #define CAMPAIGN_RANDOM_H
 

@@ -1,4 +1,5 @@
 /* smsim plan: the best degrees and placement for a job, and why. */
+#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -10,7 +11,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct arguments {
@@ -100,13 +100,6 @@ static void request_stop(int sig)
 {
     (void)sig;
     stop_requested = 1;
-}
-
-static double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* --- progress on a terminal -------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* smsim simulate: step time, memory and cost of one training job. */
+#include "base/clock.h"
 #include "base/err.h"
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
@@ -14,7 +15,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct arguments {
@@ -89,13 +89,6 @@ static const struct usage usage = {
     .max_positional = 1,
 };
 /* clang-format on */
-
-static double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int read_file(struct scenario *s, struct cfg_loader *loader, const char *name,
                      struct arguments *args)

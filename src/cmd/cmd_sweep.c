@@ -1,4 +1,5 @@
 /* smsim sweep: one scenario at every point of a grid. */
+#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -8,7 +9,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct arguments {
@@ -64,13 +64,6 @@ static const struct usage usage = {
 struct progress {
     double start_s, shown_s;
 };
-
-static double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void show_progress(void *arg, int64_t done, int64_t total)
 {

@@ -1,17 +1,10 @@
 #include "cost/hashring.h"
 
+#include "base/mix.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-/* SplitMix64's finaliser (Steele et al. 2014): a bijection that mixes every bit. */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
-}
 
 static int compare_points(const void *a, const void *b)
 {
@@ -31,7 +24,7 @@ void hashring_init(struct hashring *r, struct arena *arena, int32_t n_servers,
         for (int32_t v = 0; v < virtual_nodes; v++) {
             uint64_t name = (uint64_t)s << 32 | (uint32_t)v;
             r->points[s * virtual_nodes + v] =
-                (struct hashring_point) { mix(mix(name) + 1), s };
+                (struct hashring_point) { mix64(mix64(name) + 1), s };
         }
     }
     qsort(r->points, (size_t)r->n_points, sizeof(*r->points), compare_points);
@@ -53,13 +46,13 @@ static int32_t point_of(const struct hashring *r, uint64_t hash)
 
 int32_t hashring_server(const struct hashring *r, uint64_t key)
 {
-    return r->points[point_of(r, mix(key))].server;
+    return r->points[point_of(r, mix64(key))].server;
 }
 
 int32_t hashring_servers(const struct hashring *r, uint64_t key, int32_t k,
                          int32_t *servers)
 {
-    int32_t at = point_of(r, mix(key)), n = 0;
+    int32_t at = point_of(r, mix64(key)), n = 0;
     for (int32_t i = 0; i < r->n_points && n < k; i++) {
         int32_t server = r->points[(at + i) % r->n_points].server;
         bool seen = false;

@@ -26,9 +26,8 @@ struct step {
     int64_t passes_at_peak_B[LEDGER_KINDS]; /* ... and what it consisted of */
     int64_t update_B; /* taken by the update on top of the states */
     int64_t layer_parameters_B, layer_activations_B;
-    double flops;            /* executed by this GPU, over the whole step */
-    int64_t comm_channels_B; /* NCCL's buffers on this GPU */
-    int64_t states_B;        /* of buffers, before the step begins */
+    double flops;     /* executed by this GPU, over the whole step */
+    int64_t states_B; /* of buffers, before the step begins */
 };
 
 /* What steps of one scenario have in common. */

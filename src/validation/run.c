@@ -152,8 +152,7 @@ void run_mapping(struct run *run, struct arena *arena, struct mapping *m,
     *run = (struct run) { .mapping = m,
                           .n_rows = m->csv.n_rows,
                           .n_dropped = r.n_dropped,
-                          .n_unmeasured = r.n_unmeasured,
-                          .n_jobs = r.jobs.n };
+                          .n_unmeasured = r.n_unmeasured };
     run_jobs(&r, progress, arg);
     collect_outcomes(run, &r);
     rows_release(&r);

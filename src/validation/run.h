@@ -40,7 +40,6 @@ struct run {
     int64_t n_dropped;    /* by the filters */
     int64_t n_unmeasured; /* rows whose measured cells are all empty */
     int64_t n_failed, n_wrong_fits;
-    int64_t n_jobs; /* distinct ones */
     int64_t n_outcomes;
     struct run_outcome *outcomes;
 };
