@@ -371,6 +371,24 @@ static int write_all(struct export *x, const char *dir, struct err *err)
     return rc;
 }
 
+/* Repeats are written out: microbatches that cost the replay nothing fill the disk. */
+static int check_tasks(const struct cast *cast, struct err *err)
+{
+    double tasks = 0;
+    for (int64_t i = 0; i < cast->n_ranks; i++) {
+        const struct program *p = cast->programs[i];
+        double repeated = p->repeat.from < 0 ? 0 : p->repeat.to - p->repeat.from;
+        tasks += (double)p->tasks.n + repeated * (double)p->repeat.extra;
+    }
+    if (tasks <= CHAKRA_TASKS_MAX)
+        return 0;
+    return err_set(err,
+                   "--chakra: %.3g tasks of %" PRId64
+                   " ranks are too many (at most %d: "
+                   "take fewer microbatches)",
+                   tasks, cast->n_ranks, CHAKRA_TASKS_MAX);
+}
+
 int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *arena,
                   const struct scenario *s, struct err *err)
 {
@@ -390,6 +408,8 @@ int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *a
     x.numbers = ARENA_ARRAY(arena, x.n_slots, int64_t);
     chakra_proto_init(&x.proto);
     int rc = cast_build(&cast, arena, s, &every, err);
+    if (rc == 0)
+        rc = check_tasks(&cast, err);
     if (rc == 0) {
         find_edges(&x, arena);
         rc = write_all(&x, dir, err);

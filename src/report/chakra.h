@@ -18,13 +18,14 @@
 #include "base/err.h"
 #include "parallel/scenario.h"
 
-enum { CHAKRA_RANKS_MAX = 16384 };
+enum { CHAKRA_RANKS_MAX = 16384, CHAKRA_TASKS_MAX = 1000000000 };
 
 struct chakra_counts {
     int64_t ranks, nodes, groups; /* written */
 };
 
-/* Fails for jobs that cannot be simulated, too many ranks, a directory that is not
+/* Fails for jobs that cannot be simulated, too many ranks or tasks (of all ranks
+ * together), a directory that is not
  * empty; then nothing is left behind. */
 int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *arena,
                   const struct scenario *s, struct err *err);
