@@ -442,6 +442,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
 
 static void emit_row(struct build *b, const struct row *row, bool backward)
 {
+    struct row chain;
     switch (row->kind) {
     case ROW_LINEAR:
         emit_linear(b, row);
@@ -463,7 +464,9 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
     case ROW_STREAM:
     case ROW_OWNER:
     case ROW_OWNER_BWD:
-        emit_stream(b, row, backward);
+        if (row->activation)
+            chain = build_activation(b, row, backward);
+        emit_stream(b, row->activation ? &chain : row, backward);
         break;
     case ROW_NONE:
         assert(!"the end of a table is no row");

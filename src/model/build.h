@@ -78,6 +78,7 @@ enum flag {
     HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
     HAS_FP8 = 1 << 26,           /* products of the layers read fp8 */
     HAS_FUSED_GATE = 1 << 27,    /* activation and gate in one kernel */
+    HAS_FUSED_ROPE = 1 << 29,    /* rotary embedding in one kernel */
 };
 
 /* What owns parameters. */
@@ -141,10 +142,12 @@ struct row {
     struct keep keep[3];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
-        made;       /* memory of what it makes, kept or not, where that is less than it
+        made;        /* memory of what it makes, kept or not, where that is less than it
                          writes: a chain of kernels that work in place */
-    bool in_place;  /* what it writes takes the place of what it reads */
-    bool same_node; /* belongs to the autograd node of the row before */
+    bool activation; /* of the MLP: kernels and traffic are build_activation's where the
+                        framework has it in several */
+    bool in_place;   /* what it writes takes the place of what it reads */
+    bool same_node;  /* belongs to the autograd node of the row before */
 };
 
 #define ROW_END          \
@@ -214,6 +217,10 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
 void build_block(struct build *b, struct op_block *block, const char *name,
                  int64_t repeat, const struct step *forward,
                  const struct step *backward, struct keep given);
+
+/* build_activation.c: the activation's row as the framework runs it. */
+struct row build_activation(const struct build *b, const struct row *row,
+                            bool backward);
 
 /* Norms, wherever they stand. */
 extern const struct row build_norm_f[], build_norm_b[];

@@ -1,5 +1,7 @@
 #include "model/families.h"
 
+#include "base/names.h"
+
 #include <string.h>
 
 #define R struct family_raw
@@ -48,6 +50,7 @@ enum {
     EXPERTS_MAX = 4096,
 };
 
+#define ACTIVATION(k) TEXT(k, activation)
 #define TIED FLAG("tie_word_embeddings", m.tied_embeddings)
 #define HEAD_DIM SIZE("head_dim", NULL, head_dim, false, WIDTH_MAX)
 #define HF_SIZES                                                   \
@@ -65,6 +68,7 @@ static const struct family_field bert_fields[] = {
     COUNT("type_vocab_size", NULL, type_vocab, 1024),
     DROP("hidden_dropout_prob", hidden_dropout),
     DROP("attention_probs_dropout_prob", attention_dropout),
+    ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
@@ -78,6 +82,7 @@ static const struct family_field distilbert_fields[] = {
     HEAD_DIM,
     DROP("dropout", hidden_dropout),
     DROP("attention_dropout", attention_dropout),
+    ACTIVATION("activation"),
     FIELDS_END,
 };
 
@@ -101,10 +106,13 @@ static const struct family_field gpt2_fields[] = {
     GPT_SIZES,
     SIZE("n_positions", "max_position_embeddings", positions, false, POSITIONS_MAX),
     SIZE("n_ctx", NULL, positions, false, POSITIONS_MAX),
+    ACTIVATION("activation_function"),
     FIELDS_END,
 };
 
-static const struct family_field gptj_fields[] = { GPT_SIZES, FIELDS_END };
+static const struct family_field gptj_fields[] = { GPT_SIZES,
+                                                   ACTIVATION("activation_function"),
+                                                   FIELDS_END };
 
 /* c_attn is hidden x 3 hidden, whatever the heads. */
 static void gpt2_finish(struct family_raw *raw)
@@ -126,6 +134,7 @@ static const struct family_field neox_fields[] = {
     FLAG("attention_bias", m.qkv_bias),
     DROP("hidden_dropout", hidden_dropout),
     DROP("attention_dropout", attention_dropout),
+    ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
@@ -151,6 +160,7 @@ static const struct family_field falcon_fields[] = {
     FLAG("bias", bias),
     DROP("hidden_dropout", hidden_dropout),
     DROP("attention_dropout", attention_dropout),
+    ACTIVATION("activation"),
     FIELDS_END,
 };
 
@@ -176,15 +186,19 @@ static const struct family_field llama_fields[] = {
     LLAMA_SIZES,
     FLAG("attention_bias", bias),
     FLAG("mlp_bias", m.mlp_bias),
+    ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
-static const struct family_field mistral_fields[] = { LLAMA_SIZES, FIELDS_END };
+static const struct family_field mistral_fields[] = { LLAMA_SIZES,
+                                                      ACTIVATION("hidden_act"),
+                                                      FIELDS_END };
 
 static const struct family_field mixtral_fields[] = {
     LLAMA_SIZES,
     SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
     SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
+    ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
@@ -209,6 +223,7 @@ static const struct family_field t5_fields[] = {
     TIED,
     TEXT("feed_forward_proj", feed_forward),
     DROP("dropout_rate", hidden_dropout),
+    ACTIVATION("dense_act_fn"),
     FIELDS_END,
 };
 
@@ -217,6 +232,8 @@ static void t5_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     m->attention_dropout = m->hidden_dropout;
     m->gated_mlp = strncmp(raw->feed_forward, "gated", 5) == 0;
+    if (strcmp(raw->feed_forward, "gated-gelu") == 0)
+        m->activation = MODEL_ACTIVATION_GELU_NEW;
     if (!m->decoder_layers)
         m->decoder_layers = m->layers;
 }
@@ -227,9 +244,11 @@ const struct family families[] = {
     FAMILY("distilbert", distilbert_fields, NULL, ENCODER),
     FAMILY("gpt2", gpt2_fields, gpt2_finish, DECODER, .tied_embeddings = true,
            .qkv_bias = true, .out_bias = true, .mlp_bias = true, .fused_qkv = true,
-           .attention_dropout = true, .hidden_dropout = true),
+           .attention_dropout = true, .hidden_dropout = true,
+           .activation = MODEL_ACTIVATION_GELU_NEW),
     FAMILY("gptj", gptj_fields, NULL, DECODER, .mlp_bias = true, .head_bias = true,
-           .parallel_residual = true, .one_norm = true, .rotary = true),
+           .parallel_residual = true, .one_norm = true, .rotary = true,
+           .activation = MODEL_ACTIVATION_GELU_NEW),
     FAMILY("gpt_neox", neox_fields, neox_finish, DECODER, .qkv_bias = true,
            .mlp_bias = true, .parallel_residual = true, .fused_qkv = true,
            .rotary = true),
@@ -244,3 +263,19 @@ const struct family families[] = {
            .parallel_residual = true, .fused_qkv = true),
     { .name = NULL },
 };
+
+/* Those of transformers' ACT2FN that eager code computes in several kernels. */
+static const struct name_value activation_names[] = {
+    { "gelu_new", MODEL_ACTIVATION_GELU_NEW },
+    { "gelu_fast", MODEL_ACTIVATION_GELU_FAST },
+    { "relu2", MODEL_ACTIVATION_SQUARED_RELU },
+    { "squared_relu", MODEL_ACTIVATION_SQUARED_RELU }, /* Megatron-LM's word */
+    { NULL, 0 },
+};
+
+enum model_activation families_activation(const char *word)
+{
+    int v;
+    return names_find(activation_names, word, &v) < 0 ? MODEL_ACTIVATION_KERNEL
+                                                      : (enum model_activation)v;
+}

@@ -17,6 +17,7 @@ struct family_raw {
     struct model m;
     bool multi_query, new_decoder, alibi, bias; /* falcon */
     const char *feed_forward;                   /* T5 */
+    const char *activation;                     /* NULL: not said */
 };
 
 struct family_field {
@@ -33,6 +34,9 @@ struct family {
     const struct family_field *fields;      /* ended by a NULL key */
     void (*finish)(struct family_raw *raw); /* NULL: nothing to derive */
 };
+
+/* The activation of that name; one kernel where the name is no other. */
+enum model_activation families_activation(const char *word);
 
 extern const struct family families[]; /* ended by a NULL name */
 

@@ -46,6 +46,8 @@ struct framework {
     bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
     bool fused_norm;        /* one kernel a norm, forward and backward */
     bool fused_gate;        /* an activation and its gate are one kernel */
+    bool fused_activation;  /* else: as many kernels as an eager module's arithmetic */
+    bool fused_rope;        /* rotary embedding of q and k in one kernel */
     bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
     bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
     bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that

@@ -205,6 +205,8 @@ static int read_model(struct model *m, struct cfg root)
             rc = -1;
     if (rc < 0 || read_head(&raw.m, root) < 0)
         return -1;
+    if (raw.activation)
+        raw.m.activation = families_activation(raw.activation);
     if (family->finish)
         family->finish(&raw);
     if (check_heads(&raw.m, root) < 0)

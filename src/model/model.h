@@ -21,10 +21,20 @@ enum model_head {
     MODEL_HEAD_CLASS,     /* pooler and a few classes */
 };
 
+/* The MLP's activation, by what eager code makes of it. */
+enum model_activation {
+    MODEL_ACTIVATION_KERNEL,       /* one kernel: gelu, relu, silu, ... */
+    MODEL_ACTIVATION_GELU_NEW,     /* tanh's approximation, in Python */
+    MODEL_ACTIVATION_GELU_FAST,    /* the same, multiplied out */
+    MODEL_ACTIVATION_SQUARED_RELU, /* relu, then its square (Nemotron) */
+    MODEL_ACTIVATION_N
+};
+
 struct model {
     const char *name;   /* the scenario's word for it, or "inline" */
     const char *family; /* model_type */
     enum model_arch arch;
+    enum model_activation activation;
     enum model_head head;   /* from "architectures", else the family's usual one */
     int64_t layers;         /* of the encoder or the only stack */
     int64_t decoder_layers; /* encoder-decoder only */

@@ -264,14 +264,15 @@ static void check_llama(int64_t kv_heads, int64_t ffn)
     double tokens = (double)BATCH * SEQ, big = tokens * h, w = h * h;
     double lse = 4 * tokens * HEADS;
     CU_ASSERT_EQUAL(f.flops, (4 + 4 * g + 6 * c) * big * h + 2 * SEQ * big);
-    CU_ASSERT_EQUAL(f.read_B, (28 + 6 * g + 8 * c) * big + (4 + 4 * g + 6 * c) * w);
-    CU_ASSERT_EQUAL(f.write_B, (18 + 6 * g + 8 * c) * big + lse);
+    CU_ASSERT_EQUAL(f.read_B, (37 + 15 * g + 8 * c) * big + (4 + 4 * g + 6 * c) * w);
+    CU_ASSERT_EQUAL(f.write_B, (25 + 13 * g + 8 * c) * big + lse);
     CU_ASSERT_EQUAL((double)op_block_kept_B(layer), (12 + 4 * g + 8 * c) * big + lse);
     CU_ASSERT_EQUAL(b.flops, 2 * (4 + 4 * g + 6 * c) * big * h + 5 * SEQ * big);
     double read = (2 + 2 + 4 + 4 + 12 + 2 + 4 + 8 + 2 + 2 + 6 + 2 + 8 + 12) +
-                  (8 + 2 + 4 + 4) * g + (2 + 6 + 4 + 4 + 4) * c;
+                  (8 + 15 + 4 + 4) * g + (2 + 6 + 4 + 4 + 4) * c + 13;
     CU_ASSERT_EQUAL(b.read_B, read * big + (4 + 4 * g + 6 * c) * w);
-    double write = (4 + 2 + 4 + 2 + 2 + 2 + 6 + 4 + 4) + (4 + 2) * g + (2 + 4 + 2) * c;
+    double write =
+        (4 + 2 + 4 + 2 + 2 + 2 + 6 + 4 + 4) + (4 + 15) * g + (2 + 4 + 2) * c + 13;
     CU_ASSERT_EQUAL(b.write_B, write * big + (4 + 4 * g + 6 * c) * w);
     arena_release(&a);
 }
@@ -533,6 +534,17 @@ static void test_fp8(void)
     arena_release(&a);
 }
 
+/* Kernels of a block, but for products. */
+static int64_t launches(const struct op_block *block)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        n += block->forward[i].launches;
+    for (int32_t i = 0; i < block->n_backward; i++)
+        n += block->backward[i].launches;
+    return n;
+}
+
 /* An activation with its gate in one kernel (MODEL.md, 8.19): reads both, writes their
  * product, and keeps nothing between. */
 static void test_fused_gate(void)
@@ -553,6 +565,70 @@ static void test_fused_gate(void)
     CU_ASSERT_EQUAL((double)(op_block_kept_B(x) - op_block_kept_B(y)), 2 * inside);
     CU_ASSERT_EQUAL(f.flops, g.flops);
     arena_release(&a);
+}
+
+/* Rotary embeddings in one kernel each way read and write queries and keys once; the eager
+ * chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
+static void test_fused_rope(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework one = eager;
+    one.fused_rope = true;
+    struct model m = llama(HEADS / 4, 3 * H);
+    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
+    struct op_list fused_list = make(&a, &m, settings(OP_BF16, &one));
+    const struct op_block *x = &apart.blocks[1], *y = &fused_list.blocks[1];
+    double both = 1.25 * 2 * BATCH * SEQ * H; /* bytes of q and k */
+    struct sums f = sum(x->forward, x->n_forward), b = sum(x->backward, x->n_backward);
+    struct sums g = sum(y->forward, y->n_forward), c = sum(y->backward, y->n_backward);
+    CU_ASSERT_EQUAL(f.read_B - g.read_B, 4.5 * both);
+    CU_ASSERT_EQUAL(f.write_B - g.write_B, 3.5 * both);
+    CU_ASSERT_EQUAL(b.read_B - c.read_B, 6.5 * both);
+    CU_ASSERT_EQUAL(b.write_B - c.write_B, 6.5 * both);
+    CU_ASSERT_EQUAL(launches(x) - launches(y), 10 + 18 - 1 - 1);
+    CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(y));
+    arena_release(&a);
+}
+
+/* Activations that eager code computes step by step (MODEL.md, 8.21): kernels, bytes and
+ * kept tensors over those of one kernel, in elements of the MLP's inside. */
+static void test_activations(void)
+{
+    static const struct {
+        enum model_activation which;
+        int64_t more_launches;
+        double read, written, kept;
+    } cases[] = {
+        { MODEL_ACTIVATION_KERNEL, 0, 0, 0, 0 },
+        { MODEL_ACTIVATION_GELU_NEW, 17, 24, 17, 3 },
+        { MODEL_ACTIVATION_GELU_FAST, 20, 32, 20, 6 },
+        { MODEL_ACTIVATION_SQUARED_RELU, 4, 5, 4, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct framework one = eager;
+        one.fused_activation = true;
+        struct model m = gpt();
+        m.activation = cases[i].which;
+        struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
+        struct op_list single = make(&a, &m, settings(OP_BF16, &one));
+        const struct op_block *x = &apart.blocks[1], *y = &single.blocks[1];
+        double inside = 2.0 * BATCH * SEQ * (double)m.ffn;
+        struct sums f = sum(x->forward, x->n_forward);
+        struct sums g = sum(y->forward, y->n_forward);
+        struct sums b = sum(x->backward, x->n_backward);
+        struct sums c = sum(y->backward, y->n_backward);
+        CU_ASSERT_EQUAL(launches(x) - launches(y), cases[i].more_launches);
+        CU_ASSERT_EQUAL(f.read_B + b.read_B - g.read_B - c.read_B,
+                        cases[i].read * inside);
+        CU_ASSERT_EQUAL(f.write_B + b.write_B - g.write_B - c.write_B,
+                        cases[i].written * inside);
+        CU_ASSERT_EQUAL((double)(op_block_kept_B(x) - op_block_kept_B(y)),
+                        cases[i].kept * inside);
+        arena_release(&a);
+    }
 }
 
 /* A fused loss (MODEL.md, 8.15) holds the 16-bit logits alone: no copy in fp32, and its
@@ -633,6 +709,8 @@ void test_ops_register(void)
     CU_add_test(suite, "predicted positions", test_predicted);
     CU_add_test(suite, "fp8", test_fp8);
     CU_add_test(suite, "fused gate", test_fused_gate);
+    CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
+    CU_add_test(suite, "activations of several kernels", test_activations);
     CU_add_test(suite, "fused loss", test_fused_loss);
     CU_add_test(suite, "refusals", test_refusals);
 }
