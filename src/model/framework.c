@@ -77,7 +77,6 @@ static const struct cfg_field fields[] = {
     BYTES_EACH("gradient_16bit", gradient_16bit_B),
     BYTES_EACH("master_16bit", master_16bit_B),
     BYTES_EACH("update_16bit", update_16bit_B),
-    CFG_REAL("fragmentation", T, fw.fragmentation, 0, 10),
     CFG_BOOL("reduce_every_microbatch", T, fw.reduce_every_microbatch),
     CFG_ENUM("gradient_dtype", T, fw.gradient_dtype, dtype_names),
     CFG_ROW("gradient_dtype_16bit", CFG_T_ENUM, T, fw.gradient_dtype_16bit,

@@ -94,8 +94,6 @@ struct framework {
                               four */
     double
         update_16bit_B; /* taken per parameter while its rank updates it; 0: likewise */
-    double fragmentation; /* of activations and workspace, that segments of pipeline
-                              stages hold on top of them */
     bool reduce_every_microbatch; /* in every accumulation step, not only the last */
     int gradient_dtype;           /* on the wire; -1: that of the parameters */
     int gradient_dtype_16bit;

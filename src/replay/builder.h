@@ -6,7 +6,8 @@
  *   pipeline.c the passes of a stage, messages between stages
  *   stage.c    which blocks the stage holds
  *   pass.c     forward and backward of a chunk's layers, and what is recomputed
- *   pass_block.c  kernels of one block, with the memory they take
+ *   pass_block.c  kernels of one block
+ *   pass_memory.c  the memory they take
  *   buckets.c  gradients into buckets, as each library does it
  *   wire.c     what a bucket's way over the wire is: plans, stages, compression
  *   smddp.c    SMDDP's fusion buffers, and when its AllGather runs
@@ -120,6 +121,11 @@ struct builder {
     struct kernel_share shared; /* what collectives leave of the GPU */
     bool half;                  /* products read 16-bit numbers */
     int64_t transient_B;        /* workspace that dies when the next operator has run */
+    int64_t locals_B[32];       /* that which dies when attention's function returns */
+    int32_t n_locals;
+    bool makes_local;     /* the operator at hand does */
+    bool from_checkpoint; /* the block's input is one, in GPU memory */
+    bool skips_input;     /* which the operator at hand does not allocate again */
     /* the microbatch at hand */
     bool first, reduces;
     /* the bucket being filled: gradients before compression */
@@ -276,6 +282,17 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
 
 /* The core of attention: what selective checkpointing computes again. */
 bool pass_is_core(const struct builder *b, const struct op *op);
+
+/* pass_memory.c: what an operator makes, while that of the one before is freed if nobody
+ * keeps it; what forward kept for this operator of backward; autocast's 16-bit copies of a
+ * block's weights, made in forward and dropped in backward (a sharded unit is gathered in
+ * 16 bits). pass_scope before a forward operator of the block, pass_leave_scope behind the
+ * last: local variables live until their function returns. */
+void pass_allocate(struct builder *b, const struct op *op);
+void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward);
+int64_t pass_autocast_B(const struct builder *b, const struct op_block *block);
+void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
+void pass_leave_scope(struct builder *b);
 
 /* Adding a microbatch's gradients to the sum, unscaling them, casting: bytes per
  * parameter. The first microbatch has nothing to add to. */

@@ -12,8 +12,14 @@ int64_t ledger_round(int64_t size_B)
 
 static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
+    int32_t microbatch = kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
     if (l->records)
-        VEC_PUSH(&l->events, ((struct ledger_event) { kind, size_B }));
+        VEC_PUSH(&l->events, ((struct ledger_event) { kind, microbatch, size_B }));
+}
+
+static enum ledger_kind booked_as(enum ledger_kind kind)
+{
+    return kind == LEDGER_HELD ? LEDGER_WORKSPACE : kind;
 }
 
 /* A moment at which `live_B` is held. */
@@ -39,6 +45,7 @@ struct ledger_mark ledger_mark(struct ledger *l)
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, ledger_round(size_B));
+    kind = booked_as(kind);
     l->live_B[kind] += ledger_round(size_B);
     l->total_B += ledger_round(size_B);
     note_high(l, l->live_B, l->total_B);
@@ -76,6 +83,8 @@ void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_chang
 void ledger_apply(struct ledger *l, const struct ledger_change *c)
 {
     int64_t peak_B = l->total_B, at_peak_B[LEDGER_KINDS];
+    for (int64_t i = 0; i < c->n_events; i++)
+        record(l, c->events[i].kind, c->events[i].size_B);
     for (int i = 0; i < LEDGER_KINDS; i++) {
         at_peak_B[i] = l->live_B[i] + c->peak_B[i];
         peak_B += c->peak_B[i];
@@ -97,8 +106,9 @@ void ledger_apply(struct ledger *l, const struct ledger_change *c)
 
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
-    assert(l->live_B[kind] >= ledger_round(size_B));
     record(l, kind, -ledger_round(size_B));
+    kind = booked_as(kind);
+    assert(l->live_B[kind] >= ledger_round(size_B));
     l->live_B[kind] -= ledger_round(size_B);
     l->total_B -= ledger_round(size_B);
 }

@@ -16,11 +16,14 @@ enum ledger_kind {
     LEDGER_BUFFERS,     /* communication buckets */
     LEDGER_WORKSPACE,   /* everything that lives for a moment */
     LEDGER_KINDS,
+    LEDGER_HELD = LEDGER_KINDS, /* workspace that outlives the next operator: booked as
+                                   workspace, freed by its size */
 };
 
 /* One allocation (size above 0) or release (below). */
 struct ledger_event {
     enum ledger_kind kind;
+    int32_t microbatch; /* whose activations they are; 0: not activations */
     int64_t size_B;
 };
 
@@ -37,6 +40,7 @@ struct ledger {
     int64_t at_peak_B[LEDGER_KINDS]; /* what it consisted of */
     int64_t peak_activations_B;      /* the most activations kept at any time */
     bool records;                    /* events, for the allocator's replay */
+    int32_t microbatch;              /* at hand */
     VEC(struct ledger_event) events;
     int64_t n_before; /* events before the step: states */
     bool marks;       /* the fullest moment since the last mark is kept */
@@ -60,6 +64,8 @@ struct ledger_change {
     int64_t delta_B[LEDGER_KINDS]; /* at its end */
     int64_t peak_B[LEDGER_KINDS];  /* at its fullest moment, relative to its begin */
     int64_t peak_activations_B;    /* likewise */
+    const struct ledger_event *events; /* in its order, if they were recorded */
+    int64_t n_events;
 };
 
 /* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a copy

@@ -76,6 +76,19 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
     return rc;
 }
 
+/* What the pass has allocated and freed, which the ledger has recorded since it began. */
+static void take_events(struct builder *b, struct ledger_change *memory)
+{
+    struct ledger *l = &b->step->ledger;
+    struct ledger_event *events =
+        ARENA_ARRAY(b->arena, l->events.n + 1, struct ledger_event);
+    for (int64_t i = 0; i < l->events.n; i++)
+        events[i] = l->events.v[i];
+    memory->events = events;
+    memory->n_events = l->events.n;
+    ledger_release(l);
+}
+
 static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
                    struct measured *m, struct err *err)
 {
@@ -85,12 +98,15 @@ static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool f
     double flops = b->step->flops;
     bool reduces = b->reduces;
     ledger_begin(l);
+    l->events.v = NULL; /* a list of its own, until the end */
+    l->events.n = l->events.cap = 0;
     b->first = first;
     b->reduces = false;
     int rc = replay(b, kind, chunk, &cost, err);
     b->reduces = reduces;
     m->flops = b->step->flops - flops;
     b->step->flops = flops;
+    take_events(b, &m->memory);
     ledger_end(l, &from, &m->memory);
     if (rc < 0)
         return -1;

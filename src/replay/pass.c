@@ -6,14 +6,18 @@
 
 /* Checkpoints ------------------------------------------------------------------------- */
 
+static bool is_layer(const struct builder *b, int32_t block)
+{
+    const char *name = b->list.blocks[block].name;
+    size_t n = strlen(name);
+    return n >= 5 && strcmp(name + n - 5, "layer") == 0;
+}
+
 /* Layers that keep one input together; 0: nothing is recomputed as a whole. */
 static int64_t checkpointed(const struct builder *b, int32_t block)
 {
     enum checkpointing c = b->s->training.checkpointing;
-    const char *name = b->list.blocks[block].name;
-    size_t n = strlen(name);
-    if ((c != CHECKPOINT_FULL && c != CHECKPOINT_GROUP) || n < 5 ||
-        strcmp(name + n - 5, "layer") != 0)
+    if ((c != CHECKPOINT_FULL && c != CHECKPOINT_GROUP) || !is_layer(b, block))
         return 0;
     return c == CHECKPOINT_FULL ? 1 : b->s->training.checkpoint_group;
 }
@@ -49,7 +53,10 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
+        b->from_checkpoint =
+            group > 0 && k % group == 0 && !b->s->parallel.offload_activations;
         pass_forward_block(b, slice.block);
+        b->from_checkpoint = false;
         if (shard_leave(b, *unit, false, err) < 0)
             return -1;
     }
@@ -75,6 +82,23 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
     return 0;
 }
 
+/* What a layer's backward holds beside what its operators make: the gradient of its
+ * output, which the residual sums pass on, and that output if it was made again. */
+static int64_t residual_B(const struct builder *b, int32_t block, bool again)
+{
+    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    return is_layer(b, block) ? stream_B * (1 + (again && !b->fw->recompute_stops)) : 0;
+}
+
+static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)
+{
+    int64_t held_B = residual_B(b, block, again);
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, held_B);
+    int rc = pass_backward_block(b, block, err);
+    ledger_free(&b->step->ledger, LEDGER_HELD, held_B);
+    return rc;
+}
+
 /* Layers of a slice from the last to the first; *unit is one behind its last. */
 static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
                           struct err *err)
@@ -84,12 +108,12 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
-        if (group > 0 && b->kind == PASS_BACKWARD && last &&
-            recompute(b, slice, from, k + 1, first, err) < 0)
+        bool again = group > 0 && b->kind == PASS_BACKWARD && last;
+        if (again && recompute(b, slice, from, k + 1, first, err) < 0)
             return -1;
         b->keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
         if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
-            pass_backward_block(b, slice.block, err) < 0)
+            backward_layer(b, slice.block, again, err) < 0)
             return -1;
         pass_accumulate(b, &b->list.blocks[slice.block]);
         if (shard_leave(b, first + (int32_t)k, true, err) < 0)
@@ -101,6 +125,18 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 }
 
 /* Passes ------------------------------------------------------------------------------ */
+
+/* A stage's output, which DeepSpeed keeps for its backward: this rank's part of it where
+ * a tensor group sends it in parts. Megatron frees it once it is sent. */
+static int64_t kept_output_B(const struct builder *b, int32_t chunk)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool last = groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1 &&
+                chunk == p->virtual_stages - 1;
+    if (p->pipeline == 1 || last || p->library != LIBRARY_DEEPSPEED)
+        return 0;
+    return (int64_t)(tensor_stream_B(b) / (double)p->tensor);
+}
 
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
 {
@@ -115,6 +151,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         for (int32_t i = 0; i < c->n; i++)
             if (forward_slice(b, c->v[i], chunk, &unit, err) < 0)
                 return -1;
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
         return 0;
     }
     b->backward_begin = b->last_kernel;
@@ -123,5 +160,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     for (int32_t i = c->n - 1; i >= 0; i--)
         if (backward_slice(b, c->v[i], &unit, err) < 0)
             return -1;
+    if (kind == PASS_BACKWARD)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
     return 0;
 }

@@ -34,75 +34,6 @@ void pass_time_blocks(struct builder *b)
     }
 }
 
-/* Memory ------------------------------------------------------------------------------ */
-
-bool pass_is_core(const struct builder *b, const struct op *op)
-{
-    static const char *const names[] = { "scores",  "scale",         "mask",
-                                         "softmax", "probs_dropout", "probs_cast",
-                                         "context" };
-    const char *name = op->name;
-    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
-        return false;
-    if (strncmp(name, "cross_", 6) == 0)
-        name += 6;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Where a forward operator's kept tensors are booked, and freed from. */
-static enum keep keep_of(const struct builder *b, const struct op *op)
-{
-    if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
-        return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
-    return b->keep;
-}
-
-static void allocate_outs(struct builder *b, const struct op *op)
-{
-    struct ledger *l = &b->step->ledger;
-    enum keep keep = keep_of(b, op);
-    int64_t transient_B = 0;
-    for (int32_t i = 0; i < op->n_outs; i++) {
-        int64_t size = ledger_round(op->outs[i].size_B);
-        bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
-        ledger_alloc(
-            l, kept && keep == KEEP_ACTIVATIONS ? LEDGER_ACTIVATIONS : LEDGER_WORKSPACE,
-            size);
-        if (!kept)
-            transient_B += size;
-    }
-    ledger_free(l, LEDGER_WORKSPACE, b->transient_B);
-    b->transient_B = transient_B;
-}
-
-/* Frees what the forward operators kept for this backward operator. */
-static void free_kept(struct builder *b, const struct op_block *block, int32_t backward)
-{
-    enum ledger_kind usual =
-        b->keep == KEEP_WORKSPACE ? LEDGER_WORKSPACE : LEDGER_ACTIVATIONS;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
-            if (block->forward[i].outs[j].kept_until == backward)
-                ledger_free(&b->step->ledger,
-                            pass_is_core(b, &block->forward[i]) ? LEDGER_WORKSPACE
-                                                                : usual,
-                            block->forward[i].outs[j].size_B);
-}
-
-/* Autocast's 16-bit copies of a block's weights: made in forward, dropped in backward. A
- * sharded unit is gathered in 16 bits. */
-static int64_t autocast_B(const struct builder *b, const struct op_block *block)
-{
-    double bytes = 0;
-    for (int32_t i = 0; i < block->n_params && !shard_is_full(b); i++)
-        if (block->params[i].matrix)
-            bytes += b->states.autocast_B * (double)block->params[i].elements;
-    return (int64_t)bytes;
-}
-
 /* Operators ------------------------------------------------------------------------- */
 
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
@@ -125,7 +56,7 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     b->ring = NULL;
     build_label(b, op->name);
     b->step->flops += op->flops;
-    allocate_outs(b, op);
+    pass_allocate(b, op);
 }
 
 /* Until the last rank of the tensor group has come to a collective that all wait for
@@ -207,16 +138,18 @@ void pass_forward_block(struct builder *b, int32_t index)
     const struct block_times *t = &b->times[index];
     struct spent spent = { 0 };
     if (b->part != PART_RECOMPUTE)
-        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
     int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
         emit_comms(b, index, op, i, false, &spent);
+        pass_scope(b, block, i);
         emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
         emit_comms(b, index, op, i, true, &spent);
         spent.host_s += dispatch_s(b, op);
         spent.gpu_s += t->forward_s[0][i];
     }
+    pass_leave_scope(b);
     soften(b, &spent);
 }
 
@@ -289,14 +222,14 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         emit_comms(b, index, op, i, false, &spent);
         emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
         emit_comms(b, index, op, i, true, &spent);
-        free_kept(b, block, i);
+        pass_free_kept(b, block, i);
         if (complete_gradients(b, block, op, err) < 0)
             return -1;
         spent.host_s += dispatch_s(b, op);
         spent.gpu_s += t->backward_s[0][i];
     }
     if (!b->splits || b->kind == PASS_WEIGHT)
-        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, autocast_B(b, block));
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
     soften(b, &spent);
     return 0;
 }

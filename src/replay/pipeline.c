@@ -102,6 +102,15 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
     return true;
 }
 
+/* Microbatches that are replayed through the allocator: as many as are in flight at once,
+ * and a few behind them. Those in the middle find what these have left. */
+static int64_t recorded_microbatches(const struct pass_list *order)
+{
+    enum { BEHIND = 2, MOST = 64 };
+    int64_t n = schedule_in_flight(order) + BEHIND;
+    return n < MOST ? n : MOST;
+}
+
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
@@ -115,6 +124,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     at.base = (int32_t)accumulated * 2 * at.n_each;
     b->step->program.n_messages = at.base + 2 * at.n_each;
     b->reduces = reduces;
+    int64_t recorded = recorded_microbatches(order);
+    struct ledger *l = &b->step->ledger;
     buckets_begin(b);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
@@ -124,8 +135,11 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         bool watched = (b->reduces && p->overlap) ||
                        shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
+        l->microbatch = ref.microbatch;
+        l->records = accumulated == 0 && ref.microbatch < recorded;
         if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
             return -1;
+        l->records = true;
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
     }

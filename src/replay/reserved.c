@@ -6,10 +6,11 @@
 
 enum { STEPS = 3 };
 
-/* Blocks in use of one kind and size; the last allocated is the first freed. */
+/* Blocks in use of one kind, microbatch and size; the last allocated is the first freed. */
 struct shelf {
     int64_t size_B;
     enum ledger_kind kind;
+    int32_t microbatch;
     VEC(struct allocator_block *) blocks;
 };
 
@@ -20,19 +21,23 @@ struct piece {
 
 struct replay {
     struct allocator allocator;
+    bool grows; /* states are made in the first step */
     VEC(struct shelf) shelves;
     VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
     int64_t oldest;
 };
 
-static struct shelf *shelf_of(struct replay *r, enum ledger_kind kind, int64_t size_B)
+static struct shelf *shelf_of(struct replay *r, struct ledger_event e)
 {
+    int64_t size_B = e.size_B > 0 ? e.size_B : -e.size_B;
     for (int64_t i = 0; i < r->shelves.n; i++) {
         struct shelf *s = &r->shelves.v[i];
-        if (s->size_B == size_B && s->kind == kind)
+        if (s->size_B == size_B && s->kind == e.kind && s->microbatch == e.microbatch)
             return s;
     }
-    VEC_PUSH(&r->shelves, ((struct shelf) { .size_B = size_B, .kind = kind }));
+    VEC_PUSH(&r->shelves,
+             ((struct shelf) {
+                 .size_B = size_B, .kind = e.kind, .microbatch = e.microbatch }));
     return &r->shelves.v[r->shelves.n - 1];
 }
 
@@ -63,16 +68,16 @@ static void play(struct replay *r, struct ledger_event e)
         play_workspace(r, e.size_B);
         return;
     }
-    struct shelf *s = shelf_of(r, e.kind, e.size_B > 0 ? e.size_B : -e.size_B);
+    struct shelf *s = shelf_of(r, e);
     if (e.size_B > 0)
         VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e.size_B));
     else if (s->blocks.n > 0)
         allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
-static bool is_made_in_step(enum ledger_kind kind)
+static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 {
-    return kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER;
+    return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
 /* Frees blocks of the kind until `keep` of each shelf are left: those from before. */
@@ -90,7 +95,7 @@ static void play_state(struct replay *r, const struct ledger_event *events, int6
                        bool made_in_step)
 {
     for (int64_t i = 0; i < n; i++)
-        if (is_made_in_step(events[i].kind) == made_in_step)
+        if (is_made_in_step(r, events[i].kind) == made_in_step)
             play(r, events[i]);
 }
 
@@ -108,9 +113,9 @@ static void play_step(struct replay *r, const struct ledger_event *events, int64
 }
 
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        int64_t capacity_B)
+                        bool grows, int64_t capacity_B)
 {
-    struct replay r = { 0 };
+    struct replay r = { .grows = grows };
     allocator_init(&r.allocator, capacity_B);
     play_state(&r, events, begin, false);
     for (int i = 0; i < STEPS; i++) {

@@ -2,17 +2,19 @@
  * allocates and frees.
  *
  * Parameters and communication buffers are there from the start. Gradients that are
- * kept, and the optimizer's states, are made in the first step and stay; they come to
- * lie in blocks that its activations have left, so the second step needs more than the
- * first. What else is still live when a step ends is freed. */
+ * kept, and the optimizer's states, are made in the first step and stay (PyTorch's
+ * optimizers); they come to lie in blocks that its activations have left, so the second
+ * step needs more than the first. DeepSpeed makes them before. What else is still live
+ * when a step ends is freed. */
 #ifndef REPLAY_RESERVED_H
 #define REPLAY_RESERVED_H
 
 #include "replay/ledger.h"
 
 /* The most bytes of segments over three steps. begin: events that are before the step.
- * capacity_B: memory that segments can have. O(events log events). */
+ * grows: states are made in the first step. capacity_B: memory that segments can have.
+ * O(events (log events + sizes)). */
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        int64_t capacity_B);
+                        bool grows, int64_t capacity_B);
 
 #endif

@@ -27,43 +27,25 @@ static int64_t communicators_B(const struct scenario *s)
 
 /* Memory */
 
-/* Segments of a pipeline's stage, which books whole passes, of which no events are there
- * to replay. What the update takes are a few large blocks, for which those that
- * activations have left are too small, and these are fragmented (MODEL.md, "Memory"). */
-static int64_t stage_reserved_B(const struct step *step, const struct framework *fw,
-                                int64_t capacity_B)
-{
-    const int64_t segment_B = 2 << 20;
-    const double full = 0.975; /* segments are given back before the GPU is full */
-    const struct ledger *l = &step->ledger;
-    const int64_t *at_peak_B = step->passes_at_peak_B;
-    int64_t shaken_B = at_peak_B[LEDGER_ACTIVATIONS] + at_peak_B[LEDGER_WORKSPACE];
-    if (fw->gradient_16bit_B <= 0) /* gradients of their own, not a flat buffer */
-        shaken_B += at_peak_B[LEDGER_GRADIENTS];
-    double held_B = (double)step->passes_peak_B + fw->fragmentation * (double)shaken_B;
-    if (fw->fragmentation > 0)
-        held_B += (double)step->update_B;
-    held_B = fmax(fmin(held_B, full * (double)capacity_B), (double)l->peak_B);
-    return ((int64_t)held_B + segment_B - 1) / segment_B * segment_B;
-}
-
-/* The caching allocator's segments, with what the context and NCCL leave to them. */
-static int64_t reserved_B(const struct step *step, const struct framework *fw,
+/* The caching allocator's segments, with what the context and NCCL leave to them. Of a
+ * pipeline with very many microbatches in flight not all are replayed. */
+static int64_t reserved_B(const struct step *step, const struct scenario *s,
                           const struct gpu *gpu, int64_t nccl_B)
 {
     const struct ledger *l = &step->ledger;
     int64_t capacity_B = gpu->memory_B - gpu->context_B - nccl_B;
-    if (!l->records)
-        return stage_reserved_B(step, fw, capacity_B);
-    return reserved_peak_B(l->events.v, l->events.n, l->n_before, capacity_B);
+    bool grows = s->parallel.library != LIBRARY_DEEPSPEED;
+    int64_t held_B =
+        reserved_peak_B(l->events.v, l->events.n, l->n_before, grows, capacity_B);
+    return held_B > l->peak_B ? held_B : l->peak_B;
 }
 
 static struct stage_memory stage_memory(const struct step *step,
-                                        const struct framework *fw,
-                                        const struct gpu *gpu, int64_t nccl_B)
+                                        const struct scenario *s, const struct gpu *gpu,
+                                        int64_t nccl_B)
 {
     const struct ledger *l = &step->ledger;
-    int64_t reserved = reserved_B(step, fw, gpu, nccl_B);
+    int64_t reserved = reserved_B(step, s, gpu, nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
@@ -89,8 +71,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         left[i] = INT64_MAX;
     for (int32_t i = 0; i < cast->n_steps; i++) {
         const struct gpu *gpu = cast->gpus[i];
-        struct stage_memory stage =
-            stage_memory(&cast->steps[i], s->training.framework, gpu, nccl_B);
+        struct stage_memory stage = stage_memory(&cast->steps[i], s, gpu, nccl_B);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
         if (free_B < left[at]) {
             left[at] = free_B;

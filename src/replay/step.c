@@ -40,13 +40,15 @@ static bool has_buckets(const struct builder *b)
 }
 
 /* DeepSpeed's ZeRO 1 and 2 reduce through a buffer; without a pipeline gradients are
- * flattened once more (fitted to BigScience's V100 rows). */
+ * flattened once more (fitted to BigScience's V100 rows). Its bf16 optimizer's sums are
+ * one flat buffer, which is reduced where it stands. */
 static int64_t flat_buffers_B(const struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
     double elements = (double)op_list_parameters(&b->list),
            wire_B = states_wire_B(b->s);
-    bool reduces = p->library == LIBRARY_DEEPSPEED && p->sharding != SHARDING_NONE;
+    bool reduces = p->library == LIBRARY_DEEPSPEED && p->sharding != SHARDING_NONE &&
+                   !(b->half && b->fw->gradient_16bit_B > 0);
     if (!reduces || replicas(b) == 1 || shard_is_full(b))
         return 0;
     double buffer = elements;
@@ -122,7 +124,7 @@ static int builder_init(struct builder *b, struct err *err)
     pass_time_blocks(b);
     if (measure_layer(b, err) < 0)
         return -1;
-    b->step->ledger.records = b->s->parallel.pipeline == 1;
+    b->step->ledger.records = true;
     allocate_states(b);
     b->step->ledger.n_before = b->step->ledger.events.n;
     b->step->ledger.marks = b->request->marks;

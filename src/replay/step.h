@@ -21,10 +21,7 @@
 struct step {
     struct program program;
     struct ledger ledger;
-    double kernels_s[2];                    /* of one middle layer: forward, backward */
-    int64_t passes_peak_B;                  /* of memory, before the update ... */
-    int64_t passes_at_peak_B[LEDGER_KINDS]; /* ... and what it consisted of */
-    int64_t update_B; /* taken by the update on top of the states */
+    double kernels_s[2]; /* of one middle layer: forward, backward */
     int64_t layer_parameters_B, layer_activations_B;
     double flops;     /* executed by this GPU, over the whole step */
     int64_t states_B; /* of buffers, before the step begins */

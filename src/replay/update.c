@@ -51,11 +51,7 @@ void update_parameters(struct builder *b)
     }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
-    struct ledger *l = &b->step->ledger;
-    b->step->passes_peak_B = l->peak_B;
-    memcpy(b->step->passes_at_peak_B, l->at_peak_B, sizeof(l->at_peak_B));
-    b->step->update_B = (int64_t)step_B;
-    ledger_alloc(l, LEDGER_WORKSPACE, b->step->update_B);
+    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
     bool on_gpu = !offload_update(b, moved);
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);

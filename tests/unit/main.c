@@ -16,7 +16,7 @@
     X(kernel) \
     X(sim) X(flow) \
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
-    X(schedule) X(simulate) X(shard) X(conserve) X(smp_tensor) X(traffic) \
+    X(schedule) X(simulate) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(compare) \
     X(job) X(uncertainty) \
     X(expr) X(mapping) X(stats) X(trust) \

@@ -83,18 +83,34 @@ static void test_full(void)
 static void test_steps(void)
 {
     static const struct ledger_event events[] = {
-        { LEDGER_PARAMETERS, 40 * MIB },    { LEDGER_OPTIMIZER, 15 * MIB },
-        { LEDGER_ACTIVATIONS, 100 * MIB },  { LEDGER_WORKSPACE, 12 * MIB },
-        { LEDGER_WORKSPACE, 14 * MIB },     { LEDGER_WORKSPACE, -26 * MIB },
-        { LEDGER_ACTIVATIONS, -100 * MIB },
+        { LEDGER_PARAMETERS, 0, 40 * MIB },    { LEDGER_OPTIMIZER, 0, 15 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 100 * MIB },  { LEDGER_WORKSPACE, 0, 12 * MIB },
+        { LEDGER_WORKSPACE, 0, 14 * MIB },     { LEDGER_WORKSPACE, 0, -26 * MIB },
+        { LEDGER_ACTIVATIONS, 0, -100 * MIB },
     };
     int64_t n = sizeof(events) / sizeof(events[0]);
     /* 40, 100, 12 and 14 of the first step; 15 is cut from the 100, so 100 again */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, INT64_MAX), 266 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, true, INT64_MAX), 266 * MIB);
     /* room for 260: the 12 and 14 are given back for the second 100, and cut from what
      * the first one has left */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, 260 * MIB), 240 * MIB);
-    CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, INT64_MAX), 0);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, true, 260 * MIB), 240 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, true, INT64_MAX), 0);
+}
+
+/* The first of two microbatches in flight frees its own block, beside which there is room,
+ * and not the equal one of the second, which was made last. */
+static void test_microbatches(void)
+{
+    struct ledger_event events[] = {
+        { LEDGER_ACTIVATIONS, 0, 4 * MIB }, { LEDGER_ACTIVATIONS, 0, 4 * MIB },
+        { LEDGER_HELD, 0, 4 * MIB },        { LEDGER_HELD, 0, 3 * MIB },
+        { LEDGER_ACTIVATIONS, 1, 4 * MIB }, { LEDGER_ACTIVATIONS, 0, -4 * MIB },
+        { LEDGER_HELD, 0, -4 * MIB },       { LEDGER_HELD, 0, 8 * MIB },
+    };
+    int64_t n = sizeof(events) / sizeof(events[0]);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, false, INT64_MAX), 20 * MIB);
+    events[4].microbatch = 0;
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, false, INT64_MAX), 40 * MIB);
 }
 
 void test_allocator_register(void)
@@ -103,4 +119,5 @@ void test_allocator_register(void)
     CU_add_test(suite, "segments and blocks", test_segments);
     CU_add_test(suite, "a full GPU", test_full);
     CU_add_test(suite, "steps", test_steps);
+    CU_add_test(suite, "microbatches", test_microbatches);
 }

@@ -1,0 +1,169 @@
+/* Memory over a grid of frameworks and ways to shard: what may never take more. And what
+ * pipelines keep, by hand. */
+#include "parallel/scenario.h"
+#include "replay/cast.h"
+#include "replay/simulate.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_memory_register(void);
+
+enum { H = 1024, S = 512 };
+
+static const char job_text[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 18, 'n_embd': 1024, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 512 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 1 },"
+    "  'training': { 'sequence_length': 512, 'precision': 'bf16', 'microbatches': 8 } "
+    "}";
+
+struct memory {
+    bool valid; /* the combination can be simulated */
+    int64_t allocated_B, peak_B;
+    int64_t kept_B; /* activations of the first stage, at their most */
+};
+
+static struct memory memory_of(const char *const *changes)
+{
+    struct memory m = { 0 };
+    struct cfg_loader loader;
+    struct scenario s;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
+    for (int i = 0; changes[i]; i++)
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
+    if (scenario_read(&s, &loader, root) == 0 &&
+        cast_build(&cast, &loader.arena, &s, &how, &err) == 0) {
+        for (int32_t i = 0; i < cast.n_steps; i++)
+            if (cast.steps[i].ledger.peak_B > m.allocated_B)
+                m.allocated_B = cast.steps[i].ledger.peak_B;
+        m.kept_B = cast.steps[0].ledger.peak_activations_B;
+        cast_release(&cast);
+        m.valid = simulate_peak_B(&m.peak_B, &loader.arena, &s, &err) == 0;
+    }
+    cfg_loader_release(&loader);
+    return m;
+}
+
+static const char *const frameworks[] = {
+    "pytorch-ddp",   "pytorch2-compiled", "fsdp-torch1",        "fsdp-torch2",
+    "megatron-2022", "megatron-core",     "megatron-deepspeed", "deepspeed-zero3",
+};
+static const char *const shardings[] = { "none", "optimizer", "gradients", "full" };
+static const char *const checkpointings[] = { "none", "selective", "full" };
+
+enum {
+    FRAMEWORKS = sizeof(frameworks) / sizeof(*frameworks),
+    SHARDINGS = 4,
+    CHECKPOINTINGS = 3,
+    BATCHES = 3
+};
+
+static struct memory at(int f, int sharding, int checkpointing, int batch)
+{
+    char framework[80], strategy[64], kept[64], size[64];
+    const char *changes[] = { framework, strategy, kept, size, NULL };
+    snprintf(framework, sizeof(framework), "/training/framework=\"%s\"", frameworks[f]);
+    snprintf(strategy, sizeof(strategy), "/parallelism/sharding={\"strategy\":\"%s\"}",
+             shardings[sharding]);
+    snprintf(kept, sizeof(kept), "/training/activation_checkpointing=\"%s\"",
+             checkpointings[checkpointing]);
+    snprintf(size, sizeof(size), "/training/micro_batch_size=%d", 1 << batch);
+    return memory_of(changes);
+}
+
+static void expect_less(struct memory less, struct memory more, double slack,
+                        const int *place, const char *axis)
+{
+    if (!less.valid || !more.valid)
+        return;
+    bool ok = (double)less.allocated_B <= (double)more.allocated_B * (1 + slack) &&
+              (double)less.peak_B <= (double)more.peak_B * (1.05 + slack);
+    CU_ASSERT(ok);
+    if (!ok)
+        printf("%s, %s, %s, batch %d: %s takes more: %.1f after %.1f MB, %.1f after "
+               "%.1f MB\n",
+               frameworks[place[0]], shardings[place[1]], checkpointings[place[2]],
+               1 << place[3], axis, (double)less.allocated_B / 1e6,
+               (double)more.allocated_B / 1e6, (double)less.peak_B / 1e6,
+               (double)more.peak_B / 1e6);
+}
+
+/* More sharding, a smaller batch and more recomputation never take more, of a model with so many
+ * layers that a few gathered ones are less than what sharding saves. */
+static void test_monotone(void)
+{
+    static struct memory all[FRAMEWORKS][SHARDINGS][CHECKPOINTINGS][BATCHES];
+    int n_valid = 0;
+    for (int f = 0; f < FRAMEWORKS; f++)
+        for (int s = 0; s < SHARDINGS; s++)
+            for (int c = 0; c < CHECKPOINTINGS; c++)
+                for (int b = 0; b < BATCHES; b++) {
+                    const int place[] = { f, s, c, b };
+                    struct memory m = all[f][s][c][b] = at(f, s, c, b);
+                    n_valid += m.valid;
+                    if (s > 0)
+                        expect_less(m, all[f][s - 1][c][b], 0, place, "sharding");
+                    if (c > 0)
+                        expect_less(m, all[f][s][c - 1][b], 0, place, "checkpointing");
+                    if (b > 0)
+                        expect_less(all[f][s][c][b - 1], m, 0, place,
+                                    "a smaller batch");
+                }
+    CU_ASSERT(n_valid >= FRAMEWORKS * SHARDINGS * CHECKPOINTINGS * BATCHES / 2);
+}
+
+/* Of 8 microbatches the first of p stages has p in flight, each with the inputs of its
+ * layers and, under DeepSpeed, its rank's part of what the stage hands on. */
+static void test_pipeline(void)
+{
+    enum { STREAM_B = S * H * 2 };
+    static const struct {
+        const char *library, *framework;
+        int stages, tensor;
+        double streams; /* kept of a microbatch in flight */
+    } cases[] = {
+        { "megatron", "megatron-2022", 2, 1, 9 },
+        { "deepspeed", "megatron-deepspeed", 2, 1, 9 + 1 },
+        { "deepspeed", "megatron-deepspeed", 2, 2, 9 + 0.5 },
+        { "deepspeed", "megatron-deepspeed", 3, 2, 6 + 0.5 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char library[64], framework[80], pipeline[64], tensor[64];
+        const char *changes[] = { library,
+                                  framework,
+                                  pipeline,
+                                  tensor,
+                                  "/training/activation_checkpointing=\"full\"",
+                                  "/training/micro_batch_size=1",
+                                  "/cluster/count=3",
+                                  NULL };
+        snprintf(library, sizeof(library), "/parallelism/library=\"%s\"",
+                 cases[i].library);
+        snprintf(framework, sizeof(framework), "/training/framework=\"%s\"",
+                 cases[i].framework);
+        snprintf(pipeline, sizeof(pipeline), "/parallelism/pipeline=%d",
+                 cases[i].stages);
+        snprintf(tensor, sizeof(tensor), "/parallelism/tensor=%d", cases[i].tensor);
+        struct memory m = memory_of(changes);
+        CU_ASSERT_FATAL(m.valid);
+        double kept_B = cases[i].stages * cases[i].streams * STREAM_B;
+        double above_B = (double)m.kept_B - kept_B; /* the embedding's dropout mask */
+        CU_ASSERT(above_B >= 0 && above_B <= cases[i].stages * STREAM_B);
+        if (above_B < 0 || above_B > cases[i].stages * STREAM_B)
+            printf("case %zu: %.2f streams\n", i, (double)m.kept_B / STREAM_B);
+        CU_ASSERT(m.peak_B >= m.allocated_B);
+    }
+}
+
+void test_memory_register(void)
+{
+    CU_pSuite s = CU_add_suite("memory", NULL, NULL);
+    CU_add_test(s, "what never takes more", test_monotone);
+    CU_add_test(s, "pipelines", test_pipeline);
+}
