@@ -93,6 +93,12 @@ double op_list_flops(const struct op_list *list, bool backward)
     return sum;
 }
 
+bool op_block_is_layer(const struct op_block *block)
+{
+    size_t n = strlen(block->name);
+    return n >= 5 && strcmp(block->name + n - 5, "layer") == 0;
+}
+
 int64_t op_block_kept_B(const struct op_block *block)
 {
     int64_t sum = 0;

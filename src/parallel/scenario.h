@@ -127,7 +127,6 @@ struct parallelism {
     double memory_weight;        /* of SMP's partitioner, 0 (compute only) to 1 */
     const int64_t *stage_layers; /* [pipeline x virtual_stages] of PARTITION_MANUAL: by
                                     chunk, then stage: the order of execution */
-    int64_t nccl_throttle;       /* SMP: NCCL operations at once; 0: no limit */
     /* experts and long sequences */
     enum context_comm context_comm;
     double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
@@ -170,7 +169,6 @@ struct software { /* versions; NULL: not given */
     const char *pytorch, *nccl, *smddp, *horovod, *smp, *efa, *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
     int protocol; /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
-    const char *protocol_why; /* who holds it to that; NULL when nobody does */
     const char *algorithm; /* NCCL_ALGO as "ring", "tree", "nvls" or "nvls-tree"; NULL:
                                NCCL's own choice */
 };

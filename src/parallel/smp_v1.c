@@ -390,7 +390,6 @@ static void apply(struct reading *r, struct cfg c, const struct v1 *w)
     p->offload_activations = w->offload_activations;
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->broadcast_outputs = OUTPUTS_LOSS;
-    p->nccl_throttle = 8; /* SMP_NCCL_THROTTLE_LIMIT's default */
     r->smp_replicates = w->ddp || w->horovod;
     /* smp.tensor_parallelism(fused_softmax=True), from 1.7 on */
     r->fused_softmax = p->tensor > 1 &&

@@ -47,7 +47,6 @@ static int read_protocol(struct reading *r, struct cfg c, const char *value)
         if (strcasecmp(p->name, value) != 0)
             continue;
         w->protocol = p->value;
-        w->protocol_why = "NCCL_PROTO in the environment";
         return 0;
     }
     return cfg_error(c,
@@ -75,7 +74,8 @@ static int read_algorithm(struct reading *r, struct cfg c, const char *value)
                      value);
 }
 
-/* SMP holds its NCCL operations to so many at once; -1: no limit. */
+/* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
+ * never has as many under way: every group runs one after the other. */
 static int read_throttle(struct reading *r, struct cfg c, const char *value)
 {
     char *end;
@@ -85,9 +85,11 @@ static int read_throttle(struct reading *r, struct cfg c, const char *value)
                          "\"%.40s\" is no limit of operations (write \"8\", or "
                          "\"-1\" for none)",
                          value);
-    r->s->parallel.nccl_throttle = n < 0 ? 0 : n;
-    if (!r->s->parallel.smp)
-        reading_note(r, c, "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
+    reading_note(r, c,
+                 r->s->parallel.smp
+                     ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
+                       "group's operations run one after the other"
+                     : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
     return 0;
 }
 
@@ -154,7 +156,6 @@ static void apply_launcher(struct reading *r)
     if (w->protocol >= 0 || !r->launched || !(efa || r->launch_simple))
         return;
     w->protocol = FABRIC_PROTO_SIMPLE;
-    w->protocol_why = "SageMaker's launcher sets NCCL_PROTO=simple";
 }
 
 /* --- versions ---------------------------------------------------------------- */
@@ -192,11 +193,9 @@ int software_versions(struct reading *r)
     int rc = cfg_read(r->software, software_fields, w);
     const struct {
         const char *key, *value;
-    } all[] = { { "pytorch", w->pytorch },
-                { "nccl", w->nccl },
-                { "smddp", w->smddp },
-                { "smp", w->smp },
-                { "sagemaker_sdk", w->sagemaker_sdk } };
+    } all[] = { { "pytorch", w->pytorch }, { "nccl", w->nccl },
+                { "smddp", w->smddp },     { "smp", w->smp },
+                { "efa", w->efa },         { "sagemaker_sdk", w->sagemaker_sdk } };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (check_version(r, all[i].key, all[i].value))
             return -1;
@@ -214,6 +213,10 @@ int software_read(struct reading *r)
             rc = -1;
     if (read_exports(r))
         rc = -1;
+    if (r->s->software.efa)
+        reading_note(r, cfg_get(r->software, "efa"),
+                     "the version of EFA's installer does not change the simulation: "
+                     "fabrics are not told apart by it");
     apply_launcher(r);
     return rc;
 }

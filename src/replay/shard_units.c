@@ -1,7 +1,6 @@
 #include "replay/shard_units.h"
 
 #include <math.h>
-#include <string.h>
 
 int64_t units_window(const struct builder *b)
 {
@@ -28,12 +27,6 @@ static void add_gathered(const struct builder *b, const struct op_block *block,
         v->elements += (double)p->elements;
         v->experts += build_holders(b, p) == HELD_BY_EXPERTS ? (double)p->elements : 0;
     }
-}
-
-static bool is_layer(const struct op_block *block)
-{
-    size_t n = strlen(block->name);
-    return n >= 5 && strcmp(block->name + n - 5, "layer") == 0;
 }
 
 /* The unit's parameters come and go together. */
@@ -111,7 +104,7 @@ static void list_units(struct builder *b, const struct chunk_slices *c, struct u
     for (int32_t i = 0; i < c->n; i++) {
         const struct op_block *block = &b->list.blocks[c->v[i].block];
         for (int64_t k = 0; k < c->v[i].repeat; k++, at++) {
-            bool layer = is_layer(block);
+            bool layer = op_block_is_layer(block);
             if (layer && (each <= 1 || k % each == 0))
                 u->n++;
             u->of[at] = layer ? u->n - 1 : UNIT_ROOT;

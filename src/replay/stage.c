@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static bool is_layer(const struct op_block *block)
-{
-    size_t n = strlen(block->name);
-    return n >= 5 && strcmp(block->name + n - 5, "layer") == 0;
-}
-
 static int64_t at_most(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -27,7 +21,7 @@ static int64_t held(const struct partition_part *part, const struct op_list *mod
 {
     const struct op_block *block = &model->blocks[i];
     int64_t from = part->first_layer, to = from + part->n_layers;
-    if (is_layer(block))
+    if (op_block_is_layer(block))
         return at_least(0, at_most(to, layer + block->repeat) - at_least(from, layer));
     if (i == 0)
         return part->has_embedding;
@@ -82,7 +76,7 @@ static void list_blocks(struct builder *b, const struct op_list *model,
                     (struct slice) { b->list.n_blocks, n };
             sum += n;
         }
-        layer += is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
+        layer += op_block_is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
         if (sum == 0)
             continue;
         struct op_block *block = &b->list.blocks[b->list.n_blocks++];

@@ -2,7 +2,6 @@
 #include "search/score_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 static double dispatch_s(const struct framework *fw, const struct op *op)
 {
@@ -86,12 +85,6 @@ static void add_end(struct score_layer *l, const struct scenario *s,
         l->ends_parameters[end] += (double)b->params[i].elements;
 }
 
-static bool is_layer(const struct op_block *b)
-{
-    size_t n = strlen(b->name);
-    return n >= 5 && strcmp(b->name + n - 5, "layer") == 0;
-}
-
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu)
 {
@@ -104,10 +97,10 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
     if (op_list_make(&list, &arena, &s->model, &settings, &err) == 0) {
         int64_t layers = 0;
         for (int32_t i = 0; i < list.n_blocks; i++)
-            layers += is_layer(&list.blocks[i]) ? list.blocks[i].repeat : 0;
+            layers += op_block_is_layer(&list.blocks[i]) ? list.blocks[i].repeat : 0;
         for (int32_t i = 0; i < list.n_blocks; i++) {
             const struct op_block *b = &list.blocks[i];
-            if (is_layer(b))
+            if (op_block_is_layer(b))
                 add_layer(l, s, gpu, b, (double)b->repeat / (double)layers);
             else
                 add_end(l, s, gpu, b, i == list.n_blocks - 1);

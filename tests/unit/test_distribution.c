@@ -153,7 +153,6 @@ static void test_v1_defaults(void)
     CU_ASSERT_EQUAL(p->active_microbatches, 6);
     CU_ASSERT_EQUAL(p->partition, PARTITION_SMP);
     CU_ASSERT_EQUAL(p->memory_weight, 0.8);
-    CU_ASSERT_EQUAL(p->nccl_throttle, 8);
     CU_ASSERT_STRING_EQUAL(p->placement, "DPT");
     CU_ASSERT_EQUAL(l.s.training.global_batch_size, 4 * 8 * 4);
     CU_ASSERT_EQUAL(l.s.software.protocol, FABRIC_PROTO_SIMPLE);
@@ -311,15 +310,15 @@ static void test_mpi_options(void)
     static const struct {
         const char *options;
         int protocol;
-        int64_t throttle, notes;
+        int64_t notes;
     } cases[] = {
-        { "", -1, 8, 0 },
-        { "-x NCCL_PROTO=LL -x SMP_NCCL_THROTTLE_LIMIT=-1", FABRIC_PROTO_LL, 0, 0 },
+        { "", -1, 0 },
+        { "-x NCCL_PROTO=LL -x SMP_NCCL_THROTTLE_LIMIT=-1", FABRIC_PROTO_LL, 1 },
         { "-verbose --mca btl_vader_single_copy_mechanism none -x NCCL_PROTO=Simple",
-          FABRIC_PROTO_SIMPLE, 8, 1 },
+          FABRIC_PROTO_SIMPLE, 1 },
         { "--NCCL_DEBUG=WARN --NCCL_PROTO LL128 -x FI_PROVIDER=efa -x PATH",
-          FABRIC_PROTO_LL128, 8, 2 },
-        { "-x \\\"NCCL_PROTO=LL\\\" -x NCCL_ALGO=Ring", FABRIC_PROTO_LL, 8, 0 },
+          FABRIC_PROTO_LL128, 2 },
+        { "-x \\\"NCCL_PROTO=LL\\\" -x NCCL_ALGO=Ring", FABRIC_PROTO_LL, 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char launcher[300];
@@ -332,7 +331,6 @@ static void test_mpi_options(void)
         CU_ASSERT_EQUAL_FATAL(l.rc, 0);
         CU_ASSERT_EQUAL(l.s.software.protocol,
                         *cases[i].options ? cases[i].protocol : FABRIC_PROTO_SIMPLE);
-        CU_ASSERT_EQUAL(l.s.parallel.nccl_throttle, cases[i].throttle);
         CU_ASSERT_EQUAL(l.s.n_notes, cases[i].notes);
         unload(&l);
     }
