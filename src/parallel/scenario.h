@@ -168,7 +168,7 @@ struct parallelism {
 struct software { /* versions; NULL: not given */
     const char *pytorch, *nccl, *smddp, *horovod, *smp, *efa, *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
-    int protocol; /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
+    int protocol;          /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
     const char *algorithm; /* NCCL_ALGO as "ring", "tree", "nvls" or "nvls-tree"; NULL:
                                NCCL's own choice */
 };
