@@ -90,18 +90,36 @@ static int model_summary(struct strbuf *out, struct cfg_loader *loader,
     return 0;
 }
 
-static int scenario_summary(struct strbuf *out, struct cfg_loader *loader,
-                            const char *name)
+static int summary_of(struct strbuf *out, struct cfg_loader *loader, const char *dir,
+                      const char *name, const char *key)
 {
-    struct cfg file = datadir_load(loader, "scenarios", name, NOWHERE);
-    struct cfg comment = cfg_get(file, "comment");
+    struct cfg file = datadir_load(loader, dir, name, NOWHERE);
+    struct cfg c = cfg_get(file, key);
     const char *text;
 
     if (!cfg_is_object(file))
         return -1;
-    if (cfg_is_string(comment) && cfg_string(comment, &text) == 0)
+    if (cfg_is_string(c) && cfg_string(c, &text) == 0)
         strbuf_addstr(out, text);
     return 0;
+}
+
+static int scenario_summary(struct strbuf *out, struct cfg_loader *loader,
+                            const char *name)
+{
+    return summary_of(out, loader, "scenarios", name, "comment");
+}
+
+static int sweep_summary(struct strbuf *out, struct cfg_loader *loader,
+                         const char *name)
+{
+    return summary_of(out, loader, "scenarios/sweeps", name, "comment");
+}
+
+static int framework_summary(struct strbuf *out, struct cfg_loader *loader,
+                             const char *name)
+{
+    return summary_of(out, loader, "models/frameworks", name, "summary");
 }
 
 static const struct kind {
@@ -113,6 +131,8 @@ static const struct kind {
     { "instances", "topologies/instances", instance_summary },
     { "scenarios", "scenarios", scenario_summary },
     { "fabrics", "topologies/fabrics", fabric_summary },
+    { "frameworks", "models/frameworks", framework_summary },
+    { "sweeps", "scenarios/sweeps", sweep_summary },
 };
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -146,7 +166,7 @@ static const struct option no_options[] = { { .name = NULL } };
 
 static const struct usage usage = {
     .command = "list",
-    .arguments = "models|gpus|instances|scenarios|fabrics",
+    .arguments = "models|gpus|instances|scenarios|fabrics|frameworks|sweeps",
     .summary = "What there is to name in a scenario, a line each. Users add to it by adding "
                "files.",
     .details = "  smsim list instances\n",
@@ -171,7 +191,7 @@ int cmd_list(int argc, char **argv)
 
     if (!kind) {
         fprintf(stderr, "smsim list: \"%.40s\" is none of %s\n", words.values[0],
-                "models, gpus, instances, scenarios and fabrics");
+                "models, gpus, instances, scenarios, fabrics, frameworks and sweeps");
         return EXIT_USAGE;
     }
     cfg_loader_init(&loader);

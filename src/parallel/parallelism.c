@@ -1,7 +1,7 @@
 /* The "parallelism" section: what the script itself does, in smsim's own words. */
-#include "config/datadir.h"
 #include "parallel/layout.h"
 #include "parallel/reading.h"
+#include "parallel/versions.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,16 +47,19 @@ const struct name_value outputs_names[] = {
     { NULL, 0 },
 };
 
-/* The default frameworks of each library: the first that models/frameworks/ has. */
-static const char *const library_frameworks[][2] = {
-    [LIBRARY_DDP]              = { "pytorch-ddp" },
-    [LIBRARY_FSDP]             = { "pytorch-fsdp", "pytorch-ddp" },
-    [LIBRARY_DEEPSPEED]        = { "deepspeed", "pytorch-ddp" },
-    [LIBRARY_MEGATRON]         = { "megatron", "pytorch-ddp" },
-    [LIBRARY_SMP]              = { "smp-v1", "pytorch-ddp" },
-    [LIBRARY_HOROVOD]          = { "horovod-pytorch" },
-    [LIBRARY_PARAMETER_SERVER] = { "pytorch-ddp" },
+/* The default framework of each library; default_framework knows the exceptions. */
+static const char *const library_frameworks[] = {
+    [LIBRARY_DDP] = "pytorch-ddp",
+    [LIBRARY_FSDP] = "fsdp-torch2",
+    [LIBRARY_DEEPSPEED] = "pytorch-ddp",
+    [LIBRARY_MEGATRON] = "megatron-2022",
+    [LIBRARY_SMP] = "smp-v1",
+    [LIBRARY_HOROVOD] = "horovod-pytorch",
+    [LIBRARY_PARAMETER_SERVER] = "pytorch-ddp",
 };
+static const char fsdp_torch1_framework[] = "fsdp-torch1";
+static const char zero3_framework[] = "deepspeed-zero3";
+static const char megatron_deepspeed_framework[] = "megatron-deepspeed";
 static const char smddp_framework[] = "smddp";
 static const char smp_v2_framework[] = "fsdp-torch2"; /* SMP v2 needs PyTorch 2 */
 
@@ -286,15 +289,23 @@ int parallelism_read(struct reading *r)
 
 /* --- the framework, and what it decides where nothing is written -------------- */
 
-/* The first framework of the library that is there. */
-static const char *default_framework(struct reading *r, enum library library)
+/* FSDP before PyTorch 2 is another stack. DeepSpeed splits models as Megatron-DeepSpeed
+ * does; full sharding is its ZeRO-3; else it runs the script's own kernels. */
+static const char *default_framework(const struct reading *r)
 {
-    const char *const *names = library_frameworks[library];
-    const char **all = datadir_list(&r->loader->arena, "models/frameworks");
-    for (int i = 0; all[i] && names[1]; i++)
-        if (strcmp(all[i], names[0]) == 0)
-            return names[0];
-    return names[1] ? names[1] : names[0];
+    const struct parallelism *p = &r->s->parallel;
+    const char *torch = r->s->software.pytorch;
+    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP)
+        return smddp_framework;
+    if (p->smp == 2)
+        return smp_v2_framework;
+    if (p->library == LIBRARY_FSDP && torch && version_compare(torch, "2") < 0)
+        return fsdp_torch1_framework;
+    if (p->library == LIBRARY_DEEPSPEED && (p->tensor > 1 || p->pipeline > 1))
+        return megatron_deepspeed_framework;
+    if (p->library == LIBRARY_DEEPSPEED && p->sharding == SHARDING_FULL)
+        return zero3_framework;
+    return library_frameworks[p->library];
 }
 
 static int read_framework(struct reading *r)
@@ -303,12 +314,8 @@ static int read_framework(struct reading *r)
     struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->training, "framework");
     const char *name = r->words.framework;
-    if (!name && p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP)
-        name = smddp_framework;
-    if (!name && p->smp == 2)
-        name = smp_v2_framework;
     if (!name)
-        name = default_framework(r, p->library);
+        name = default_framework(r);
     t->framework = name ? framework_get(r->loader, name, at) : NULL;
     if (!t->framework)
         return -1;

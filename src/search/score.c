@@ -139,6 +139,23 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
 }
 
+/* A layer's forward (0) or backward (1) with its collectives: the host issues those of
+ * the tensor group too, and its ranks come apart before each. */
+static double layer_s(const struct space_point *p, const struct sums *u, int pass,
+                      double comm_s)
+{
+    enum { WIDE_GROUP = 8 };
+    const struct score_layer *l = u->l;
+    const struct framework *fw = u->fw;
+    double n = (double)p->v[SPACE_TENSOR], times = p->v[SPACE_SEQUENCE] ? 4 : 2;
+    if (n == 1)
+        return (pass ? l->backward_s : l->forward_s) + comm_s;
+    double issue_s = n >= WIDE_GROUP ? fw->dispatch_wide_s : fw->dispatch_collective_s;
+    double skew_s = fw->collective_skew_s * sqrt(2 * log(n));
+    return score_settle_s(fw->host_spread_tensor, l->host_s[pass] + times * issue_s,
+                          l->gpu_s[pass] + comm_s + times * skew_s);
+}
+
 static void sum_layer(struct scorer *s, const struct space_point *p, struct sums *u)
 {
     const struct score_layer *l = u->l;
@@ -146,11 +163,11 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
     int64_t how = p->v[SPACE_CHECKPOINTING];
     double again_s = how == CHECKPOINT_NONE        ? 0
                      : how == CHECKPOINT_SELECTIVE ? l->selective_s
-                                                   : l->forward_s + comm_s;
+                                                   : layer_s(p, u, 0, comm_s);
     bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
     double added_B = half ? u->fw->accumulate_16bit_B : u->fw->accumulate_B;
-    u->forward_s = l->forward_s + comm_s;
-    u->backward_s = l->backward_s + comm_s + again_s;
+    u->forward_s = layer_s(p, u, 0, comm_s);
+    u->backward_s = layer_s(p, u, 1, comm_s) + again_s;
     if (added_B > 0)
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
@@ -184,6 +201,15 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
 
 /* --- a step --------------------------------------------------------------------------- */
 
+/* First and last stage, which share the words. Within a node as neighbours: their pairs
+ * do not get in each other's way, as all pairs so far apart would. */
+static struct score_group ends_of(const struct space_point *p)
+{
+    int64_t stride = stride_of(p, 'P'), apart = stride * (p->v[SPACE_PIPELINE] - 1);
+    return score_group_of(2, apart < p->v[SPACE_GPUS] ? stride : apart,
+                          p->v[SPACE_GPUS]);
+}
+
 /* Stages that a microbatch passes one after the other, and the slowest of them, which
  * sets the pace (MODEL.md, pipelines). */
 static double pipeline_s(struct scorer *s, const struct space_point *p,
@@ -209,9 +235,7 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
         bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / layer_s);
     double moves_s = (2 * (n - 1) + (waits ? 2 : 0.2) * (m - 1) * v) * send_s;
-    struct score_group ends =
-        score_group_of(2, stride_of(p, 'P') * (p->v[SPACE_PIPELINE] - 1),
-                       p->v[SPACE_GPUS]); /* first and last stage share the words */
+    struct score_group ends = ends_of(p);
     double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE,
                                   u->l->word_parameters * states_wire_B(u->s));
     return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s) + words_s;

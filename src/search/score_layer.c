@@ -15,24 +15,23 @@ static double op_s(const struct scenario *s, const struct gpu *gpu, const struct
     return kernel_framework_s(gpu, s->training.framework, half, op, kernel_alone);
 }
 
-/* Host and GPU run behind each other; where they are about as fast, both wait. */
-static double settle_s(const struct framework *fw, double host_s, double gpu_s)
+double score_settle_s(double spread, double host_s, double gpu_s)
 {
-    double width = fw->host_spread * host_s;
+    double width = spread * host_s;
     double lost = width > 0 ? width * log1p(exp(-fabs(gpu_s - host_s) / width)) : 0;
     return fmax(host_s, gpu_s) + lost;
 }
 
 static double pass_s(const struct scenario *s, const struct gpu *gpu,
-                     const struct op *ops, int32_t n)
+                     const struct op *ops, int32_t n, double *host_s, double *gpu_s)
 {
     const struct framework *fw = s->training.framework;
-    double host_s = 0, gpu_s = 0;
+    *host_s = *gpu_s = 0;
     for (int32_t i = 0; i < n; i++) {
-        host_s += dispatch_s(fw, &ops[i]);
-        gpu_s += op_s(s, gpu, &ops[i]);
+        *host_s += dispatch_s(fw, &ops[i]);
+        *gpu_s += op_s(s, gpu, &ops[i]);
     }
-    return settle_s(fw, host_s, gpu_s);
+    return score_settle_s(fw->host_spread, *host_s, *gpu_s);
 }
 
 /* What selective checkpointing drops and runs again: the core of attention. */
@@ -60,8 +59,15 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
         for (int32_t j = 0; j < op->n_outs; j++)
             work_B = fmax(work_B, (double)op->outs[j].size_B);
     }
-    l->forward_s += share * pass_s(s, gpu, b->forward, b->n_forward);
-    l->backward_s += share * pass_s(s, gpu, b->backward, b->n_backward);
+    double host_s[2], gpu_s[2];
+    l->forward_s +=
+        share * pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]);
+    l->backward_s +=
+        share * pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
+    for (int i = 0; i < 2; i++) {
+        l->host_s[i] += share * host_s[i];
+        l->gpu_s[i] += share * gpu_s[i];
+    }
     l->selective_s += share * core_s;
     l->weight_s += share * weights_s;
     l->kept_B += share * kept_B;
@@ -78,8 +84,9 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
 static void add_end(struct score_layer *l, const struct scenario *s,
                     const struct gpu *gpu, const struct op_block *b, int end)
 {
-    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward) +
-                      pass_s(s, gpu, b->backward, b->n_backward);
+    double host_s, gpu_s;
+    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward, &host_s, &gpu_s) +
+                      pass_s(s, gpu, b->backward, b->n_backward, &host_s, &gpu_s);
     l->ends_kept_B[end] += (double)op_block_kept_B(b);
     for (int32_t i = 0; i < b->n_params; i++)
         l->ends_parameters[end] += (double)b->params[i].elements;

@@ -10,6 +10,7 @@
 struct score_layer {
     bool ok;
     double forward_s, backward_s; /* of one layer, the host's part included */
+    double host_s[2], gpu_s[2];   /* of these: forward, backward */
     double selective_s;           /* recomputing attention */
     double weight_s;              /* share of backward that makes weight gradients */
     double kept_B, selective_B, input_B; /* kept for backward: all, selective, input */
@@ -25,6 +26,10 @@ struct score_layer {
 /* Makes it from the operator list; `s` is a scenario with the degrees filled in. */
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu);
+
+/* Host and GPU run behind each other; where they are about as fast, both wait (MODEL.md,
+ * "Host"). */
+double score_settle_s(double spread, double host_s, double gpu_s);
 
 /* Times of collectives by closed form. A group is `per` GPUs on each of `nodes` nodes,
  * `stride` GPUs apart; groups beside it do the same at once. */

@@ -68,7 +68,7 @@ static void run(struct job *j, struct simulate_options options,
     "\"num_local_experts\":8,\"num_experts_per_tok\":2}"
 
 #define OPTIMIZER "\"strategy\":\"optimizer\""
-#define BESIDE "overlap_param_gather=true"
+#define BESIDE "overlap=true overlap_param_gather=true"
 #define FLASH "/training/attention=\"flash\""
 #define CHECKPOINTS "/training/activation_checkpointing=\"full\""
 #define OFFLOADED "offload_activations=true"

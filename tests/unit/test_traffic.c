@@ -175,10 +175,11 @@ static void wants_stages(const struct job *j, double *nvlink_B, double *nic_B)
     *nvlink_B = hops_B(j, false, false, 2 * M, G - 1, x_B);
 }
 
-/* Eight pipelines of two stages, each an instance, over which gradients are summed. */
+/* Eight pipelines of two stages, each an instance, over which gradients are summed: by
+ * Megatron in fp32. */
 static void wants_spread(const struct job *j, double *nvlink_B, double *nic_B)
 {
-    double all_B = (L * layer + root) * E;
+    double all_B = (L * layer + root) * 4;
     *nvlink_B = hops_B(j, false, false, 1, G, 2.0 * (G - 1) / G * all_B);
     *nic_B = hops_B(j, true, false, 2 * M, G, x_B);
 }
