@@ -24,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden sweeps device plots regimes bench measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden sweeps device plots regimes bench benches measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -59,6 +59,8 @@ plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 
 regimes: $(BUILD)/smsim         ## validate/regimes.json, by which results say how far to trust them
 	$(Q)$(BUILD)/smsim validate --regimes validate/regimes.json >/dev/null
+
+benches: $(BENCH_BIN)            ## the programs of the bench
 
 bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done

@@ -106,6 +106,7 @@ static struct allocator_block *new_segment(struct allocator *a,
 {
     int64_t segment = segment_B(size_B);
     if (a->reserved_B + segment > a->capacity_B) {
+        a->was_full = true;
         give_back(a, &a->small);
         give_back(a, &a->large);
     }

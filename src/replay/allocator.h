@@ -17,6 +17,8 @@
 
 #include "base/vec.h"
 
+#include <stdbool.h>
+
 struct allocator_block; /* a stretch of a segment, in use or free */
 
 struct allocator_pool { /* free blocks by size, of equals by address */
@@ -27,6 +29,7 @@ struct allocator {
     int64_t capacity_B; /* for segments */
     int64_t reserved_B; /* segments held */
     int64_t peak_B;     /* the most that were */
+    bool was_full;      /* segments had to be given back, or would not fit */
     struct allocator_pool small, large;
     int64_t next_address; /* segments are made in rising order */
 };

@@ -83,7 +83,7 @@ void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_chang
 void ledger_apply(struct ledger *l, const struct ledger_change *c)
 {
     int64_t peak_B = l->total_B, at_peak_B[LEDGER_KINDS];
-    for (int64_t i = 0; i < c->n_events; i++)
+    for (int64_t i = 0; l->records && i < c->n_events; i++)
         record(l, c->events[i].kind, c->events[i].size_B);
     for (int i = 0; i < LEDGER_KINDS; i++) {
         at_peak_B[i] = l->live_B[i] + c->peak_B[i];

@@ -3,6 +3,7 @@
 #include "replay/allocator.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 enum { STEPS = 3 };
 
@@ -112,18 +113,22 @@ static void play_step(struct replay *r, const struct ledger_event *events, int64
     free(keep);
 }
 
-int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        bool grows, int64_t capacity_B)
+static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
+                             int64_t begin, bool grows, int64_t capacity_B,
+                             bool *was_full)
 {
     struct replay r = { .grows = grows };
     allocator_init(&r.allocator, capacity_B);
     play_state(&r, events, begin, false);
-    for (int i = 0; i < STEPS; i++) {
+    int64_t before_B = -1;
+    for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
+        before_B = i > 0 ? r.allocator.peak_B : -1;
         play_step(&r, events + begin, n - begin);
         if (i == 0)
             play_state(&r, events, begin, true);
     }
     int64_t peak_B = r.allocator.peak_B;
+    *was_full = r.allocator.was_full;
     clear(&r, NULL, 0);
     for (int64_t i = 0; i < r.shelves.n; i++)
         VEC_RELEASE(&r.shelves.v[i].blocks);
@@ -131,4 +136,44 @@ int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t be
     VEC_RELEASE(&r.workspace);
     allocator_release(&r.allocator);
     return peak_B;
+}
+
+int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
+                        bool grows, int64_t capacity_B)
+{
+    bool was_full;
+    return replay_peak_B(events, n, begin, grows, capacity_B, &was_full);
+}
+
+/* Activations of microbatches in flight whose events were not recorded. */
+static int64_t unseen_B(const struct ledger *l)
+{
+    int64_t live_B = 0, most_B = 0;
+    for (int64_t i = 0; i < l->events.n; i++) {
+        live_B += l->events.v[i].kind == LEDGER_ACTIVATIONS ? l->events.v[i].size_B : 0;
+        most_B = live_B > most_B ? live_B : most_B;
+    }
+    return l->peak_activations_B > most_B ? l->peak_activations_B - most_B : 0;
+}
+
+static bool same_events(const struct ledger *a, const struct ledger *b)
+{
+    return a->n_before == b->n_before && a->events.n == b->events.n &&
+           (a->events.n == 0 ||
+            memcmp(a->events.v, b->events.v,
+                   (size_t)a->events.n * sizeof(*a->events.v)) == 0);
+}
+
+int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+                            bool grows, int64_t capacity_B)
+{
+    int64_t more_B = unseen_B(l), room_B = capacity_B - more_B;
+    bool again = last->ledger && !last->was_full && last->peak_B <= room_B &&
+                 same_events(last->ledger, l);
+    if (!again)
+        last->peak_B = replay_peak_B(l->events.v, l->events.n, l->n_before, grows,
+                                     room_B, &last->was_full);
+    last->ledger = l;
+    int64_t held_B = last->peak_B + more_B;
+    return held_B > l->peak_B ? held_B : l->peak_B;
 }

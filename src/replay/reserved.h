@@ -11,10 +11,22 @@
 
 #include "replay/ledger.h"
 
-/* The most bytes of segments over three steps. begin: events that are before the step.
- * grows: states are made in the first step. capacity_B: memory that segments can have.
+/* The most bytes of segments over three steps, or two where the second takes no more.
+ * begin: events that are before the step. grows: states are made in the first step. capacity_B: memory that segments can have.
  * O(events (log events + sizes)). */
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
                         bool grows, int64_t capacity_B);
+
+/* The replay made last: stages of a pipeline are often alike. Zeroed, none. */
+struct reserved_last {
+    const struct ledger *ledger;
+    int64_t peak_B;
+    bool was_full;
+};
+
+/* The same of a stage's ledger, never less than its live tensors. Activations of
+ * microbatches in flight whose events were not recorded count as they are. */
+int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+                            bool grows, int64_t capacity_B);
 
 #endif

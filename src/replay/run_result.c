@@ -58,9 +58,17 @@ static void unroll(const struct rank *r, struct account *a)
 void run_links_busy(struct run *run, double busy_s[LINKS_N])
 {
     const struct net *net = run->request->plans.net;
+    int32_t gpu;
+    int64_t instance, copy = -1; /* of a rank alone: its instance's links */
+    if (run->n_ranks == 1) {
+        groups_place(run->request->plans.groups, run->ranks[0].number, &instance, &gpu);
+        copy = net_copy(net, instance);
+    }
     busy_s[LINKS_NIC] = busy_s[LINKS_NVLINK] = 0;
     for (int32_t i = 0; i < net_n_links(net); i++) {
         enum net_kind kind = net_links(net)[i].kind;
+        if (copy >= 0 && net_links(net)[i].copy != copy)
+            continue;
         double *busy = kind == NET_NIC      ? &busy_s[LINKS_NIC]
                        : kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
                                             : NULL;

@@ -27,25 +27,15 @@ static int64_t communicators_B(const struct scenario *s)
 
 /* Memory */
 
-/* The caching allocator's segments, with what the context and NCCL leave to them. Of a
- * pipeline with very many microbatches in flight not all are replayed. */
-static int64_t reserved_B(const struct step *step, const struct scenario *s,
-                          const struct gpu *gpu, int64_t nccl_B)
-{
-    const struct ledger *l = &step->ledger;
-    int64_t capacity_B = gpu->memory_B - gpu->context_B - nccl_B;
-    bool grows = s->parallel.library != LIBRARY_DEEPSPEED;
-    int64_t held_B =
-        reserved_peak_B(l->events.v, l->events.n, l->n_before, grows, capacity_B);
-    return held_B > l->peak_B ? held_B : l->peak_B;
-}
-
+/* The caching allocator has what the context and NCCL leave to it. */
 static struct stage_memory stage_memory(const struct step *step,
                                         const struct scenario *s, const struct gpu *gpu,
-                                        int64_t nccl_B)
+                                        int64_t nccl_B, struct reserved_last *last)
 {
     const struct ledger *l = &step->ledger;
-    int64_t reserved = reserved_B(step, s, gpu, nccl_B);
+    bool grows = s->parallel.library != LIBRARY_DEEPSPEED;
+    int64_t reserved =
+        reserved_by_stage_B(last, l, grows, gpu->memory_B - gpu->context_B - nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
@@ -64,6 +54,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
                         const struct scenario *s, const struct cast *cast)
 {
     int64_t least = INT64_MAX, nccl_B = communicators_B(s);
+    struct reserved_last last = { 0 };
     m->n_stages = (int32_t)s->parallel.pipeline;
     m->stages = ARENA_ARRAY(arena, m->n_stages, struct stage_memory);
     int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
@@ -71,7 +62,8 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         left[i] = INT64_MAX;
     for (int32_t i = 0; i < cast->n_steps; i++) {
         const struct gpu *gpu = cast->gpus[i];
-        struct stage_memory stage = stage_memory(&cast->steps[i], s, gpu, nccl_B);
+        struct stage_memory stage =
+            stage_memory(&cast->steps[i], s, gpu, nccl_B, &last);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
         if (free_B < left[at]) {
             left[at] = free_B;

@@ -309,6 +309,7 @@ void space_iter_init(struct space_iter *it, const struct space *s, int64_t slice
     }
     it->depth = it->first;
     for (int f = 0; f < SPACE_PREFIX; f++) {
+        it->checked++;
         if (!set_digit(s, &it->p, f, digits[f])) {
             it->depth = -1; /* nothing in it */
             return;
@@ -326,6 +327,7 @@ bool space_next(struct space_iter *it)
             it->next[depth--] = 0;
             continue;
         }
+        it->checked++;
         if (!set_digit(s, &it->p, depth, digit))
             continue;
         if (depth == SPACE_N - 1) {
