@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 
+#include <math.h>
 #include <string.h>
 
 const struct name_value optimizer_names[] = {
@@ -166,6 +167,23 @@ double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o)
 {
     return o->dispatch_s > 0 ? o->dispatch_s : fw->dispatch_optimizer_s;
+}
+
+double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks)
+{
+    enum { WIDE_GROUP = 8 };
+    return ranks >= WIDE_GROUP ? fw->dispatch_wide_s : fw->dispatch_collective_s;
+}
+
+double framework_skew_s(const struct framework *fw, int64_t ranks)
+{
+    return ranks > 1 ? fw->collective_skew_s * sqrt(2 * log((double)ranks)) : 0;
+}
+
+double framework_host_lost_s(double spread, double host_s, double gpu_s)
+{
+    double width = spread * host_s;
+    return width > 0 ? width * log1p(exp(-fabs(gpu_s - host_s) / width)) : 0;
 }
 
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,

@@ -122,6 +122,17 @@ struct framework {
 double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o);
 
+/* What the host spends on a collective of a tensor group of so many ranks. */
+double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
+
+/* How far the ranks of a tensor group come apart before a collective that all wait for
+ * (MODEL.md, "Terms of framework profiles"). */
+double framework_skew_s(const struct framework *fw, int64_t ranks);
+
+/* What host and GPU lose to each other where they are about equally fast: the host falls
+ * behind and catches up at random (MODEL.md, "Host"). */
+double framework_host_lost_s(double spread, double host_s, double gpu_s);
+
 /* The framework profile of that name; NULL after reporting at `where`. */
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,
                                       struct cfg where);

@@ -2,7 +2,6 @@
  * tensors allocated and freed, gradients handed to their buckets. */
 #include "replay/builder.h"
 
-#include <math.h>
 #include <string.h>
 
 static double dispatch_s(const struct builder *b, const struct op *op)
@@ -59,14 +58,6 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     pass_allocate(b, op);
 }
 
-/* Until the last rank of the tensor group has come to a collective that all wait for
- * (MODEL.md, "Terms of framework profiles"). */
-static double skew_s(const struct builder *b)
-{
-    double n = (double)b->settings.tensor;
-    return n > 1 ? b->fw->collective_skew_s * sqrt(2 * log(n)) : 0;
-}
-
 /* What the host and the GPU spend on a block. */
 struct spent {
     double host_s, gpu_s;
@@ -89,7 +80,9 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
             b->ring = k;
             continue;
         }
-        double late_s = k->stream == STREAM_TENSOR && !k->overlapped ? skew_s(b) : 0;
+        double late_s = k->stream == STREAM_TENSOR && !k->overlapped
+                            ? framework_skew_s(b->fw, b->settings.tensor)
+                            : 0;
         if (late_s > 0) {
             build_kernel(b, PART_TENSOR_COMM, 0, late_s, late_s);
             build_label(b, "waits for the group");
@@ -108,16 +101,14 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
     }
 }
 
-/* The host falls behind and catches up at random; over a block its lead is lost in part
- * where host and GPU are about equally fast (MODEL.md, "Host"). */
+/* Over a block the host's lead is lost in part. */
 static void soften(struct builder *b, const struct spent *spent)
 {
     bool group = b->settings.tensor > 1;
     double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
-    double width = spread * spent->host_s;
-    if (width <= 0)
+    double lost = framework_host_lost_s(spread, spent->host_s, spent->gpu_s);
+    if (spread * spent->host_s <= 0)
         return;
-    double lost = width * log1p(exp(-fabs(spent->gpu_s - spent->host_s) / width));
     build_kernel(b, PART_OTHER, 0, lost, lost);
     build_label(b, "waits for the host");
 }

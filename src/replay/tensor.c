@@ -192,9 +192,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
 
 double tensor_dispatch_s(const struct builder *b)
 {
-    enum { WIDE_GROUP = 8 };
-    bool wide = b->settings.tensor >= WIDE_GROUP;
-    return wide ? b->fw->dispatch_wide_s : b->fw->dispatch_collective_s;
+    return framework_collective_dispatch_s(b->fw, b->settings.tensor);
 }
 
 int tensor_plan(struct builder *b, struct err *err)

@@ -144,14 +144,14 @@ static double expert_s(struct scorer *s, const struct space_point *p,
 static double layer_s(const struct space_point *p, const struct sums *u, int pass,
                       double comm_s)
 {
-    enum { WIDE_GROUP = 8 };
     const struct score_layer *l = u->l;
     const struct framework *fw = u->fw;
-    double n = (double)p->v[SPACE_TENSOR], times = p->v[SPACE_SEQUENCE] ? 4 : 2;
+    int64_t n = p->v[SPACE_TENSOR];
+    double times = p->v[SPACE_SEQUENCE] ? 4 : 2;
     if (n == 1)
         return (pass ? l->backward_s : l->forward_s) + comm_s;
-    double issue_s = n >= WIDE_GROUP ? fw->dispatch_wide_s : fw->dispatch_collective_s;
-    double skew_s = fw->collective_skew_s * sqrt(2 * log(n));
+    double issue_s = framework_collective_dispatch_s(fw, n);
+    double skew_s = framework_skew_s(fw, n);
     return score_settle_s(fw->host_spread_tensor, l->host_s[pass] + times * issue_s,
                           l->gpu_s[pass] + comm_s + times * skew_s);
 }

@@ -17,9 +17,7 @@ static double op_s(const struct scenario *s, const struct gpu *gpu, const struct
 
 double score_settle_s(double spread, double host_s, double gpu_s)
 {
-    double width = spread * host_s;
-    double lost = width > 0 ? width * log1p(exp(-fabs(gpu_s - host_s) / width)) : 0;
-    return fmax(host_s, gpu_s) + lost;
+    return fmax(host_s, gpu_s) + framework_host_lost_s(spread, host_s, gpu_s);
 }
 
 static double pass_s(const struct scenario *s, const struct gpu *gpu,
