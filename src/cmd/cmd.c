@@ -1,9 +1,12 @@
 #include "cmd/cmd.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
@@ -25,4 +28,27 @@ int cmd_fail(struct cfg_loader *loader, const struct err *err)
         fprintf(stderr, "smsim: %s\n", err->text);
     cfg_loader_release(loader);
     return EXIT_BAD_INPUT;
+}
+
+struct cmd_progress cmd_progress_of(const char *what, double after_s)
+{
+    return (
+        struct cmd_progress) { .what = what, .after_s = after_s, .start_s = clock_s() };
+}
+
+void cmd_progress_show(void *progress, int64_t done, int64_t total)
+{
+    struct cmd_progress *p = progress;
+    char left[UNITS_TEXT_MAX];
+    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
+    if (done == total) {
+        fprintf(stderr, "\r\033[K");
+        return;
+    }
+    if (now_s - p->start_s < p->after_s || now_s - p->shown_s < 0.1)
+        return;
+    p->shown_s = now_s;
+    units_time_text(left, (double)(total - done) / rate);
+    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " %s, %.0f/s, %s left\033[K", done, total,
+            p->what, rate, left);
 }

@@ -26,6 +26,16 @@ struct option_list;
 struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
                         const struct option_list *sets);
 
+/* Progress of long work on a terminal: done/total, rate, time left. Shown from after_s
+ * on, ten times a second, and wiped at the end; a callback of those who do the work. */
+struct cmd_progress {
+    const char *what; /* "points" */
+    double after_s, start_s, shown_s;
+};
+
+struct cmd_progress cmd_progress_of(const char *what, double after_s);
+void cmd_progress_show(void *progress, int64_t done, int64_t total);
+
 /* Prints the loader's errors to standard error, or `err`'s text when set there, and
  * releases the loader; yields EXIT_BAD_INPUT. */
 struct err;

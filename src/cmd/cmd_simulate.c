@@ -181,37 +181,14 @@ static int draw(const struct step_figures *f, const struct scenario *s,
                : 0;
 }
 
-/* Progress of draws that take longer than a moment. */
-
-struct progress {
-    double start_s, shown_s;
-};
-
-static void show_progress(void *arg, int64_t done, int64_t total)
-{
-    struct progress *p = arg;
-    char left[UNITS_TEXT_MAX];
-    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
-    if (done == total) {
-        fprintf(stderr, "\r\033[K");
-        return;
-    }
-    if (now_s - p->start_s < 0.5 || now_s - p->shown_s < 0.1)
-        return;
-    p->shown_s = now_s;
-    units_time_text(left, (double)(total - done) / rate);
-    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " draws, %.0f/s, %s left\033[K", done,
-            total, rate, left);
-}
-
 static int draw_uncertainty(const struct scenario *s, const struct simulate_result *r,
                             struct arguments *args, struct err *err)
 {
-    struct progress progress = { .start_s = clock_s() };
+    struct cmd_progress progress = cmd_progress_of("draws", 0.5);
     const struct uncertainty_draws how = {
         .network = (enum fidelity)args->network,
         .unfold = args->unfold,
-        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress = isatty(STDERR_FILENO) ? cmd_progress_show : NULL,
         .arg = &progress,
     };
     return campaign_draw(&args->beyond, &args->campaign, s, r, &how, err);

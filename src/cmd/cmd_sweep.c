@@ -1,5 +1,4 @@
 /* smsim sweep: one scenario at every point of a grid. */
-#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -58,29 +57,6 @@ static const struct usage usage = {
     .max_positional = 1,
 };
 /* clang-format on */
-
-/* Progress */
-
-struct progress {
-    double start_s, shown_s;
-};
-
-static void show_progress(void *arg, int64_t done, int64_t total)
-{
-    struct progress *p = arg;
-    char left[UNITS_TEXT_MAX];
-    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
-    if (done == total) {
-        fprintf(stderr, "\r\033[K");
-        return;
-    }
-    if (now_s - p->shown_s < 0.1)
-        return;
-    p->shown_s = now_s;
-    units_time_text(left, (double)(total - done) / rate);
-    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " points, %.0f/s, %s left\033[K", done,
-            total, rate, left);
-}
 
 /* Arguments */
 
@@ -175,13 +151,13 @@ static int run(struct work *w, const struct sweep_ranks *ranks,
                    : 0;
     if (!sweep_mpi_agree(ranks, rc == 0))
         return -1;
-    struct progress progress = { .start_s = clock_s() };
+    struct cmd_progress progress = cmd_progress_of("points", 0);
     const struct sweep_run r = {
         .sweep = &w->sweep,
         .journal = first ? &w->journal : NULL,
         .shard = w->shard,
         .jobs = (int)args->jobs,
-        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .progress = isatty(STDERR_FILENO) ? cmd_progress_show : NULL,
         .progress_arg = &progress,
     };
     rc = sweep_mpi_run(ranks, &r, err);
