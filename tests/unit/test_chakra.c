@@ -5,6 +5,8 @@
 #include "replay/cast.h"
 #include "report/chakra.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -283,18 +285,6 @@ static void forget(struct seen *x)
 
 /* Jobs -------------------------------------------------------------------------------- */
 
-static void load(struct cfg_loader *loader, struct scenario *s, const char *changes)
-{
-    char text[512], *save = NULL;
-    *s = (struct scenario) { 0 };
-    cfg_loader_init(loader);
-    struct cfg root = cfg_parse(loader, "text", base_text, strlen(base_text));
-    snprintf(text, sizeof(text), "%s", changes);
-    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save))
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
-    CU_ASSERT_EQUAL_FATAL(scenario_read(s, loader, root), 0);
-}
-
 /* Time of a program's kernels and of its host, repeats counted. */
 static void program_us(const struct program *p, int64_t *kernels_us, int64_t *host_us)
 {
@@ -357,7 +347,7 @@ static void test_jobs(void)
         struct err err = { 0 };
         char dir[] = "/tmp/smsim-chakra-XXXXXX";
         CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-        load(&loader, &s, jobs[i].changes);
+        bench_scenario(&loader, &s, base_text, "", jobs[i].changes);
         CU_ASSERT_EQUAL_FATAL(chakra_export(&counts, dir, &loader.arena, &s, &err), 0);
         see(&x, dir);
         check_times(&x, &loader, &s);
@@ -382,7 +372,7 @@ static void test_occupied(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
     snprintf(inner, sizeof(inner), "%s/mine", dir);
     CU_ASSERT_EQUAL_FATAL(mkdir(inner, 0700), 0);
-    load(&loader, &s, jobs[0].changes);
+    bench_scenario(&loader, &s, base_text, "", jobs[0].changes);
     CU_ASSERT_EQUAL(chakra_export(&counts, dir, &loader.arena, &s, &err), -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is not empty"));
     CU_ASSERT_EQUAL(rmdir(inner), 0);

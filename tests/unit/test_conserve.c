@@ -5,6 +5,8 @@
 #include "replay/cast.h"
 #include "replay/simulate.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,41 +59,7 @@ struct job {
 
 static void load(struct job *j, const char *text, const char *changes)
 {
-    char copy[256], *save = NULL;
-    cfg_loader_init(&j->loader);
-    struct cfg root = cfg_parse(&j->loader, "text", text, strlen(text));
-    snprintf(copy, sizeof(copy), "%s", changes);
-    for (char *t = strtok_r(copy, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
-        char one[256];
-        snprintf(one, sizeof(one), "/parallelism/%s", t);
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
-    }
-    int rc = scenario_read(&j->s, &j->loader, root);
-    if (rc)
-        diags_print_errors(&j->loader.diags, stderr);
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
-}
-
-/* Sizes of the collectives of one kind, over the ranks of all stages. */
-static double bytes_of(struct job *j, enum channel channel, enum coll_op op)
-{
-    struct cast cast;
-    struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
-    double sum = 0;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j->loader.arena, &j->s, &how, &err), 0);
-    for (int32_t i = 0; i < cast.n_steps; i++) {
-        const struct program *p = &cast.steps[i].program;
-        CU_ASSERT_TRUE(p->repeat.extra == 0);
-        for (int64_t k = 0; k < p->tasks.n; k++) {
-            int32_t comm = p->tasks.v[k].comm;
-            if (comm >= 0 && p->comms.v[comm].channel == channel &&
-                p->comms.v[comm].request.op == op)
-                sum += p->comms.v[comm].request.size_B;
-        }
-    }
-    cast_release(&cast);
-    return sum;
+    bench_scenario(&j->loader, &j->s, text, "/parallelism/", changes);
 }
 
 static void check(const char *text, const char *changes, enum channel channel,
@@ -99,7 +67,7 @@ static void check(const char *text, const char *changes, enum channel channel,
 {
     struct job j;
     load(&j, text, changes);
-    double got_B = bytes_of(&j, channel, op);
+    double got_B = bench_comm_B(&j.loader, &j.s, channel, op);
     bool same = fabs(got_B - expected_B) <= 1e-12 * expected_B;
     if (!same)
         fprintf(stderr, "%s: %.17g bytes, expected %.17g\n", changes, got_B,

@@ -6,6 +6,8 @@
 #include "report/figure_job.h"
 #include "report/report.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <string.h>
@@ -31,13 +33,7 @@ struct loaded {
 /* `changes`: pointer=value, separated by blanks. */
 static void load(struct loaded *l, const char *changes)
 {
-    char text[1024], *save = NULL;
-    cfg_loader_init(&l->loader);
-    struct cfg root = cfg_parse(&l->loader, "text", base_text, strlen(base_text));
-    snprintf(text, sizeof(text), "%s", changes);
-    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save))
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
-    CU_ASSERT_EQUAL_FATAL(scenario_read(&l->s, &l->loader, root), 0);
+    bench_scenario(&l->loader, &l->s, base_text, "", changes);
     l->rc = campaign_read(&l->c, &l->s);
 }
 

@@ -6,6 +6,8 @@
 #include "replay/run.h"
 #include "replay/simulate.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <string.h>
@@ -30,19 +32,7 @@ struct job {
 /* `changes`: pointer=value, separated by blanks; keys of parallelism without pointer. */
 static void load(struct job *j, const char *changes)
 {
-    char text[512], *save = NULL;
-    cfg_loader_init(&j->loader);
-    struct cfg root = cfg_parse(&j->loader, "text", base_text, strlen(base_text));
-    snprintf(text, sizeof(text), "%s", changes);
-    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
-        char one[256];
-        snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : "/parallelism/", t);
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
-    }
-    int rc = scenario_read(&j->s, &j->loader, root);
-    if (rc)
-        diags_print_errors(&j->loader.diags, stderr);
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    bench_scenario(&j->loader, &j->s, base_text, "/parallelism/", changes);
 }
 
 static void unload(struct job *j)

@@ -5,6 +5,8 @@
 #include "replay/cast.h"
 #include "replay/simulate.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,21 +36,8 @@ struct job {
 /* `changes`: pointer=value, or key=value of SMP's parameters, separated by blanks. */
 static void load(struct job *j, const char *changes)
 {
-    static const char parameters[] =
-        "/distribution/smdistributed/modelparallel/parameters/";
-    char copy[512], *save = NULL;
-    cfg_loader_init(&j->loader);
-    struct cfg root = cfg_parse(&j->loader, "text", base_text, strlen(base_text));
-    snprintf(copy, sizeof(copy), "%s", changes);
-    for (char *t = strtok_r(copy, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
-        char one[256];
-        snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : parameters, t);
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
-    }
-    int rc = scenario_read(&j->s, &j->loader, root);
-    if (rc)
-        diags_print_errors(&j->loader.diags, stderr);
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    bench_scenario(&j->loader, &j->s, base_text,
+                   "/distribution/smdistributed/modelparallel/parameters/", changes);
 }
 
 static void unload(struct job *j)
@@ -67,23 +56,8 @@ static void run(struct job *j, bool unfold, struct simulate_result *r)
 static double bytes_of(const char *changes, enum channel channel, enum coll_op op)
 {
     struct job j;
-    struct cast cast;
-    struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
-    double sum = 0;
     load(&j, changes);
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
-    for (int32_t i = 0; i < cast.n_steps; i++) {
-        const struct program *p = &cast.steps[i].program;
-        CU_ASSERT_EQUAL(p->repeat.extra, 0);
-        for (int64_t k = 0; k < p->tasks.n; k++) {
-            int32_t comm = p->tasks.v[k].comm;
-            if (comm >= 0 && p->comms.v[comm].channel == channel &&
-                p->comms.v[comm].request.op == op)
-                sum += p->comms.v[comm].request.size_B;
-        }
-    }
-    cast_release(&cast);
+    double sum = bench_comm_B(&j.loader, &j.s, channel, op);
     unload(&j);
     return sum;
 }

@@ -7,6 +7,8 @@
 #include "replay/cast.h"
 #include "replay/run.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,19 +50,7 @@ struct job {
 /* `changes`: of the parallelism section, or with a pointer; separated by blanks. */
 static void load(struct job *j, const char *text, const char *changes)
 {
-    char copy[256], *save = NULL;
-    cfg_loader_init(&j->loader);
-    struct cfg c = cfg_parse(&j->loader, "text", text, strlen(text));
-    snprintf(copy, sizeof(copy), "%s", changes);
-    for (char *t = strtok_r(copy, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
-        char one[256];
-        snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : "/parallelism/", t);
-        CU_ASSERT_EQUAL_FATAL(cfg_set(c, one), 0);
-    }
-    int rc = scenario_read(&j->s, &j->loader, c);
-    if (rc)
-        diags_print_errors(&j->loader.diags, stderr);
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    bench_scenario(&j->loader, &j->s, text, "/parallelism/", changes);
 }
 
 /* Folded, the copies of a net stand for all instances. */

@@ -4,6 +4,8 @@
 #include "campaign/montecarlo.h"
 #include "replay/cast.h"
 
+#include "scenario_bench.h"
+
 #include <CUnit/CUnit.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -28,13 +30,7 @@ struct loaded {
 /* `changes`: pointer=value, separated by blanks. */
 static void load(struct loaded *l, const char *changes)
 {
-    char text[1024], *save = NULL;
-    cfg_loader_init(&l->loader);
-    struct cfg root = cfg_parse(&l->loader, "text", base_text, strlen(base_text));
-    snprintf(text, sizeof(text), "%s", changes);
-    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save))
-        CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
-    CU_ASSERT_EQUAL_FATAL(scenario_read(&l->s, &l->loader, root), 0);
+    bench_scenario(&l->loader, &l->s, base_text, "", changes);
     l->rc = campaign_read(&l->c, &l->s);
 }
 

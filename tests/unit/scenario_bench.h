@@ -1,0 +1,56 @@
+/* Scenarios with changes, and what their programs send: what tests of steps stand on. */
+#ifndef TESTS_SCENARIO_BENCH_H
+#define TESTS_SCENARIO_BENCH_H
+
+#include "replay/cast.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Reads the text with `changes`: pointer=value, separated by blanks; without a leading
+ * slash the pointer is of the section ("/parallelism/"). */
+static inline void bench_scenario(struct cfg_loader *loader, struct scenario *s,
+                                  const char *text, const char *section,
+                                  const char *changes)
+{
+    char copy[1024], *save = NULL;
+    cfg_loader_init(loader);
+    struct cfg root = cfg_parse(loader, "text", text, strlen(text));
+    CU_ASSERT_FATAL(strlen(changes) < sizeof(copy));
+    snprintf(copy, sizeof(copy), "%s", changes);
+    for (char *t = strtok_r(copy, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
+        char one[sizeof(copy) + 64];
+        snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : section, t);
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
+    }
+    int rc = scenario_read(s, loader, root);
+    if (rc)
+        diags_print_errors(&loader->diags, stderr);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+}
+
+/* Sizes of the collectives of one kind, over the ranks of all stages. */
+static inline double bench_comm_B(struct cfg_loader *loader, const struct scenario *s,
+                                  enum channel channel, enum coll_op op)
+{
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
+    double sum = 0;
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &loader->arena, s, &how, &err), 0);
+    for (int32_t i = 0; i < cast.n_steps; i++) {
+        const struct program *p = &cast.steps[i].program;
+        CU_ASSERT_EQUAL(p->repeat.extra, 0);
+        for (int64_t k = 0; k < p->tasks.n; k++) {
+            int32_t comm = p->tasks.v[k].comm;
+            if (comm >= 0 && p->comms.v[comm].channel == channel &&
+                p->comms.v[comm].request.op == op)
+                sum += p->comms.v[comm].request.size_B;
+        }
+    }
+    cast_release(&cast);
+    return sum;
+}
+
+#endif
