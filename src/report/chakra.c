@@ -1,6 +1,7 @@
 #include "report/chakra.h"
 
 #include "base/file.h"
+#include "base/mix.h"
 #include "replay/cast.h"
 #include "replay/observe.h"
 #include "report/chakra_proto.h"
@@ -78,7 +79,7 @@ static int64_t group_number(struct export *x, enum channel channel,
                             const struct ranks *group)
 {
     uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel + 1;
-    uint64_t at = (key * 0x9E3779B97F4A7C15u) >> 20 & (uint64_t)(x->n_slots - 1);
+    uint64_t at = mix64(key) & (uint64_t)(x->n_slots - 1);
     while (x->keys[at] && x->keys[at] != key)
         at = (at + 1) & (uint64_t)(x->n_slots - 1);
     if (!x->keys[at]) {
@@ -155,17 +156,19 @@ static int64_t at_stage(const struct writer *w, int64_t stage)
 
 /* Nodes ------------------------------------------------------------------------------- */
 
-static uint64_t begin(struct writer *w, const char *name, enum chakra_type type,
-                      const struct deps *deps, int64_t *left_ps, int64_t takes_ps)
+/* Whole microseconds of what is not yet written; the rest stays. */
+static uint64_t take_us(int64_t *left_ps, int64_t takes_ps)
 {
-    int64_t us = 0;
-    if (left_ps) {
-        *left_ps += takes_ps;
-        us = *left_ps / PS_PER_US;
-        *left_ps -= us * PS_PER_US;
-    }
-    chakra_begin(&w->x->proto, ++w->last, name, type, deps->n, deps->ids, (uint64_t)us);
-    chakra_add_bool(&w->x->proto, "is_cpu_op", false);
+    int64_t us = (*left_ps + takes_ps) / PS_PER_US;
+    *left_ps += takes_ps - us * PS_PER_US;
+    return (uint64_t)us;
+}
+
+static uint64_t begin(struct writer *w, const char *name, enum chakra_type type,
+                      bool on_cpu, const struct deps *deps, uint64_t takes_us)
+{
+    chakra_begin(&w->x->proto, ++w->last, name, type, deps->n, deps->ids, takes_us);
+    chakra_add_bool(&w->x->proto, "is_cpu_op", on_cpu);
     return w->last;
 }
 
@@ -175,17 +178,13 @@ static void finish(struct writer *w)
     w->x->counts->nodes++;
 }
 
-/* A node of the CPU: dispatch, and copies between host and GPU. */
-static uint64_t on_cpu(struct writer *w, const char *name, const struct deps *deps,
-                       int64_t *left_ps, int64_t takes_ps)
+/* A kernel, or a node of the CPU: dispatch, and copies between host and GPU. */
+static uint64_t compute(struct writer *w, const char *name, bool on_cpu,
+                        const struct deps *deps, int64_t *left_ps, int64_t takes_ps)
 {
-    int64_t us = (*left_ps + takes_ps) / PS_PER_US;
-    *left_ps += takes_ps - us * PS_PER_US;
-    chakra_begin(&w->x->proto, ++w->last, name, CHAKRA_COMP, deps->n, deps->ids,
-                 (uint64_t)us);
-    chakra_add_bool(&w->x->proto, "is_cpu_op", true);
+    uint64_t id = begin(w, name, CHAKRA_COMP, on_cpu, deps, take_us(left_ps, takes_ps));
     finish(w);
-    return w->last;
+    return id;
 }
 
 static uint64_t message(struct writer *w, enum chakra_type type, const char *name,
@@ -193,7 +192,7 @@ static uint64_t message(struct writer *w, enum chakra_type type, const char *nam
                         const struct deps *deps)
 {
     struct chakra_proto *p = &w->x->proto;
-    uint64_t id = begin(w, name, type, deps, NULL, 0);
+    uint64_t id = begin(w, name, type, false, deps, 0);
     chakra_add_int64(p, "comm_size", bytes);
     chakra_add_int32(p, "comm_src", type == CHAKRA_SEND ? w->rank : peer);
     chakra_add_int32(p, "comm_dst", type == CHAKRA_SEND ? peer : w->rank);
@@ -210,7 +209,7 @@ static uint64_t collective(struct writer *w, const char *name, enum coll_op op,
     struct chakra_proto *p = &w->x->proto;
     struct ranks group = groups_of(&w->x->cast->groups, channel, w->rank);
     double share = op == COLL_ALL_GATHER ? (double)ranks_count(&group) : 1;
-    uint64_t id = begin(w, name, CHAKRA_COLLECTIVE, deps, NULL, 0);
+    uint64_t id = begin(w, name, CHAKRA_COLLECTIVE, false, deps, 0);
     chakra_add_int64(p, "comm_type", collective_types[op]);
     chakra_add_int64(p, "comm_size", (int64_t)(size_B / share));
     if (ranks_count(&group) < w->x->counts->ranks) {
@@ -295,7 +294,7 @@ static void write_host(struct writer *w, int32_t i, const char *name)
                                  t->receives, &w->host));
     }
     if (t->host_ps > 0) {
-        uint64_t id = on_cpu(w, name, &w->host, &w->host_left_ps, t->host_ps);
+        uint64_t id = compute(w, name, true, &w->host, &w->host_left_ps, t->host_ps);
         w->host = (struct deps) { 1, { id } };
     }
 }
@@ -315,12 +314,9 @@ static void write_task(struct writer *w, int32_t i)
         write_comm(w, i, name, &deps);
     } else if (t->fusion >= 0) {
         write_fusion(w, i, w->program->fusions.v[t->fusion], &deps);
-    } else if (t->stream == STREAM_COMPUTE) {
-        w->done[i][0] =
-            begin(w, name, CHAKRA_COMP, &deps, &w->left_ps[t->stream], t->alone_ps);
-        finish(w);
     } else {
-        w->done[i][0] = on_cpu(w, name, &deps, &w->left_ps[t->stream], t->alone_ps);
+        w->done[i][0] = compute(w, name, t->stream != STREAM_COMPUTE, &deps,
+                                &w->left_ps[t->stream], t->alone_ps);
     }
     w->streams[t->stream] = i + 1;
     if (t->sync)
