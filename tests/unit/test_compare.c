@@ -177,19 +177,25 @@ static void test_join(void)
     bench_release(&b);
 }
 
+/* One short sequence on one GPU, of which only the time is known. */
+static struct measured_step small_step(const char *model)
+{
+    return (struct measured_step) { .model = model,
+                                    .precision = OP_BF16,
+                                    .attention = OP_ATTENTION_FUSED_SOFTMAX,
+                                    .n_gpus = 1,
+                                    .batch = 1,
+                                    .sequence = 64,
+                                    .time_s = 1 };
+}
+
 /* A host that is slow by measurement makes a small step slow. */
 static void test_host(void)
 {
     struct bench b;
     struct comparison fast, slow;
     bench_init(&b);
-    struct measured_step step = { .model = "gpt2",
-                                  .precision = OP_BF16,
-                                  .attention = OP_ATTENTION_FUSED_SOFTMAX,
-                                  .n_gpus = 1,
-                                  .batch = 1,
-                                  .sequence = 64,
-                                  .time_s = 1 };
+    struct measured_step step = small_step("gpt2");
     const struct compare_on quick = { &b.truth, b.instance, 1e-7, 1e-7 },
                             late = { &b.truth, b.instance, 5e-5, 5e-5 };
     compare_step(&fast, &b.loader.arena, &step, &quick);
@@ -205,13 +211,7 @@ static void test_refused(void)
     struct bench b;
     struct comparison c;
     bench_init(&b);
-    struct measured_step step = { .model = "no-such-model",
-                                  .precision = OP_BF16,
-                                  .attention = OP_ATTENTION_FUSED_SOFTMAX,
-                                  .n_gpus = 1,
-                                  .batch = 1,
-                                  .sequence = 64,
-                                  .time_s = 1 };
+    struct measured_step step = small_step("no-such-model");
     const struct compare_on on = { &b.truth, b.instance, 0, 0 };
     compare_step(&c, &b.loader.arena, &step, &on);
     CU_ASSERT_PTR_NOT_NULL_FATAL(c.error);
