@@ -6,10 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+/* AdamW decays weights apart from the moments, in the same kernels: "adamw" is Adam. */
 const struct name_value optimizer_names[] = {
-    { "adam", OPTIMIZER_ADAM },         { "lamb", OPTIMIZER_LAMB },
-    { "adam8bit", OPTIMIZER_ADAM8BIT }, { "adafactor", OPTIMIZER_ADAFACTOR },
-    { "sgd", OPTIMIZER_SGD },           { NULL, 0 },
+    { "adam", OPTIMIZER_ADAM },
+    { "adamw", OPTIMIZER_ADAM },
+    { "lamb", OPTIMIZER_LAMB },
+    { "adam8bit", OPTIMIZER_ADAM8BIT },
+    { "adafactor", OPTIMIZER_ADAFACTOR },
+    { "sgd", OPTIMIZER_SGD },
+    { NULL, 0 },
 };
 
 /* Of optimizers that a profile does not describe: fused, fp32, each state and the

@@ -363,6 +363,7 @@ static void test_states(void)
     } cases[] = {
         { "fp32", "adam", 4, 4, 8, 0, 4 },
         { "tf32", "lamb", 4, 4, 8, 0, 4 },
+        { "fp32", "adamw", 4, 4, 8, 0, 4 },
         { "fp16", "adam", 2, 2, 12, 0, 2 },
         { "amp_fp16", "adam", 4, 4, 8, 2, 4 },
         { "fp32", "sgd", 4, 4, 4, 0, 4 },
