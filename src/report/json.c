@@ -54,19 +54,23 @@ static json_t *bands(const struct summary *s)
     return list;
 }
 
+static json_t *ranking(const char *name, const struct ranking *r)
+{
+    json_t *one = json_object();
+    if (name)
+        json_object_set_new(one, "name", text(name));
+    json_object_set_new(one, "n", json_integer(r->n));
+    json_object_set_new(one, "spearman", real(r->spearman));
+    json_object_set_new(one, "regret", real(r->regret));
+    json_object_set_new(one, "regret_top3", real(r->regret_top3));
+    return one;
+}
+
 static json_t *rank_groups(const struct summary *s)
 {
     json_t *list = json_array();
-    for (int64_t i = 0; i < s->n_groups; i++) {
-        const struct ranking *r = &s->groups[i].ranking;
-        json_t *one = json_object();
-        json_object_set_new(one, "name", text(s->groups[i].name));
-        json_object_set_new(one, "n", json_integer(r->n));
-        json_object_set_new(one, "spearman", real(r->spearman));
-        json_object_set_new(one, "regret", real(r->regret));
-        json_object_set_new(one, "regret_top3", real(r->regret_top3));
-        json_array_append_new(list, one);
-    }
+    for (int64_t i = 0; i < s->n_groups; i++)
+        json_array_append_new(list, ranking(s->group_names[i], &s->rankings[i]));
     return list;
 }
 
@@ -104,6 +108,10 @@ json_t *report_validation_json(const struct run *run, const struct summary *s)
     json_object_set_new(o, "metrics", metrics(&s->metrics));
     json_object_set_new(o, "bands", bands(s));
     json_object_set_new(o, "rank_groups", rank_groups(s));
+    if (s->n_groups) {
+        struct ranking mean = ranking_mean(s->rankings, s->n_groups);
+        json_object_set_new(o, "ranking", ranking(NULL, &mean));
+    }
     for (int64_t i = 0; i < run->n_outcomes; i++)
         json_array_append_new(
             rows, row(&run->outcomes[i], run->mapping->kind == MAPPING_SCENARIO));

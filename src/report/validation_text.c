@@ -61,21 +61,25 @@ static void print_bands(FILE *out, const struct summary *s)
     }
 }
 
+static void print_ranking(FILE *out, const char *name, const struct ranking *r)
+{
+    char spearman[16] = "-";
+    if (isfinite(r->spearman))
+        snprintf(spearman, sizeof(spearman), "%.3f", r->spearman);
+    fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %%\n", KEY, KEY, name, r->n,
+            spearman, 100 * r->regret, 100 * r->regret_top3);
+}
+
 static void print_groups(FILE *out, const struct summary *s)
 {
     if (s->n_groups == 0)
         return;
     fprintf(out, "\n  %-*s %6s %9s %9s %12s\n", KEY, "alternatives for one job", "n",
-            "Spearman", "regret", "of top three");
-    for (int64_t i = 0; i < s->n_groups; i++) {
-        const struct ranking *r = &s->groups[i].ranking;
-        char spearman[16] = "-";
-        if (isfinite(r->spearman))
-            snprintf(spearman, sizeof(spearman), "%.3f", r->spearman);
-        fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %%\n", KEY, KEY,
-                s->groups[i].name, r->n, spearman, 100 * r->regret,
-                100 * r->regret_top3);
-    }
+            "Spearman", "regret", "top-3 regret");
+    for (int64_t i = 0; i < s->n_groups; i++)
+        print_ranking(out, s->group_names[i], &s->rankings[i]);
+    struct ranking mean = ranking_mean(s->rankings, s->n_groups);
+    print_ranking(out, "all jobs, mean", &mean);
 }
 
 static void print_row(FILE *out, const struct run_outcome *o)

@@ -84,7 +84,7 @@ static int read_predicted(struct run_quantity *q, const struct mapping_measured 
     return 0;
 }
 
-/* Samples/s per GPU: the predicted rate, and what the measured quantity makes of it. */
+/* Tokens/s per GPU: the predicted rate, and what the measured quantity makes of it. */
 static void read_rates(struct run_outcome *o, json_t *result)
 {
     static const struct {
@@ -94,7 +94,7 @@ static void read_rates(struct run_outcome *o, json_t *result)
                    { "tokens_per_s", false }, { "model_flops_per_gpu_s", false },
                    { "mfu", false },          { "hfu", false } };
     double gpus = json_number_value(pointer_get(result, "gpus"));
-    double rate = json_number_value(pointer_get(result, "samples_per_s"));
+    double rate = json_number_value(pointer_get(result, "tokens_per_s"));
     if (!o->rank_group || gpus <= 0)
         return;
     o->rate_predicted = o->fits_predicted ? rate / gpus : 0;

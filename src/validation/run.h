@@ -28,7 +28,7 @@ struct run_outcome {
     int32_t band;           /* 0: below the first edge, ... n_edges: above the last */
     const char *table;      /* NULL when the mapping names none */
     const char *rank_group; /* the cells it is alike in; NULL: none */
-    bool has_rate;          /* samples/s per GPU, for ranking; 0: does not run */
+    bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
     bool has_place; /* of a scenario: where it stands among the measured */
     struct trust_place place;

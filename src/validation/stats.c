@@ -69,3 +69,21 @@ struct ranking ranking_of(const double *measured, const double *predicted, int64
     r.regret_top3 = 1 - best_of_three / best;
     return r;
 }
+
+struct ranking ranking_mean(const struct ranking *rankings, int64_t n_rankings)
+{
+    struct ranking mean = { 0 };
+    int64_t n_defined = 0;
+    for (int64_t i = 0; i < n_rankings; i++) {
+        const struct ranking *r = &rankings[i];
+        mean.n += r->n;
+        mean.regret += r->regret / (double)n_rankings;
+        mean.regret_top3 += r->regret_top3 / (double)n_rankings;
+        if (isnan(r->spearman))
+            continue;
+        mean.spearman += r->spearman;
+        n_defined++;
+    }
+    mean.spearman /= (double)n_defined; /* 0 / 0 is NAN */
+    return mean;
+}

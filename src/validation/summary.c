@@ -149,7 +149,8 @@ static void make_groups(struct maker *mk)
     size_t most = (size_t)run->n_outcomes + 1;
     int64_t *members = xcalloc(most, sizeof(*members));
     bool *seen = xcalloc(most, sizeof(*seen));
-    s->groups = ARENA_ARRAY(mk->arena, most, struct summary_group);
+    s->group_names = ARENA_ARRAY(mk->arena, most, const char *);
+    s->rankings = ARENA_ARRAY(mk->arena, most, struct ranking);
     for (int64_t i = 0; i < run->n_outcomes; i++) {
         if (seen[i] || !is_ranked(&run->outcomes[i]))
             continue;
@@ -159,9 +160,10 @@ static void make_groups(struct maker *mk)
         struct ranking r = { 0 };
         if (n >= 2)
             r = rank(mk, members, n);
-        if (r.n)
-            s->groups[s->n_groups++] =
-                (struct summary_group) { run->outcomes[i].rank_group, r };
+        if (r.n == 0)
+            continue;
+        s->group_names[s->n_groups] = run->outcomes[i].rank_group;
+        s->rankings[s->n_groups++] = r;
     }
     free(members);
     free(seen);

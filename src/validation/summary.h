@@ -24,17 +24,13 @@ struct summary_band {
     struct summary_metrics metrics;
 };
 
-struct summary_group {
-    const char *name;
-    struct ranking ranking;
-};
-
 struct summary {
     struct summary_metrics metrics;
     int32_t n_bands; /* those that hold rows, tables in order of appearance */
     struct summary_band *bands;
     int64_t n_groups; /* of at least two alternatives, in order of appearance */
-    struct summary_group *groups;
+    const char **group_names;
+    struct ranking *rankings;
 };
 
 /* Memory lives in the arena. O(rows log rows), and rows x bands. */

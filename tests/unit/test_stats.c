@@ -60,6 +60,22 @@ static void test_rankings(void)
     }
 }
 
+/* Jobs weigh alike; one whose alternatives are all equal has no order to be right about. */
+static void test_mean_of_rankings(void)
+{
+    static const struct ranking jobs[] = {
+        { 3, 1, 0, 0 },
+        { 5, -0.5, 0.3, 0.06 },
+        { 2, NAN, 0.3, 0 },
+    };
+    struct ranking mean = ranking_mean(jobs, 3);
+    CU_ASSERT_EQUAL(mean.n, 10);
+    CU_ASSERT_DOUBLE_EQUAL(mean.spearman, 0.25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(mean.regret, 0.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(mean.regret_top3, 0.02, 1e-12);
+    CU_ASSERT_TRUE(isnan(ranking_mean(jobs + 2, 1).spearman));
+}
+
 /* Whatever the numbers: three are no worse than one, and nothing beats the best. */
 static void test_regret_is_ordered(void)
 {
@@ -81,5 +97,6 @@ void test_stats_register(void)
     CU_pSuite suite = CU_add_suite("stats", NULL, NULL);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "rankings", test_rankings);
+    CU_add_test(suite, "mean of rankings", test_mean_of_rankings);
     CU_add_test(suite, "regret is ordered", test_regret_is_ordered);
 }
