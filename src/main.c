@@ -1,9 +1,13 @@
 /* smsim: simulates distributed training on GPU clusters. The table of subcommands. */
+#include "base/names.h"
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { N_COMMANDS_MAX = 32 };
 
 static const struct command {
     const char *name;
@@ -32,7 +36,57 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
     fprintf(out,
             "\nsmsim COMMAND --help tells more. Exit codes: 0 done, 1 does not fit "
-            "or failed check,\n2 usage, 3 bad input.\n");
+            "or failed check,\n2 usage, 3 bad input.\n\n"
+            "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
+            "  smsim list scenarios                             more of them\n");
+}
+
+static const struct command *find(const char *name)
+{
+    const struct command *c = commands;
+    while (c->name && strcmp(c->name, name) != 0)
+        c++;
+    return c->name ? c : NULL;
+}
+
+static int unknown(const char *word)
+{
+    struct name_value names[N_COMMANDS_MAX] = { { NULL, 0 } };
+    for (int i = 0; commands[i].name && i + 1 < N_COMMANDS_MAX; i++)
+        names[i] = (struct name_value) { commands[i].name, i };
+    const char *near = names_nearest(names, word);
+    fprintf(stderr, "smsim: no command \"%.40s\"%s%s%s (smsim --help lists them)\n",
+            word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return EXIT_USAGE;
+}
+
+/* What was printed has to have come out: a full disk is no success. */
+static int finish(int code)
+{
+    errno = 0;
+    int rc = fflush(stdout);
+    if ((rc == 0 && !ferror(stdout)) || code == EXIT_BAD_INPUT)
+        return code;
+    fprintf(stderr, "smsim: standard output: cannot be written%s%s\n",
+            errno ? ": " : "", errno ? strerror(errno) : "");
+    return EXIT_BAD_INPUT;
+}
+
+static int run(int argc, char **argv)
+{
+    static char help[] = "--help";
+    bool asks = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+                strcmp(argv[1], "help") == 0;
+    const struct command *c = find(argv[asks && argc > 2 ? 2 : 1]);
+    if (asks && argc == 2) {
+        print_commands(stdout);
+        return EXIT_DONE;
+    }
+    if (!c)
+        return unknown(argv[asks ? 2 : 1]);
+    if (asks)
+        return c->run(2, (char *[]) { argv[2], help, NULL });
+    return c->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
@@ -42,13 +96,5 @@ int main(int argc, char **argv)
         print_commands(stderr);
         return EXIT_USAGE;
     }
-    for (const struct command *c = commands; c->name; c++)
-        if (strcmp(argv[1], c->name) == 0)
-            return c->run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-        print_commands(stdout);
-        return EXIT_DONE;
-    }
-    fprintf(stderr, "smsim: no command \"%s\" (smsim --help lists them)\n", argv[1]);
-    return EXIT_USAGE;
+    return finish(run(argc, argv));
 }

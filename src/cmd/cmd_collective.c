@@ -41,15 +41,15 @@ static const struct name_value protocol_names[] = {
 /* clang-format off */
 static const struct option options[] = {
     { "--cluster", OPTION_STRING, AT(cluster), "I[:N]", "instance type, and how many", 0, 0, NULL },
-    { "--op", OPTION_ENUM, AT(op), "OP", "the operation", 0, 0, coll_op_names },
+    { "--op", OPTION_ENUM, AT(op), "OP", "all_reduce, all_gather, reduce_scatter, alltoall, ...", 0, 0, coll_op_names },
     { "--gpus", OPTION_STRING, AT(gpus), "0,1,2", "GPUs of each instance that take part (all)", 0, 0, NULL },
     { "--bytes", OPTION_STRING, AT(bytes), "MIN:MAX:FACTOR", "sizes, 8:1GiB:2 by default; or one size", 0, 0, NULL },
     { "--fabric", OPTION_STRING, AT(fabric), "F", "network between the instances", 0, 0, NULL },
     { "--nccl", OPTION_STRING, AT(nccl), "V", "version of NCCL whose choices are followed", 0, 0, NULL },
     { "--backend", OPTION_ENUM, AT(backend), "B", "library: nccl, smddp or parameter-server (nccl)", 0, 0, backend_names },
     { "--algorithm", OPTION_ENUM, AT(algorithm), "A", "algorithm (auto)", 0, 0, coll_algorithm_names },
-    { "--protocol", OPTION_ENUM, AT(protocol), "P", "protocol (auto)", 0, 0, protocol_names },
-    { "--network", OPTION_ENUM, AT(network), "FIDELITY", "closed forms, flows, or every message", 0, 0, fidelity_names },
+    { "--protocol", OPTION_ENUM, AT(protocol), "P", "simple, ll, ll128 (auto: as NCCL chooses)", 0, 0, protocol_names },
+    { "--network", OPTION_ENUM, AT(network), "FIDELITY", "analytic, flow (default) or chunk: closed forms to messages", 0, 0, fidelity_names },
     { "--unfold", OPTION_FLAG, AT(unfold), NULL, "simulate every instance", 0, 0, NULL },
     { "--explain", OPTION_FLAG, AT(explain), NULL, "say what was chosen, and where the time goes", 0, 0, NULL },
     { "--plot", OPTION_STRING, AT(plot), "FILE", "bus bandwidth against size, with what was measured (.svg, .png, .pdf)", 0, 0, NULL },

@@ -176,6 +176,21 @@ static const struct usage usage = {
 };
 /* clang-format on */
 
+static int unknown_kind(const char *word)
+{
+    struct name_value names[N_KINDS + 1] = { { NULL, 0 } };
+    for (int i = 0; i < N_KINDS; i++)
+        names[i] = (struct name_value) { kinds[i].name, i };
+
+    const char *near = names_nearest(names, word);
+
+    fprintf(stderr,
+            "smsim list: \"%.40s\" is none of models, gpus, instances, scenarios, "
+            "fabrics, frameworks and sweeps%s%s%s\n",
+            word, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return EXIT_USAGE;
+}
+
 int cmd_list(int argc, char **argv)
 {
     struct option_list words = { 0 };
@@ -189,11 +204,8 @@ int cmd_list(int argc, char **argv)
 
     const struct kind *kind = find_kind(words.values[0]);
 
-    if (!kind) {
-        fprintf(stderr, "smsim list: \"%.40s\" is none of %s\n", words.values[0],
-                "models, gpus, instances, scenarios, fabrics, frameworks and sweeps");
-        return EXIT_USAGE;
-    }
+    if (!kind)
+        return unknown_kind(words.values[0]);
     cfg_loader_init(&loader);
     strbuf_init(&out);
 

@@ -62,7 +62,7 @@ static const struct usage usage = {
 
 static int wrong(const char *option, const char *what)
 {
-    fprintf(stderr, "smsim sweep: %s: %s (see smsim sweep --help)\n", option, what);
+    fprintf(stderr, "smsim sweep: %s %s (see smsim sweep --help)\n", option, what);
     return EXIT_USAGE;
 }
 
@@ -71,12 +71,12 @@ static int read_arguments(const struct arguments *args, struct sweep_shard *shar
     char rest;
     *shard = (struct sweep_shard) { 1, 1 };
     if (!args->out || !args->out[0])
-        return wrong("--out", "is missing (name a directory)");
+        return wrong("--out", "is missing: name a directory");
     if (args->shard && (sscanf(args->shard, "%" SCNd64 "/%" SCNd64 "%c", &shard->index,
                                &shard->count, &rest) != 2 ||
                         shard->index < 1 || shard->index > shard->count ||
                         shard->count > SWEEP_POINTS_MAX))
-        return wrong("--shard", "should be I/N with I from 1 to N (write 1/4)");
+        return wrong("--shard", "should be I/N with I from 1 to N, such as 1/4");
     return EXIT_DONE;
 }
 

@@ -81,9 +81,11 @@ static int store_enum(const struct usage *u, const struct option *o, const char 
 {
     if (names_find(o->names, text, (int *)at) == 0)
         return OPTIONS_GO_ON;
-    char list[256] = "", what[400];
+    char list[256] = "", what[500];
+    const char *near = names_nearest(o->names, text);
     list_names(list, sizeof(list), o->names);
-    snprintf(what, sizeof(what), "\"%.40s\" is none of %s", text, list);
+    snprintf(what, sizeof(what), "\"%.40s\" is none of %s%s%s%s", text, list,
+             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return wrong(u, o->name, what);
 }
 

@@ -1,5 +1,7 @@
 #include "search/space_words.h"
 
+#include "base/strbuf.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +57,27 @@ static const struct {
 static int bad_value(struct diags *d, const char *option, const char *field,
                      const char *word, const char *mend)
 {
-    diags_error(d, "%s %s: \"%.40s\" %s", option, field, word, mend);
+    bool own = strcmp(option + strspn(option, "-"), field) == 0; /* --count */
+    diags_error(d, "%s%s%s: \"%.40s\" %s", option, own ? "" : " ", own ? "" : field,
+                word, mend);
+    return -1;
+}
+
+/* "is none of ddp, fsdp or deepspeed (did you mean ...?)" */
+static int bad_name(struct diags *d, const char *option, const char *field,
+                    const char *word, const struct name_value *names)
+{
+    const char *near = names_nearest(names, word);
+    struct strbuf b;
+    strbuf_init(&b);
+    if (near)
+        strbuf_printf(&b, "is no value of it (did you mean \"%s\"?)", near);
+    else
+        strbuf_addstr(&b, "is none of ");
+    for (const struct name_value *n = names; !near && n->name; n++)
+        strbuf_printf(&b, "%s%s", n == names ? "" : n[1].name ? ", " : " or ", n->name);
+    bad_value(d, option, field, word, strbuf_get(&b));
+    strbuf_release(&b);
     return -1;
 }
 
@@ -84,11 +106,7 @@ static int read_value(enum space_field f, const char *word, int64_t *v, struct d
             *v += SPACE_GROUP;
             return 0;
         }
-        const char *near = names_nearest(kinds[f].names, word);
-        char mend[96];
-        snprintf(mend, sizeof(mend), "is no value of it (did you mean \"%s\"?)",
-                 near ? near : kinds[f].names[0].name);
-        return bad_value(d, option, field, word, mend);
+        return bad_name(d, option, field, word, kinds[f].names);
     }
     if (kinds[f].bytes) {
         if (units_parse(word, UNIT_BYTES, &bytes, &why) == 0 && bytes >= 1 &&
@@ -98,10 +116,12 @@ static int read_value(enum space_field f, const char *word, int64_t *v, struct d
         }
         return bad_value(d, option, field, word, why ? why : "is out of bounds");
     }
-    if (read_int(word, v) || *v < kinds[f].min || *v > kinds[f].max)
-        return bad_value(d, option, field, word,
-                         "is no whole number within its bounds");
-    return 0;
+    if (read_int(word, v) == 0 && *v >= kinds[f].min && *v <= kinds[f].max)
+        return 0;
+    char mend[96];
+    snprintf(mend, sizeof(mend), "is no whole number from %lld to %lld",
+             (long long)kinds[f].min, (long long)kinds[f].max);
+    return bad_value(d, option, field, word, mend);
 }
 
 static int add_value(struct space *s, enum space_field f, int64_t v, struct diags *d,
