@@ -4,7 +4,8 @@
  * A row states its traffic as terms, each a number times a width (bytes an element)
  * times a symbol (elements), so one table serves every precision, model and tensor
  * degree; flags say which rows a configuration has. Products ("linears") are named
- * rows: their shapes, traffic, casts and parameters follow from build_linears. */
+ * rows: their shapes follow from build_init, their traffic, casts and parameters from
+ * build_product.c. */
 #ifndef MODEL_BUILD_H
 #define MODEL_BUILD_H
 
@@ -73,11 +74,11 @@ enum flag {
     HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
     HAS_TIED = 1 << 22,
     HAS_DECODER = 1 << 23,       /* causal */
-    HAS_FUSED_LOSS = 1 << 25,    /* its gradient takes the place of the logits */
     HAS_RING = 1 << 24,          /* attention over keys that come part by part */
-    HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
+    HAS_FUSED_LOSS = 1 << 25,    /* its gradient takes the place of the logits */
     HAS_FP8 = 1 << 26,           /* products of the layers read fp8 */
     HAS_FUSED_GATE = 1 << 27,    /* activation and gate in one kernel */
+    HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
     HAS_FUSED_ROPE = 1 << 29,    /* rotary embedding in one kernel */
 };
 
@@ -125,8 +126,9 @@ struct term {
     enum sym sym;
 };
 
-/* A tensor that the row makes and that is kept for backward. `until` names backward operators, alternatives separated by '|', the
- * first that the block has; "@" is what the step names as `user`. */
+/* A tensor that the row makes and that is kept for backward. `until` names backward
+ * operators, alternatives separated by '|', the first that the block has; "@" is what
+ * the step names as `user`. */
 struct keep {
     struct term term;
     const char *until;
@@ -182,8 +184,8 @@ struct step {
 /* A product y[rows, n] = x[rows, k] W[k, n] + bias. */
 struct linear {
     int64_t rows, k, n;
-    int64_t batch; /* experts: `rows` are shared evenly among as many matrices */
-    bool bias, split_weight, split_bias, owned; /* owned: not tied to another block's */
+    int64_t batch;    /* experts: `rows` are shared evenly among as many matrices */
+    bool bias, owned; /* owned: not tied to another block's */
     enum dtype dtype;
     bool expert;     /* of experts, which a group may share */
     double slower;   /* their uneven load; 0: none */
@@ -207,13 +209,14 @@ struct build {
     const char **until; /* of the block's outs, OP_OUTS_MAX a forward operator */
 };
 
-/* Shares, sizes, widths and flags for a model under settings; -1 with err set when they do not
- * divide, overflow, or make no sense. */
+/* Shares, sizes, widths and flags for a model under settings; -1 with err set when they
+ * do not divide, overflow, or make no sense. */
 int build_init(struct build *b, struct arena *arena, const struct model *m,
                const struct op_settings *s, struct err *err);
 
 /* One block from its steps. The input that the block before it hands over is `given`:
- * listed with the first operator, kept until that backward operator (NULL: not kept). */
+ * listed with the first operator, kept until that backward operator (NULL: not
+ * kept). */
 void build_block(struct build *b, struct op_block *block, const char *name,
                  int64_t repeat, const struct step *forward,
                  const struct step *backward, struct keep given);

@@ -2,7 +2,7 @@
  * stacks of an encoder-decoder, heads and losses. Losses run in fp32. */
 #include "model/build.h"
 
-/* Embedding ------------------------------------------------------------------------- */
+/* Embedding ------------------------------------------------------------------------ */
 
 static const struct row embedding_f[] = {
     { ROW_OWNER, "word_gather", PART_WORD, .read = { WIDE(1, X) },
@@ -98,7 +98,7 @@ static const struct step bridge_b[] = {
     STEPS_END,
 };
 
-/* Parts of heads ---------------------------------------------------------------------- */
+/* Parts of heads ------------------------------------------------------------------- */
 
 static const struct row head_cast_f[] = {
     { ROW_STREAM, "head_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
@@ -149,8 +149,8 @@ static const struct row masked_b[] = {
 
 /* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
  * log-softmax are kept, and backward makes the gradient of the logits out of that; in
- * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token, and its gradient takes
- * the place of the logits. */
+ * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
+ * and its gradient takes the place of the logits. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = PART_LOGITS,
       .keep = { KEEP(NARROW(1, V), "loss_bwd",

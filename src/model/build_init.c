@@ -234,22 +234,22 @@ static void set_linears(struct build *b, int64_t vocab)
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
     bool own = !m->tied_embeddings;
-    /* rows, k, n, batch; bias; weight and bias split over the tensor group; owned */
+    /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
-        [PART_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, true, true, layer },
-        [PART_QUERY] = { tokens, h, q, 1, m->qkv_bias, true, true, true, layer },
-        [PART_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, true, true, layer },
-        [PART_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, true, true, layer },
-        [PART_OUT] = { tokens, q, h, 1, m->out_bias, true, false, true, layer },
-        [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
-        [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, true, true, layer },
-        [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, false, true, layer },
-        [PART_ROUTER] = { routed, h, all, 1, false, false, false, true, head },
-        [PART_DENSE] = { predicted, h, h, 1, true, false, false, true, head },
+        [PART_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, layer },
+        [PART_QUERY] = { tokens, h, q, 1, m->qkv_bias, true, layer },
+        [PART_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
+        [PART_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
+        [PART_OUT] = { tokens, q, h, 1, m->out_bias, true, layer },
+        [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
+        [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
+        [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },
+        [PART_ROUTER] = { routed, h, all, 1, false, true, head },
+        [PART_DENSE] = { predicted, h, h, 1, true, true, head },
         [PART_LOGITS] = { predicted, h, vocab / ends->degree, 1, m->head_bias || masked,
-                          true, true, own, head },
-        [PART_POOLER] = { pooled, h, h, 1, true, false, false, true, head },
-        [PART_CLASSES] = { classed, h, 2, 1, true, false, false, true, head },
+                          own, head },
+        [PART_POOLER] = { pooled, h, h, 1, true, true, head },
+        [PART_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
     for (int i = PART_GATE; i <= PART_DOWN && m->experts > 0; i++) {

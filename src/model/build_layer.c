@@ -2,7 +2,7 @@
  * of MODEL.md, "Operator lists"; tests/unit/test_ops.c holds them to it. */
 #include "model/build.h"
 
-/* Attention ------------------------------------------------------------------------- */
+/* Attention ------------------------------------------------------------------------ */
 
 static const struct row attention_f[] = {
     { ROW_STREAM, "qkv_cast", .when = HAS_AMP, .unless = HAS_FUSED_QKV, .launches = 3,
@@ -143,7 +143,7 @@ static const struct row attention_b[] = {
     ROW_END,
 };
 
-/* MLP, dense or experts --------------------------------------------------------------- */
+/* MLP, dense or experts ------------------------------------------------------------ */
 
 static const struct row mlp_f[] = {
     { ROW_STREAM, "mlp_cast", .when = HAS_AMP, .unless = HAS_GATE | HAS_EXPERTS,
@@ -219,7 +219,7 @@ static const struct row mlp_b[] = {
     ROW_END,
 };
 
-/* Norm, and what ends a sublayer -------------------------------------------------------- */
+/* Norm, and what ends a sublayer --------------------------------------------------- */
 
 const struct row build_norm_f[] = {
     { ROW_OWNER, "norm#", PART_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
@@ -268,7 +268,7 @@ static const struct row sum_b[] = {
     ROW_END,
 };
 
-/* Layers: which sublayers in which order ------------------------------------------------- */
+/* Layers: which sublayers in which order ------------------------------------------- */
 
 struct layer {
     const struct step *forward, *backward;

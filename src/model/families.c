@@ -59,7 +59,7 @@ enum {
         SIZE("num_attention_heads", NULL, heads, true, HEADS_MAX), \
         SIZE("vocab_size", NULL, vocab, true, VOCAB_MAX), HEAD_DIM, TIED
 
-/* BERT and its kin -------------------------------------------------------------------- */
+/* BERT and its kin ----------------------------------------------------------------- */
 
 static const struct family_field bert_fields[] = {
     HF_SIZES,
@@ -92,7 +92,7 @@ static const struct family_field distilbert_fields[] = {
     .mlp_bias = true, .embedding_norm = true, .attention_dropout = true,            \
     .hidden_dropout = true
 
-/* GPT-2 and GPT-J ----------------------------------------------------------------------- */
+/* GPT-2 and GPT-J ------------------------------------------------------------------ */
 
 #define GPT_SIZES                                                         \
     SIZE("n_layer", "num_hidden_layers", layers, true, LAYERS_MAX),       \
@@ -125,7 +125,7 @@ static void gpt2_finish(struct family_raw *raw)
     }
 }
 
-/* GPT-NeoX ------------------------------------------------------------------------------ */
+/* GPT-NeoX ------------------------------------------------------------------------- */
 
 static const struct family_field neox_fields[] = {
     HF_SIZES,
@@ -143,7 +143,7 @@ static void neox_finish(struct family_raw *raw)
     raw->m.out_bias = raw->m.qkv_bias;
 }
 
-/* Falcon -------------------------------------------------------------------------------- */
+/* Falcon --------------------------------------------------------------------------- */
 
 static const struct family_field falcon_fields[] = {
     SIZE("num_hidden_layers", "n_layer", layers, true, LAYERS_MAX),
@@ -175,7 +175,7 @@ static void falcon_finish(struct family_raw *raw)
     m->qkv_bias = m->out_bias = m->mlp_bias = raw->bias;
 }
 
-/* Llama, Mistral, Qwen2, Mixtral ---------------------------------------------------------- */
+/* Llama, Mistral, Qwen2, Mixtral --------------------------------------------------- */
 
 #define LLAMA_SIZES                                                          \
     HF_SIZES, SIZE("num_key_value_heads", NULL, kv_heads, false, HEADS_MAX), \
@@ -209,7 +209,7 @@ static void llama_finish(struct family_raw *raw)
 
 #define LLAMA DECODER, .rms_norm = true, .gated_mlp = true, .rotary = true
 
-/* T5 ---------------------------------------------------------------------------------------- */
+/* T5 ------------------------------------------------------------------------------- */
 
 static const struct family_field t5_fields[] = {
     SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),

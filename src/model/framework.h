@@ -78,7 +78,7 @@ struct framework {
                                    of their hosts */
     /* tensor parallelism */
     bool
-        tensor_overlap; /* backward's sums of activations run beside gradients of weights */
+        tensor_overlap; /* backward's sums of activations beside gradients of weights */
     double tensor_hidden_frac; /* share of all its bytes that pass within the products
                                   beside them, cut into pieces */
     bool send_overlap;         /* Megatron: stages go on while they send */
@@ -129,8 +129,8 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
  * (MODEL.md, "Terms of framework profiles"). */
 double framework_skew_s(const struct framework *fw, int64_t ranks);
 
-/* What host and GPU lose to each other where they are about equally fast: the host falls
- * behind and catches up at random (MODEL.md, "Host"). */
+/* What host and GPU lose to each other where they are about equally fast: the host
+ * falls behind and catches up at random (MODEL.md, "Host"). */
 double framework_host_lost_s(double spread, double host_s, double gpu_s);
 
 /* The framework profile of that name; NULL after reporting at `where`. */

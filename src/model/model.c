@@ -43,7 +43,7 @@ static const struct name_value architectures[] = {
     { NULL, 0 },
 };
 
-/* Families and fields ----------------------------------------------------------------- */
+/* Families and fields -------------------------------------------------------------- */
 
 static int unknown_family(struct cfg at, const char *name)
 {
@@ -135,7 +135,7 @@ static int read_field(struct cfg root, const struct family_field *fields,
     return 0;
 }
 
-/* Head, derived sizes, checks ------------------------------------------------------------ */
+/* Head, derived sizes, checks ------------------------------------------------------ */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -232,7 +232,7 @@ int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
     return cfg_present(root) ? read_model(m, root) : -1;
 }
 
-/* Counts ------------------------------------------------------------------------------------ */
+/* Counts --------------------------------------------------------------------------- */
 
 /* As models/ counts: a decoder with its head, an encoder without one. */
 int64_t model_parameters(const struct model *m)

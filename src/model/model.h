@@ -15,7 +15,7 @@ enum model_arch { MODEL_ENCODER, MODEL_DECODER, MODEL_ENCODER_DECODER };
 enum model_head {
     MODEL_HEAD_NONE,
     MODEL_HEAD_CAUSAL_LM, /* logits of every position */
-    MODEL_HEAD_MASKED_LM, /* dense + activation + norm + logits of predicted positions */
+    MODEL_HEAD_MASKED_LM, /* dense, activation, norm, logits of predicted positions */
     MODEL_HEAD_PRETRAIN,  /* masked LM and next-sentence (BERT) */
     MODEL_HEAD_SPAN,      /* question answering: two logits a position */
     MODEL_HEAD_CLASS,     /* pooler and a few classes */
@@ -61,8 +61,8 @@ struct model {
 
 extern const struct name_value model_head_names[];
 
-/* Whether the head makes logits of words; with the embedding's own matrix. Other heads have
- * no use for that matrix, whatever the file says is tied. */
+/* Whether the head makes logits of words; with the embedding's own matrix. Other heads
+ * have no use for that matrix, whatever the file says is tied. */
 bool model_has_vocabulary(const struct model *m);
 bool model_ties_head(const struct model *m);
 

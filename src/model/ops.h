@@ -20,9 +20,9 @@
 #include "model/model.h"
 
 enum op_kind {
-    OP_GEMM,  /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
-    OP_FLASH, /* fused attention; n_heads x batch sequences of m queries over n keys */
-    OP_STREAM, /* memory-bound: norms, softmax, dropout, activations, sums, copies, loss */
+    OP_GEMM,   /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
+    OP_FLASH,  /* fused attention; n_heads x batch sequences of m queries over n keys */
+    OP_STREAM, /* memory-bound: norm, softmax, dropout, activation, sum, copy, loss */
 };
 
 /* Parts of a model that a tensor group shares or does not: see model/share.h. */
@@ -60,12 +60,11 @@ struct op {
 };
 
 struct op_param {
-    const char *name;     /* "attention.query.weight" */
-    int64_t elements;     /* on this GPU */
-    bool no_tensor_split; /* replicated over the tensor group (norms, biases of rows) */
-    bool whole;           /* of a module that the tensor group does not share */
-    bool expert;          /* of experts: split over the expert group */
-    bool matrix;          /* weight of a product: autocast keeps a 16-bit copy of it */
+    const char *name; /* "attention.query.weight" */
+    int64_t elements; /* on this GPU */
+    bool whole;       /* of a module that the tensor group does not share */
+    bool expert;      /* of experts: split over the expert group */
+    bool matrix;      /* weight of a product: autocast keeps a 16-bit copy of it */
 };
 
 struct op_block {

@@ -26,7 +26,8 @@ struct share {
     enum share_stream stream;
 };
 
-/* Of the module under the settings; sizes that SMP cannot split leave it whole. O(1). */
+/* Of the module under the settings; sizes that SMP cannot split leave it whole.
+ * O(1). */
 struct share share_of(const struct model *m, const struct op_settings *s,
                       enum op_module module);
 

@@ -1,0 +1,157 @@
+#include "model/build_emit.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const part_names[] = {
+    [PART_QKV] = "qkv",         [PART_QUERY] = "query",
+    [PART_KEY] = "key",         [PART_VALUE] = "value",
+    [PART_OUT] = "out",         [PART_GATE] = "gate",
+    [PART_UP] = "up",           [PART_DOWN] = "down",
+    [PART_ROUTER] = "router",   [PART_DENSE] = "dense",
+    [PART_LOGITS] = "logits",   [PART_POOLER] = "pooler",
+    [PART_CLASSES] = "classes", [PART_NORM] = "norm#",
+    [PART_WORD] = "word",       [PART_PLACE] = "position",
+    [PART_TYPE] = "token_type", [PART_BIAS] = "relative_bias",
+};
+
+uint32_t build_flags(const struct build *b)
+{
+    if (!b->step || !b->step->prefix || strcmp(b->step->prefix, "cross_") != 0)
+        return b->flags;
+    return (b->flags | HAS_CROSS) & ~(uint32_t)(HAS_ROPE | HAS_FUSED_QKV);
+}
+
+bool build_has(const struct build *b, uint32_t when, uint32_t unless)
+{
+    uint32_t flags = build_flags(b);
+    return (flags & when) == when && !(flags & unless);
+}
+
+double build_bytes(const struct build *b, struct term t)
+{
+    return t.n * b->width[t.width] * b->elements[t.sym];
+}
+
+const char *build_spell(struct build *b, const char *text, const char *suffix)
+{
+    const char *prefix = b->step && b->step->prefix ? b->step->prefix : "";
+    const char *hash = strchr(text, '#');
+    if (!hash)
+        return *prefix || *suffix
+                   ? arena_printf(b->arena, "%s%s%s", prefix, text, suffix)
+                   : text;
+    int32_t number = b->step ? b->step->number : 0;
+    char digits[16] = "";
+    if (number > 0)
+        snprintf(digits, sizeof(digits), "%d", (int)number);
+    return arena_printf(b->arena, "%s%.*s%s%s%s", prefix, (int)(hash - text), text,
+                        digits, hash + 1, suffix);
+}
+
+const char *build_name(struct build *b, enum part part, const char *suffix)
+{
+    return build_spell(b, part_names[part], suffix);
+}
+
+struct op *build_op(struct build *b, const char *name, enum op_kind kind, bool backward)
+{
+    struct op_block *block = b->block;
+    int32_t *n = backward ? &block->n_backward : &block->n_forward;
+    assert(*n < (backward ? BACKWARD_MAX : FORWARD_MAX));
+    struct op *op = &(backward ? block->backward : block->forward)[(*n)++];
+    *op = (struct op) { .name = name,
+                        .kind = kind,
+                        .module = b->module,
+                        .dtype = op_compute_dtype(b->s->precision),
+                        .backward = backward,
+                        .launches = 1,
+                        .dispatches = 1 };
+    return op;
+}
+
+struct op_param *build_param(struct build *b, const char *name, double elements,
+                             bool matrix)
+{
+    struct op_block *block = b->block;
+    assert(block->n_params < PARAMS_MAX);
+    struct op_param *param = &block->params[block->n_params++];
+    *param = (struct op_param) {
+        .name = name,
+        .elements = (int64_t)elements,
+        .whole = b->s->best_effort && b->shares[b->module].degree < b->s->tensor,
+        .matrix = matrix,
+    };
+    return param;
+}
+
+void build_completes(struct build *b, struct op *op, enum part part, const char *which,
+                     int32_t n)
+{
+    const char *name = build_name(b, part, which);
+    for (int32_t i = 0; i < b->block->n_params; i++) {
+        if (strcmp(b->block->params[i].name, name) == 0) {
+            op->grad_first = i;
+            op->grad_n = n;
+            return;
+        }
+    }
+}
+
+void build_out(struct build *b, struct op *op, double size_B, const char *until)
+{
+    if (size_B <= 0)
+        return;
+    assert(op->n_outs < OP_OUTS_MAX);
+    if (!op->backward)
+        b->until[(op - b->block->forward) * OP_OUTS_MAX + op->n_outs] = until;
+    op->outs[op->n_outs++] =
+        (struct op_out) { .size_B = (int64_t)size_B, .kept_until = -1 };
+}
+
+static const char *until_name(struct build *b, const char *until)
+{
+    if (until && strcmp(until, "@") == 0)
+        return b->step->user;
+    if (!until)
+        return NULL;
+    const char *bar = strchr(until, '|');
+    if (!bar)
+        return build_spell(b, until, "");
+    const char *first =
+        build_spell(b, arena_strndup(b->arena, until, (size_t)(bar - until)), "");
+    return arena_printf(b->arena, "%s|%s", first, build_spell(b, bar + 1, ""));
+}
+
+/* Whether that is kept for the gradient of an fp8 product's weight: its input,
+ * transposed and in fp8. A router among the users reads 16 bits. */
+static bool kept_in_fp8(const struct build *b, const char *until)
+{
+    if (!(b->flags & HAS_FP8) || (b->flags & HAS_EXPERTS && strstr(until, "router")))
+        return false;
+    for (int i = PART_NONE + 1; i < PART_LINEARS; i++) {
+        size_t n = strlen(part_names[i]);
+        const char *at = strstr(until, part_names[i]);
+        if (at && strncmp(at + n, "_wgrad", 6) == 0 && b->linears[i].dtype == DTYPE_FP8)
+            return true;
+    }
+    return false;
+}
+
+void build_outs(struct build *b, struct op *op, const struct row *row)
+{
+    double rest = row->made.n > 0 ? build_bytes(b, row->made) : op->write_B;
+    for (size_t i = 0; i < sizeof(row->keep) / sizeof(row->keep[0]); i++) {
+        const struct keep *k = &row->keep[i];
+        const char *until = until_name(b, k->until);
+        if (!until || !build_has(b, k->when, k->unless))
+            continue;
+        double size = build_bytes(b, k->term);
+        if (kept_in_fp8(b, until))
+            size *= dtype_bytes(DTYPE_FP8) / b->width[k->term.width];
+        build_out(b, op, size, until);
+        rest -= size;
+    }
+    build_out(b, op, rest, NULL);
+}

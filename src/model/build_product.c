@@ -1,0 +1,186 @@
+/* The products of a block and what goes with them: casts, operands in fp8, biases. */
+#include "model/build_emit.h"
+
+static double weights(const struct linear *l)
+{
+    return (double)l->k * (double)l->n * (double)l->batch;
+}
+
+static void own_linear(struct build *b, enum part part, const struct linear *l)
+{
+    if (l->owned) {
+        const char *name = build_name(b, part, ".weight");
+        build_param(b, name, weights(l), true)->expert = l->expert;
+    }
+    if (l->bias) {
+        const char *name = build_name(b, part, ".bias");
+        build_param(b, name, (double)l->n * (double)l->batch, false)->expert =
+            l->expert;
+    }
+}
+
+static void set_product(struct op *op, const struct linear *l, int64_t m, int64_t n,
+                        int64_t k)
+{
+    op->m = m;
+    op->n = n;
+    op->k = k;
+    op->batch = l->batch;
+    op->dtype = l->dtype;
+    op->flops = 2.0 * (double)l->rows * (double)l->k * (double)l->n;
+    op->slower = l->slower;
+}
+
+/* Autocast keeps fp32 parameters: the weight is cast before its product (held with the
+ * parameters, op_param.matrix, not as an activation), its gradient after. */
+static struct op *emit_weight_cast(struct build *b, enum part part,
+                                   const struct linear *l, bool backward)
+{
+    struct op *op = build_op(b, build_name(b, part, backward ? "_grad_cast" : "_cast"),
+                             OP_STREAM, backward);
+    enum width from = backward ? WIDTH_NARROW : WIDTH_WIDE;
+    enum width to = backward ? WIDTH_WIDE : WIDTH_NARROW;
+    op->read_B = b->width[from] * weights(l);
+    op->write_B = b->width[to] * weights(l);
+    op->launches = op->dispatches = l->bias ? 2 : 1;
+    return op;
+}
+
+/* A bias that the product does not add itself: a kernel of its own, in place, unless
+ * the activation behind it adds it. */
+static struct op *emit_bias_add(struct build *b, const struct row *row,
+                                const struct linear *l, struct op *product)
+{
+    const struct framework *fw = b->s->framework;
+    bool by_activation = row->part == PART_UP && fw->fused_bias_gelu;
+    if (!l->bias || fw->fused_bias || by_activation)
+        return product;
+    struct op *op =
+        build_op(b, build_name(b, row->part, "_bias_add"), OP_STREAM, false);
+    double split = l->by_columns ? (double)b->s->tensor : 1; /* behind the scatter */
+    op->read_B = op->write_B =
+        b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n / split;
+    return op;
+}
+
+static int64_t rows_each(const struct linear *l)
+{
+    return (l->rows + l->batch - 1) / l->batch;
+}
+
+/* Bytes of an element that the product reads. */
+static double operand_B(const struct build *b, const struct linear *l)
+{
+    return l->dtype == DTYPE_FP8 ? dtype_bytes(DTYPE_FP8) : b->width[WIDTH_NARROW];
+}
+
+/* Operands of fp8 products are written once as they are and once transposed, since the
+ * gradients' products read the other order and Hopper's fp8 ones read rows alone. */
+static void emit_fp8(struct build *b, enum part part, const char *what, double elements,
+                     double read_B, double write_B, bool backward)
+{
+    struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
+    op->read_B = read_B * elements;
+    op->write_B = write_B * elements;
+    op->dispatches = 0; /* in the product's node */
+}
+
+/* Whether a norm hands the product its input in fp8. */
+static bool norm_makes_fp8(const struct build *b, enum part part)
+{
+    bool behind_norm = part != PART_OUT && part != PART_DOWN;
+    return b->s->framework->fp8_norm && behind_norm && !b->m->post_norm &&
+           !(b->flags & HAS_EXPERTS);
+}
+
+/* The gate's and the up product's input is one. */
+static bool shares_input(const struct build *b, enum part part)
+{
+    return part == PART_UP && (b->flags & HAS_GATE);
+}
+
+static void emit_fp8_operands(struct build *b, enum part part, const struct linear *l)
+{
+    double narrow = b->width[WIDTH_NARROW], inputs = (double)l->rows * (double)l->k;
+    if (l->dtype != DTYPE_FP8)
+        return;
+    if (!b->s->framework->fp8_weights_kept)
+        emit_fp8(b, part, "_weight_fp8", weights(l), narrow, 2, false);
+    if (norm_makes_fp8(b, part) || shares_input(b, part))
+        return;
+    emit_fp8(b, part, "_input_fp8", inputs, narrow, 2, false);
+    if (part == PART_OUT && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
+        build_out(b, &b->block->forward[b->block->n_forward - 1], inputs, "out_wgrad");
+}
+
+/* Before the gradients' products: the output's gradient, and what the norm has made but
+ * not transposed. */
+static void emit_fp8_gradient(struct build *b, enum part part, const struct linear *l)
+{
+    if (l->dtype != DTYPE_FP8)
+        return;
+    emit_fp8(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
+             b->width[WIDTH_NARROW], 2, true);
+    if (norm_makes_fp8(b, part) && !shares_input(b, part))
+        emit_fp8(b, part, "_input_transpose", (double)l->rows * (double)l->k, 1, 1,
+                 true);
+}
+
+void build_linear(struct build *b, const struct row *row)
+{
+    const struct linear *l = &b->linears[row->part];
+    if (b->flags & HAS_AMP)
+        emit_weight_cast(b, row->part, l, false);
+    emit_fp8_operands(b, row->part, l);
+    struct op *op = build_op(b, build_name(b, row->part, ""), OP_GEMM, false);
+    set_product(op, l, rows_each(l), l->n, l->k);
+    double e = b->width[WIDTH_NARROW];
+    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->k + weights(l));
+    op->write_B = e * (double)l->rows * (double)l->n;
+    own_linear(b, row->part, l);
+    build_outs(b, emit_bias_add(b, row, l, op), row);
+}
+
+void build_dgrad(struct build *b, const struct row *row)
+{
+    const struct linear *l = &b->linears[row->part];
+    emit_fp8_gradient(b, row->part, l);
+    struct op *op = build_op(b, build_name(b, row->part, "_dgrad"), OP_GEMM, true);
+    set_product(op, l, rows_each(l), l->k, l->n);
+    double e = b->width[WIDTH_NARROW];
+    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + weights(l));
+    op->write_B = e * (double)l->rows * (double)l->k;
+    build_outs(b, op, row);
+}
+
+void build_wgrad(struct build *b, const struct row *row)
+{
+    const struct linear *l = &b->linears[row->part];
+    struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
+    set_product(op, l, l->k, l->n, rows_each(l));
+    op->dispatches = 0;
+    double e = b->width[WIDTH_NARROW];
+    op->read_B = operand_B(b, l) * (double)l->rows * (double)(l->n + l->k);
+    op->write_B = e * weights(l);
+    if (b->flags & HAS_AMP) {
+        build_out(b, op, op->write_B, NULL);
+        op = emit_weight_cast(b, row->part, l, true);
+    }
+    bool own_row = row[1].kind == ROW_BIAS && row[1].part == row->part &&
+                   build_has(b, row[1].when, row[1].unless);
+    if (l->owned)
+        build_completes(b, op, row->part, ".weight", l->bias && !own_row ? 2 : 1);
+    else if (l->bias && !own_row)
+        build_completes(b, op, row->part, ".bias", 1);
+}
+
+void build_bias_grad(struct build *b, const struct row *row)
+{
+    const struct linear *l = &b->linears[row->part];
+    if (!l->bias)
+        return;
+    struct op *op = build_op(b, build_name(b, row->part, "_bias"), OP_STREAM, true);
+    op->dispatches = 0;
+    op->read_B = b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n;
+    build_completes(b, op, row->part, ".bias", 1);
+}
