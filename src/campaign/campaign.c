@@ -31,7 +31,7 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
         simulate_wait(step, s, PART_INPUT_WAIT, r->input.wait_s);
     if (r->input.warning)
         simulate_warn(step, arena, r->input.warning);
-    whole_job_run(&r->job, &c->job, &c->storage, &r->input, s, step);
+    whole_job_run(&r->job, arena, &c->job, &c->storage, &r->input, s, step);
     if (tracing_note(c, s))
         simulate_warn(step, arena, tracing_note(c, s));
 }

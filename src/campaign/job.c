@@ -80,9 +80,27 @@ static void sum_up(struct job_result *r, const struct whole_job *job,
     cost->usd_per_job = r->usd;
 }
 
-void whole_job_run(struct job_result *r, const struct whole_job *job,
-                   const struct storage *st, const struct input_result *input,
-                   const struct scenario *s, struct simulate_result *step)
+/* SageMaker stops a job at MaxRuntimeInSeconds of what is billed for it. */
+static void warn_of_end(const struct job_result *r, const struct whole_job *job,
+                        struct arena *arena, struct simulate_result *step)
+{
+    char runs[UNITS_TEXT_MAX], limit[UNITS_TEXT_MAX];
+    double run_s = r->billed_hours * 3600 - job->keep_alive_s;
+    if (job->max_run_s <= 0 || run_s <= job->max_run_s)
+        return;
+    simulate_warn(
+        step, arena,
+        arena_printf(arena,
+                     "the job runs %s, and SageMaker stops it after %s: raise "
+                     "/job/max_run (max_run of the estimator)",
+                     units_time_text(runs, run_s),
+                     units_time_text(limit, job->max_run_s)));
+}
+
+void whole_job_run(struct job_result *r, struct arena *arena,
+                   const struct whole_job *job, const struct storage *st,
+                   const struct input_result *input, const struct scenario *s,
+                   struct simulate_result *step)
 {
     *r = (struct job_result) { .given = job->given,
                                .spot_discount = job->spot_discount };
@@ -106,6 +124,7 @@ void whole_job_run(struct job_result *r, const struct whole_job *job,
     phases_s[JOB_UPLOAD] = upload_s(st, s);
     phases_s[JOB_KEEP_ALIVE] = job->keep_alive_s;
     sum_up(r, job, &step->cost);
+    warn_of_end(r, job, arena, step);
     if (job->trials)
         trials_run(&r->trials, job, r, s, &step->cost);
 }

@@ -31,6 +31,7 @@ struct whole_job { /* as written */
     int64_t evaluation_samples, evaluation_every; /* steps; 0: an epoch's, or all */
     struct checkpoint checkpoint;
     double keep_alive_s;  /* of the warm pool behind the job; 0: none */
+    double max_run_s;     /* SageMaker stops the job then; 0: not given */
     double spot_discount; /* of the price, 0 to 1; 0: on demand */
     int64_t trials;       /* 0: one job */
     int64_t parallel_trials;
@@ -64,10 +65,12 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
 bool job_is_billed(enum job_phase phase);
 
 /* The phases of a job whose step was simulated; its cost becomes that of the whole job.
- * The step's time has the input's wait in it already. */
-void whole_job_run(struct job_result *r, const struct whole_job *job,
-                   const struct storage *st, const struct input_result *input,
-                   const struct scenario *s, struct simulate_result *step);
+ * The step's time has the input's wait in it already. Warns of a job that is longer than
+ * it may run; the text lives in the arena. */
+void whole_job_run(struct job_result *r, struct arena *arena,
+                   const struct whole_job *job, const struct storage *st,
+                   const struct input_result *input, const struct scenario *s,
+                   struct simulate_result *step);
 
 /* A forward pass over a step's samples, from the parts of a simulated step: (15.6). */
 double job_forward_s(const struct scenario *s, const struct simulate_result *step);

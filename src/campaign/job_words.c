@@ -18,6 +18,9 @@ enum { TRIALS_MAX = 10000 };
  * several kinds ("SageMaker managed warm pools", Considerations). */
 #define KEEP_ALIVE_MAX_S 3600.0
 
+/* MaxRuntimeInSeconds: 28 days at most ("StoppingCondition", SageMaker API reference). */
+#define MAX_RUN_MAX_S (28 * DAY_S)
+
 struct job_words {
     struct whole_job job;
     struct cfg evaluation, checkpoint, early_stopping;
@@ -36,6 +39,7 @@ static const struct cfg_field job_fields[] = {
     CFG_CHILD("evaluation", W, evaluation),
     CFG_CHILD("checkpoint", W, checkpoint),
     CFG_QUANTITY("keep_alive", W, job.keep_alive_s, UNIT_SECONDS, 0, KEEP_ALIVE_MAX_S),
+    CFG_QUANTITY("max_run", W, job.max_run_s, UNIT_SECONDS, 1, MAX_RUN_MAX_S),
     CFG_REAL("spot_discount", W, job.spot_discount, 0, 0.99),
     CFG_INT("trials", W, job.trials, 1, TRIALS_MAX),
     CFG_ROW("parallel_trials", CFG_T_INT, W, job.parallel_trials,

@@ -36,6 +36,7 @@ static const struct cfg_field storage_fields[] = {
     CFG_ENUM("kind", S, kind, storage_kind_names),
     CFG_ENUM("mode", S, mode, storage_mode_names),
     CFG_QUANTITY("dataset", S, dataset_B, UNIT_BYTES, 1, DATASET_MAX),
+    CFG_QUANTITY("volume", S, volume_B, UNIT_BYTES, 1, DATASET_MAX),
     CFG_BOOL("sharded", S, sharded),
     CFG_QUANTITY("throughput", S, instance_Bps, UNIT_BYTES_PER_S, RATE_MIN, RATE_MAX),
     CFG_QUANTITY("stream", S, stream_Bps, UNIT_BYTES_PER_S, RATE_MIN, RATE_MAX),
@@ -77,6 +78,10 @@ static int check_kind(const struct storage *st, const struct scenario *s, struct
         return cfg_error(cfg_get(c, "sharded"),
                          "only what is downloaded from S3 is sharded by key (leave it "
                          "out, or write \"mode\": \"File\")");
+    if (st->volume_B > 0 && (mounted || st->mode != STORAGE_FILE))
+        return cfg_error(cfg_get(c, "volume"),
+                         "only what is downloaded needs a volume (leave it out, or "
+                         "write \"mode\": \"File\")");
     if (!mounted && st->mode == STORAGE_FILE && st->dataset_B <= 0)
         return cfg_error(
             cfg_get(c, "dataset"),
@@ -93,6 +98,26 @@ static int check_kind(const struct storage *st, const struct scenario *s, struct
     return check_fsx(st, c);
 }
 
+/* Bytes of the data set that one instance has on its disk. */
+static double share_B(const struct storage *st, const struct scenario *s)
+{
+    return st->dataset_B / (st->sharded ? (double)s->cluster.n_instances : 1);
+}
+
+/* Instances with NVMe disks use those in place of the volume, so it is no error. */
+static void check_volume(const struct storage *st, const struct scenario *s,
+                         struct cfg c)
+{
+    char data[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
+    bool downloads = st->kind == STORAGE_S3 && st->mode == STORAGE_FILE;
+    if (downloads && st->volume_B > 0 && share_B(st, s) > st->volume_B)
+        cfg_warn(cfg_get(c, "volume"),
+                 "File mode downloads %s to a volume of %s; without NVMe disks the "
+                 "job fails",
+                 units_bytes_text(data, share_B(st, s)),
+                 units_bytes_text(room, st->volume_B));
+}
+
 int storage_read(struct storage *st, const struct scenario *s, struct cfg c)
 {
     *st = (struct storage) { .given = cfg_present(c), .kind = STORAGE_S3 };
@@ -104,6 +129,7 @@ int storage_read(struct storage *st, const struct scenario *s, struct cfg c)
                          "\"mode\": \"File\", \"dataset\": \"50GB\" })");
     if (cfg_read(c, storage_fields, st) || check_kind(st, s, c))
         return -1;
+    check_volume(st, s, c);
     if (st->kind != STORAGE_S3)
         st->mode = STORAGE_FAST_FILE;
     return 0;
@@ -118,12 +144,6 @@ static double network_Bps(const struct instance *inst)
 static double disk_Bps(const struct instance *inst)
 {
     return inst->storage_Bps > 0 ? inst->storage_Bps : (double)INFINITY;
-}
-
-/* Bytes of the data set that one instance has on its disk. */
-static double share_B(const struct storage *st, const struct scenario *s)
-{
-    return st->dataset_B / (st->sharded ? (double)s->cluster.n_instances : 1);
 }
 
 /* What was downloaded is in the page cache, as long as it fits there. */

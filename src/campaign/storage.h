@@ -20,11 +20,12 @@ struct storage {
     enum storage_kind kind;
     enum storage_mode mode; /* of S3; STORAGE_FAST_FILE for mounted file systems */
     double dataset_B;       /* 0: not given */
-    bool sharded;           /* each instance downloads its own part (ShardedByS3Key) */
-    double instance_Bps;    /* set by the user; 0: what the kind brings */
-    double stream_Bps;      /* of one reader; 0: what the kind brings */
-    double capacity_B;      /* of an FSx file system; 0: not given */
-    double per_TiB_Bps;     /* throughput that it has for each TiB */
+    double volume_B;     /* of the volume that File mode downloads to; 0: not given */
+    bool sharded;        /* each instance downloads its own part (ShardedByS3Key) */
+    double instance_Bps; /* set by the user; 0: what the kind brings */
+    double stream_Bps;   /* of one reader; 0: what the kind brings */
+    double capacity_B;   /* of an FSx file system; 0: not given */
+    double per_TiB_Bps;  /* throughput that it has for each TiB */
 };
 
 /* Reads the section; an absent one is S3 in File mode with `given` false. -1 after

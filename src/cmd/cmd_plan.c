@@ -183,6 +183,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
         .count = a->count,
         .global_batch = a->batch,
         .sequence = a->sequence,
+        .tokens = a->tokens,
         .stacks = a->stacks ? a->stacks
                             : (int)report_plan_emit_stacks((enum plan_emit)a->emit),
         .sets = words_of(&a->sets),
@@ -206,7 +207,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
 static int check_budget(const struct plan_job *job, const struct plan_options *o,
                         struct err *err)
 {
-    if ((o->max_cost_usd > 0 || o->deadline_h > 0) && plan_job_steps(job, o) <= 0)
+    if ((o->max_cost_usd > 0 || o->deadline_h > 0) && job->steps <= 0)
         return err_set(err, "--max-cost and --deadline are of the whole job: give "
                             "--tokens, or the scenario's samples or steps");
     return 0;
@@ -280,7 +281,6 @@ int cmd_plan(int argc, char **argv)
         .objective = (enum plan_objective)args.objective,
         .simulate_most = (int32_t)args.top,
         .exhaustive = args.exhaustive,
-        .tokens = args.tokens,
         .max_cost_usd = args.max_cost,
         .deadline_h = args.deadline,
         .stop = &stop_requested,

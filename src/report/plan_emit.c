@@ -1,6 +1,7 @@
 #include "base/xmalloc.h"
 #include "report/plan_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,41 @@ static json_t *distribution(const struct space_stack *stack,
     return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
 }
 
+/* The estimator's arguments that say what the scenario's "job" and "storage" do. A spot job
+ * needs max_wait, of at least max_run, whose default is a day (SageMaker Python SDK). */
+static void print_around(FILE *out, const struct campaign *c)
+{
+    enum { MAX_RUN_S = 24 * 60 * 60 };
+    const struct whole_job *job = &c->job;
+    double run_s = job->max_run_s > 0 ? job->max_run_s : MAX_RUN_S;
+    if (job->keep_alive_s > 0)
+        fprintf(out, "    keep_alive_period_in_seconds=%.0f,\n", job->keep_alive_s);
+    if (job->max_run_s > 0 || job->spot_discount > 0)
+        fprintf(out, "    max_run=%.0f,\n", run_s);
+    if (job->spot_discount > 0)
+        fprintf(out, "    use_spot_instances=True,\n    max_wait=%.0f,\n", run_s);
+    if (c->storage.volume_B > 0)
+        fprintf(out, "    volume_size=%.0f,\n", ceil(c->storage.volume_B / (1 << 30)));
+    if (c->storage.given && c->storage.kind == STORAGE_S3)
+        fprintf(out, "    input_mode=\"%s\",\n",
+                names_of(storage_mode_names, (int)c->storage.mode));
+    if (job->checkpoint.given && job->checkpoint.to == STORAGE_S3)
+        fprintf(out, "    checkpoint_s3_uri=checkpoint_s3_uri,\n");
+}
+
+/* What fit() is given. */
+static void print_channel(FILE *out, const struct storage *st)
+{
+    if (st->kind == STORAGE_FSX || st->kind == STORAGE_EFS)
+        fprintf(out,
+                "\nestimator.fit(FileSystemInput(file_system_id, \"%s\", "
+                "directory_path))\n",
+                st->kind == STORAGE_FSX ? "FSxLustre" : "EFS");
+    else if (st->sharded)
+        fprintf(out, "\nestimator.fit(TrainingInput(s3_data, "
+                     "distribution=\"ShardedByS3Key\"))\n");
+}
+
 static void emit_sagemaker(FILE *out, const struct plan_job *job,
                            const struct plan_entry *e, const json_t *scenario)
 {
@@ -93,23 +129,32 @@ static void emit_sagemaker(FILE *out, const struct plan_job *job,
     const char *recompute = p->v[SPACE_CHECKPOINTING] ? "True" : "False";
     fprintf(out, "from sagemaker.pytorch import PyTorch\n\ndistribution = ");
     print_python(out, d, 0);
+    fprintf(out,
+            "\n\nestimator = PyTorch(\n    entry_point=\"train.py\",\n    role=role,\n"
+            "    framework_version=\"%s\",\n    py_version=\"%s\",\n"
+            "    instance_type=\"%s%s\",\n    instance_count=%lld,\n"
+            "    distribution=distribution,\n",
+            stack->dialect == DIALECT_SMP2 ? "2.2.0" : "1.13.1",
+            stack->dialect == DIALECT_SMP2 ? "py310" : "py39",
+            strncmp(instance, "ml.", 3) == 0 ? "" : "ml.", instance,
+            (long long)p->v[SPACE_COUNT]);
+    print_around(out, &job->beyond);
     fprintf(
         out,
-        "\n\nestimator = PyTorch(\n    entry_point=\"train.py\",\n    role=role,\n"
-        "    framework_version=\"%s\",\n    py_version=\"%s\",\n"
-        "    instance_type=\"%s%s\",\n    instance_count=%lld,\n"
-        "    distribution=distribution,\n    hyperparameters={\n"
+        "    hyperparameters={\n"
         "        \"micro_batch_size\": %lld,\n"
         "        \"gradient_accumulation_steps\": %lld,\n"
         "        \"global_batch_size\": %lld,\n"
-        "        \"activation_checkpointing\": %s,\n    },\n)\n",
-        stack->dialect == DIALECT_SMP2 ? "2.2.0" : "1.13.1",
-        stack->dialect == DIALECT_SMP2 ? "py310" : "py39",
-        strncmp(instance, "ml.", 3) == 0 ? "" : "ml.", instance,
-        (long long)p->v[SPACE_COUNT], (long long)p->v[SPACE_MICRO],
+        "        \"activation_checkpointing\": %s,\n",
+        (long long)p->v[SPACE_MICRO],
         (long long)(stack->dialect == DIALECT_WORDS ? p->pieces : p->accumulation),
         (long long)json_integer_value(json_object_get(training, "global_batch_size")),
         recompute);
+    if (job->beyond.input.workers > 0)
+        fprintf(out, "        \"dataloader_num_workers\": %lld,\n",
+                (long long)job->beyond.input.workers);
+    fprintf(out, "    },\n)\n");
+    print_channel(out, &job->beyond.storage);
     if (stack->dialect == DIALECT_WORDS && stack->library != LIBRARY_DDP)
         fprintf(out, "# %s itself is set up by train.py (--emit %s)\n", stack->name,
                 stack->name);

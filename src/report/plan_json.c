@@ -55,6 +55,8 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
     put_real(o, "usd_per_hour", e->usd_per_hour);
     put_real(o, "usd_per_million_samples", plan_axis_value(r->job, e, PLAN_AXIS_COST));
     put_real(o, "hours_per_job", e->hours);
+    if (e->result.job_s > 0)
+        put_real(o, "billed_hours_per_job", e->result.billed_s / 3600);
     put_real(o, "usd_per_job", e->usd);
     put_real(o, "score_step_time_s", e->score_s);
     put(o, "breakdown_s", parts(&e->result));
@@ -130,6 +132,8 @@ static json_t *warnings(const struct plan_report *r)
     json_t *list = json_array();
     if (r->job->price_note)
         json_array_append_new(list, json_string(r->job->price_note));
+    if (plan_job_unused(r->job))
+        json_array_append_new(list, json_string(plan_job_unused(r->job)));
     if (r->outcome->refusal)
         json_array_append_new(list, json_sprintf("%lld left out: %s",
                                                  (long long)r->outcome->refused,

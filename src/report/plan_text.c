@@ -69,6 +69,8 @@ static void print_warnings(FILE *out, const struct plan_report *r)
     char text[400];
     if (r->job->price_note)
         wrap(out, "warning: ", r->job->price_note);
+    if (plan_job_unused(r->job))
+        wrap(out, "note: ", plan_job_unused(r->job));
     if (!o->refusal)
         return;
     snprintf(text, sizeof(text), "%lld of those chosen were left out: %s",
@@ -122,10 +124,16 @@ static void print_plans(FILE *out, const struct plan_report *r)
 static void print_job(FILE *out, const struct plan_report *r)
 {
     const struct plan_entry *e = &r->outcome->entries[0];
+    const struct whole_job *around = &r->job->beyond.job;
     if (!isfinite(e->hours))
         return;
-    fprintf(out, "\nThe whole job: %.6g steps, %.4g hours",
-            plan_job_steps(r->job, r->options), e->hours);
+    fprintf(out, "\nThe whole job: %.6g steps, %.4g hours", r->job->steps, e->hours);
+    if (around->given)
+        fprintf(out, ", %.4g of them steps, %.4g billed",
+                r->job->steps * e->result.step_time_s / 3600,
+                e->result.billed_s / 3600);
+    if (around->spot_discount > 0)
+        fprintf(out, ", spot %.0f %% off", 100 * around->spot_discount);
     if (isfinite(e->usd))
         fprintf(out, ", %.6g USD", e->usd);
     fputc('\n', out);

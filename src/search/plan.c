@@ -201,7 +201,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
                 struct err *err)
 {
     *out = (struct plan_outcome) { .space = space_size(&job->space) };
-    struct run run = { .job = job, .o = o, .steps = plan_job_steps(job, o) };
+    struct run run = { .job = job, .o = o };
     struct scored scored;
     out->complete = plan_score_all(&scored, job, o);
     out->evaluated = scored.evaluated;

@@ -29,7 +29,6 @@ struct plan_options {
     enum plan_objective objective;
     int32_t simulate_most; /* K */
     bool exhaustive;
-    double tokens;                     /* to train on; 0: not given */
     double max_cost_usd, deadline_h;   /* 0: none */
     const volatile sig_atomic_t *stop; /* set: end with the best so far; may be NULL */
     void (*progress)(void *arg, const struct plan_progress *p); /* may be NULL */
@@ -67,9 +66,6 @@ struct plan_outcome {
     int32_t n_tried; /* all that were simulated, in the order of points */
     struct plan_entry *tried;
 };
-
-/* Steps that the whole job takes; 0 when nobody says. */
-double plan_job_steps(const struct plan_job *job, const struct plan_options *o);
 
 /* Searches the job's space. Entries live in the arena. Fails when the space is empty,
  * saying which value leaves nothing. */

@@ -248,6 +248,23 @@ static int make_space(struct plan_job *job, const struct plan_request *r)
     return keep_usable(job);
 }
 
+/* How many steps the job has, of the planned batch; then what lies beyond one step. */
+static int read_length(struct plan_job *job, const struct plan_request *r,
+                       struct scenario *s)
+{
+    const struct space *space = &job->space;
+    json_t *training = json_object_get(job->base, "training");
+    s->training.global_batch_size = space->global_batch;
+    if (r->tokens > 0) {
+        double tokens = (double)space->global_batch * (double)space->sequence;
+        s->training.steps = (int64_t)ceil(r->tokens / tokens);
+        json_object_set_new(training, "steps",
+                            json_integer((json_int_t)s->training.steps));
+    }
+    job->steps = (double)scenario_job_steps(s);
+    return campaign_read(&job->beyond, s);
+}
+
 static int read_job(struct plan_job *job, const struct plan_request *r)
 {
     struct scenario s = { 0 };
@@ -261,7 +278,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     if (given && r->global_batch)
         json_object_set_new(cfg_get(root, "training").json, "global_batch_size",
                             json_integer((json_int_t)r->global_batch));
-    json_t *whole = json_deep_copy(root.json);
+    json_t *whole = job->base = json_deep_copy(root.json);
     if (!given) { /* read with a cluster of its own */
         json_object_set_new(
             root.json, "cluster",
@@ -276,7 +293,6 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     if (!given || wanted)
         json_object_set_new(cfg_get(root, "training").json, "micro_batch_size",
                             json_integer(1));
-    job->base = whole;
     if (scenario_read(&s, job->loader, root))
         return -1;
     job->model = s.model;
@@ -288,7 +304,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     strip(whole, job->space.global_batch);
     if (given && !r->instances && take_cluster(job, &s, whole))
         return -1;
-    return 0;
+    return read_length(job, r, &s);
 }
 
 int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
@@ -308,6 +324,14 @@ int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
     if (plan_prices(job, &r->prices))
         return -1;
     return make_space(job, r);
+}
+
+const char *plan_job_unused(const struct plan_job *job)
+{
+    return job->beyond.uncertainty.given
+               ? "plans are compared without /uncertainty: smsim simulate draws it for "
+                 "the one chosen (--emit scenario)"
+               : NULL;
 }
 
 void plan_job_release(struct plan_job *job)

@@ -1,9 +1,14 @@
 /* What is to be planned: the job as a scenario without the choices that planning makes,
  * the space of those choices, and, of each software stack, the scenario it makes on one
- * GPU, whose defaults (framework profile, buckets) the analytic scores use. */
+ * GPU, whose defaults (framework profile, buckets) the analytic scores use.
+ *
+ * Sections "storage", "input" and "job" stay in the scenario: what is simulated waits for
+ * its input, and hours and cost are those of the whole job. The scores know of neither.
+ * "uncertainty" is carried along, and not drawn: it would cost hundreds of steps a plan. */
 #ifndef SEARCH_PLAN_JOB_H
 #define SEARCH_PLAN_JOB_H
 
+#include "campaign/campaign.h"
 #include "replay/trust.h"
 #include "search/space_words.h"
 
@@ -19,6 +24,7 @@ struct plan_request {
     struct cfg scenario; /* absent: model, instances, batch, sequence are given */
     const char *model, *instances, *count;
     int64_t global_batch, sequence;
+    double tokens; /* to train on: they set the job's steps */
     int stacks; /* bits of rows of space_stacks; 0: by the scenario, else the default */
     struct plan_words sets, fixes, allows, prices;
 };
@@ -40,6 +46,9 @@ struct plan_job {
     const struct fabric *fabric; /* named by the scenario; NULL: the instances' */
     struct model model;
     struct space space;
+    struct campaign
+        beyond;   /* the sections beyond a step, read with the scenario's plan */
+    double steps; /* of the whole job; 0 when nobody says */
     uint32_t stack_bits;
     struct plan_stack stacks[SPACE_STACKS_N];
     const struct trust_table *trust; /* by which results are judged */
@@ -53,5 +62,8 @@ struct plan_job {
 int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
                   const struct plan_request *request);
 void plan_job_release(struct plan_job *job);
+
+/* What of the scenario the plans are made without; NULL: nothing. */
+const char *plan_job_unused(const struct plan_job *job);
 
 #endif

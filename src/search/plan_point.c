@@ -214,6 +214,28 @@ static void take(struct plan_result *r, struct simulate_result *s,
     memcpy(r->parts_s, s->parts_s, sizeof(r->parts_s));
 }
 
+/* The step with its input, and the job around it. */
+static int go_on(struct plan_result *r, struct arena *arena, const struct scenario *s,
+                 struct simulate_result *step)
+{
+    struct campaign c;
+    struct campaign_result beyond;
+    if (campaign_read(&c, s))
+        return -1;
+    campaign_run(&beyond, arena, &c, s, step);
+    if (beyond.job.given) {
+        r->job_s = beyond.job.hours * 3600;
+        r->billed_s = beyond.job.billed_hours * 3600;
+    }
+    return 0;
+}
+
+static void say_why(struct plan_result *r, const struct diags *d)
+{
+    snprintf(r->why, sizeof(r->why), "%s",
+             d->n_errors ? d->errors[0] : "it cannot be read");
+}
+
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r)
 {
@@ -226,13 +248,14 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
     cfg_loader_init(&loader);
     struct cfg root = cfg_from_tree(&loader, "plan", plan_point_json(job, p));
     if (scenario_read(&s, &loader, root)) {
-        snprintf(r->why, sizeof(r->why), "%s",
-                 loader.diags.n_errors ? loader.diags.errors[0] : "it cannot be read");
+        say_why(r, &loader.diags);
     } else {
         if (tweak)
             tweak(&s, &loader.arena, factor);
         if (simulate(&out, &loader.arena, &s, &how, &err))
             snprintf(r->why, sizeof(r->why), "%.190s", err.text);
+        else if (go_on(r, &loader.arena, &s, &out))
+            say_why(r, &loader.diags);
         else
             take(r, &out, job, &loader.diags, &s);
     }
@@ -242,9 +265,11 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
 double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p)
 {
     const struct space_instance *i = &job->space.instances[p->v[SPACE_INSTANCE]];
+    double paid = 1 - job->beyond.job.spot_discount;
     if (job->cluster)
-        return job->cluster_usd;
-    return i->has_price ? i->usd_per_hour * (double)p->v[SPACE_COUNT] : (double)NAN;
+        return job->cluster_usd * paid;
+    return i->has_price ? i->usd_per_hour * (double)p->v[SPACE_COUNT] * paid
+                        : (double)NAN;
 }
 
 char *plan_point_cluster_text(const struct plan_job *job, const struct space_point *p,

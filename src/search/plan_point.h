@@ -14,7 +14,8 @@ struct plan_result {
     int64_t peak_B, capacity_B;
     double parts_s[PART_N];
     double util_nic;
-    char why[200]; /* why it could not; "" otherwise */
+    double job_s, billed_s; /* of the scenario's "job"; 0 without one */
+    char why[200];          /* why it could not; "" otherwise */
 };
 
 /* A change to a loaded scenario before it is simulated: a faster network, say. */
@@ -30,7 +31,7 @@ json_t *plan_point_parallelism(const struct space_point *p);
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r);
 
-/* List price of its cluster per hour; NAN when unknown. */
+/* Price of its cluster per hour, with the job's spot discount; NAN when unknown. */
 double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p);
 
 /* "64 x p4d.24xlarge" into buf. */

@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double plan_job_steps(const struct plan_job *job, const struct plan_options *o)
-{
-    const struct space *s = &job->space;
-    if (o->tokens > 0)
-        return ceil(o->tokens / ((double)s->global_batch * (double)s->sequence));
-    struct scenario x = job->stacks[s->values[SPACE_LIBRARY][0]].probe;
-    x.training.global_batch_size = s->global_batch;
-    return (double)scenario_job_steps(&x);
-}
-
 bool run_stopped(const struct plan_options *o)
 {
     return o->stop && *o->stop;
@@ -21,22 +11,33 @@ bool run_stopped(const struct plan_options *o)
 
 /* --- entries --------------------------------------------------------------------------- */
 
+/* What a step of the job takes, or is billed, with its share of what is around the steps. */
+static double share_of_job(const struct plan_job *job, double step_s, double job_s)
+{
+    return job_s > 0 && job->steps > 0 ? job_s / job->steps : step_s;
+}
+
 static void value_entry(struct plan_entry *e, const struct plan_job *job,
-                        const struct plan_options *o, double steps)
+                        const struct plan_options *o)
 {
     const struct plan_result *r = &e->result;
+    double time_s = share_of_job(job, r->step_time_s, r->job_s),
+           billed_s = share_of_job(job, r->step_time_s, r->billed_s);
     e->usd_per_hour = plan_point_usd_per_hour(job, &e->point);
-    e->hours = steps > 0 ? steps * r->step_time_s / 3600 : (double)NAN;
-    e->usd = e->hours * e->usd_per_hour;
-    e->value = plan_value(job, o, &e->point, r->step_time_s, (double)r->peak_B);
-    e->in_budget = plan_in_budget(o, steps, r->step_time_s, e->usd_per_hour);
+    e->hours = job->steps > 0 ? job->steps * time_s / 3600 : (double)NAN;
+    e->usd =
+        job->steps > 0 ? job->steps * billed_s / 3600 * e->usd_per_hour : (double)NAN;
+    e->value =
+        plan_value(job, o, &e->point, o->objective == PLAN_COST ? billed_s : time_s,
+                   (double)r->peak_B);
+    e->in_budget = plan_in_budget(o, e->hours, e->usd);
 }
 
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
                      const struct plan_options *o)
 {
     plan_point_simulate(job, &e->point, NULL, 1, &e->result);
-    value_entry(e, job, o, plan_job_steps(job, o));
+    value_entry(e, job, o);
 }
 
 static bool run_has(const struct run *run, const uint16_t *at)
@@ -70,7 +71,7 @@ void run_simulate(struct run *run, int64_t total)
             continue;
         }
         plan_point_simulate(run->job, &e->point, NULL, 1, &e->result);
-        value_entry(e, run->job, run->o, run->steps);
+        value_entry(e, run->job, run->o);
         if (!run->o->progress)
             continue;
 #pragma omp critical(plan_progress)

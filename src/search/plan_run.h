@@ -10,7 +10,6 @@
 struct run {
     const struct plan_job *job;
     const struct plan_options *o;
-    double steps;
     VEC(struct plan_entry) all;
     int64_t first_new;             /* those before are simulated */
     double ratios[KINDS][TENSORS]; /* simulated over score; 0: unknown */

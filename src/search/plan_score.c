@@ -33,13 +33,11 @@ double plan_value(const struct plan_job *job, const struct plan_options *o,
     return time_s;
 }
 
-bool plan_in_budget(const struct plan_options *o, double steps, double time_s,
-                    double usd_per_hour)
+bool plan_in_budget(const struct plan_options *o, double hours, double usd)
 {
-    double hours = steps * time_s / 3600;
     if (o->deadline_h > 0 && !(hours <= o->deadline_h))
         return false;
-    return o->max_cost_usd <= 0 || hours * usd_per_hour <= o->max_cost_usd;
+    return o->max_cost_usd <= 0 || usd <= o->max_cost_usd;
 }
 
 static void scored_init(struct scored *s, const struct plan_job *job,
@@ -110,7 +108,6 @@ static void keep(struct scored *s, const struct space *x, const struct space_poi
 struct pass {
     const struct plan_job *job;
     const struct plan_options *o;
-    double steps;
 };
 
 static void score_point(struct scored *s, const struct pass *pass,
@@ -129,7 +126,8 @@ static void score_point(struct scored *s, const struct pass *pass,
         return;
     s->feasible++;
     double usd = plan_point_usd_per_hour(pass->job, p);
-    if (!plan_in_budget(pass->o, pass->steps, score.time_s / budget_slack, usd)) {
+    double hours = pass->job->steps * score.time_s / budget_slack / 3600;
+    if (!plan_in_budget(pass->o, hours, hours * usd)) {
         bool costs = pass->o->max_cost_usd > 0 && isfinite(usd);
         c.value = score.time_s * (costs ? usd : 1);
         if (score.memory_B <= score.capacity_B)
@@ -155,7 +153,7 @@ static bool stopped(const struct plan_options *o)
 bool plan_score_all(struct scored *out, const struct plan_job *job,
                     const struct plan_options *o)
 {
-    const struct pass pass = { job, o, plan_job_steps(job, o) };
+    const struct pass pass = { job, o };
     int64_t n = space_slices(&job->space), done = 0;
     scored_init(out, job, o);
 #pragma omp parallel

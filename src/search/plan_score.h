@@ -33,8 +33,7 @@ double plan_value(const struct plan_job *job, const struct plan_options *o,
                   const struct space_point *p, double time_s, double memory_B);
 
 /* Whether time and cost of the whole job keep the budget. */
-bool plan_in_budget(const struct plan_options *o, double steps, double time_s,
-                    double usd_per_hour);
+bool plan_in_budget(const struct plan_options *o, double hours, double usd);
 
 /* Returns false when it was stopped. */
 bool plan_score_all(struct scored *out, const struct plan_job *job,

@@ -562,6 +562,9 @@ static void test_errors(void)
     expect_error("/job={\"keep_alive\":\"1h\",\"spot_discount\":0.5}",
                  "/job/keep_alive: ", "spot");
     expect_error("/job/keep_alive=\"2h\"", "/job/keep_alive: ", "too large");
+    expect_error("/job/max_run=\"29d\"", "/job/max_run: ", "too large");
+    expect_error("/storage={\"mode\":\"FastFile\",\"volume\":\"30GB\"}",
+                 "/storage/volume: ", "only what is downloaded");
     expect_error(
         "/job/keep_alive=\"1h\" /cluster={\"groups\":[{\"instance\":\"ml.p3.16xlarge\","
         "\"count\":1},{\"instance\":\"ml.p3dn.24xlarge\",\"count\":1}]}",
@@ -569,6 +572,35 @@ static void test_errors(void)
     expect_error("/job={\"trials\":2,\"parallel_trials\":3}",
                  "/job/parallel_trials: ", "write 2 or less");
     expect_error("/input/busy_vcpus=64", "/input/busy_vcpus: ", "p3.16xlarge");
+}
+
+/* A job that is stopped before its end, and data that the volume does not hold. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *changes, *text; /* NULL: no warning */
+    } cases[] = {
+        { WHOLE "/job/max_run=\"1d\"", NULL },
+        { WHOLE "/job/max_run=\"60s\"", "raise /job/max_run" },
+        { "/storage={\"dataset\":\"50GB\",\"volume\":\"60GB\"}", NULL },
+        { "/storage={\"dataset\":\"50GB\",\"volume\":\"30GB\"}",
+          "to a volume of 27.9 GiB" },
+        { "/storage={\"dataset\":\"50GB\",\"volume\":\"30GB\",\"sharded\":true}",
+          NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        struct simulate_result step = step_of(0.5);
+        struct campaign_result r;
+        load_ok(&l, cases[i].changes);
+        campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
+        const struct diags *d = &l.loader.diags;
+        const char *said = step.n_warnings ? step.warnings[0]
+                           : d->n_warnings ? d->warnings[0]
+                                           : "";
+        CU_ASSERT_TRUE(cases[i].text ? strstr(said, cases[i].text) != NULL : !*said);
+        unload(&l);
+    }
 }
 
 void test_job_register(void)
@@ -592,4 +624,5 @@ void test_job_register(void)
     CU_ADD_TEST(suite, test_json_names);
     CU_ADD_TEST(suite, test_json_none);
     CU_ADD_TEST(suite, test_errors);
+    CU_ADD_TEST(suite, test_limits);
 }

@@ -14,6 +14,8 @@
 
 void test_plan_register(void);
 
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
 /* --- a job from words ------------------------------------------------------------------ */
 
 enum { WORDS = 6 };
@@ -405,6 +407,120 @@ static void test_empty(void)
     }
 }
 
+/* --- whole jobs --------------------------------------------------------------------------- */
+
+static const char squad[] =
+    "{ 'model': 'bert-base-uncased', 'cluster': { 'instance': 'p3.8xlarge' },"
+    "  'training': { 'task': 'question-answering', 'sequence_length': 128,"
+    "                'micro_batch_size': 8, 'precision': 'fp16', 'samples': 6400,"
+    "                'epochs': 1 },"
+    "  'storage': { 'mode': 'FastFile' }, 'input': { 'workers': 1, 'cpu': '20ms',"
+    "               'sample': '3kB' },"
+    "  'job': { 'image': '8GB', 'keep_alive': '10min', 'evaluation': { 'samples': 640 "
+    "} } }";
+
+/* Plans that text; `set` and `tokens` change it. */
+static void open_squad(struct planned *x, const char *set, double tokens)
+{
+    static const char *const fixed[] = { "library=ddp", "micro_batch_size=8",
+                                         "activation_checkpointing=none",
+                                         "bucket_size=25MiB" };
+    cfg_loader_init(&x->loader);
+    const struct plan_request r = {
+        .scenario = cfg_parse(&x->loader, "squad", squad, strlen(squad)),
+        .sets = { set != NULL, &set },
+        .fixes = { COUNT(fixed), fixed },
+        .tokens = tokens,
+    };
+    x->rc = plan_job_init(&x->job, &x->loader, &r);
+}
+
+/* The best of its plans as the scenario that --emit prints, simulated as a whole. */
+static struct plan_entry best_of(struct planned *x, const struct plan_options *o,
+                                 struct simulate_result *step,
+                                 struct campaign_result *beyond)
+{
+    const struct simulate_options how = { .network = FIDELITY_FLOW };
+    struct plan_outcome out;
+    struct scenario s;
+    struct campaign c;
+    struct err err = { 0 };
+    struct arena *arena = &x->loader.arena;
+    CU_ASSERT_EQUAL_FATAL(plan_search(&out, arena, &x->job, o, &err), 0);
+    CU_ASSERT_TRUE_FATAL(out.n_entries > 0);
+    struct cfg root = cfg_from_tree(&x->loader, "plan",
+                                    plan_point_json(&x->job, &out.entries[0].point));
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &x->loader, root), 0);
+    CU_ASSERT_EQUAL_FATAL(campaign_read(&c, &s), 0);
+    CU_ASSERT_EQUAL_FATAL(simulate(step, arena, &s, &how, &err), 0);
+    campaign_run(beyond, arena, &c, &s, step);
+    return out.entries[0];
+}
+
+/* Input, phases and discount are those that simulating the emitted scenario gives. */
+static void test_whole_job(void)
+{
+    const struct plan_options options = { .objective = PLAN_COST, .simulate_most = 8 };
+    struct planned x;
+    struct simulate_result step;
+    struct campaign_result beyond;
+    open_squad(&x, NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    struct plan_entry e = best_of(&x, &options, &step, &beyond);
+    CU_ASSERT_EQUAL(e.result.step_time_s, step.step_time_s);
+    CU_ASSERT_TRUE(e.result.parts_s[PART_INPUT_WAIT] > 0);
+    CU_ASSERT_DOUBLE_EQUAL(e.hours, beyond.job.hours, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(e.usd, beyond.job.billed_hours * e.usd_per_hour, 1e-9);
+    CU_ASSERT_TRUE(e.hours > 200 * step.step_time_s / 3600 + 134.0 / 3600);
+    CU_ASSERT_EQUAL(x.job.steps, 200);
+    close_job(&x);
+
+    double listed = e.usd_per_hour;
+    open_squad(&x, "/job={\"spot_discount\":0.7}", 0);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    e = best_of(&x, &options, &step, &beyond);
+    CU_ASSERT_DOUBLE_EQUAL(e.usd_per_hour, 0.3 * listed, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(e.usd, beyond.job.usd, 1e-6 * e.usd);
+    close_job(&x);
+}
+
+/* --tokens is the job's length, also of the phases around it; a budget is of all of it. */
+static void test_job_budget(void)
+{
+    struct plan_options o = { .objective = PLAN_TIME, .simulate_most = 8 };
+    struct planned x;
+    struct simulate_result step;
+    struct campaign_result beyond;
+    struct plan_outcome out;
+    struct err err = { 0 };
+    open_squad(&x, NULL, 32 * 128 * 1000);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    CU_ASSERT_EQUAL(x.job.steps, 1000);
+    struct plan_entry e = best_of(&x, &o, &step, &beyond);
+    CU_ASSERT_EQUAL(beyond.job.steps, 1000);
+    CU_ASSERT_DOUBLE_EQUAL(e.hours, beyond.job.hours, 1e-9);
+    o.deadline_h = 1000 * step.step_time_s / 3600 + 1e-6; /* the steps alone */
+    CU_ASSERT_EQUAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), 0);
+    CU_ASSERT_EQUAL(out.n_entries, 0);
+    CU_ASSERT_TRUE(out.n_over > 0);
+    close_job(&x);
+}
+
+/* What plans do without is said; what is wrong in the sections is an error. */
+static void test_job_words(void)
+{
+    struct planned x;
+    open_squad(&x, "/uncertainty={\"compute_jitter\":{\"cv\":0.1}}", 0);
+    CU_ASSERT_EQUAL(x.rc, 0);
+    CU_ASSERT_PTR_NOT_NULL(plan_job_unused(&x.job));
+    close_job(&x);
+    open_squad(&x, "/job/keep_alive=2h", 0);
+    CU_ASSERT_EQUAL(x.rc, -1);
+    CU_ASSERT_TRUE(x.loader.diags.n_errors > 0);
+    CU_ASSERT_PTR_NULL(plan_job_unused(&x.job));
+    close_job(&x);
+}
+
 void test_plan_register(void)
 {
     CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
@@ -416,4 +532,7 @@ void test_plan_register(void)
     CU_add_test(suite, "the default search equals the exhaustive", test_exhaustive);
     CU_add_test(suite, "any number of threads gives the same bytes", test_threads);
     CU_add_test(suite, "scenarios take the time of their plans", test_scenarios);
+    CU_add_test(suite, "a plan's hours and cost are the whole job's", test_whole_job);
+    CU_add_test(suite, "budgets are of the whole job", test_job_budget);
+    CU_add_test(suite, "what of a job plans do without", test_job_words);
 }
