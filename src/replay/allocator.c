@@ -1,11 +1,8 @@
 #include "replay/allocator.h"
 
-#include "base/xmalloc.h"
-
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 /* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
 enum {
@@ -21,7 +18,8 @@ struct allocator_block {
     int64_t address, size_B;
     struct allocator_pool *pool;
     bool used;
-    struct allocator_block *before, *behind; /* neighbours in the segment */
+    struct allocator_block *before, *behind;  /* neighbours in the segment */
+    struct allocator_block *smaller, *larger; /* neighbours in the bin, of a free one */
 };
 
 static int64_t rounded(int64_t size_B, int64_t to_B)
@@ -29,47 +27,133 @@ static int64_t rounded(int64_t size_B, int64_t to_B)
     return (size_B + to_B - 1) / to_B * to_B;
 }
 
-/* Free lists ------------------------------------------------------------------------- */
+/* Bins of free blocks ---------------------------------------------------------------- */
 
-static bool precedes(const struct allocator_block *b, int64_t size_B, int64_t address)
+/* Sizes below 2^ALLOCATOR_STEPS_LOG2 rounds have a bin each; from there on each octave
+ * has as many. */
+static int32_t bin_of(int64_t size_B)
 {
-    return b->size_B != size_B ? b->size_B < size_B : b->address < address;
+    uint64_t n = (uint64_t)size_B / ROUND_B;
+    if (n >> ALLOCATOR_STEPS_LOG2 == 0)
+        return (int32_t)n;
+    int32_t octave = 63 - __builtin_clzll(n) - ALLOCATOR_STEPS_LOG2;
+    return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
 }
 
-/* Index of the first free block that is not before (size, address). */
-static int64_t find(const struct allocator_pool *pool, int64_t size_B, int64_t address)
+/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
+static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
 {
-    int64_t low = 0, high = pool->free.n;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (precedes(pool->free.v[middle], size_B, address))
-            low = middle + 1;
-        else
-            high = middle;
+    int32_t word = bin / 64;
+    if (bin == ALLOCATOR_BINS)
+        return bin;
+    uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
+    while (filled == 0) {
+        if (++word == ALLOCATOR_BINS / 64)
+            return ALLOCATOR_BINS;
+        filled = pool->filled[word];
     }
-    return low;
+    return word * 64 + __builtin_ctzll(filled);
+}
+
+static bool precedes(const struct allocator_block *a, const struct allocator_block *b)
+{
+    return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
 }
 
 static void list(struct allocator_block *b)
 {
+    int32_t bin = bin_of(b->size_B);
+    struct allocator_block *smaller = NULL, *larger = b->pool->bins[bin];
+    while (larger && precedes(larger, b)) {
+        smaller = larger;
+        larger = larger->larger;
+    }
+    b->smaller = smaller;
+    b->larger = larger;
+    if (larger)
+        larger->smaller = b;
+    if (smaller)
+        smaller->larger = b;
+    else
+        b->pool->bins[bin] = b;
+    b->pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
+}
+
+static void unlist(struct allocator_block *b)
+{
     struct allocator_pool *pool = b->pool;
-    int64_t at = find(pool, b->size_B, b->address);
-    VEC_PUSH(&pool->free, b);
-    memmove(&pool->free.v[at + 1], &pool->free.v[at],
-            (size_t)(pool->free.n - 1 - at) * sizeof(struct allocator_block *));
-    pool->free.v[at] = b;
+    if (b->larger)
+        b->larger->smaller = b->smaller;
+    if (b->smaller) {
+        b->smaller->larger = b->larger;
+        return;
+    }
+    int32_t bin = bin_of(b->size_B);
+    pool->bins[bin] = b->larger;
+    if (!b->larger)
+        pool->filled[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
-static void unlist_at(struct allocator_pool *pool, int64_t at)
+/* The smallest free block that is large enough, of equals the lowest; NULL: none. */
+static struct allocator_block *best_fit(const struct allocator_pool *pool,
+                                        int64_t size_B)
 {
-    pool->free.n--;
-    memmove(&pool->free.v[at], &pool->free.v[at + 1],
-            (size_t)(pool->free.n - at) * sizeof(struct allocator_block *));
+    int32_t bin = bin_of(size_B);
+    struct allocator_block *b = pool->bins[bin];
+    while (b && b->size_B < size_B)
+        b = b->larger;
+    if (b)
+        return b;
+    bin = next_bin(pool, bin + 1);
+    return bin < ALLOCATOR_BINS ? pool->bins[bin] : NULL;
 }
 
-static void unlist(const struct allocator_block *b)
+/* Blocks ----------------------------------------------------------------------------- */
+
+static struct allocator_block *new_block(struct allocator *a)
 {
-    unlist_at(b->pool, find(b->pool, b->size_B, b->address));
+    struct allocator_block *b = a->spare;
+    if (!b)
+        return ARENA_NEW(&a->blocks, struct allocator_block);
+    a->spare = b->behind;
+    return b;
+}
+
+static void drop_block(struct allocator *a, struct allocator_block *b)
+{
+    b->behind = a->spare;
+    a->spare = b;
+}
+
+/* What the block has beyond size_B becomes a free block behind it, if it is worth it. */
+static void split(struct allocator *a, struct allocator_block *b, int64_t size_B,
+                  bool small)
+{
+    int64_t left_B = b->size_B - size_B;
+    if (small ? left_B < ROUND_B : left_B <= SMALL_B)
+        return;
+    struct allocator_block *left = new_block(a);
+    *left = (struct allocator_block) { .address = b->address + size_B,
+                                       .size_B = left_B,
+                                       .pool = b->pool,
+                                       .before = b,
+                                       .behind = b->behind };
+    if (b->behind)
+        b->behind->before = left;
+    b->behind = left;
+    b->size_B = size_B;
+    list(left);
+}
+
+/* Joins the block behind to it. */
+static void merge(struct allocator *a, struct allocator_block *b)
+{
+    struct allocator_block *behind = b->behind;
+    b->size_B += behind->size_B;
+    b->behind = behind->behind;
+    if (b->behind)
+        b->behind->before = b;
+    drop_block(a, behind);
 }
 
 /* Segments --------------------------------------------------------------------------- */
@@ -81,17 +165,15 @@ static bool is_whole_segment(const struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < pool->free.n; i++) {
-        struct allocator_block *b = pool->free.v[i];
-        if (is_whole_segment(b)) {
+    for (int32_t i = next_bin(pool, 0); i < ALLOCATOR_BINS; i = next_bin(pool, i + 1))
+        for (struct allocator_block *b = pool->bins[i], *larger; b; b = larger) {
+            larger = b->larger;
+            if (!is_whole_segment(b))
+                continue;
             a->reserved_B -= b->size_B;
-            free(b);
-        } else {
-            pool->free.v[kept++] = b;
+            unlist(b);
+            drop_block(a, b);
         }
-    }
-    pool->free.n = kept;
 }
 
 static int64_t segment_B(int64_t size_B)
@@ -112,7 +194,7 @@ static struct allocator_block *new_segment(struct allocator *a,
     }
     a->reserved_B += segment;
     a->peak_B = a->reserved_B > a->peak_B ? a->reserved_B : a->peak_B;
-    struct allocator_block *b = xcalloc(1, sizeof(*b));
+    struct allocator_block *b = new_block(a);
     *b = (struct allocator_block) { .address = a->next_address,
                                     .size_B = segment,
                                     .pool = pool };
@@ -120,26 +202,7 @@ static struct allocator_block *new_segment(struct allocator *a,
     return b;
 }
 
-/* Blocks ----------------------------------------------------------------------------- */
-
-/* What the block has beyond size_B becomes a free block behind it, if it is worth it. */
-static void split(struct allocator_block *b, int64_t size_B, bool small)
-{
-    int64_t left_B = b->size_B - size_B;
-    if (small ? left_B < ROUND_B : left_B <= SMALL_B)
-        return;
-    struct allocator_block *left = xcalloc(1, sizeof(*left));
-    *left = (struct allocator_block) { .address = b->address + size_B,
-                                       .size_B = left_B,
-                                       .pool = b->pool,
-                                       .before = b,
-                                       .behind = b->behind };
-    if (b->behind)
-        b->behind->before = left;
-    b->behind = left;
-    b->size_B = size_B;
-    list(left);
-}
+/* Interface -------------------------------------------------------------------------- */
 
 struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B)
 {
@@ -147,42 +210,28 @@ struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B)
     size_B = rounded(size_B, ROUND_B);
     bool small = size_B <= SMALL_B;
     struct allocator_pool *pool = small ? &a->small : &a->large;
-    int64_t at = find(pool, size_B, INT64_MIN);
-    struct allocator_block *b;
-    if (at < pool->free.n) {
-        b = pool->free.v[at];
-        unlist_at(pool, at);
-    } else {
+    struct allocator_block *b = best_fit(pool, size_B);
+    if (b)
+        unlist(b);
+    else
         b = new_segment(a, pool, size_B);
-    }
-    split(b, size_B, small);
+    split(a, b, size_B, small);
     b->used = true;
     return b;
 }
 
-/* Joins the block behind to the one before it. */
-static void merge(struct allocator_block *b, struct allocator_block *behind)
-{
-    b->size_B += behind->size_B;
-    b->behind = behind->behind;
-    if (b->behind)
-        b->behind->before = b;
-    free(behind);
-}
-
 void allocator_free(struct allocator *a, struct allocator_block *b)
 {
-    (void)a;
     assert(b->used);
     b->used = false;
     if (b->behind && !b->behind->used) {
         unlist(b->behind);
-        merge(b, b->behind);
+        merge(a, b);
     }
     if (b->before && !b->before->used) {
         b = b->before;
         unlist(b);
-        merge(b, b->behind);
+        merge(a, b);
     }
     list(b);
 }
@@ -190,13 +239,11 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 void allocator_init(struct allocator *a, int64_t capacity_B)
 {
     *a = (struct allocator) { .capacity_B = capacity_B };
+    arena_init(&a->blocks);
 }
 
 void allocator_release(struct allocator *a)
 {
-    give_back(a, &a->small);
-    give_back(a, &a->large);
-    assert(a->reserved_B == 0);
-    VEC_RELEASE(&a->small.free);
-    VEC_RELEASE(&a->large.free);
+    arena_release(&a->blocks);
+    *a = (struct allocator) { 0 };
 }

@@ -10,19 +10,30 @@
  * left is worth it (512 B of small ones, more than 1 MiB of large ones); free neighbours
  * merge. When the GPU is full, segments that are free as a whole are given back.
  *
- * Blocks stay the allocator's; a handle is good until it is freed. Finding a block among
- * n free ones is O(log n), keeping them in order O(n). */
+ * Free blocks stand in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
+ * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
+ * stay the allocator's; a handle is good until it is freed. */
 #ifndef REPLAY_ALLOCATOR_H
 #define REPLAY_ALLOCATOR_H
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct allocator_block; /* a stretch of a segment, in use or free */
 
-struct allocator_pool { /* free blocks by size, of equals by address */
-    VEC(struct allocator_block *) free;
+/* Free blocks in bins by size, 2^ALLOCATOR_STEPS_LOG2 bins an octave; in a bin in order of
+ * size, of equals by address. */
+enum {
+    ALLOCATOR_STEPS_LOG2 = 5,
+    ALLOCATOR_OCTAVES = 52, /* all that sizes of 512 B to 2^63 have */
+    ALLOCATOR_BINS = ALLOCATOR_OCTAVES << ALLOCATOR_STEPS_LOG2,
+};
+
+struct allocator_pool {
+    struct allocator_block *bins[ALLOCATOR_BINS]; /* the first of each; NULL: none */
+    uint64_t filled[ALLOCATOR_BINS / 64];         /* bits: bins that have one */
 };
 
 struct allocator {
@@ -32,11 +43,13 @@ struct allocator {
     bool was_full;      /* segments had to be given back, or would not fit */
     struct allocator_pool small, large;
     int64_t next_address; /* segments are made in rising order */
+    struct arena blocks;
+    struct allocator_block *spare; /* the first of those that are not in use any more */
 };
 
 void allocator_init(struct allocator *a, int64_t capacity_B);
 
-/* Every block must have been freed. */
+/* Blocks in use go too. */
 void allocator_release(struct allocator *a);
 
 /* A block of at least size_B > 0 bytes. Never fails: beyond the capacity, reserved_B

@@ -13,7 +13,7 @@ int64_t ledger_round(int64_t size_B)
 static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     int32_t microbatch = kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
-    if (l->records)
+    if (l->records && size_B != 0)
         VEC_PUSH(&l->events, ((struct ledger_event) { kind, microbatch, size_B }));
 }
 

@@ -1,17 +1,19 @@
 #include "replay/reserved.h"
 
+#include "base/mix.h"
 #include "replay/allocator.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { STEPS = 3 };
+enum { STEPS = 3, NONE = -1 };
 
 /* Blocks in use of one kind, microbatch and size; the last allocated is the first freed. */
 struct shelf {
     int64_t size_B;
     enum ledger_kind kind;
     int32_t microbatch;
+    int64_t kept; /* blocks from before the step */
     VEC(struct allocator_block *) blocks;
 };
 
@@ -23,24 +25,76 @@ struct piece {
 struct replay {
     struct allocator allocator;
     bool grows; /* states are made in the first step */
+    const struct ledger_event *events;
+    int32_t *shelf_of; /* [events]; workspace and nothing have none */
     VEC(struct shelf) shelves;
+    int32_t *table; /* [cap] shelves by hash of their keys; NONE: free */
+    int64_t cap;
     VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
     int64_t oldest;
 };
 
-static struct shelf *shelf_of(struct replay *r, struct ledger_event e)
+/* Shelves ---------------------------------------------------------------------------- */
+
+static int64_t size_of(const struct ledger_event *e)
 {
-    int64_t size_B = e.size_B > 0 ? e.size_B : -e.size_B;
-    for (int64_t i = 0; i < r->shelves.n; i++) {
-        struct shelf *s = &r->shelves.v[i];
-        if (s->size_B == size_B && s->kind == e.kind && s->microbatch == e.microbatch)
-            return s;
-    }
-    VEC_PUSH(&r->shelves,
-             ((struct shelf) {
-                 .size_B = size_B, .kind = e.kind, .microbatch = e.microbatch }));
-    return &r->shelves.v[r->shelves.n - 1];
+    return e->size_B > 0 ? e->size_B : -e->size_B;
 }
+
+static uint64_t hash(int64_t size_B, enum ledger_kind kind, int32_t microbatch)
+{
+    uint64_t rest = (uint64_t)kind << 32 | (uint32_t)microbatch;
+    return mix64((uint64_t)size_B ^ mix64(rest));
+}
+
+/* The place of such a shelf in the table: its own, or a free one. */
+static int32_t *place_of(const struct replay *r, int64_t size_B, enum ledger_kind kind,
+                         int32_t microbatch)
+{
+    for (uint64_t i = hash(size_B, kind, microbatch);; i++) {
+        int32_t *place = &r->table[i & (uint64_t)(r->cap - 1)];
+        if (*place == NONE)
+            return place;
+        const struct shelf *s = &r->shelves.v[*place];
+        if (s->size_B == size_B && s->kind == kind && s->microbatch == microbatch)
+            return place;
+    }
+}
+
+static void grow_table(struct replay *r)
+{
+    r->cap = r->cap ? 2 * r->cap : 256;
+    r->table = xrealloc(r->table, (size_t)r->cap, sizeof(*r->table));
+    for (int64_t i = 0; i < r->cap; i++)
+        r->table[i] = NONE;
+    for (int32_t i = 0; i < r->shelves.n; i++) {
+        const struct shelf *s = &r->shelves.v[i];
+        *place_of(r, s->size_B, s->kind, s->microbatch) = i;
+    }
+}
+
+/* Finds the shelf of each event. */
+static void shelve(struct replay *r, int64_t n)
+{
+    r->shelf_of = xcalloc((size_t)n + 1, sizeof(*r->shelf_of));
+    for (int64_t i = 0; i < n; i++) {
+        const struct ledger_event *e = &r->events[i];
+        if (e->kind == LEDGER_WORKSPACE || e->size_B == 0)
+            continue;
+        if (2 * r->shelves.n >= r->cap)
+            grow_table(r);
+        int32_t *place = place_of(r, size_of(e), e->kind, e->microbatch);
+        if (*place == NONE) {
+            *place = (int32_t)r->shelves.n;
+            VEC_PUSH(&r->shelves, ((struct shelf) { .size_B = size_of(e),
+                                                    .kind = e->kind,
+                                                    .microbatch = e->microbatch }));
+        }
+        r->shelf_of[i] = *place;
+    }
+}
+
+/* Events ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
 static void play_workspace(struct replay *r, int64_t size_B)
@@ -61,80 +115,86 @@ static void clear_workspace(struct replay *r)
     r->workspace.n = r->oldest = 0;
 }
 
-static void play(struct replay *r, struct ledger_event e)
+static void play(struct replay *r, int64_t i)
 {
-    if (e.size_B == 0)
+    const struct ledger_event *e = &r->events[i];
+    if (e->size_B == 0)
         return;
-    if (e.kind == LEDGER_WORKSPACE) {
-        play_workspace(r, e.size_B);
+    if (e->kind == LEDGER_WORKSPACE) {
+        play_workspace(r, e->size_B);
         return;
     }
-    struct shelf *s = shelf_of(r, e);
-    if (e.size_B > 0)
-        VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e.size_B));
+    struct shelf *s = &r->shelves.v[r->shelf_of[i]];
+    if (e->size_B > 0)
+        VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e->size_B));
     else if (s->blocks.n > 0)
         allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
 }
+
+/* Steps ------------------------------------------------------------------------------ */
 
 static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 {
     return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
-/* Frees blocks of the kind until `keep` of each shelf are left: those from before. */
-static void clear(struct replay *r, const int64_t *keep, int64_t n_keep)
+/* The first n events, which are those before the step. */
+static void play_state(struct replay *r, int64_t n, bool made_in_step)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (is_made_in_step(r, r->events[i].kind) == made_in_step)
+            play(r, i);
+}
+
+/* Frees what the step has made and not freed. */
+static void clear(struct replay *r)
 {
     for (int64_t i = 0; i < r->shelves.n; i++) {
         struct shelf *s = &r->shelves.v[i];
-        int64_t kept = i < n_keep ? keep[i] : 0;
-        while (s->blocks.n > kept)
+        while (s->blocks.n > s->kept)
             allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
     }
-}
-
-static void play_state(struct replay *r, const struct ledger_event *events, int64_t n,
-                       bool made_in_step)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (is_made_in_step(r, events[i].kind) == made_in_step)
-            play(r, events[i]);
-}
-
-static void play_step(struct replay *r, const struct ledger_event *events, int64_t n)
-{
-    int64_t n_keep = r->shelves.n;
-    int64_t *keep = xcalloc((size_t)n_keep + 1, sizeof(*keep));
-    for (int64_t i = 0; i < n_keep; i++)
-        keep[i] = r->shelves.v[i].blocks.n;
-    for (int64_t i = 0; i < n; i++)
-        play(r, events[i]);
-    clear(r, keep, n_keep);
     clear_workspace(r);
-    free(keep);
+}
+
+static void play_step(struct replay *r, int64_t begin, int64_t n)
+{
+    for (int64_t i = 0; i < r->shelves.n; i++)
+        r->shelves.v[i].kept = r->shelves.v[i].blocks.n;
+    for (int64_t i = begin; i < n; i++)
+        play(r, i);
+    clear(r);
+}
+
+static void release(struct replay *r)
+{
+    for (int64_t i = 0; i < r->shelves.n; i++)
+        VEC_RELEASE(&r->shelves.v[i].blocks);
+    VEC_RELEASE(&r->shelves);
+    VEC_RELEASE(&r->workspace);
+    allocator_release(&r->allocator);
+    free(r->shelf_of);
+    free(r->table);
 }
 
 static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
                              int64_t begin, bool grows, int64_t capacity_B,
                              bool *was_full)
 {
-    struct replay r = { .grows = grows };
+    struct replay r = { .events = events, .grows = grows };
     allocator_init(&r.allocator, capacity_B);
-    play_state(&r, events, begin, false);
+    shelve(&r, n);
+    play_state(&r, begin, false);
     int64_t before_B = -1;
     for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? r.allocator.peak_B : -1;
-        play_step(&r, events + begin, n - begin);
+        play_step(&r, begin, n);
         if (i == 0)
-            play_state(&r, events, begin, true);
+            play_state(&r, begin, true);
     }
     int64_t peak_B = r.allocator.peak_B;
     *was_full = r.allocator.was_full;
-    clear(&r, NULL, 0);
-    for (int64_t i = 0; i < r.shelves.n; i++)
-        VEC_RELEASE(&r.shelves.v[i].blocks);
-    VEC_RELEASE(&r.shelves);
-    VEC_RELEASE(&r.workspace);
-    allocator_release(&r.allocator);
+    release(&r);
     return peak_B;
 }
 

@@ -1,5 +1,6 @@
 /* The caching allocator against segments worked out by hand from PyTorch's rules, and
  * what it holds over steps. */
+#include "base/mix.h"
 #include "replay/allocator.h"
 #include "replay/reserved.h"
 
@@ -63,6 +64,92 @@ static void test_segments(void)
     }
 }
 
+/* Segments as rows of pieces in order of address, searched from end to end. */
+enum { PIECES_MAX = 4096 };
+
+struct pieces {
+    int64_t n, reserved_B;
+    struct piece {
+        int64_t size_B;
+        int32_t owner; /* 0: free */
+        bool small, first;
+    } v[PIECES_MAX];
+};
+
+static void insert_piece(struct pieces *p, int64_t at, struct piece piece)
+{
+    memmove(&p->v[at + 1], &p->v[at], (size_t)(p->n++ - at) * sizeof(piece));
+    p->v[at] = piece;
+}
+
+static void take_piece(struct pieces *p, int64_t size_B, int32_t owner)
+{
+    size_B = (size_B + 511) / 512 * 512;
+    bool small = size_B <= MIB;
+    int64_t best = p->n;
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->v[i].owner == 0 && p->v[i].small == small && p->v[i].size_B >= size_B &&
+            (best == p->n || p->v[i].size_B < p->v[best].size_B))
+            best = i;
+    if (best == p->n) {
+        int64_t own_B = (size_B + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
+        int64_t segment_B = small ? 2 * MIB : size_B < 10 * MIB ? 20 * MIB : own_B;
+        p->reserved_B += segment_B;
+        insert_piece(p, best, (struct piece) { segment_B, 0, small, true });
+    }
+    int64_t left_B = p->v[best].size_B - size_B;
+    if (left_B > (small ? 511 : MIB)) {
+        p->v[best].size_B = size_B;
+        insert_piece(p, best + 1, (struct piece) { left_B, 0, small, false });
+    }
+    p->v[best].owner = owner;
+}
+
+static void give_piece(struct pieces *p, int32_t owner)
+{
+    int64_t i = 0;
+    while (p->v[i].owner != owner)
+        i++;
+    p->v[i].owner = 0;
+    for (int64_t j = i + 1; j >= i; j--)
+        if (j > 0 && j < p->n && p->v[j].owner == 0 && p->v[j - 1].owner == 0 &&
+            !p->v[j].first) {
+            p->v[j - 1].size_B += p->v[j].size_B;
+            memmove(&p->v[j], &p->v[j + 1],
+                    (size_t)(--p->n - j) * sizeof(struct piece));
+        }
+}
+
+/* Sizes of all bins, few enough that equal ones and neighbours come often. */
+static void test_against_search(void)
+{
+    enum { OPERATIONS = 20000, OWNERS = 64 };
+    static struct pieces p;
+    struct allocator_block *blocks[OWNERS] = { NULL };
+    struct allocator a;
+    uint64_t random = 1;
+    int64_t wrong = 0;
+    p.n = p.reserved_B = 0;
+    allocator_init(&a, INT64_MAX);
+    for (int i = 0; i < OPERATIONS; i++) {
+        random = mix64(random);
+        int32_t at = (int32_t)(random % OWNERS);
+        int64_t size_B = (int64_t)(1 + (random >> 8) % 15) << (random >> 16) % 25;
+        if (blocks[at]) {
+            allocator_free(&a, blocks[at]);
+            give_piece(&p, at + 1);
+            blocks[at] = NULL;
+        } else {
+            blocks[at] = allocator_alloc(&a, size_B);
+            take_piece(&p, size_B, at + 1);
+        }
+        wrong += a.reserved_B != p.reserved_B;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(a.reserved_B > 1000 * (int64_t)MIB);
+    allocator_release(&a);
+}
+
 static void test_full(void)
 {
     struct allocator a;
@@ -117,6 +204,7 @@ void test_allocator_register(void)
 {
     CU_pSuite suite = CU_add_suite("allocator", NULL, NULL);
     CU_add_test(suite, "segments and blocks", test_segments);
+    CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
     CU_add_test(suite, "steps", test_steps);
     CU_add_test(suite, "microbatches", test_microbatches);
