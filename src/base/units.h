@@ -5,7 +5,6 @@
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum unit_kind {

@@ -7,7 +7,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUNDS = 12, ITERATIONS = 20, STARTS = 3 };
 

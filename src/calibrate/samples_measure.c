@@ -3,7 +3,6 @@
  * newer programs, or of no use for fits (a step's operators), and are passed over. */
 #include "calibrate/samples.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { VERSION = 1 };

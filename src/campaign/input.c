@@ -1,7 +1,6 @@
 #include "campaign/input.h"
 
 #include <math.h>
-#include <string.h>
 
 /* clang-format off */
 const struct name_value input_stage_names[] = {

@@ -6,7 +6,6 @@
 #define CAMPAIGN_INPUT_H
 
 #include "campaign/storage.h"
-#include "replay/simulate.h"
 
 struct input {
     bool given;        /* "input" or "storage" is there */

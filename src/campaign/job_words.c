@@ -1,8 +1,6 @@
 /* The "job" section as it is written. */
 #include "campaign/job.h"
 
-#include <math.h>
-
 /* What AWS measured of SageMaker's container caching for endpoints: 134 s to come up with
  * the image cached and no model to load (ml.g4dn.xlarge), 381 s with an image of 15.7 GB
  * to pull, hence 64 MB/s. A warm pool's start: under 20 s ("Best practices for Amazon

@@ -4,7 +4,6 @@
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
-#include <math.h>
 #include <omp.h>
 
 bool montecarlo_varies(const struct uncertainty *u)

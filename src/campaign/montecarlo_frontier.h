@@ -15,7 +15,6 @@
 #define CAMPAIGN_MONTECARLO_FRONTIER_H
 
 #include "campaign/uncertainty.h"
-#include "replay/cast.h"
 
 /* A task that jitters. */
 struct frontier_task {

@@ -4,6 +4,7 @@
 #define CAMPAIGN_MONTECARLO_SAMPLER_H
 
 #include "campaign/montecarlo_frontier.h"
+#include "replay/cast.h"
 #include "replay/run.h"
 
 /* A simulated rank; folded, it stands for n_ranks equal ones. */

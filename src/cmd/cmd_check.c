@@ -6,7 +6,6 @@
 #include "report/sweep_figure.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */

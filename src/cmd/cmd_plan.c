@@ -9,7 +9,6 @@
 #include "report/plan_report.h"
 #include "report/report.h"
 
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "config/datadir.h"
 #include "report/chakra.h"
 #include "report/figure_job.h"
 #include "report/figure_step.h"

@@ -7,7 +7,6 @@
 #include "search/sweep_mpi.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 struct arguments {

@@ -1,11 +1,8 @@
 #include "cmd/collective_explain.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { WAYS_MAX = 8, HOPS_MAX = 40, NODES_MAX = 32, TEXT = 128 };
 

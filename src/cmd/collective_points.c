@@ -8,7 +8,6 @@
 #include "validation/mapping.h"
 #include "validation/value.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef VEC(double) doubles;

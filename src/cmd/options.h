@@ -5,7 +5,6 @@
 
 #include "base/names.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,8 +6,6 @@
 #include "hardware/import_smi.h"
 #include "hardware/instance_write.h"
 
-#include <inttypes.h>
-
 static int read_nic_rate(struct topology_args *args)
 {
     const char *why;

@@ -1,7 +1,5 @@
 /* The GPUs at hand: smsim-measure runs, and what it wrote is compared. */
 #include "base/child.h"
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"

@@ -5,6 +5,7 @@
 #include "calibrate/calibration.h"
 #include "cmd/cmd.h"
 #include "report/compare.h"
+#include "report/report.h"
 
 #include <string.h>
 

@@ -5,6 +5,8 @@
 
 #include "cmd/options.h"
 
+#include <stdbool.h>
+
 struct measured_request {
     const char *gpu;      /* a name, or a profile's file; NULL: by the device's name */
     const char *instance; /* machine; NULL: one that has this GPU */

@@ -1,7 +1,5 @@
 #include "config/lenient.h"
 
-#include "base/xmalloc.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

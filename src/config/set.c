@@ -1,4 +1,3 @@
-#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/document.h"
 #include "config/lenient.h"

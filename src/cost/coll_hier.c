@@ -2,8 +2,6 @@
  * that have the same place in them. Each is one kernel after the other. */
 #include "cost/coll_plan.h"
 
-#include <math.h>
-
 enum scope { INSIDE, ACROSS };
 
 /* One line an operation: its phases in order. The bytes between nodes are spread over

@@ -6,8 +6,6 @@
  * children of each: 2 S each way on its NICs, and S where there are two nodes only. */
 #include "cost/coll_plan.h"
 
-#include <math.h>
-
 struct tree {
     struct planner *p;
     struct coll_streams *streams;

@@ -3,8 +3,6 @@
 #include "config/cache.h"
 #include "config/datadir.h"
 
-#include <string.h>
-
 struct gpu_raw {
     struct gpu gpu;
     struct cfg peak, gemm, nvlink;

@@ -7,7 +7,6 @@
 #define MODEL_MODEL_H
 
 #include "config/cfg.h"
-#include "hardware/dtype.h"
 
 enum model_arch { MODEL_ENCODER, MODEL_DECODER, MODEL_ENCODER_DECODER };
 

@@ -3,7 +3,6 @@
 #include "parallel/versions.h"
 
 #include <assert.h>
-#include <string.h>
 
 static bool *given(const struct smp_param *row, void *words)
 {

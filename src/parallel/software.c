@@ -2,7 +2,6 @@
 #include "parallel/reading.h"
 #include "parallel/versions.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

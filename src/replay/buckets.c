@@ -9,8 +9,6 @@
 #include "replay/smddp.h"
 #include "replay/wire.h"
 
-#include <math.h>
-
 /* DDP, and servers ------------------------------------------------------------------ */
 
 static void begin_buckets(struct builder *b)

@@ -25,7 +25,7 @@
 #define REPLAY_BUILDER_H
 
 #include "cost/kernel.h"
-#include "model/share.h"
+#include "parallel/states.h"
 #include "replay/schedule.h"
 #include "replay/step.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "base/xmalloc.h"
+#include "replay/chunk.h"
 
 #include <math.h>
 #include <stdlib.h>

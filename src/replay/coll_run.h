@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "engine/flow.h"
-#include "replay/chunk.h"
 
 enum fidelity { FIDELITY_ANALYTIC, FIDELITY_FLOW, FIDELITY_CHUNK };
 

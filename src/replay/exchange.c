@@ -12,6 +12,7 @@
  *   backward  |kv 1    |kv 2    |kv 3, d |kv.. d  |     kv and d: twice as long
  *
  * Expert groups: tokens go to the ranks that have their experts, and come back. */
+#include "model/share.h"
 #include "replay/builder.h"
 
 enum group { GROUP_RING, GROUP_GATHER, GROUP_EXPERT };

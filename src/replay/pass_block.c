@@ -2,8 +2,6 @@
  * tensors allocated and freed, gradients handed to their buckets. */
 #include "replay/builder.h"
 
-#include <string.h>
-
 static double dispatch_s(const struct builder *b, const struct op *op)
 {
     double each = op->backward ? b->fw->dispatch_backward_s : b->fw->dispatch_forward_s;

@@ -1,7 +1,5 @@
 #include "replay/plans.h"
 
-#include <math.h>
-
 void plans_share_nics(const struct net *net, struct coll_plan *plan, double frac)
 {
     const struct net_link *links = net_links(net);

@@ -1,7 +1,5 @@
 #include "replay/run_state.h"
 
-#include <string.h>
-
 /* Communicators ------------------------------------------------------------------------- */
 
 static struct communicator **find(struct run *run, uint64_t key)

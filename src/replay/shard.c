@@ -13,8 +13,6 @@
  * until the last backward of an accumulation step drops and scatters them. */
 #include "replay/shard_units.h"
 
-#include <math.h>
-
 bool shard_is_full(const struct builder *b)
 {
     return b->s->parallel.sharding == SHARDING_FULL && b->s->parallel.shard_degree > 1;

@@ -7,8 +7,6 @@
 #include "replay/servers.h"
 #include "replay/smddp.h"
 
-#include <math.h>
-
 /* NCCL's channels and buffers, as nvidia-smi shows them. Of one communicator 342 MB for 2
  * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); of tensor, data and
  * pipeline groups together 1.0 GB (fitted to the memory that

@@ -13,7 +13,6 @@
 #define REPLAY_STEP_H
 
 #include "parallel/scenario.h"
-#include "parallel/states.h"
 #include "replay/ledger.h"
 #include "replay/plans.h"
 #include "replay/schedule.h"

@@ -1,5 +1,6 @@
 /* Collectives within a tensor group, of the modules that it shares: which operators they stand before or behind, by how
  * the group splits its products (MODEL.md, "Tensor parallelism"). */
+#include "model/share.h"
 #include "replay/builder.h"
 
 #include <string.h>

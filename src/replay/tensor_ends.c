@@ -13,6 +13,7 @@
  *
  * Slices are views: they take no time. A rank's own tokens are its samples; where all were
  * fed the same ones, its part of each sequence, which is gathered (ALL) on the way. */
+#include "model/share.h"
 #include "replay/builder.h"
 
 #include <string.h>

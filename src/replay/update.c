@@ -1,8 +1,6 @@
 /* One update of the optimizer. */
 #include "replay/builder.h"
 
-#include <string.h>
-
 static bool scales_loss(enum op_precision p)
 {
     return p == OP_FP16 || p == OP_AMP_FP16;

@@ -1,9 +1,7 @@
 #include "report/axis_text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 double axis_nice_step(double v)
 {

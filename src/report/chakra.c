@@ -7,7 +7,6 @@
 #include "report/chakra_proto.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum { PS_PER_US = 1000000, DEPS_MAX = 16 };
 

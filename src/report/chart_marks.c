@@ -3,7 +3,6 @@
 #include "report/palette.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef VEC(struct draw_point) points_vec;
 

@@ -2,7 +2,6 @@
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 
-#include "report/report.h"
 #include "validation/compare.h"
 
 /* A table a step: operators, then passes, update, communication, step, memory. */

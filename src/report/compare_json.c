@@ -1,3 +1,4 @@
+#include "model/ops.h"
 #include "report/compare.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
+#include "model/ops.h"
 #include "report/compare.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char *const program_texts[] = {
     [MEASURED_OWN] = "smsim-measure",

@@ -4,7 +4,6 @@
 #include "base/xmalloc.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Advance widths in thousandths of the font size, characters 32 to 126: Adobe's

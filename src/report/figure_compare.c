@@ -1,8 +1,6 @@
 #include "report/chart.h"
 #include "report/compare.h"
 
-#include <math.h>
-
 enum { FORWARD, BACKWARD, STEPS, SERIES_N };
 
 struct points {

@@ -1,6 +1,5 @@
 #include "report/figure_job.h"
 
-#include "base/xmalloc.h"
 #include "report/breakdown.h"
 #include "report/chart.h"
 #include "report/figure_step_data.h"

@@ -1,7 +1,6 @@
 /* Memory over one step, and at the fullest moment of each stage. */
 #include "report/chart.h"
 #include "report/figure_step_data.h"
-#include "report/palette.h"
 
 static const char *const kind_names[LEDGER_KINDS] = {
     [LEDGER_PARAMETERS] = "parameters", [LEDGER_GRADIENTS] = "gradients",

@@ -1,4 +1,3 @@
-#include "base/xmalloc.h"
 #include "report/plan_report.h"
 
 #include <math.h>

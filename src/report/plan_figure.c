@@ -1,6 +1,7 @@
 #include "base/xmalloc.h"
 #include "report/chart.h"
 #include "report/plan_report.h"
+#include "search/plan_front.h"
 
 #include <math.h>
 #include <stdlib.h>

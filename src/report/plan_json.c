@@ -1,6 +1,7 @@
 #include "report/plan_report.h"
 
 #include "base/xmalloc.h"
+#include "search/plan_front.h"
 
 #include <math.h>
 #include <stdlib.h>

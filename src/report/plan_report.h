@@ -2,7 +2,6 @@
 #ifndef REPORT_PLAN_REPORT_H
 #define REPORT_PLAN_REPORT_H
 
-#include "search/plan_front.h"
 #include "search/plan_remedy.h"
 #include "search/plan_why.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "report/report.h"
+#include "search/plan_front.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "base/units.h"
 
-#include <math.h>
 #include <stdio.h>
 
 double topology_nvlink_width(int64_t links)

@@ -1,5 +1,6 @@
 #include "report/trace.h"
 
+#include "base/file.h"
 #include "report/trace_busy.h"
 
 #include <string.h>

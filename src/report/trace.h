@@ -10,7 +10,6 @@
 #define REPORT_TRACE_H
 
 #include "base/err.h"
-#include "base/file.h"
 #include "replay/observe.h"
 
 enum { TRACE_RANKS = 64 }; /* shown, unless more or fewer are asked for */

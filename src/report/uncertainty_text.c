@@ -1,8 +1,6 @@
 /* How step times vary, and what failures leave of the time. */
 #include "report/report.h"
 
-#include <math.h>
-
 static void print_steps(FILE *out, const struct uncertainty_result *r)
 {
     const struct distribution *d = &r->step_time_s;

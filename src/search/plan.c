@@ -1,12 +1,11 @@
 #include "search/plan.h"
 
-#include "replay/result_json.h"
+#include "search/plan_best.h"
 #include "search/plan_run.h"
 #include "search/score.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct name_value plan_objective_names[] = {
     { "time", PLAN_TIME },

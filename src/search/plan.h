@@ -12,7 +12,6 @@
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 
-#include "search/plan_best.h"
 #include "search/plan_point.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* Which of the scored points are simulated. */
+#include "search/plan_best.h"
 #include "search/plan_near.h"
 #include "search/plan_run.h"
 #include "search/score.h"

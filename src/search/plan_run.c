@@ -1,5 +1,7 @@
 #include "search/plan_run.h"
 
+#include "search/plan_best.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define SEARCH_PLAN_SCORE_H
 
 #include "search/plan.h"
+#include "search/plan_best.h"
 
 enum {
     KIND_SHARDINGS = 4,

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
+#include "parallel/states.h"
 #include "search/score_parts.h"
 
 #include <math.h>

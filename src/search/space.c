@@ -1,7 +1,5 @@
 #include "search/space.h"
 
-#include <string.h>
-
 /* clang-format off */
 const struct name_value space_field_names[] = {
     { "instance", SPACE_INSTANCE }, { "count", SPACE_COUNT },

@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "search/sweep_point.h"
 
 #include <mpi.h>
 #include <omp.h>

@@ -5,8 +5,6 @@
 #include "config/pointer.h"
 #include "replay/result_json.h"
 
-#include <stdlib.h>
-
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point)
 {
     int64_t digits[SWEEP_AXES_MAX];

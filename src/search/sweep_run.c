@@ -1,6 +1,6 @@
 #include "search/sweep_run.h"
 
-#include "base/xmalloc.h"
+#include "search/sweep_point.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #define SEARCH_SWEEP_RUN_H
 
 #include "search/sweep_journal.h"
-#include "search/sweep_point.h"
 
 /* Called as points are done, by one thread at a time. */
 typedef void sweep_progress_fn(void *arg, int64_t done, int64_t total);

@@ -2,7 +2,6 @@
 #include "config/pointer.h"
 #include "search/sweep.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

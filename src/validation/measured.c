@@ -1,5 +1,7 @@
 #include "validation/measured.h"
 
+#include "model/ops.h"
+
 #include <string.h>
 
 static const double time_max_s = 1e5, size_max = 1e15;

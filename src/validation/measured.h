@@ -9,7 +9,6 @@
 
 #include "base/vec.h"
 #include "config/cfg.h"
-#include "model/ops.h"
 
 enum measured_program { MEASURED_OWN, MEASURED_EAGER, MEASURED_COMPILED };
 

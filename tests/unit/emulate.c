@@ -1,6 +1,5 @@
 #include "emulate.h"
 
-#include "config/datadir.h"
 #include "cost/kernel.h"
 #include "validation/compare.h"
 
@@ -8,7 +7,6 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
-#include <string.h>
 
 struct emulator {
     const struct emulation *e;

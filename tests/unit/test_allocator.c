@@ -5,7 +5,6 @@
 #include "replay/reserved.h"
 
 #include <CUnit/CUnit.h>
-#include <string.h>
 
 void test_allocator_register(void);
 

@@ -1,11 +1,11 @@
 /* The three fidelities against each other, and chunk replay against its theorems. */
 #include "base/units.h"
 #include "net_bench.h"
+#include "replay/chunk.h"
 #include "replay/coll_run.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
-#include <string.h>
 
 void test_chunk_register(void);
 

@@ -3,6 +3,7 @@
 #include "emulate.h"
 
 #include "calibrate/calibration.h"
+#include "model/ops.h"
 #include "validation/compare.h"
 
 #include <CUnit/CUnit.h>

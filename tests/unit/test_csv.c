@@ -2,7 +2,6 @@
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void test_csv_register(void);

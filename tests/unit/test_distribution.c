@@ -5,7 +5,6 @@
 #include "parallel/versions.h"
 
 #include <CUnit/CUnit.h>
-#include <stdlib.h>
 #include <string.h>
 
 void test_distribution_register(void);

@@ -6,7 +6,6 @@
 #include "replay/smddp.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <string.h>
 
 void test_fusion_register(void);

@@ -4,7 +4,6 @@
 #include "hardware/cluster.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "config/datadir.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <string.h>
 
 void test_logs_register(void);

@@ -1,7 +1,6 @@
 #include "base/names.h"
 
 #include <CUnit/CUnit.h>
-#include <string.h>
 
 void test_names_register(void);
 

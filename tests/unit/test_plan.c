@@ -3,11 +3,11 @@
  * and scenarios that simulate to the time of their plan. */
 #include "report/plan_report.h"
 #include "search/plan.h"
+#include "search/plan_best.h"
 #include "search/plan_score.h"
 #include "search/score.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

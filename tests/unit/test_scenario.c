@@ -5,7 +5,6 @@
 #include "parallel/states.h"
 
 #include <CUnit/CUnit.h>
-#include <stdlib.h>
 #include <string.h>
 
 void test_scenario_register(void);

@@ -2,7 +2,6 @@
 #include "engine/sim.h"
 
 #include <CUnit/CUnit.h>
-#include <stdlib.h>
 
 void test_sim_register(void);
 

@@ -1,8 +1,6 @@
 /* SMP's tensor groups: what they put on the wire at the ends of the distributed
  * transformer and at modules that stay whole, against formulas of the sizes alone; what a
  * rank computes and holds of them; folded against unfolded. */
-#include "model/share.h"
-#include "replay/cast.h"
 #include "replay/simulate.h"
 
 #include "scenario_bench.h"

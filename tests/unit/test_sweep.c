@@ -4,12 +4,12 @@
 #include "base/xmalloc.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
+#include "search/sweep_point.h"
 #include "search/sweep_run.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void test_sweep_register(void);
 

@@ -12,7 +12,6 @@
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void test_traffic_register(void);
 

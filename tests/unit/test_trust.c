@@ -1,10 +1,8 @@
 /* How far results are to be trusted: distances and grades by table, ranges, files of
  * regimes that are missing, cut or wrong, and the rows that keep their range. */
-#include "replay/simulate.h"
 #include "report/report.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

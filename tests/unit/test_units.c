@@ -1,8 +1,6 @@
 #include "base/units.h"
 
 #include <CUnit/CUnit.h>
-#include <stdio.h>
-#include <string.h>
 
 void test_units_register(void);
 
