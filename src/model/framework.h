@@ -107,6 +107,8 @@ struct framework {
     bool shard_tensors; /* sharded parameters are gathered and their gradients scattered
                            tensor by tensor, not unit by unit */
     bool shard_synchronous; /* they run beside nothing */
+    bool backward_prefetch; /* backward gathers the unit before while it is in one; else
+                               behind its scatter */
     double shard_part_s; /* of the host for each rank of such a collective, with the GPU
                             idle: lists of a part a rank; 0: no such lists */
     double network_frac; /* share of the nodes' NICs that its communicators use */

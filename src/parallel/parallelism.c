@@ -363,6 +363,8 @@ int parallelism_framework(struct reading *r)
         p->overlap = f->overlap;
     if (!r->has_param_gather)
         p->overlap_param_gather = f->overlap_param_gather && p->overlap;
+    if (!r->has_backward_prefetch)
+        p->shard_backward_prefetch = f->backward_prefetch;
     if (p->library == LIBRARY_HOROVOD)
         apply_horovod(r);
     if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)

@@ -39,9 +39,10 @@ struct reading {
     bool has_param_gather; /* likewise, overlap_param_gather */
     bool has_degree;       /* sharding/degree is written, or set by the dictionary */
     bool has_reshard;      /* reshard_after_forward is written */
-    bool launched;         /* by SageMaker, through the dictionary */
-    bool launch_simple;    /* its launcher holds NCCL to Simple whatever the network */
-    bool has_cluster;      /* the cluster was read: counts and GPUs are known */
+    bool has_backward_prefetch; /* likewise, backward_prefetch */
+    bool launched;              /* by SageMaker, through the dictionary */
+    bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
+    bool has_cluster;   /* the cluster was read: counts and GPUs are known */
     bool has_model;
     bool has_typos; /* keys or values of training were not understood */
     bool strict;    /* what only earns a warning is an error */

@@ -137,6 +137,7 @@ struct parallelism {
     int64_t shard_unit_layers; /* layers gathered at once; INT64_MAX: the whole model */
     bool shard_hierarchical;   /* gather between nodes first, then inside (MiCS) */
     int64_t shard_prefetch;    /* units gathered ahead of the one in use */
+    bool shard_backward_prefetch; /* in backward, too (FSDP's backward_prefetch) */
     int64_t shard_in_flight; /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
     bool shard_reshard;      /* parameters are dropped after forward, gathered again */
     enum offload offload;    /* states kept in host memory */

@@ -36,7 +36,7 @@ static const struct {
 struct sharding_words {
     struct parallelism p;
     int unit;
-    bool limit, has_strategy, has_degree, has_limit, has_reshard;
+    bool limit, has_strategy, has_degree, has_limit, has_reshard, has_backward_prefetch;
 };
 
 #define W struct sharding_words
@@ -48,6 +48,8 @@ static const struct cfg_field sharding_fields[] = {
     CFG_ENUM("unit", W, unit, unit_names),
     CFG_BOOL("hierarchical_allgather", W, p.shard_hierarchical),
     CFG_INT("prefetch", W, p.shard_prefetch, 0, DEGREE_MAX),
+    { HAS("backward_prefetch", CFG_T_BOOL, p.shard_backward_prefetch,
+          has_backward_prefetch) },
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
     { HAS("reshard_after_forward", CFG_T_BOOL, p.shard_reshard, has_reshard) },
     CFG_ENUM("offload", W, p.offload, offload_names),
@@ -121,6 +123,7 @@ int sharding_read(struct reading *r, struct cfg c)
     p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->has_degree |= w.has_degree;
     r->has_reshard = w.has_reshard;
+    r->has_backward_prefetch = w.has_backward_prefetch;
     if (p->sharding == SHARDING_NONE)
         note_unused(r, c);
     if (w.has_limit)

@@ -146,12 +146,13 @@ static bool is_full(const struct builder *b, const struct unit *v)
 
 /* Gathers a unit that is `ahead` turns away; its memory is there when the unit that was
  * in use a window before has been left. */
-static int gather(struct builder *b, int32_t unit, int32_t ahead, struct err *err)
+static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
+                  struct err *err)
 {
     struct units *u = b->units;
     struct unit *v = &u->v[unit];
     bool full = is_full(b, v);
-    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b));
+    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b, backward));
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
     if (v->gathered)
         return 0;
@@ -178,13 +179,13 @@ static void drop(struct builder *b, struct unit *v)
 static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
 {
     struct units *u = b->units;
-    for (int32_t k = 1; k < units_window(b); k++) {
+    for (int32_t k = 1; k < units_window(b, backward); k++) {
         int32_t next = backward ? unit - k : unit + k;
         if (next <= UNIT_ROOT || next >= u->n)
             return 0;
         if (is_full(b, &u->v[next]))
             return 0;
-        if (gather(b, next, k, err) < 0)
+        if (gather(b, next, k, backward, err) < 0)
             return -1;
     }
     return 0;
@@ -224,9 +225,10 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
     int32_t unit = u->of[at];
     struct unit *v = &u->v[unit];
     if (at == 0 && !backward && u->v[UNIT_ROOT].elements > 0 &&
-        gather(b, UNIT_ROOT, 0, err) < 0) /* a later stage's, whose head comes last */
+        gather(b, UNIT_ROOT, 0, backward, err) <
+            0) /* a later stage's, whose head comes last */
         return -1;
-    if (gather(b, unit, 0, err) < 0 || gather_open(b, v, err) < 0)
+    if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
     if (b->part == PART_RECOMPUTE)
         v->dropped = v->again[AHEAD].n + v->again[IN_THE_OPEN].n > 0;
@@ -320,6 +322,8 @@ static int leave_backward(struct builder *b, struct unit *v, struct err *err)
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
     u->pending_B = v->held * states_wire_B(b->s);
     v->gradients = false;
+    if (!b->s->parallel.shard_backward_prefetch) /* one communicator, in issue order */
+        u->ends[(u->turn - 1) % TURNS] = b->last_comm;
     return 0;
 }
 

@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-int64_t units_window(const struct builder *b)
+int64_t units_window(const struct builder *b, bool backward)
 {
     const struct parallelism *p = &b->s->parallel;
-    int64_t ahead = b->fw->shard_synchronous ? 1 : p->shard_prefetch + 1;
+    bool alone = b->fw->shard_synchronous || (backward && !p->shard_backward_prefetch);
+    int64_t ahead = alone ? 1 : p->shard_prefetch + 1;
     return p->shard_in_flight > 0 && p->shard_in_flight < ahead ? p->shard_in_flight
                                                                 : ahead;
 }
@@ -49,7 +50,7 @@ static void add_tensor(const struct builder *b, struct unit *v, const double *si
                        int32_t i, int32_t n, double behind)
 {
     const struct parallelism *p = &b->s->parallel;
-    double limit = units_window(b) <= 1         ? 0
+    double limit = units_window(b, false) <= 1  ? 0
                    : p->shard_live_elements > 0 ? (double)p->shard_live_elements
                                                 : HUGE_VAL;
     double before = sizes[(i + n - 1) % n], next = sizes[(i + 1) % n];

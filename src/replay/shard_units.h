@@ -49,7 +49,7 @@ void units_list(struct builder *b, int32_t chunk, struct units *u);
 /* Gathers wait for no unit that has been left before. */
 void units_forget_ends(struct units *u);
 
-/* Units that may be gathered at once, the one in use among them; 0: any number. */
-int64_t units_window(const struct builder *b);
+/* Units that may be gathered at once, the one in use among them. */
+int64_t units_window(const struct builder *b, bool backward);
 
 #endif

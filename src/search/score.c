@@ -197,7 +197,10 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
         return;
     u->forward_s = fmax(u->forward_s, u->gather_s) + 0.05 * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
-    u->backward_s = fmax(u->backward_s, backward_s) + 0.05 * backward_s;
+    if (u->s->parallel.shard_backward_prefetch)
+        u->backward_s = fmax(u->backward_s, backward_s) + 0.05 * backward_s;
+    else
+        u->backward_s += backward_s;
 }
 
 /* --- a step --------------------------------------------------------------------------- */

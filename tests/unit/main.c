@@ -19,7 +19,7 @@
     X(schedule) X(simulate) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(compare) \
     X(job) X(uncertainty) \
-    X(expr) X(mapping) X(stats) X(trust) \
+    X(expr) X(mapping) X(cases) X(stats) X(trust) \
     X(report) X(draw) X(trace) X(chakra) X(sweep) X(plan)
 /* clang-format on */
 

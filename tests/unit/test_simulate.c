@@ -106,6 +106,7 @@ static const char *const mixed[] = {
     "sharding={" FULL "}",
     "sharding={" FULL ",\"degree\":4}",
     "sharding={" FULL ",\"degree\":8} tensor=2 library=\"fsdp\"",
+    "sharding={" FULL ",\"backward_prefetch\":false}",
     "sharding={" FULL ",\"prefetch\":0} /training/activation_checkpointing=\"full\"",
     "tensor=2 pipeline=2 /training/activation_checkpointing=\"selective\"",
     "/cluster/count=4 tensor=8",
@@ -672,10 +673,40 @@ static void test_param_gather(void)
               r[2].parts_s[PART_DATA_COMM_HIDDEN] + 0.5 * gather_s);
 }
 
+/* Without backward_prefetch a unit's gather in backward comes behind the scatter of the
+ * unit before, and both are waited for: two of the three times that parameters or their
+ * gradients pass. Forward hides its own either way. With it gathers and scatters run
+ * beside each other, too. */
+static void test_backward_prefetch(void)
+{
+    double exposed_s[2], all_s[2], step_s[2];
+    for (int ahead = 0; ahead < 2; ahead++) {
+        char changes[320];
+        struct job j;
+        struct simulate_result r;
+        snprintf(changes, sizeof(changes),
+                 "/model/n_embd=2048 /training/micro_batch_size=32 library=\"fsdp\" "
+                 "/training/microbatches=1 sharding={" FULL
+                 ",\"backward_prefetch\":%s}",
+                 ahead ? "true" : "false");
+        load(&j, changes);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        exposed_s[ahead] = r.parts_s[PART_DATA_COMM_EXPOSED];
+        all_s[ahead] = exposed_s[ahead] + r.parts_s[PART_DATA_COMM_HIDDEN];
+        step_s[ahead] = r.step_time_s;
+        unload(&j);
+    }
+    double waited_s = exposed_s[false] - exposed_s[true];
+    CU_ASSERT(all_s[false] >= all_s[true]);
+    CU_ASSERT(waited_s > 0.4 * all_s[false] && waited_s < 2.0 / 3 * all_s[false]);
+    CU_ASSERT(step_s[false] - step_s[true] > 0.9 * waited_s);
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
     CU_add_test(s, "updated parameters are gathered beside forward", test_param_gather);
+    CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
     CU_add_test(s, "folded and unfolded runs agree", test_folded);
     CU_add_test(s, "stages that lie unevenly", test_uneven);
     CU_add_test(s, "measured passes and passes in detail agree", test_detail);
