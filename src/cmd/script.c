@@ -11,8 +11,9 @@ void script_print(FILE *out, const struct launch *l)
     for (int64_t i = 0; i < l->facts.n; i++) {
         const struct launch_fact *f = &l->facts.v[i];
         bool cut = strlen(f->value) > VALUE_SHOWN;
-        fprintf(out, "  %-38s %.*s%s  (line %" PRId64 ", %s)\n", f->pointer,
-                VALUE_SHOWN, f->value, cut ? "..." : "", f->line, f->from);
+        fprintf(out, "  %-38s %.*s%s  (line %" PRId64 ", %s%s)\n", f->pointer,
+                VALUE_SHOWN, f->value, cut ? "..." : "", f->line, f->from,
+                f->replaced ? "; --set has another" : "");
     }
     for (int64_t i = 0; i < l->notes.n; i++)
         fprintf(out, "  note: %s\n", l->notes.v[i]);

@@ -3,9 +3,9 @@
  *
  * Read are numbers, strings (also raw, joined, and f-strings without expressions), True,
  * False, None, lists, tuples, dictionaries ({**other} included), dict(a=1), names and
- * elements (options["a"]) that were bound to such before, and the changes x["a"] = v and
- * x.update(v). Everything else is a value that is not known, and says why: calls,
- * arithmetic, choices. Statements at any indentation count, in the order of the text, as
+ * elements (options["a"]) that were bound to such before, +, -, * and // of whole numbers
+ * (24 * 60 * 60), and the changes x["a"] = v and x.update(v). Everything else is a value
+ * that is not known, and says why: calls, other arithmetic, choices. Statements at any indentation count, in the order of the text, as
  * if each ran once.
  *
  * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and output

@@ -327,6 +327,30 @@ static struct python_value *read_term(struct python_parser *r)
     return v;
 }
 
+/* Terms joined by * and //. */
+static struct python_value *read_product(struct python_parser *r)
+{
+    struct python_value *v = read_term(r);
+    while ((python_at(r, "*") || python_at(r, "//")) && !r->failed && !r->limit) {
+        char op = *r->t.s;
+        python_advance(r);
+        v = python_calculate(r, op, v, read_term(r));
+    }
+    return v;
+}
+
+/* Products joined by + and -. */
+static struct python_value *read_sum(struct python_parser *r)
+{
+    struct python_value *v = read_product(r);
+    while ((python_at(r, "+") || python_at(r, "-")) && !r->failed && !r->limit) {
+        char op = *r->t.s;
+        python_advance(r);
+        v = python_calculate(r, op, v, read_product(r));
+    }
+    return v;
+}
+
 struct python_value *python_expression(struct python_parser *r)
 {
     int64_t line = r->t.line;
@@ -335,11 +359,7 @@ struct python_value *python_expression(struct python_parser *r)
     if (r->failed || r->limit)
         return python_unknown(r, line, "%s", literal_mend);
     r->nested++;
-    struct python_value *v = read_term(r);
-    while (python_at(r, "+") && !r->failed && !r->limit) {
-        python_advance(r);
-        v = python_join(r, v, read_term(r));
-    }
+    struct python_value *v = read_sum(r);
     if (!ends_value(r)) {
         int shown = r->t.n < 20 ? (int)r->t.n : 20;
         if (v->kind != PYTHON_UNKNOWN || strcmp(v->why, arithmetic) != 0)

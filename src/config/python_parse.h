@@ -80,6 +80,11 @@ struct python_value *python_copy(struct python_parser *r,
                                  const struct python_value *container);
 struct python_value *python_join(struct python_parser *r, const struct python_value *a,
                                  const struct python_value *b);
+/* a op b, op one of + - * and / (for //), where both are whole numbers and so is what
+ * comes of them; + of strings joins them. Else not known. */
+struct python_value *python_calculate(struct python_parser *r, char op,
+                                      const struct python_value *a,
+                                      const struct python_value *b);
 
 /* The member that x[key] means; unknown when there is none. */
 struct python_value *python_element(struct python_parser *r,

@@ -130,6 +130,40 @@ struct python_value *python_join(struct python_parser *r, const struct python_va
     return python_text(r, a->line, arena_printf(r->p->arena, "%s%s", a->text, b->text));
 }
 
+/* Rounded down, as Python's. */
+static int64_t floored(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+struct python_value *python_calculate(struct python_parser *r, char op,
+                                      const struct python_value *a,
+                                      const struct python_value *b)
+{
+    int64_t v = 0;
+    bool whole = a->kind == PYTHON_INT && b->kind == PYTHON_INT, beyond = false;
+    if (!whole && op == '+')
+        return python_join(r, a, b);
+    if (a->kind == PYTHON_UNKNOWN || b->kind == PYTHON_UNKNOWN)
+        return python_unknown(r, a->line, "%s",
+                              a->kind == PYTHON_UNKNOWN ? a->why : b->why);
+    if (!whole)
+        return python_unknown(r, a->line, "it is arithmetic with \"%s\"",
+                              op == '/' ? "//" : (char[]) { op, '\0' });
+    if (op == '/')
+        beyond = b->integer == 0 || (a->integer == INT64_MIN && b->integer == -1);
+    else
+        beyond = op == '+'   ? __builtin_add_overflow(a->integer, b->integer, &v)
+                 : op == '-' ? __builtin_sub_overflow(a->integer, b->integer, &v)
+                             : __builtin_mul_overflow(a->integer, b->integer, &v);
+    if (beyond)
+        return python_unknown(r, a->line, "it is no number that can be held");
+    struct python_value *made = python_new(r, PYTHON_INT, a->line);
+    made->integer = op == '/' ? floored(a->integer, b->integer) : v;
+    made->real = (double)made->integer;
+    return made;
+}
+
 const char *python_key(struct python_parser *r, const struct python_value *key)
 {
     if (key->kind == PYTHON_STRING)

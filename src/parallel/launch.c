@@ -303,10 +303,24 @@ static const struct need *need_of(const char *pointer)
     return NULL;
 }
 
-int launch_complete(const struct launch *l, struct cfg root)
+/* What the script says is still shown where --set says something else. */
+static void mark_replaced(struct launch *l, struct cfg root)
+{
+    for (int64_t i = 0; i < l->facts.n; i++) {
+        struct launch_fact *f = &l->facts.v[i];
+        json_t *now = pointer_get(root.json, f->pointer);
+        char *text = now ? json_dumps(now, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+        f->replaced = !text || strcmp(text, f->value) != 0;
+        free(text);
+    }
+}
+
+int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
     int rc = 0;
+    mark_replaced(l, root);
+    launch_settle_job(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
         const struct launch_doubt *doubt = doubt_of(l, n->pointer);

@@ -20,6 +20,7 @@ struct launch_fact {
     const char *value;   /* as JSON */
     const char *from;    /* "max_seq_length" */
     int64_t line;
+    bool replaced; /* by --set */
 };
 
 /* A field that the script gives in a way that is not known without running it. */
@@ -40,6 +41,7 @@ struct launch {
     const char *file;
     const char *title; /* "estimator = PyTorch(...)" */
     int64_t line;      /* of that */
+    int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_fact) facts;
     VEC(struct launch_doubt) doubts;
     VEC(struct launch_origin) origins;
@@ -58,8 +60,9 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
 void launch_release(struct launch *l);
 
 /* Reports what the scenario lacks and what is in doubt, each with the option that gives
- * it; what was set meanwhile is fine. -1 when anything was reported. */
-int launch_complete(const struct launch *l, struct cfg root);
+ * it; what was set meanwhile is fine. What of the job around the steps cannot stand is left
+ * out with a note. -1 when anything was reported. */
+int launch_complete(struct launch *l, struct cfg root);
 
 /* Puts the script's lines into what was reported of the scenario's values. */
 void launch_place(const struct launch *l);

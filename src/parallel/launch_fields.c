@@ -53,13 +53,7 @@ static bool is_shipped(struct taking *t, const char *name)
 
 /* --- a field each ---------------------------------------------------------------------------- */
 
-struct row {
-    const char *name;    /* of the argument or hyperparameter */
-    const char *pointer; /* of the scenario; NULL: the function knows */
-    void (*take)(struct taking *t, const struct row *row, const struct python_item *it);
-};
-
-static void take_text(struct taking *t, const struct row *row,
+static void take_text(struct taking *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     if (it->value->kind == PYTHON_STRING)
@@ -68,7 +62,7 @@ static void take_text(struct taking *t, const struct row *row,
         launch_doubt_item(t, row->pointer, it, "string");
 }
 
-static void take_instance(struct taking *t, const struct row *row,
+static void take_instance(struct taking *t, const struct launch_row *row,
                           const struct python_item *it)
 {
     const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
@@ -79,7 +73,7 @@ static void take_instance(struct taking *t, const struct row *row,
         take_text(t, row, it);
 }
 
-static void take_count(struct taking *t, const struct row *row,
+static void take_count(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     int64_t n;
@@ -92,7 +86,7 @@ static void take_count(struct taking *t, const struct row *row,
 }
 
 /* As the Trainer has it: -1, the default, is none. */
-static void take_positive(struct taking *t, const struct row *row,
+static void take_positive(struct taking *t, const struct launch_row *row,
                           const struct python_item *it)
 {
     int64_t n;
@@ -101,7 +95,7 @@ static void take_positive(struct taking *t, const struct row *row,
 }
 
 /* The script's batch is what smp.step cuts into microbatches. */
-static void take_batch(struct taking *t, const struct row *row,
+static void take_batch(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     int64_t n, parts = t->microbatches;
@@ -118,14 +112,14 @@ static void take_batch(struct taking *t, const struct row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
 }
 
-static void take_distribution(struct taking *t, const struct row *row,
+static void take_distribution(struct taking *t, const struct launch_row *row,
                               const struct python_item *it)
 {
     if (it->value->kind != PYTHON_NONE)
         launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
 }
 
-static void take_model(struct taking *t, const struct row *row,
+static void take_model(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     if (it->value->kind != PYTHON_STRING) {
@@ -147,7 +141,7 @@ static void take_model(struct taking *t, const struct row *row,
                       it->key, it->value->text);
 }
 
-static void take_task(struct taking *t, const struct row *row,
+static void take_task(struct taking *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     const char *task = NULL;
@@ -158,7 +152,7 @@ static void take_task(struct taking *t, const struct row *row,
         launch_set(t, row->pointer, json_string(task), it);
 }
 
-static void take_samples(struct taking *t, const struct row *row,
+static void take_samples(struct taking *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     int64_t n = 0;
@@ -169,7 +163,7 @@ static void take_samples(struct taking *t, const struct row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-static void take_precision(struct taking *t, const struct row *row,
+static void take_precision(struct taking *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     if (it->value->kind == PYTHON_UNKNOWN)
@@ -182,7 +176,7 @@ static void take_precision(struct taking *t, const struct row *row,
                    json_string(row->name[0] == 'b' ? "amp_bf16" : "amp_fp16"), it);
 }
 
-static void take_checkpointing(struct taking *t, const struct row *row,
+static void take_checkpointing(struct taking *t, const struct launch_row *row,
                                const struct python_item *it)
 {
     if (it->value->kind == PYTHON_UNKNOWN)
@@ -191,7 +185,7 @@ static void take_checkpointing(struct taking *t, const struct row *row,
         launch_set(t, row->pointer, json_string("full"), it);
 }
 
-static void take_optimizer(struct taking *t, const struct row *row,
+static void take_optimizer(struct taking *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     static const char *const words[][2] = {
@@ -214,7 +208,7 @@ static void take_optimizer(struct taking *t, const struct row *row,
 }
 
 /* The version in "…/pytorch-training:1.13.1-gpu-py39": digits and dots. */
-static void take_image(struct taking *t, const struct row *row,
+static void take_image(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     static const char *const marks[] = { "/pytorch-training:",
@@ -231,7 +225,7 @@ static void take_image(struct taking *t, const struct row *row,
 }
 
 /* framework_version is of the class that is called. */
-static void take_framework(struct taking *t, const struct row *row,
+static void take_framework(struct taking *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     const char *function = strrchr(t->call->function, '.');
@@ -245,15 +239,16 @@ static void take_framework(struct taking *t, const struct row *row,
 }
 
 /* Of the environment, what steers communication; and what Hugging Face's names say. */
-static void take_environment(struct taking *t, const struct row *row,
+static void take_environment(struct taking *t, const struct launch_row *row,
                              const struct python_item *it)
 {
     static const char *const prefixes[] = { "NCCL_", "SMP_", "FI_" };
     const struct python_value *v = it->value;
     for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
         const struct python_item *e = &v->items[i];
-        const struct row inner = { e->key, launch_pointer(t, row->pointer, e->key),
-                                   NULL };
+        const struct launch_row inner = { e->key,
+                                          launch_pointer(t, row->pointer, e->key),
+                                          NULL };
         for (size_t j = 0; j < sizeof(prefixes) / sizeof(prefixes[0]); j++)
             if (strncmp(e->key, prefixes[j], strlen(prefixes[j])) == 0)
                 take_text(t, &inner, e);
@@ -262,7 +257,7 @@ static void take_environment(struct taking *t, const struct row *row,
 
 /* clang-format off */
 #define SAMPLES "/training/samples"
-static const struct row arguments[] = {
+static const struct launch_row arguments[] = {
     { "instance_type",        "/cluster/instance", take_instance },
     { "train_instance_type",  "/cluster/instance", take_instance },
     { "instance_count",       "/cluster/count",    take_count },
@@ -276,16 +271,25 @@ static const struct row arguments[] = {
     { "environment",          "/software/environment", take_environment },
     { "env",                  "/software/environment", take_environment },
     { "entry_point",          "/training/task",    take_task },
+    { "max_run",              "/job/max_run",      launch_take_seconds },
+    { "train_max_run",        "/job/max_run",      launch_take_seconds },
+    { "keep_alive_period_in_seconds", "/job/keep_alive", launch_take_keep_alive },
+    { "use_spot_instances",   "/job/spot_discount", launch_take_spot },
+    { "train_use_spot_instances", "/job/spot_discount", launch_take_spot },
+    { "checkpoint_s3_uri",    "/job/checkpoint/to", launch_take_checkpoint },
+    { "input_mode",           "/storage/mode",     launch_take_input_mode },
+    { "volume_size",          "/storage/volume",   launch_take_volume },
+    { "train_volume_size",    "/storage/volume",   launch_take_volume },
     { NULL, NULL, NULL },
 };
 /* What Hugging Face's containers take from the environment; after the hyperparameters. */
-static const struct row environment[] = {
+static const struct launch_row environment[] = {
     { "HF_MODEL_ID", "/model",         take_model },
     { "HF_TASK",     "/training/task", take_task },
     { NULL, NULL, NULL },
 };
 /* Of several rows of a field, the first that the script gives. */
-static const struct row hyperparameters[] = {
+static const struct launch_row hyperparameters[] = {
     { "model_name_or_path",          "/model", take_model },
     { "model_name",                  "/model", take_model },
     { "model_id",                    "/model", take_model },
@@ -311,6 +315,8 @@ static const struct row hyperparameters[] = {
     { "max_steps",                   "/training/steps", take_positive },
     { "num_train_epochs",            "/training/epochs", take_positive },
     { "epochs",                      "/training/epochs", take_positive },
+    { "save_steps",                  "/job/checkpoint/every", launch_take_save_steps },
+    { "dataloader_num_workers",      "/input/workers", launch_take_workers },
     { "max_train_samples",           SAMPLES, take_positive },
     { "task_name",                   SAMPLES, take_samples },
     { "dataset_config_name",         SAMPLES, take_samples },
@@ -347,10 +353,10 @@ static bool in_doubt(const struct taking *t, const char *pointer)
     return false;
 }
 
-static void take_rows(struct taking *t, const struct row *rows,
+static void take_rows(struct taking *t, const struct launch_row *rows,
                       const struct python_value *dict)
 {
-    for (const struct row *row = rows; row->name; row++) {
+    for (const struct launch_row *row = rows; row->name; row++) {
         const struct python_item *it =
             dict ? python_get(dict, row->name) : find(t, row->name);
         bool fresh = !launch_has(t, row->pointer) && !in_doubt(t, row->pointer);
@@ -389,25 +395,7 @@ static void doubt_hyper(struct taking *t)
     }
 }
 
-/* Epochs of a data set whose samples are not known say nothing. */
-static void settle_length(struct taking *t)
-{
-    json_t *training = json_object_get(t->tree, "training");
-    json_t *epochs = json_object_get(training, "epochs");
-    if (!epochs || json_object_get(training, "samples"))
-        return;
-    launch_note(
-        t->l, t->call->line,
-        "how long the job is, is not known: the samples of an epoch are not (give "
-        "--set /training/samples=N --set /training/epochs=%" PRId64 ")",
-        (int64_t)json_integer_value(epochs));
-    json_object_del(training, "epochs");
-    for (int64_t i = 0; i < t->l->facts.n; i++)
-        if (strcmp(t->l->facts.v[i].pointer, "/training/epochs") == 0)
-            t->l->facts.v[i--] = t->l->facts.v[--t->l->facts.n];
-}
-
-static bool is_row(const struct row *rows, const char *word)
+static bool is_row(const struct launch_row *rows, const char *word)
 {
     for (; rows->name; rows++)
         if (same_word(word, rows->name))
@@ -443,6 +431,5 @@ void launch_take(struct taking *t)
     if (env && env->value->kind == PYTHON_DICT)
         take_rows(t, environment, env->value);
     doubt_hyper(t);
-    settle_length(t);
     note_unused(t);
 }

@@ -1,5 +1,4 @@
-/* Taking fields from a launch script: shared by launch.c, launch_fields.c
- * and launch_values.c alone. */
+/* Taking fields from a launch script: shared by launch*.c alone. */
 #ifndef PARALLEL_LAUNCH_TAKING_H
 #define PARALLEL_LAUNCH_TAKING_H
 
@@ -21,8 +20,38 @@ struct taking {
     int32_t values;       /* given as JSON so far */
 };
 
+/* What an argument or hyperparameter of that name is in the scenario. */
+struct launch_row {
+    const char *name;
+    const char *pointer; /* NULL: the function knows */
+    void (*take)(struct taking *t, const struct launch_row *row,
+                 const struct python_item *it);
+};
+
 /* Fills the scenario from the call. */
 void launch_take(struct taking *t);
+
+/* launch_job.c: what is around the steps. */
+void launch_take_seconds(struct taking *t, const struct launch_row *row,
+                         const struct python_item *it);
+void launch_take_keep_alive(struct taking *t, const struct launch_row *row,
+                            const struct python_item *it);
+void launch_take_spot(struct taking *t, const struct launch_row *row,
+                      const struct python_item *it);
+void launch_take_input_mode(struct taking *t, const struct launch_row *row,
+                            const struct python_item *it);
+void launch_take_volume(struct taking *t, const struct launch_row *row,
+                        const struct python_item *it);
+void launch_take_checkpoint(struct taking *t, const struct launch_row *row,
+                            const struct python_item *it);
+void launch_take_workers(struct taking *t, const struct launch_row *row,
+                         const struct python_item *it);
+void launch_take_save_steps(struct taking *t, const struct launch_row *row,
+                            const struct python_item *it);
+
+/* Leaves out, with a note, what of the job the scenario cannot have as it stands: epochs
+ * without samples, a job without a length, data without a size. After `--set`. */
+void launch_settle_job(struct launch *l, struct cfg root);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */
 void launch_set(struct taking *t, const char *pointer, json_t *value,

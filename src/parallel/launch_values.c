@@ -31,7 +31,7 @@ void launch_set(struct taking *t, const char *pointer, json_t *value,
         return;
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     struct launch_fact fact = { pointer, arena_strdup(t->arena, text ? text : ""),
-                                from->key, from->value->line };
+                                from->key, from->value->line, false };
     free(text);
     remember(t, pointer, fact.line);
     if (pointer_set(t->tree, pointer, value, &err))

@@ -82,7 +82,18 @@ static void test_values(void)
         { "x = y = 3", "3" },
         { "y, x = 1, 2", "2" },
         { "job.size = 4\nx = job.size", "4" },
-        { "x = 8 * 2", "?it is an expression with \"*\"" },
+        { "x = 24 * 60 * 60", "86400" },
+        { "y = 3\nx = 2 + y * 4 - 1", "13" },
+        { "x = (2 + 3) * 4", "20" },
+        { "x = 8 // 3", "2" },
+        { "x = -7 // 2", "-4" },
+        { "x = 7 // 0", "?it is no number that can be held" },
+        { "x = 9223372036854775807 + 1", "?it is no number that can be held" },
+        { "x = 8 / 2", "?it is an expression with \"/\"" },
+        { "x = 2 ** 10", "?it is an expression with \"**\"" },
+        { "x = 'a' * 3", "?it is arithmetic with \"*\"" },
+        { "x = 3 * 0.5", "?it is arithmetic with \"*\"" },
+        { "x = 3 * f(1)", "?f(...) is a call" },
         { "x = -n", "?it is arithmetic" },
         { "x = f(1)", "?f(...) is a call" },
         { "x = y", "?y is not known before" },
@@ -198,8 +209,8 @@ static void test_limits(void)
 /* --- scenarios ------------------------------------------------------------------------------ */
 
 /* A script with that estimator as the scenario; NULL when it is refused. */
-static json_t *scenario_of(struct launch *l, struct cfg_loader *loader,
-                           const char *text)
+static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
+                              const char *text)
 {
     char file[] = "/tmp/launch_XXXXXX";
     int fd = mkstemp(file);
@@ -209,7 +220,7 @@ static json_t *scenario_of(struct launch *l, struct cfg_loader *loader,
     cfg_loader_init(loader);
     struct cfg root = launch_load(l, loader, file, NULL);
     unlink(file);
-    return root.json;
+    return root;
 }
 
 static void test_fields(void)
@@ -230,7 +241,7 @@ static void test_fields(void)
         { "hyperparameters={'model_id': 'gpt2-of-mine'}", "/model", NULL },
         { "hyperparameters={'task_name': 'mnli', 'num_train_epochs': 3.0}",
           "/training/samples", "392702" },
-        { "hyperparameters={'num_train_epochs': 3}", "/training/epochs", NULL },
+        { "hyperparameters={'num_train_epochs': 3}", "/training/epochs", "3" },
         { "entry_point='src/run_clm.py'", "/training/task", "\"causal-lm\"" },
         { "instance_count=1, framework_version='2.0.1'", "/software/pytorch",
           "\"2.0.1\"" },
@@ -240,6 +251,21 @@ static void test_fields(void)
           "distribution={'smdistributed': {'modelparallel': {'enabled': True, "
           "'parameters': {'microbatches': 4, 'fp16': True}}}}",
           "/training/micro_batch_size", "2" },
+        { "max_run=3 * 24 * 3600, instance_count=1", "/job/max_run", "\"259200s\"" },
+        { "instance_count=1, keep_alive_period_in_seconds=600", "/job/keep_alive",
+          "\"600s\"" },
+        { "instance_count=1, keep_alive_period_in_seconds=600, use_spot_instances=True",
+          "/job/keep_alive", NULL },
+        { "instance_count=1, input_mode='FastFile', volume_size=500", "/storage",
+          "{\"mode\":\"FastFile\"}" },
+        { "instance_count=1, input_mode='File', volume_size=500", "/storage",
+          "{\"volume\":\"500GiB\"}" },
+        { "instance_count=1, checkpoint_s3_uri=uri, hyperparameters={'save_steps': "
+          "500}",
+          "/job/checkpoint", "{\"to\":\"s3\",\"every\":500}" },
+        { "hyperparameters={'save_steps': 500}", "/job", NULL },
+        { "hyperparameters={'dataloader_num_workers': 4}", "/input",
+          "{\"workers\":4}" },
         { "distribution={'mpi': {'enabled': True, 'processes_per_host': n()}}",
           "/distribution", "{\"mpi\":{\"enabled\":true}}" },
     };
@@ -248,7 +274,7 @@ static void test_fields(void)
         struct cfg_loader loader;
         char text[600];
         snprintf(text, sizeof(text), "e = PyTorch(%s)\n", cases[i].arguments);
-        json_t *v = scenario_of(&l, &loader, text);
+        json_t *v = scenario_of(&l, &loader, text).json;
         CU_ASSERT_PTR_NOT_NULL_FATAL(v);
         v = pointer_get(v, cases[i].pointer);
         char *got = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
@@ -267,14 +293,66 @@ static void test_itself(void)
 {
     struct launch l;
     struct cfg_loader loader;
-    json_t *tree =
+    struct cfg tree =
         scenario_of(&l, &loader,
                     "d = {'mpi': {'enabled': True}}\nd['d'] = d\nd['e'] = d\n"
                     "e = PyTorch(distribution=d)\n");
-    CU_ASSERT_PTR_NOT_NULL(tree);
+    CU_ASSERT_PTR_NOT_NULL(tree.json);
     CU_ASSERT(l.doubts.n > 0);
     launch_release(&l);
     cfg_loader_release(&loader);
+}
+
+/* What of the job cannot stand is left out with a note, unless --set completes it. */
+static void test_settling(void)
+{
+    static const struct {
+        const char *arguments, *set, *pointer;
+        bool kept;
+    } cases[] = {
+        { "instance_count=1, max_run=600", NULL, "/job", false },
+        { "instance_count=1, max_run=600", "/training/steps=10", "/job/max_run", true },
+        { "instance_count=1, max_run=600", "/job/image=8GB", "/job/max_run", true },
+        { "instance_count=1, checkpoint_s3_uri='s3://a', hyperparameters={'max_steps': "
+          "9}",
+          NULL, "/job/checkpoint", false },
+        { "instance_count=1, checkpoint_s3_uri='s3://a', hyperparameters={'max_steps': "
+          "9}",
+          "/job/checkpoint/interval=30min", "/job/checkpoint/to", true },
+        { "instance_count=1, max_run=hours()", "/training/steps=10", "/job", false },
+        { "instance_count=1, input_mode='Fast'", "/input/sample=8kB", "/storage",
+          false },
+        { "instance_count=1, volume_size=30", NULL, "/storage", false },
+        { "instance_count=1, volume_size=30", "/storage/dataset=9GB", "/storage/volume",
+          true },
+        { "instance_count=1, input_mode='Pipe'", "/input/sample=8kB", "/storage/mode",
+          true },
+        { "hyperparameters={'num_train_epochs': 3}", NULL, "/training/epochs", false },
+        { "hyperparameters={'num_train_epochs': 3}", "/training/samples=100",
+          "/training/epochs", true },
+        { "hyperparameters={'dataloader_num_workers': 4}", NULL, "/input", false },
+        { "hyperparameters={'dataloader_num_workers': 4}", "/input/cpu=5ms",
+          "/input/workers", true },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct launch l;
+        struct cfg_loader loader;
+        char text[600];
+        snprintf(text, sizeof(text), "e = PyTorch(%s)\n", cases[i].arguments);
+        struct cfg root = scenario_of(&l, &loader, text);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
+        if (cases[i].set)
+            CU_ASSERT_EQUAL(cfg_set(root, cases[i].set), 0);
+        launch_complete(&l, root);
+        bool kept = pointer_get(root.json, cases[i].pointer) != NULL;
+        CU_ASSERT_EQUAL(kept, cases[i].kept);
+        CU_ASSERT(cases[i].kept || l.notes.n > 0);
+        if (kept != cases[i].kept)
+            fprintf(stderr, "%s, %s\n", cases[i].arguments,
+                    cases[i].set ? cases[i].set : "");
+        launch_release(&l);
+        cfg_loader_release(&loader);
+    }
 }
 
 void test_launch_register(void)
@@ -285,4 +363,5 @@ void test_launch_register(void)
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "fields of the scenario", test_fields);
     CU_add_test(suite, "a dictionary in itself", test_itself);
+    CU_add_test(suite, "the job around the steps", test_settling);
 }

@@ -3,7 +3,7 @@ import os
 from sagemaker.huggingface import HuggingFace
 
 nodes = int(os.environ.get("NODES", "2"))
-hyperparameters = {"model_name_or_path": pick_model(), "max_seq_length": 3 * 128}
+hyperparameters = {"model_name_or_path": pick_model(), "max_seq_length": 3 * base}
 hyperparameters["per_device_train_batch_size"] = batch
 
 huggingface = HuggingFace(
