@@ -31,6 +31,16 @@ void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
                 100.0 * (double)c->within_without / (double)c->n);
 }
 
+void report_blind_text(FILE *out, const struct regime_coverage *c)
+{
+    if (c->n)
+        fprintf(out,
+                "Of %" PRId64
+                " rows that nothing was fitted to, %.0f %% lie within the "
+                "range stated of them\n",
+                c->n, 100.0 * (double)c->within / (double)c->n);
+}
+
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n)
 {
     json_t *list = json_array();

@@ -39,6 +39,7 @@ struct mapping {
     const char *name;
     const char *source, *hardware;
     bool recalled; /* numbers from memory, not read in the source */
+    bool blind;    /* nothing was fitted to it, ranges included: no cells of regimes */
     enum mapping_kind kind;
     struct csv csv;
     struct filters filters;

@@ -274,12 +274,29 @@ static void test_tables(void)
     cfg_loader_release(&loader);
 }
 
+/* Blind rows are judged by the cells, and are not among them. */
+static void test_unfitted(void)
+{
+    struct cfg_loader loader;
+    struct mapping mapping;
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, "published_elsewhere", NULL),
+                          0);
+    CU_ASSERT_TRUE(mapping.blind);
+    const struct trust_table *shipped = trust_table_get(&loader);
+    for (int32_t i = 0; i < shipped->n; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(shipped->cells[i].source, mapping.name);
+    mapping_release(&mapping);
+    cfg_loader_release(&loader);
+}
+
 void test_trust_register(void)
 {
     CU_pSuite suite = CU_add_suite("trust", NULL, NULL);
     CU_add_test(suite, "distances", test_distances);
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
+    CU_add_test(suite, "blind tables", test_unfitted);
     CU_add_test(suite, "nearest cells", test_nearest);
     CU_add_test(suite, "files", test_files);
     CU_add_test(suite, "rows of real tables keep their ranges", test_tables);
