@@ -73,6 +73,8 @@ static const struct cfg_field gemm_fields[] = {
     CFG_BOOL("fractional", struct gpu_gemm, fractional),
     CFG_REAL("misaligned", struct gpu_gemm, misaligned, 1, 100),
     CFG_REAL("misaligned_batch", struct gpu_gemm, misaligned_batch, 1, 100),
+    CFG_QUANTITY("split", struct gpu_gemm, split_s, UNIT_SECONDS, 0, 1e-3),
+    CFG_QUANTITY("latency", struct gpu_gemm, latency_s, UNIT_SECONDS, 0, 1e-6),
     CFG_END,
 };
 
@@ -98,7 +100,10 @@ static int read_gemm_row(struct gpu_gemm *g, struct cfg row)
                              .epilogue = 1,
                              .misaligned = 1,
                              .misaligned_batch = 1 };
-    return cfg_read(row, gemm_fields, g);
+    int rc = cfg_read(row, gemm_fields, g);
+    if (!cfg_present(cfg_get(row, "split")))
+        g->split_s = g->launch_s;
+    return rc;
 }
 
 static int read_gemm(struct gpu *gpu, struct cfg object)

@@ -23,6 +23,8 @@ struct gpu_gemm {
     /* Factors of time where rows of a matrix are not aligned as tensor cores load them:
      * of one product (an odd length), and of a batch (no multiple of 16 bytes). */
     double misaligned, misaligned_batch;
+    double split_s;   /* the second kernel that adds up the parts of a split k */
+    double latency_s; /* of one k of a tile's loop, at least: its loads' latency */
 };
 
 struct gpu {

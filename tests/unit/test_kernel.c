@@ -19,8 +19,8 @@ static struct gpu a100(void)
                      .flash_forward_frac = 0.605,
                      .flash_backward_frac = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
-    g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.96, 0.87, 47e9, 0.735, 2.9e-6, 1, false, 1, 1 };
+    g.gemm[DTYPE_BF16] = (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
+                                             false, 1,    1,    2.1e-6, 4.7e-9 };
     return g;
 }
 
@@ -33,7 +33,8 @@ static struct gpu h100(void)
     g.hbm_Bps = 3350e9;
     g.peak_flops[DTYPE_BF16] = 989e12;
     g.gemm[DTYPE_BF16] =
-        (struct gpu_gemm) { 0.852, 0.88, 125e9, 0.87, 2.56e-6, 0.57, true, 1, 1 };
+        (struct gpu_gemm) { 0.8625, 0.88, 127e9, 0.87,    2.52e-6, 0.57,
+                            true,   1,    1,     2.87e-6, 1.36e-9 };
     return g;
 }
 
@@ -46,7 +47,7 @@ static struct gpu v100(void)
     g.hbm_Bps = 900e9;
     g.peak_flops[DTYPE_FP32] = 15.7e12;
     g.gemm[DTYPE_FP32] =
-        (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false, 1, 1 };
+        (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false, 1, 1, 3.5e-6, 0 };
     return g;
 }
 
@@ -59,35 +60,37 @@ static double plain_candidate_us(const struct gpu *g, const struct gpu_gemm *c,
     const double e = 2, P = (double)g->n_sms, BW = g->hbm_Bps / 1e6;
     double T = ceil(m / bm) * ceil(n / bn) * b, N = T * s, W = ceil(N / P);
     double ks = 32 * ceil(k / (32 * s));
-    double tk = fmax(2 * bm * bn * P / (c->eta * g->peak_flops[DTYPE_BF16] / 1e6),
-                     e * (bm + bn) / (c->port_Bps / 1e6));
+    double tk = fmax(fmax(2 * bm * bn * P / (c->eta * g->peak_flops[DTYPE_BF16] / 1e6),
+                          e * (bm + bn) / (c->port_Bps / 1e6)),
+                     c->latency_s * 1e6);
     double tepi = c->epilogue * e * bm * bn * P / (c->hbm_frac * BW);
     double t;
-    if (s > 1 && !(k / s >= 256 && T <= 4 * P))
+    bool whole = g->sm_arch < 90;
+    if (s > 1 && (k / s < 256 || (T > P && (!whole || k < 6000 || T > 8 * P))))
         return (double)INFINITY;
-    if (g->sm_arch < 90) {
-        if (bm * bn <= 16384 && N > P)
-            W = 2 * ceil(N / (2 * P));
+    if (whole && bm * bn <= 16384)
+        t = N > P ? 2 * ceil(N / (2 * P)) * (ks * tk + tepi) : 1.06 * ks * tk + tepi;
+    else if (whole)
         t = W * (ks * tk + tepi);
-    } else {
+    else
         t = N > P ? N / P * ks * tk + W * tepi : ks * tk + tepi;
-    }
     if (s > 1)
-        t += c->launch_s * 1e6 + 4 * s * b * m * n / (c->hbm_frac * BW);
+        t += c->split_s * 1e6 + 4 * s * b * m * n / (c->hbm_frac * BW);
     return t;
 }
 
 static double plain_gemm_us(const struct gpu *g, double m, double n, double k, double b)
 {
     static const double tiles[][2] = { { 256, 128 }, { 128, 256 }, { 128, 128 },
-                                       { 64, 256 },  { 64, 128 },  { 64, 64 } };
-    static const double split[] = { 1, 2, 3, 4, 5, 8, 16 };
+                                       { 64, 256 },  { 64, 128 },  { 64, 64 },
+                                       { 64, 32 } };
+    static const double split[] = { 1, 2, 3, 4, 5, 6, 8, 12, 16, 24 };
     const struct gpu_gemm *c = &g->gemm[DTYPE_BF16];
     double best = (double)INFINITY;
-    for (int i = 0; i < 7; i++) {
-        double bm = i < 6 ? tiles[i][0] : g->sm_arch < 90 ? 32 : 64;
-        double bn = i < 6 ? tiles[i][1] : g->sm_arch < 90 ? 32 : 16;
-        for (int j = 0; j < 7; j++)
+    for (int i = 0; i < 8; i++) {
+        double bm = i < 7 ? tiles[i][0] : g->sm_arch < 90 ? 32 : 64;
+        double bn = i < 7 ? tiles[i][1] : g->sm_arch < 90 ? 32 : 16;
+        for (int j = 0; j < 10; j++)
             best = fmin(best, plain_candidate_us(g, c, m, n, k, b, bm, bn, split[j]));
     }
     double d = 2 * b * (m * k + n * k + m * n) / (c->hbm_frac * g->hbm_Bps / 1e6);
@@ -107,6 +110,8 @@ static const struct shape shapes[] = {
     { 2048, 5120, 8192, 1 }, { 8192, 65536, 4096, 1 },   { 127, 129, 100000, 1 },
     { 33, 65, 257, 3 },      { 16384, 768, 16384, 1 },   { 1024, 1024, 1024, 16 },
     { 100000, 3, 5, 1 },     { 108 * 256, 128, 512, 1 }, { 5, 7, 11, 100000 },
+    { 1024, 4096, 5120, 1 }, { 1024, 4096, 8192, 1 },    { 8, 4096, 65536, 1 },
+    { 96, 512, 12288, 1 },
 };
 enum { SHAPES_N = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -129,15 +134,24 @@ static void test_equations(void)
         }
 }
 
-/* Measured on A100 and H100 (ai-dynamo/aiconfigurator tables): the model is within the
- * errors that its study states for large products. */
+/* Measured on A100 and H100 (ai-dynamo/aiconfigurator tables), microseconds: large
+ * products, and on A100 one of 1.2 waves without and with its k split. */
 static void test_measured(void)
 {
     const struct gpu a = a100(), h = h100();
-    struct shape s = { 8192, 65536, 4096, 1 };
-    CU_ASSERT_DOUBLE_EQUAL(gemm_us(&a, s, false, kernel_alone), 15500, 1500);
-    s = (struct shape) { 32768, 65536, 12288, 1 };
-    CU_ASSERT_DOUBLE_EQUAL(gemm_us(&h, s, false, kernel_alone), 60324, 5000);
+    const struct {
+        const struct gpu *gpu;
+        struct shape shape;
+        double us;
+    } rows[] = {
+        { &a, { 8192, 65536, 4096, 1 }, 15500 },
+        { &a, { 1024, 4096, 5120, 1 }, 251.7 },
+        { &a, { 1024, 4096, 8192, 1 }, 317.7 },
+        { &h, { 32768, 65536, 12288, 1 }, 60324 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CU_ASSERT_DOUBLE_EQUAL(gemm_us(rows[i].gpu, rows[i].shape, false, kernel_alone),
+                               rows[i].us, 0.08 * rows[i].us);
 }
 
 /* Neither faster than the peak nor than the memory. */
