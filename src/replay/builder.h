@@ -99,7 +99,7 @@ enum keep {
 /* A pass as it was measured in isolation. */
 struct measured {
     bool known;
-    int32_t pass; /* of the program */
+    struct pass_cost cost;
     struct ledger_change memory;
     double flops;
 };
@@ -163,7 +163,8 @@ struct builder {
     const struct op_comm *ring; /* beside which the next operator runs; NULL: none */
     int32_t receives;           /* message that the next kernel waits for; -1: none */
     int32_t last_kernel;        /* task; -1: none yet */
-    struct measured *measured;  /* [chunks][PASS_N][first or not] */
+    struct measured_stage *measured; /* its passes, shared with stages like it */
+    int32_t *passes; /* [chunks][PASS_N][first or not] of the program; -1: none yet */
     int64_t offloaded, n_loads; /* checkpoints copied out, and back */
     int32_t loads[64];          /* last kernels before the loads remembered */
     int32_t backward_begin;     /* kernel before the pass's backward */
@@ -311,9 +312,11 @@ int pass_backward_block(struct builder *b, int32_t block, struct err *err);
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err);
 
-/* measure.c: the pass in isolation, measured once. */
+/* measure.c: set-up, when all else is planned; the pass in isolation, measured once for
+ * all stages like this one, and its index among the program's passes. */
+void measure_begin(struct builder *b);
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
-                 const struct measured **out, struct err *err);
+                 const struct measured **out, int32_t *index, struct err *err);
 
 /* What a middle layer takes, for reports and for comparison with layer benchmarks: its
  * kernels and the collectives of its tensor group, recomputation in the backward. */

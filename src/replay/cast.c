@@ -130,20 +130,40 @@ static void assign(struct cast *cast, struct arena *arena, const struct scenario
     }
 }
 
+/* Stages have instances of their own, all of one kind. */
+static bool stages_lie_alike(const struct groups *g)
+{
+    return cluster_is_uniform(g->cluster) && groups_are_even(g) &&
+           g->layout.stride_p % g->cluster->groups[0].gpus_per_instance == 0;
+}
+
 int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
                const struct cast_options *options, struct err *err)
 {
     struct pass_list *orders;
+    struct op_list model;
+    struct measured_stage *measured = NULL;
+    struct op_settings settings = scenario_op_settings(s);
     int64_t *firsts;
     *cast = (struct cast) { 0 };
     groups_init(&cast->groups, arena, s);
     bool unfold = options->unfold || !folds(s) || is_small_and_uneven(cast);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;
-    struct step_request q = { arena,         s,
-                              cast->net,     cast->folded,
-                              &cast->groups, options->detail,
-                              options->marks };
+    if (op_list_make(&model, arena, &s->model, &settings, err) < 0)
+        return -1;
+    struct step_request q = {
+        .arena = arena,
+        .s = s,
+        .net = cast->net,
+        .folded = cast->folded,
+        .groups = &cast->groups,
+        .model = &model,
+        .stages_alike = stages_lie_alike(&cast->groups),
+        .measured = &measured,
+        .detail = options->detail,
+        .marks = options->marks,
+    };
     choose_steps(cast, arena, s, &firsts);
     if (make_orders(cast, &q, &orders, err) < 0)
         return -1;

@@ -1,12 +1,84 @@
 /* Passes replayed in isolation: a pass of a pipeline's stage begins when its message has
  * come and the host with it, so that it takes the same time wherever it stands, and one
- * replay in detail serves for all of its kind. */
+ * replay in detail serves for all of its kind, and for those of all stages that hold the
+ * same blocks and lie alike. */
 #include "base/units.h"
 #include "replay/builder.h"
 #include "replay/run.h"
 #include "replay/syncs.h"
 
 #include <string.h>
+
+/* Stages that are alike ---------------------------------------------------------------- */
+
+struct measured_stage {
+    struct measured_stage *next;
+    int64_t rank; /* that it was measured for */
+    const struct gpu *gpu;
+    const struct op_block *blocks;     /* of its list ... */
+    const struct chunk_slices *chunks; /* ... and which of them its chunks hold */
+    struct measured *passes;           /* [chunks][PASS_N][first or not] */
+    bool has_layer;
+    double kernels_s[2]; /* of a layer: forward, backward */
+};
+
+static bool is_last_stage(const struct builder *b, int64_t rank)
+{
+    return groups_stage(b->request->groups, rank) == b->s->parallel.pipeline - 1;
+}
+
+static bool same_slice(const struct builder *b, const struct measured_stage *m,
+                       struct slice x, struct slice y)
+{
+    const struct op_block *p = &b->list.blocks[x.block], *q = &m->blocks[y.block];
+    return x.repeat == y.repeat && p->forward == q->forward &&
+           p->backward == q->backward && p->params == q->params;
+}
+
+static bool same_blocks(const struct builder *b, const struct measured_stage *m)
+{
+    for (int64_t i = 0; i < b->s->parallel.virtual_stages; i++) {
+        const struct chunk_slices *x = &b->chunks[i], *y = &m->chunks[i];
+        if (x->n != y->n)
+            return false;
+        for (int32_t k = 0; k < x->n; k++)
+            if (!same_slice(b, m, x->v[k], y->v[k]))
+                return false;
+    }
+    return true;
+}
+
+/* Whether all passes of the builder's stage take what those of the other do. */
+static bool is_like(const struct builder *b, const struct measured_stage *m)
+{
+    return b->gpu == m->gpu && (b->plans_rank == m->rank || b->request->stages_alike) &&
+           is_last_stage(b, b->plans_rank) == is_last_stage(b, m->rank) &&
+           same_blocks(b, m);
+}
+
+void measure_begin(struct builder *b)
+{
+    int64_t n = b->s->parallel.virtual_stages * PASS_N * 2;
+    b->passes = ARENA_ARRAY(b->arena, n, int32_t);
+    for (int64_t i = 0; i < n; i++)
+        b->passes[i] = -1;
+    for (b->measured = *b->request->measured; b->measured;
+         b->measured = b->measured->next)
+        if (is_like(b, b->measured))
+            return;
+    b->measured = ARENA_NEW(b->arena, struct measured_stage);
+    *b->measured = (struct measured_stage) {
+        .next = *b->request->measured,
+        .rank = b->plans_rank,
+        .gpu = b->gpu,
+        .blocks = b->list.blocks,
+        .chunks = b->chunks,
+        .passes = ARENA_ARRAY(b->arena, n, struct measured),
+    };
+    *b->request->measured = b->measured;
+}
+
+/* Measuring ---------------------------------------------------------------------------- */
 
 /* What jitter of single kernels comes to over the pass. */
 static void read_kernels(struct pass_cost *cost, const struct program *p,
@@ -92,7 +164,6 @@ static void take_events(struct builder *b, struct ledger_change *memory)
 static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
                    struct measured *m, struct err *err)
 {
-    struct pass_cost cost;
     struct ledger from = b->step->ledger;
     struct ledger *l = &b->step->ledger;
     double flops = b->step->flops;
@@ -102,18 +173,14 @@ static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool f
     l->events.n = l->events.cap = 0;
     b->first = first;
     b->reduces = false;
-    int rc = replay(b, kind, chunk, &cost, err);
+    int rc = replay(b, kind, chunk, &m->cost, err);
     b->reduces = reduces;
     m->flops = b->step->flops - flops;
     b->step->flops = flops;
     take_events(b, &m->memory);
     ledger_end(l, &from, &m->memory);
-    if (rc < 0)
-        return -1;
-    VEC_PUSH(&b->step->program.passes, cost);
-    m->pass = (int32_t)(b->step->program.passes.n - 1);
-    m->known = true;
-    return 0;
+    m->known = rc == 0;
+    return rc;
 }
 
 /* A chunk of that layer alone, with a host that never binds and whole parameters. */
@@ -139,8 +206,9 @@ static int measure_block(struct builder *b, int32_t block, struct err *err)
             ledger_apply(&b->step->ledger, &m[i].memory);
     }
     b->step->ledger = before;
-    for (int i = 0; i < 2 && rc == 0; i++)
-        b->step->kernels_s[i] = units_s(b->step->program.passes.v[m[i].pass].time_ps);
+    for (int i = 0; i < 2; i++)
+        b->measured->kernels_s[i] = units_s(m[i].cost.time_ps);
+    b->measured->has_layer = rc == 0;
     return rc;
 }
 
@@ -153,17 +221,28 @@ int measure_layer(struct builder *b, struct err *err)
         b->step->layer_parameters_B =
             (int64_t)((double)block_parameters(block) * b->states.parameter_B);
         b->step->layer_activations_B = pass_kept_B(b, i);
-        return measure_block(b, i, err);
+        if (!b->measured->has_layer && measure_block(b, i, err) < 0)
+            return -1;
+        for (int k = 0; k < 2; k++)
+            b->step->kernels_s[k] = b->measured->kernels_s[k];
+        return 0;
     }
     return 0;
 }
 
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
-                 const struct measured **out, struct err *err)
+                 const struct measured **out, int32_t *index, struct err *err)
 {
     bool both = kind == PASS_FORWARD; /* forwards are alike */
-    struct measured *m =
-        &b->measured[(chunk * PASS_N + (int32_t)kind) * 2 + (first && !both)];
+    int32_t at = (chunk * PASS_N + (int32_t)kind) * 2 + (first && !both);
+    struct measured *m = &b->measured->passes[at];
+    if (!m->known && measure(b, kind, chunk, first, m, err) < 0)
+        return -1;
+    if (b->passes[at] < 0) {
+        b->passes[at] = (int32_t)b->step->program.passes.n;
+        VEC_PUSH(&b->step->program.passes, m->cost);
+    }
     *out = m;
-    return m->known ? 0 : measure(b, kind, chunk, first, m, err);
+    *index = b->passes[at];
+    return 0;
 }

@@ -40,13 +40,13 @@ static int send(struct builder *b, bool back, int32_t message, struct err *err)
 static int write_measured(struct builder *b, struct pass_ref ref, struct err *err)
 {
     const struct measured *m;
-    int32_t waits[2] = { b->waits[0], b->waits[1] }, receives = b->receives;
+    int32_t pass, waits[2] = { b->waits[0], b->waits[1] }, receives = b->receives;
     b->waits[0] = b->waits[1] = b->receives = -1;
-    if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, err) < 0)
+    if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, &pass, err) < 0)
         return -1;
     struct program *p = &b->step->program;
     build_mark_memory(b);
-    b->last_kernel = program_pass(p, m->pass);
+    b->last_kernel = program_pass(p, pass);
     p->tasks.v[b->last_kernel].receives = receives;
     program_follow(p, b->last_kernel, waits[0]);
     program_follow(p, b->last_kernel, waits[1]);

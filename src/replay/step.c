@@ -101,7 +101,6 @@ static void set_up(struct builder *b)
     b->waits[0] = b->waits[1] = b->backward_begin = -1;
     b->detail = q->detail || q->s->parallel.pipeline == 1;
     int64_t chunks = q->s->parallel.virtual_stages;
-    b->measured = ARENA_ARRAY(q->arena, chunks * PASS_N * 2, struct measured);
     b->seen = ARENA_ARRAY(q->arena, chunks, bool);
     b->splits =
         q->s->parallel.pipeline > 1 && q->s->parallel.schedule == SCHEDULE_ZB_H1;
@@ -110,10 +109,8 @@ static void set_up(struct builder *b)
 
 static int builder_init(struct builder *b, struct err *err)
 {
-    struct op_list model;
     set_up(b);
-    if (op_list_make(&model, b->arena, &b->s->model, &b->settings, err) < 0 ||
-        stage_cut(b, &model, err) < 0 || tensor_plan(b, err) < 0 ||
+    if (stage_cut(b, b->request->model, err) < 0 || tensor_plan(b, err) < 0 ||
         shard_plan(b, err) < 0)
         return -1;
     if (sums_gradients(b) && !shard_is_full(b) &&
@@ -122,6 +119,7 @@ static int builder_init(struct builder *b, struct err *err)
     if (param_gather_plan(b, err) < 0)
         return -1;
     pass_time_blocks(b);
+    measure_begin(b);
     if (measure_layer(b, err) < 0)
         return -1;
     b->step->ledger.records = true;
@@ -216,12 +214,13 @@ int step_measure(const struct step_request *request, int64_t rank,
         .step = &step, .request = request, .gpu = gpu, .plans_rank = rank
     };
     const struct measured *m;
+    int32_t pass;
     int rc = builder_init(&b, err);
     for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
-        rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, err);
+        rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, &pass, err);
         if (rc == 0) {
             ledger_apply(&step.ledger, &m->memory);
-            time_ps[kind] = step.program.passes.v[m->pass].time_ps;
+            time_ps[kind] = m->cost.time_ps;
         }
     }
     int32_t comm =

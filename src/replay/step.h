@@ -26,6 +26,8 @@ struct step {
     int64_t states_B; /* of buffers, before the step begins */
 };
 
+struct measured_stage; /* passes of a stage, measured: private to measure.c */
+
 /* What steps of one scenario have in common. */
 struct step_request {
     struct arena *arena;
@@ -34,8 +36,11 @@ struct step_request {
     const struct net
         *folded; /* for measuring passes; the same when the run is folded */
     const struct groups *groups;
-    bool detail; /* no pass stands as one task */
-    bool marks;  /* the program says what memory its tasks hold */
+    const struct op_list *model;
+    bool stages_alike; /* the groups of all stages lie alike in the folded net */
+    struct measured_stage **measured; /* the list so far, in the arena */
+    bool detail;                      /* no pass stands as one task */
+    bool marks;                       /* the program says what memory its tasks hold */
 };
 
 /* Builds the step of a rank of the job on a GPU type of the cluster; `order` is its
