@@ -5,14 +5,14 @@
 #include <math.h>
 
 /* clang-format off */
-const struct name_value checkpoint_writer_names[] = {
+static const struct name_value writer_names[] = {
     { "rank0", CHECKPOINT_BY_RANK0 }, { "sharded", CHECKPOINT_SHARDED }, { NULL, 0 },
 };
 
 #define C struct checkpoint
 static const struct cfg_field checkpoint_fields[] = {
     CFG_ENUM("to", C, to, storage_kind_names),
-    CFG_ENUM("writer", C, writer, checkpoint_writer_names),
+    CFG_ENUM("writer", C, writer, writer_names),
     CFG_BOOL("async", C, async),
     CFG_INT("every", C, every, 1, 1e15),
     CFG_QUANTITY("interval", C, interval_s, UNIT_SECONDS, 1e-3, 1e9),

@@ -9,7 +9,6 @@ enum checkpoint_writer {
     CHECKPOINT_BY_RANK0, /* one instance writes all */
     CHECKPOINT_SHARDED   /* every instance that holds a part of the states writes it */
 };
-extern const struct name_value checkpoint_writer_names[];
 
 struct checkpoint {
     bool given;

@@ -23,7 +23,8 @@ bool job_is_billed(enum job_phase phase)
     return phase != JOB_PROVISIONING;
 }
 
-double job_forward_s(const struct scenario *s, const struct simulate_result *step)
+static double forward_pass_s(const struct scenario *s,
+                             const struct simulate_result *step)
 {
     const double *parts = step->parts_s;
     double layer_s = step->layer.forward_s + step->layer.backward_s;
@@ -46,7 +47,7 @@ static double evaluation_s(struct job_result *r, const struct whole_job *job,
         return 0;
     double batches =
         ceil((double)job->evaluation_samples / (double)s->training.global_batch_size);
-    double forward_s = job_forward_s(s, step);
+    double forward_s = forward_pass_s(s, step);
     if (input->given && isfinite(input->samples_per_s))
         forward_s = fmax(forward_s,
                          (double)s->training.global_batch_size / input->samples_per_s);

@@ -73,7 +73,4 @@ void whole_job_run(struct job_result *r, struct arena *arena,
                    const struct input_result *input, const struct scenario *s,
                    struct simulate_result *step);
 
-/* A forward pass over a step's samples, from the parts of a simulated step: (15.6). */
-double job_forward_s(const struct scenario *s, const struct simulate_result *step);
-
 #endif

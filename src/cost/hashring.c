@@ -17,7 +17,6 @@ static int compare_points(const void *a, const void *b)
 void hashring_init(struct hashring *r, struct arena *arena, int32_t n_servers,
                    int32_t virtual_nodes)
 {
-    r->n_servers = n_servers;
     r->n_points = n_servers * virtual_nodes;
     r->points = ARENA_ARRAY(arena, r->n_points, struct hashring_point);
     for (int32_t s = 0; s < n_servers; s++) {

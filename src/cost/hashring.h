@@ -17,7 +17,7 @@ struct hashring_point {
 };
 
 struct hashring {
-    int32_t n_servers, n_points;
+    int32_t n_points;
     struct hashring_point *points; /* by hash; in the arena */
 };
 

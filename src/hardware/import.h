@@ -48,7 +48,4 @@ struct import_words {
 int import_complete(struct instance *inst, const struct import *im,
                     const struct import_words *words, struct cfg_loader *loader);
 
-/* Whether two machines have their GPUs under switches in the same manner. */
-bool import_same_pcie(const struct import *im, const struct instance *inst);
-
 #endif

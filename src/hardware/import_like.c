@@ -48,7 +48,7 @@ bool import_joint_is(enum import_joint joint, enum fabric_kind kind)
     return joint == IMPORT_UNTOLD || kinds[joint] == kind;
 }
 
-bool import_same_pcie(const struct import *im, const struct instance *inst)
+static bool same_pcie(const struct import *im, const struct instance *inst)
 {
     if (!im->pcie_told || im->n_pcie != inst->n_pcie || im->n_gpus != inst->n_gpus)
         return false;
@@ -95,7 +95,7 @@ static int likeness(const struct import_filling *f, const struct instance *inst)
     int32_t ports = 0;
     for (int32_t i = 0; i < inst->n_nics; i++)
         ports += inst->nics[i].rails;
-    return 1 + 8 * (im->n_gpus == inst->n_gpus) + 4 * import_same_pcie(im, inst) +
+    return 1 + 8 * (im->n_gpus == inst->n_gpus) + 4 * same_pcie(im, inst) +
            4 * (f->joint == IMPORT_NVLINK && same_nvlinks(im, inst)) +
            2 * (im->n_nics > 0 && im->n_nics == ports) +
            2 * (im->network != IMPORT_ANY_NETWORK &&

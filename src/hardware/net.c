@@ -5,12 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-const struct name_value net_kind_names[] = {
-    { "nvlink", NET_NVLINK }, { "pcie", NET_PCIE }, { "uplink", NET_UPLINK },
-    { "socket", NET_SOCKET }, { "host", NET_HOST }, { "nic", NET_NIC },
-    { "core", NET_CORE },     { NULL, 0 },
-};
-
 /* The copies of one group: neighbours in the numbering of copies and links. */
 struct block {
     struct shape *shape;

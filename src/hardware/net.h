@@ -30,8 +30,6 @@ enum net_kind {
     NET_KINDS
 };
 
-extern const struct name_value net_kind_names[];
-
 struct net_link {
     enum net_kind kind;
     int64_t copy;     /* instance copy it belongs to; -1: the core */

@@ -8,17 +8,8 @@
 #include <limits.h>
 #include <string.h>
 
-const struct name_value model_head_names[] = {
-    { "none", MODEL_HEAD_NONE },
-    { "causal-lm", MODEL_HEAD_CAUSAL_LM },
-    { "masked-lm", MODEL_HEAD_MASKED_LM },
-    { "pretraining", MODEL_HEAD_PRETRAIN },
-    { "question-answering", MODEL_HEAD_SPAN },
-    { "classification", MODEL_HEAD_CLASS },
-    { NULL, 0 },
-};
-
-bool model_has_vocabulary(const struct model *m)
+/* Whether the head makes logits of words. */
+static bool has_vocabulary(const struct model *m)
 {
     return m->head == MODEL_HEAD_CAUSAL_LM || m->head == MODEL_HEAD_MASKED_LM ||
            m->head == MODEL_HEAD_PRETRAIN;
@@ -26,7 +17,7 @@ bool model_has_vocabulary(const struct model *m)
 
 bool model_ties_head(const struct model *m)
 {
-    return m->tied_embeddings && model_has_vocabulary(m);
+    return m->tied_embeddings && has_vocabulary(m);
 }
 
 /* Endings of class names in "architectures"; what is not listed (BertModel) leaves the

@@ -58,11 +58,8 @@ struct model {
     bool positions_assumed; /* the file gives none: grow with the sequence */
 };
 
-extern const struct name_value model_head_names[];
-
-/* Whether the head makes logits of words; with the embedding's own matrix. Other heads
+/* Whether the head makes logits of words with the embedding's own matrix. Other heads
  * have no use for that matrix, whatever the file says is tied. */
-bool model_has_vocabulary(const struct model *m);
 bool model_ties_head(const struct model *m);
 
 /* A model named, given by path, or described inline by `value` (string or object).

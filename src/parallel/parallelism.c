@@ -27,7 +27,7 @@ const struct name_value sharding_names[] = {
     { "none", SHARDING_NONE }, { "optimizer", SHARDING_OPTIMIZER },
     { "gradients", SHARDING_GRADIENTS }, { "full", SHARDING_FULL }, { NULL, 0 },
 };
-const struct name_value compression_names[] = {
+static const struct name_value compression_names[] = {
     { "none", COMPRESSION_NONE }, { "fp16", COMPRESSION_FP16 },
     { "int8", COMPRESSION_INT8 }, { NULL, 0 },
 };
@@ -36,13 +36,13 @@ const struct name_value tensor_policy_names[] = {
     { "smp-scatter", TENSOR_SMP_SCATTER }, { "smp-gather", TENSOR_SMP_GATHER },
     { NULL, 0 },
 };
-const struct name_value forward_policy_names[] = {
+static const struct name_value forward_policy_names[] = {
     { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
 };
-const struct name_value context_comm_names[] = {
+static const struct name_value context_comm_names[] = {
     { "ring", CONTEXT_RING }, { "all-gather", CONTEXT_ALL_GATHER }, { NULL, 0 },
 };
-const struct name_value outputs_names[] = {
+static const struct name_value outputs_names[] = {
     { "none", OUTPUTS_NONE }, { "loss", OUTPUTS_LOSS }, { "logits", OUTPUTS_LOGITS },
     { NULL, 0 },
 };

@@ -233,7 +233,6 @@ int partition_make(struct partition *p, struct arena *arena,
         .parts = ARENA_ARRAY(arena, c.parts, struct partition_part),
         .compute = c.compute,
         .memory = c.memory,
-        .chain = !c.head_first,
     };
     fill_parts(p, &c);
     return 0;

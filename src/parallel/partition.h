@@ -33,7 +33,6 @@ struct partition {
     int64_t n_stages, n_chunks;   /* stages; chunks of each (virtual stages) */
     struct partition_part *parts; /* [n_chunks x n_stages], in order of execution */
     double compute, memory;       /* of the whole model */
-    bool chain; /* the head is on the last part; else microbatches return for it */
 };
 
 /* What to cut, and how. memory_weight and layers (of PARTITION_MANUAL, [stages x chunks])

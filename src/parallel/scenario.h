@@ -73,9 +73,8 @@ enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER };
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
 
 extern const struct name_value offload_names[], tensor_policy_names[],
-    forward_policy_names[], partition_names[], context_comm_names[], outputs_names[];
-extern const struct name_value library_names[], backend_names[], schedule_names[],
-    sharding_names[], compression_names[], checkpointing_names[];
+    partition_names[], library_names[], backend_names[], schedule_names[],
+    sharding_names[], checkpointing_names[];
 
 struct training {
     int64_t sequence_length;

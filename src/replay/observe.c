@@ -21,7 +21,7 @@ const struct name_value stream_names[] = {
     { NULL, 0 },
 };
 
-const struct name_value work_names[] = {
+static const struct name_value work_names[] = {
     { "other", WORK_OTHER },
     { "forward", WORK_FORWARD },
     { "backward", WORK_BACKWARD },

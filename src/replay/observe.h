@@ -60,6 +60,5 @@ const char *observed_name(const struct program *p, const struct task *t,
                           char name[OBSERVED_NAME_MAX]);
 
 extern const struct name_value stream_names[];
-extern const struct name_value work_names[];
 
 #endif

@@ -44,15 +44,6 @@ const struct coll_library *servers_library(struct arena *arena,
     return l;
 }
 
-double servers_staleness(const double *period_s, int64_t n, int64_t worker)
-{
-    double updates = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (i != worker)
-            updates += period_s[worker] / period_s[i];
-    return updates;
-}
-
 const char *servers_note(struct arena *arena, const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;

@@ -14,11 +14,6 @@ const struct coll_library *servers_library(struct arena *arena,
                                            const struct scenario *s,
                                            const struct op_list *list);
 
-/* Asynchronous workers whose steps take period_s[0..n): how many updates by others lie on
- * average between a worker's pull and its push: sum over j != i of period i / period j.
- * Equal workers: n - 1. */
-double servers_staleness(const double *period_s, int64_t n, int64_t worker);
-
 /* What asynchronous training does to gradients, as a warning; NULL for other jobs. */
 const char *servers_note(struct arena *arena, const struct scenario *s);
 

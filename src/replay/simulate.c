@@ -94,10 +94,10 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;
     r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
     r->mfu = r->model_flops_per_gpu_s / peak;
-    double executed = 0; /* stages weigh differently */
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        executed += cast->steps[i].flops / cast->n_steps;
-    r->hfu = executed / r->step_time_s / peak;
+    r->executed_flops = 0;
+    for (int32_t i = 0; i < cast->n_steps; i++) /* stages weigh differently */
+        r->executed_flops += cast->steps[i].flops;
+    r->hfu = r->executed_flops / cast->n_steps / r->step_time_s / peak;
 }
 
 static void read_cost(struct cost_result *c, const struct scenario *s, double step_s)
@@ -175,9 +175,6 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     read_layer(&r->layer, &cast->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
     read_warnings(r, arena, s, cast);
-    r->executed_flops = 0;
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        r->executed_flops += cast->steps[i].flops;
 }
 
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,

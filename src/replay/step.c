@@ -128,7 +128,6 @@ static int builder_init(struct builder *b, struct err *err)
     b->step->ledger.marks = b->request->marks;
     if (b->request->marks)
         VEC_PUSH(&b->step->program.marks, ledger_mark(&b->step->ledger));
-    b->step->states_B = b->step->ledger.live_B[LEDGER_BUFFERS];
     return 0;
 }
 

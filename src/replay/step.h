@@ -22,8 +22,7 @@ struct step {
     struct ledger ledger;
     double kernels_s[2]; /* of one middle layer: forward, backward */
     int64_t layer_parameters_B, layer_activations_B;
-    double flops;     /* executed by this GPU, over the whole step */
-    int64_t states_B; /* of buffers, before the step begins */
+    double flops; /* executed by this GPU, over the whole step */
 };
 
 struct measured_stage; /* passes of a stage, measured: private to measure.c */

@@ -16,7 +16,8 @@ const struct name_value trust_grade_names[] = { { "extrapolated", TRUST_EXTRAPOL
                                                 { "inferred", TRUST_INFERRED },
                                                 { NULL, 0 } };
 
-struct trust_place trust_place_of(const struct scenario *s)
+/* Where a job stands. */
+static struct trust_place place_of(const struct scenario *s)
 {
     const struct training *t = &s->training;
     const struct cluster *c = &s->cluster;
@@ -226,7 +227,7 @@ static bool has_inferred(const struct simulate_result *r, const struct diags *d)
 void trust_judge(struct simulate_result *r, const struct trust_table *table,
                  const struct diags *diags, const struct scenario *s)
 {
-    struct trust_place at = trust_place_of(s);
+    struct trust_place at = place_of(s);
     r->trust = trust_assess(table, &at, NULL);
     bool inferred = has_inferred(r, diags);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)

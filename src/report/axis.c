@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-double axis_nice_step(double v)
+/* The smallest of 1, 2, 5 times a power of ten that is at least v (v > 0). */
+static double nice_step(double v)
 {
     double power = pow(10, floor(log10(v) + 1e-9)), lead = v / power;
 
@@ -70,7 +71,7 @@ static void fix_linear(struct axis_view *view)
     if (axis->tight)
         return;
     worth = axis_unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)))->worth;
-    step = axis_nice_step((view->hi - view->lo) / worth / 6) * worth;
+    step = nice_step((view->hi - view->lo) / worth / 6) * worth;
     view->lo = floor(view->lo / step + 1e-9) * step;
     view->hi = ceil(view->hi / step - 1e-9) * step;
 }
@@ -87,7 +88,7 @@ static void fix_log(struct axis_view *view)
     if (!view->axis->tight && base > 2) {
         double power = pow(10, floor(log10(view->lo) + 1e-9)), lead = view->lo / power;
         view->lo = power * (lead < 2 - 1e-9 ? 1 : lead < 5 - 1e-9 ? 2 : 5);
-        view->hi = axis_nice_step(view->hi);
+        view->hi = nice_step(view->hi);
     }
 }
 
@@ -155,11 +156,11 @@ static void add_tick(struct axis_view *view, double value, char *text)
 static void linear_ticks(struct axis_view *view, int target)
 {
     double lo = view->lo / view->worth, hi = view->hi / view->worth;
-    double step = axis_nice_step((hi - lo) / target), first = ceil(lo / step - 1e-6);
+    double step = nice_step((hi - lo) / target), first = ceil(lo / step - 1e-6);
     int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
 
     if (!view->unit) { /* each label carries its own unit */
-        step = axis_nice_step((view->hi - view->lo) / target);
+        step = nice_step((view->hi - view->lo) / target);
         first = ceil(view->lo / step - 1e-6);
         for (double k = first; k * step <= view->hi * (1 + 1e-9); k++)
             add_tick(view, k * step, axis_tick_text(view, k * step, -1));

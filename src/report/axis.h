@@ -81,7 +81,4 @@ char *axis_title(const struct axis_view *view);
 /* A single value with its unit, three digits: "12.5 GB/s". */
 char *axis_value_text(char buf[AXIS_TEXT_MAX], const struct axis *axis, double value);
 
-/* The smallest of 1, 2, 5 times a power of ten that is at least v (v > 0). */
-double axis_nice_step(double v);
-
 #endif

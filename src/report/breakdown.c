@@ -1,13 +1,12 @@
 #include "report/breakdown.h"
 
-#include "report/chart.h"
 #include "report/frame.h"
 #include "report/palette.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BAR_PITCH = 34, AROUND = 130, HEIGHT_MIN = 200, PART_FONT = 11, TOTAL_W = 62 };
+enum { PART_FONT = 11, TOTAL_W = 62 }; /* pixels */
 
 static double part_value(const struct breakdown *b, size_t bar, size_t part)
 {
@@ -107,18 +106,4 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
         draw_bar(b, &f, d, i);
     frame_release(&f);
     free(note);
-}
-
-int breakdown_write(const struct breakdown *b, const char *path, struct err *err)
-{
-    size_t shown = b->n_bars < BREAKDOWN_BARS_MAX ? b->n_bars : BREAKDOWN_BARS_MAX;
-    double width = b->width > 0 ? b->width : CHART_WIDTH;
-    double height = fmax((double)shown * BAR_PITCH + AROUND, HEIGHT_MIN);
-    struct draw d;
-
-    height += legend_height_below(b->parts, b->n_parts, width, height);
-    if (draw_open(&d, path, width, b->height > 0 ? b->height : height, err))
-        return -1;
-    breakdown_draw(b, &d);
-    return draw_close(&d, err);
 }

@@ -14,12 +14,10 @@ struct breakdown {
     size_t n_parts;
     const double *values; /* (n_bars, n_parts); NaN and what is not positive: absent */
     struct axis value;    /* label and unit */
-    double width, height; /* 0: the default width, and a height that suits the bars */
 };
 
 enum { BREAKDOWN_BARS_MAX = 60 };
 
-int breakdown_write(const struct breakdown *b, const char *path, struct err *err);
 void breakdown_draw(const struct breakdown *b, struct draw *d);
 
 #endif

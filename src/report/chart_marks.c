@@ -20,14 +20,14 @@ uint32_t series_colour(const struct series *s, size_t index)
     return palette_at(s->colour ? s->colour - 1 : index);
 }
 
-bool series_is_bar(const struct series *s)
+static bool is_bar(const struct series *s)
 {
     return s->kind == SERIES_BARS || s->kind == SERIES_STACKED_BARS;
 }
 
 bool series_is_filled(const struct series *s)
 {
-    return series_is_bar(s) || s->kind == SERIES_STACKED_AREA || s->kind == SERIES_BAND;
+    return is_bar(s) || s->kind == SERIES_STACKED_AREA || s->kind == SERIES_BAND;
 }
 
 size_t series_line_order(const struct chart *chart, size_t index)
@@ -279,7 +279,7 @@ void marks_fill(struct marks *m, size_t index)
         return;
     snprintf(id, sizeof(id), "series-%zu", index);
     draw_group(m->d, id, "series", &m->frame->plot);
-    if (series_is_bar(s)) {
+    if (is_bar(s)) {
         style.cls = "bar";
         draw_bars(m, s, style);
     } else {

@@ -23,7 +23,6 @@ struct marks {
 
 double series_x(const struct series *s, size_t i);
 uint32_t series_colour(const struct series *s, size_t index);
-bool series_is_bar(const struct series *s);
 /* Bars, areas, bands: what has no line. */
 bool series_is_filled(const struct series *s);
 /* How many lines come before it: dashes go by that. */

@@ -81,13 +81,6 @@ int draw_close(struct draw *d, struct err *err)
     return rc;
 }
 
-void draw_abandon(struct draw *d)
-{
-    d->methods->release(d);
-    if (d->to_file)
-        file_out_abandon(&d->file);
-}
-
 static bool finite_points(const struct draw_point *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -109,12 +109,11 @@ struct draw {
 };
 
 /* Opens a canvas that becomes `path`, which ends in .svg, .png or .pdf ("-" is SVG on
- * standard output). After success exactly one of draw_close and draw_abandon follows.
- * The file appears when draw_close succeeds, else not at all. */
+ * standard output). After success draw_close follows; the file appears when that
+ * succeeds, else not at all. */
 int draw_open(struct draw *d, const char *path, double width, double height,
               struct err *err);
 int draw_close(struct draw *d, struct err *err);
-void draw_abandon(struct draw *d);
 
 /* A canvas on any back end, and into text: for figures inside a page, and for tests.
  * `prefix` (may be NULL) outlives the canvas. */

@@ -290,7 +290,8 @@ void frame_take_anyway(struct frame *f, struct draw_box box)
     VEC_PUSH(&f->taken, box);
 }
 
-bool frame_take(struct frame *f, struct draw_box box)
+/* Takes a place inside the plot, if it is free. */
+static bool take(struct frame *f, struct draw_box box)
 {
     struct draw_point a = { box.x, box.y }, b = { box.x + box.w, box.y + box.h };
 
@@ -319,7 +320,7 @@ bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double g
                                 at.y + side.y * far * diagonal + (side.y - 1) * h / 2,
                                 w, h };
         struct draw_text plain = *style;
-        if (!frame_take(f, box))
+        if (!take(f, box))
             continue;
         plain.level = DRAW_CENTRE;
         plain.anchor = DRAW_START;

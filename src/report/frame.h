@@ -33,8 +33,7 @@ void frame_draw(const struct frame *f, struct draw *d);
 struct draw_point frame_at(const struct frame *f, double x, double y);
 bool frame_inside(const struct frame *f, struct draw_point p);
 
-/* Takes a place inside the plot, if it is free. */
-bool frame_take(struct frame *f, struct draw_box box);
+/* Takes a place inside the plot, free or not. */
 void frame_take_anyway(struct frame *f, struct draw_box box);
 
 /* Draws a label near a point where there is room, `gap` pixels from it; nothing where

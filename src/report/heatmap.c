@@ -167,8 +167,7 @@ int heatmap_write(const struct heatmap *map, const char *path, struct err *err)
 {
     struct draw d;
 
-    if (draw_open(&d, path, map->width > 0 ? map->width : CHART_WIDTH,
-                  map->height > 0 ? map->height : CHART_HEIGHT, err))
+    if (draw_open(&d, path, CHART_WIDTH, CHART_HEIGHT, err))
         return -1;
     heatmap_draw(map, &d);
     return draw_close(&d, err);

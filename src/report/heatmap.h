@@ -13,7 +13,6 @@ struct heatmap {
         *values; /* (rows, columns) = (y.n_categories, x.n_categories); NaN: none */
     const char
         *nothing; /* what NaN means, in the legend: "does not fit"; NULL: not said */
-    double width, height; /* 0: the defaults */
 };
 
 int heatmap_write(const struct heatmap *map, const char *path, struct err *err);

@@ -62,21 +62,6 @@ void legend_measure(struct legend *legend, double width, double height)
     legend->box.h = (double)legend->rows * LEGEND_ROW;
 }
 
-double legend_height_below(const char *const *names, size_t n, double width,
-                           double height)
-{
-    struct legend legend = { 0 };
-    double below;
-
-    for (size_t i = 0; i < n; i++)
-        legend_add(&legend,
-                   (struct legend_item) { .name = names[i], .key = LEGEND_BOX });
-    legend_measure(&legend, width, height - 60);
-    below = legend.right ? 0 : legend.box.h;
-    legend_release(&legend);
-    return below;
-}
-
 static void draw_key(const struct legend_item *item, struct draw *d, double x, double y)
 {
     struct draw_style style = { .cls = "legend-key" };

@@ -35,11 +35,6 @@ void legend_add(struct legend *legend, struct legend_item item);
  * most 30 % of the width, else below. Sets the size of box, not its place. */
 void legend_measure(struct legend *legend, double width, double height);
 
-/* What a legend of these names needs below a figure of that size; 0 where it stands at
- * the right. */
-double legend_height_below(const char *const *names, size_t n, double width,
-                           double height);
-
 void legend_draw(const struct legend *legend, struct draw *d);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/timeline.h"
 
-#include "report/chart.h"
 #include "report/frame.h"
 #include "report/palette.h"
 
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANE_H = 22, LANE_MIN = 5, HEIGHT_MIN = 220, HEIGHT_MAX = 1100, AROUND = 150 };
+enum { LANE_MIN = 5, AROUND = 150 }; /* pixels: of a lane, and of what is no lane */
 
 enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense lanes: columns, steps of shares */
 
@@ -258,18 +257,4 @@ void timeline_draw(const struct timeline *t, struct draw *d)
     frame_release(&f);
     free(names);
     free(note);
-}
-
-int timeline_write(const struct timeline *t, const char *path, struct err *err)
-{
-    double width = t->width > 0 ? t->width : CHART_WIDTH;
-    double height = (double)t->n_lanes * LANE_H + AROUND - 20;
-    struct draw d;
-
-    height += legend_height_below(t->kinds, t->n_kinds, width, height);
-    height = fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
-    if (draw_open(&d, path, width, t->height > 0 ? t->height : height, err))
-        return -1;
-    timeline_draw(t, &d);
-    return draw_close(&d, err);
 }

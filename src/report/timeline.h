@@ -24,13 +24,11 @@ struct timeline {
     size_t n_kinds;           /* at most TIMELINE_KINDS_MAX */
     const struct timeline_box *boxes;
     size_t n_boxes;
-    double end_s;         /* of the time axis; 0: of the last box */
-    double width, height; /* 0: the default width, and a height that suits the lanes */
+    double end_s; /* of the time axis; 0: of the last box */
 };
 
 enum { TIMELINE_KINDS_MAX = 32 };
 
-int timeline_write(const struct timeline *t, const char *path, struct err *err);
 void timeline_draw(const struct timeline *t, struct draw *d);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-double topology_nvlink_width(int64_t links)
+static double nvlink_width(int64_t links)
 {
     return links <= 1 ? 1.3 : 1.3 + 2.0 * (double)(links - 1);
 }
@@ -61,7 +61,7 @@ static void draw_arc(const struct topology_layout *l, struct draw *d, const char
                                       .cls = "link nvlink",
                                       .tip = tip,
                                       .stroke = TOPOLOGY_NVLINK,
-                                      .width = topology_nvlink_width(links) });
+                                      .width = nvlink_width(links) });
 }
 
 static void straight(struct draw *d, const char *id, const char *cls, const char *tip,
@@ -168,7 +168,7 @@ void topology_legend(const struct instance *inst, struct legend *legend,
         legend_add(legend, (struct legend_item) { .name = names[used++],
                                                   .key = LEGEND_LINE,
                                                   .colour = TOPOLOGY_NVLINK,
-                                                  .width = topology_nvlink_width(n) });
+                                                  .width = nvlink_width(n) });
     }
     units_rate_text(rate, inst->pcie_Bps);
     snprintf(names[used], sizeof(names[used]), "PCIe, %s each way", rate);

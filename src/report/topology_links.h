@@ -9,8 +9,6 @@
 #define TOPOLOGY_PCIE 0xff8a8a8au
 #define TOPOLOGY_NETWORK 0xffd55e00u
 
-double topology_nvlink_width(int64_t links);
-
 /* `name` begins every id: "i0". Each link has the id NAME-link-FROM-TO. */
 void topology_links(const struct topology_layout *l, struct draw *d, const char *name);
 

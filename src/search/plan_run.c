@@ -91,9 +91,15 @@ static int by_real(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double run_median(double *v, int64_t n)
+static void sort(double *v, int64_t n)
 {
     qsort(v, (size_t)n, sizeof(*v), by_real);
+}
+
+/* Sorts v. */
+static double median(double *v, int64_t n)
+{
+    sort(v, n);
     return v[n / 2];
 }
 
@@ -108,7 +114,7 @@ static double ratio_of(const struct run *run, int kind, int tensor, double *v)
             (tensor < 0 || e->point.at[SPACE_TENSOR] == tensor))
             v[n++] = e->result.step_time_s / e->score_s;
     }
-    return n ? run_median(v, n) : 0;
+    return n ? median(v, n) : 0;
 }
 
 void run_learn(struct run *run)
@@ -125,7 +131,7 @@ void run_learn(struct run *run)
     for (int64_t i = 0; i < run->all.n; i++)
         if (run->all.v[i].result.known)
             v[n++] = (double)run->all.v[i].result.peak_B / run->all.v[i].score_B;
-    run->memory_ratio = n ? run_median(v, n) : 1;
+    run->memory_ratio = n ? median(v, n) : 1;
     free(v);
 }
 
@@ -146,7 +152,7 @@ double run_score_error(const struct run *run, double most_s)
             v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
     }
     if (n) {
-        run_median(v, n);
+        sort(v, n);
         error = v[n - 1 - n / 10];
     }
     free(v);

@@ -29,7 +29,6 @@ void run_simulate(struct run *run, int64_t total);
  * scores of such candidates are to be multiplied, 0 where nothing like it is known. */
 void run_learn(struct run *run);
 double run_correction(const struct run *run, int kind, const uint16_t *at);
-double run_median(double *v, int64_t n); /* sorts v */
 
 /* How far corrected scores are off, in nine cases of ten, where the simulated time is at
  * most `most_s`; 0 when there are none. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct sweep_raw {
-    const char *name, *comment;
+    const char *name;
     struct cfg base, axes, where, outputs, plots;
     int keep;
 };

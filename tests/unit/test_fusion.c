@@ -1,7 +1,6 @@
 /* Tensor fusion: what goes into a buffer, ticks, and whole steps under every library:
- * bytes, folding, compression, staleness, conditions of SMDDP's AllGather. */
+ * bytes, folding, compression, conditions of SMDDP's AllGather. */
 #include "replay/fusion.h"
-#include "replay/servers.h"
 #include "replay/simulate.h"
 #include "replay/smddp.h"
 
@@ -283,23 +282,6 @@ static void test_versions(void)
 
 /* --- rules of libraries -------------------------------------------------------------- */
 
-static void test_staleness(void)
-{
-    static const double equal[] = { 2, 2, 2, 2 }, mixed[] = { 1, 2, 4 };
-    CU_ASSERT_EQUAL(servers_staleness(equal, 4, 0), 3);
-    CU_ASSERT_EQUAL(servers_staleness(equal, 1, 0), 0);
-    CU_ASSERT_EQUAL(servers_staleness(mixed, 3, 0), 0.75);
-    CU_ASSERT_EQUAL(servers_staleness(mixed, 3, 2), 6);
-    /* bounds: of all workers, pushes are as many as pulls, so the mean weighted by rates
-     * is n - 1 */
-    double weighted = 0, rates = 0;
-    for (int i = 0; i < 3; i++) {
-        weighted += servers_staleness(mixed, 3, i) / mixed[i];
-        rates += 1 / mixed[i];
-    }
-    CU_ASSERT_DOUBLE_EQUAL(weighted / rates, 2, 1e-12);
-}
-
 static void test_buffers(void)
 {
     CU_ASSERT_EQUAL(smddp_buffer_B(100, 0), 100);
@@ -347,7 +329,6 @@ void test_fusion_register(void)
     CU_add_test(s, "steps under every library, folded and not", test_ways);
     CU_add_test(s, "compression", test_compression);
     CU_add_test(s, "versions of Horovod", test_versions);
-    CU_add_test(s, "staleness", test_staleness);
     CU_add_test(s, "balanced buffers", test_buffers);
     CU_add_test(s, "conditions of SMDDP's AllGather", test_gather_conditions);
 }
