@@ -6,7 +6,7 @@ const struct name_value stream_names[] = {
     { "compute", STREAM_COMPUTE },
     { "gradients", STREAM_COMM },
     { "tensor group", STREAM_TENSOR },
-    { "sharded parameters", STREAM_SHARD },
+    { "sharded units", STREAM_SHARD },
     { "context and experts", STREAM_GROUP },
     { "model group", STREAM_MODEL },
     { "to next stage", STREAM_NEXT },

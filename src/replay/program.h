@@ -24,7 +24,7 @@ enum stream {
     STREAM_COMPUTE,
     STREAM_COMM,    /* gradients */
     STREAM_TENSOR,  /* activations within the tensor group */
-    STREAM_SHARD,   /* parameters of sharded units */
+    STREAM_SHARD,   /* parameters of sharded units, and their gradients */
     STREAM_GROUP,   /* context and expert groups */
     STREAM_MODEL,   /* outputs, norms and embeddings among stages */
     STREAM_NEXT,    /* messages to the next stage */

@@ -5,6 +5,9 @@
  *   compute      |u0    |u1    |u2    | ...
  *   scatter (backward)         |u2 |   |u1 | ...
  *
+ * Gathers and scatters of a group are on one stream, in the order of issue: both are the
+ * process group's, which has one communicator.
+ *
  * A unit is a few layers; embedding, head and what else is no layer form the root, which
  * stays gathered from the begin of forward to the end of backward.
  *
@@ -84,15 +87,16 @@ static void make_lists(struct builder *b, int32_t n)
 
 /* Lists' parts lie apart from what the collective moves: they are copied from or to it on
  * its stream, and what they gather into is zeroed first. Yields the last task. */
-static int32_t copy_lists(struct builder *b, enum stream stream, int32_t after,
-                          double elements, double passes)
+static int32_t copy_lists(struct builder *b, int32_t after, double elements,
+                          double passes)
 {
     if (b->fw->shard_part_s <= 0 || elements <= 0)
         return after;
     double bytes = passes * elements * width_B(b);
-    int32_t task = program_kernel(&b->step->program, stream, PART_DATA_COMM_EXPOSED, 0,
-                                  kernel_stream_s(b->gpu, bytes, kernel_alone),
-                                  kernel_stream_s(b->gpu, bytes, b->shared));
+    int32_t task =
+        program_kernel(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED, 0,
+                       kernel_stream_s(b->gpu, bytes, kernel_alone),
+                       kernel_stream_s(b->gpu, bytes, b->shared));
     program_follow(&b->step->program, task, after);
     b->step->program.tasks.v[task].tag.label = "copy lists of parts";
     return task;
@@ -117,7 +121,7 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
         task = program_collective_on(&b->step->program, STREAM_SHARD,
                                      PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
                                      comm, after);
-    return copy_lists(b, STREAM_SHARD, task, g.elements, 3);
+    return copy_lists(b, task, g.elements, 3);
 }
 
 /* Gathers of all that are no experts, then of those; *task is the last. */
@@ -250,8 +254,9 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
     int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
     if (comm < 0)
         return -1;
-    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
-                                      b->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->last_comm =
+        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+                              b->fw->dispatch_backward_s, comm, b->last_kernel);
     return 0;
 }
 
@@ -266,7 +271,7 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
     if (comm < 0)
         return -1;
     b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
-                                      b->fw->dispatch_backward_s, comm, -1);
+                                      b->fw->dispatch_backward_s, comm, b->last_comm);
     return 0;
 }
 
@@ -289,10 +294,10 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
         return -1;
     make_lists(b, v->tensors);
     for (int32_t i = 0; i < v->tensors; i++)
-        b->last_comm =
-            program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
-                               b->fw->dispatch_backward_s, comm, b->last_kernel);
-    b->last_comm = copy_lists(b, STREAM_COMM, b->last_comm, v->elements, 2);
+        b->last_comm = program_collective_on(
+            &b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+            b->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->last_comm = copy_lists(b, b->last_comm, v->elements, 2);
     if (b->fw->shard_synchronous)
         build_wait(b, b->last_comm);
     if (sum_replicas(b, size_B, err) < 0)
@@ -322,8 +327,6 @@ static int leave_backward(struct builder *b, struct unit *v, struct err *err)
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
     u->pending_B = v->held * states_wire_B(b->s);
     v->gradients = false;
-    if (!b->s->parallel.shard_backward_prefetch) /* one communicator, in issue order */
-        u->ends[(u->turn - 1) % TURNS] = b->last_comm;
     return 0;
 }
 
