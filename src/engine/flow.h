@@ -28,7 +28,7 @@ struct flow; /* one activity in the network; owned by it */
 
 struct flow_net {
     struct sim *sim;
-    struct flow_state *state; /* private to flow.c; see there */
+    struct flow_state *state; /* private: flow_state.h */
 };
 
 /* Called once, at the instant the activity ends; it may start others. */

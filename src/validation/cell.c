@@ -41,7 +41,8 @@ static size_t fraction(const char *s)
     return s[0] == '.' && isdigit((unsigned char)s[1]) ? 1 + strspn(s + 1, digits) : 0;
 }
 
-/* Digits in groups of three, "1,048,576.5", as far as they go; 0 when there are none. */
+/* Digits in groups of three, "1,048,576.5", as far as they go; 0 when there are
+ * none. */
 static size_t grouped(const char *s, double *v)
 {
     size_t n = strspn(s, digits);

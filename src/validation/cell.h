@@ -18,7 +18,8 @@ enum cell_state cell_read(const char *cell, double *number);
  * "microbatches=4, active=2" has two: 0 and where it stands, or -1. */
 int cell_find_number(const char *cell, int i, const char **at, size_t *n);
 
-/* Texts that say the same: but for case and blanks at their ends, or as plain numbers. */
+/* Texts that say the same: but for case and blanks at their ends, or as plain
+ * numbers. */
 bool cell_alike(const char *a, const char *b);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How each program trains: its framework profile, and whether gradients are reduced where
- * they lie. */
+/* How each program trains: its framework profile, and whether gradients are reduced
+ * where they lie. */
 static const struct {
     const char *framework;
     int64_t vocab_padding;
@@ -28,7 +28,7 @@ double compared_error(struct compared c)
     return c.predicted / c.measured - 1;
 }
 
-/* --- the same step as a scenario ---------------------------------------------------------- */
+/* --- the same step as a scenario -------------------------------------------------- */
 
 static json_t *model_tree(const struct measured_step *m)
 {
@@ -86,10 +86,10 @@ static void job_close(struct job *j)
     cfg_loader_release(&j->loader);
 }
 
-/* --- the host ------------------------------------------------------------------------------ */
+/* --- the host --------------------------------------------------------------------- */
 
-/* Time of the host for one pass, spread over what the list dispatches: every operator is
- * a product of cuBLAS or a launch. */
+/* Time of the host for one pass, spread over what the list dispatches: every operator
+ * is a product of cuBLAS or a launch. */
 static double dispatch_s(const struct op_list *list, bool backward,
                          const struct compare_on *on)
 {
@@ -117,7 +117,7 @@ static void set_host(struct job *j, const struct measured_step *m,
     j->framework.dispatch_optimizer_s = on->launch_s;
 }
 
-/* --- operators -------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------- */
 
 /* A list that operators of one name are gathered in. */
 struct gathered {
@@ -244,7 +244,7 @@ static void compare_ops(struct comparison *c, struct arena *arena, const struct 
         c->n_ops = 0; /* nothing to lay beside them */
 }
 
-/* --- the step ------------------------------------------------------------------------------------ */
+/* --- the step --------------------------------------------------------------------- */
 
 /* The measuring program plans its memory itself: it holds what lives, not segments. */
 static void compare_memory(struct comparison *c, const struct memory_result *r,
@@ -324,7 +324,7 @@ void compare_sum(struct comparisons *all)
     free(sizes);
 }
 
-/* --- the machine --------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------ */
 
 const struct instance *compare_instance(struct cfg_loader *loader, const char *gpu,
                                         int64_t n_gpus)

@@ -1,9 +1,10 @@
 /* A training step that was really run beside the same step predicted: operator by
  * operator, and in the whole.
  *
- * The operators are those of model/ops.h under the framework profile of the program that
- * ran the step, joined to the measured ones by name. Their times are of a GPU that does
- * nothing else; the step's is the replay's. Errors are predicted / measured - 1. */
+ * The operators are those of model/ops.h under the framework profile of the program
+ * that ran the step, joined to the measured ones by name. Their times are of a GPU
+ * that does nothing else; the step's is the replay's. Errors are predicted /
+ * measured - 1. */
 #ifndef VALIDATION_COMPARE_H
 #define VALIDATION_COMPARE_H
 

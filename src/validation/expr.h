@@ -1,7 +1,7 @@
 /* Arithmetic over the cells of a row: "{iteration time (ms)} / 1000".
  *
- * Numbers, {COLUMN}s, + - * /, signs, parentheses, and the functions min and max (of one
- * or more), ceil and floor. The text comes from a mapping file, so nothing of it is
+ * Numbers, {COLUMN}s, + - * /, signs, parentheses, and the functions min and max (of
+ * one or more), ceil and floor. The text comes from a mapping file, so nothing of it is
  * trusted: nesting is limited, and every error says at which character it is. */
 #ifndef VALIDATION_EXPR_H
 #define VALIDATION_EXPR_H

@@ -23,7 +23,8 @@ struct filters {
     VEC(struct filter) list;
 };
 
-/* Reads the rules, of which either list may be absent; -1 when anything was reported. */
+/* Reads the rules, of which either list may be absent; -1 when anything was
+ * reported. */
 int filters_read(struct filters *f, struct cfg drop, struct cfg keep,
                  const struct csv *csv);
 void filters_release(struct filters *f);

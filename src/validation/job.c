@@ -88,7 +88,8 @@ struct collective {
     struct cfg gpus, backend;
 };
 
-/* Elements, as nccl-tests names them: all that matters is whether a switch adds them up. */
+/* Elements, as nccl-tests names them: all that matters is whether a switch adds them
+ * up. */
 enum { DTYPE_ANY, DTYPE_BYTE };
 static const struct name_value element_names[] = {
     { "float", DTYPE_ANY },  { "half", DTYPE_ANY },   { "bfloat16", DTYPE_ANY },

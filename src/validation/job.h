@@ -12,16 +12,18 @@ struct job_worker;
 struct job_worker *job_worker_new(void);
 void job_worker_free(struct job_worker *w);
 
-/* Runs a job that a mapping's subject came to, at `flow` fidelity. Yields the quantities
- * by name as a new tree: simulate's JSON; {"time_s", "algbw_Bps", "busbw_Bps"} of a
- * collective; {"time_s"} of a kernel. NULL with err set to the job's first error.
+/* Runs a job that a mapping's subject came to, at `flow` fidelity. Yields the
+ * quantities by name as a new tree: simulate's JSON; {"time_s", "algbw_Bps",
+ * "busbw_Bps"} of a collective; {"time_s"} of a kernel. NULL with err set to the job's
+ * first error.
  *
  * A collective: "cluster" ("dgx-1v-16gb:1"), "op", "bytes" (nccl-tests' size), and
  * optional "gpus" ([0, 1], of each instance) or "n_gpus" (the first so many of each),
- * "fabric", "nccl" (version), "algorithm". A kernel: "gpu", "op" ("gemm": m, n, k, batch; "attention":
- * batch, heads, sequence, head_dim, causal, backward), "dtype", and "burst" (true, the
- * default: clocks of a short benchmark; false: those of long training), "loop" (false;
- * true: of a benchmark that repeats the kernel until the power limit is felt). */
+ * "fabric", "nccl" (version), "algorithm". A kernel: "gpu", "op" ("gemm": m, n, k,
+ * batch; "attention": batch, heads, sequence, head_dim, causal, backward), "dtype", and
+ * "burst" (true, the default: clocks of a short benchmark; false: those of long
+ * training), "loop" (false; true: of a benchmark that repeats the kernel until the
+ * power limit is felt). */
 json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                 struct err *err);
 

@@ -1,9 +1,9 @@
 /* validate/cases/NAME.json: how the rows of a published table become simulations.
  *
  * The mapping decides once, for all rows, what the source leaves unsaid. Fields are
- * values in the sense of validation/value.h. What it says is checked against the table's
- * columns when it is loaded; what only a row can show (an empty cell, a text that a map
- * does not know) fails that row when it is run. */
+ * values in the sense of validation/value.h. What it says is checked against the
+ * table's columns when it is loaded; what only a row can show (an empty cell, a text
+ * that a map does not know) fails that row when it is run. */
 #ifndef VALIDATION_MAPPING_H
 #define VALIDATION_MAPPING_H
 

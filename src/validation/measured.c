@@ -15,7 +15,7 @@ void measured_release(struct measured *m)
     VEC_RELEASE(&m->failures);
 }
 
-/* --- fields --------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------- */
 
 static int get_time(struct cfg row, const char *key, double *v)
 {
@@ -75,7 +75,7 @@ static int read_common(struct measured_step *s, struct cfg row)
     return get_time(row, "time_s", &s->time_s);
 }
 
-/* --- rows ------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------- */
 
 /* The program's 16-bit numbers are those of parameters, too. */
 static const struct name_value own_precisions[] = {

@@ -110,7 +110,8 @@ static int by_cell(const void *a, const void *b)
     return c;
 }
 
-/* Equal rows in the order in which they came: by error and name, so that any sort will do. */
+/* Equal rows in the order in which they came: by error and name, so that any sort will
+ * do. */
 static int by_cell_and_name(const void *a, const void *b)
 {
     const struct regime_row *x = a, *y = b;

@@ -2,9 +2,9 @@
  * the rows of all tables stand, and how far off predictions are there.
  *
  * Rows of every training table are gathered into one list. From it come the table that
- * `smsim validate` prints (by GPU, framework, nodes and tensor degree) and the cells that
- * validate/regimes.json ships. Errors are those of times, predicted / measured - 1; of a
- * row that measures rates only, what they make of the time. */
+ * `smsim validate` prints (by GPU, framework, nodes and tensor degree) and the cells
+ * that validate/regimes.json ships. Errors are those of times, predicted / measured -
+ * 1; of a row that measures rates only, what they make of the time. */
 #ifndef VALIDATION_REGIME_H
 #define VALIDATION_REGIME_H
 

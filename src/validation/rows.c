@@ -94,7 +94,7 @@ static const char *outcome_name(struct rows *r, const struct mapping_variant *v,
     struct err err = { 0 };
     strbuf_init(&b);
     if (r->m->row_name)
-        value_text(r->m->row_name, row, &b, &err);
+        column_fill(r->m->row_name, row, &b, &err);
     else
         strbuf_printf(&b, "line %lld", (long long)row.csv->lines[row.row]);
     if (v->name)
@@ -158,7 +158,7 @@ static int read_place(struct rows *r, struct run_outcome *o, struct value_row ro
     }
     if (m->table) {
         strbuf_init(&b);
-        int rc = value_text(m->table, row, &b, err);
+        int rc = column_fill(m->table, row, &b, err);
         o->table = keep_text(r, &b);
         if (rc)
             return -1;

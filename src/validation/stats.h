@@ -27,8 +27,8 @@ struct ranking {
  * measured rate must be positive. O(n log n). */
 struct ranking ranking_of(const double *measured, const double *predicted, int64_t n);
 
-/* What several jobs come to: `n` alternatives in all, the means of their regrets, and of
- * the correlations that are defined (NAN: none is). O(n_rankings). */
+/* What several jobs come to: `n` alternatives in all, the means of their regrets, and
+ * of the correlations that are defined (NAN: none is). O(n_rankings). */
 struct ranking ranking_mean(const struct ranking *rankings, int64_t n_rankings);
 
 #endif

@@ -4,38 +4,26 @@
  *     {"expr": "arithmetic over {COLUMN}s", "default": value, "unit": "GiB"}
  *     {"expr": "{machine}/{gpu}", "map": {"DGX-1/V100": value}, "default": value}
  * where the map is looked up by the text of "expr" with the cells filled in: by the very
- * text, else by the first key that is alike (cell_alike) or that is a POSIX extended
- * regular expression between slashes which matches, "/^pytorch:19/", in either case. "default" stands in
+ * text, else by the first key that is alike or that matches (map_key.h). "default" stands in
  * where a cell is empty or the map has no such key; it and the map's values may be any
- * of these again. {COLUMN#2} is the second number within the cell's text; how cells
- * write numbers is cell_read's. A string that is one {COLUMN} and nothing else is null
+ * of these again. How cells write numbers is cell_read's. A string that is one {COLUMN} and nothing else is null
  * (absent) where the cell is empty. Objects and arrays are resolved member by member. */
 #ifndef VALIDATION_VALUE_H
 #define VALIDATION_VALUE_H
 
-#include "base/err.h"
-#include "base/strbuf.h"
-#include "config/csv.h"
+#include "validation/column.h"
 
-struct value_row {
-    const struct csv *csv;
-    int64_t row;
-};
-
-/* Reports unknown columns, bad arithmetic and misplaced keys within a value; -1 then. */
+/* Reports unknown columns, bad arithmetic and misplaced keys within a value; -1
+ * then. */
 int value_check(struct cfg value, const struct csv *csv);
 
-/* The same for a string that is a template (value_text), or arithmetic. */
+/* The same for a string that is a template (column_fill), or arithmetic. */
 int value_check_text(struct cfg value, const struct csv *csv);
 int value_check_number(struct cfg value, const struct csv *csv);
 
 /* The value for a row, as a new reference; NULL with err set when a cell is empty or no
  * number where one is needed, or has no entry in a map. */
 json_t *value_resolve(json_t *value, struct value_row row, struct err *err);
-
-/* A template with the row's cells filled in, appended to b. */
-int value_text(const char *template, struct value_row row, struct strbuf *b,
-               struct err *err);
 
 /* A number that was measured. Here a string is arithmetic, too; a cell that says "OOM"
  * makes it out of memory, and one that is empty makes it nothing. */
