@@ -185,6 +185,12 @@ double kernel_looped_s(const struct gpu *gpu, double alone_s)
     return alone_s * (1 + gpu->loop_loss * alone_s / (alone_s + gpu->loop_half_s));
 }
 
+double kernel_paged_s(double tokens, int64_t heads)
+{
+    static const double token_s = 9.6e-9, hidden_heads = 26;
+    return token_s * tokens * fmax(0, 1 - (double)heads / hidden_heads);
+}
+
 double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share)
 {
     return gpu->kernel_s + bytes / (gpu->stream_frac * gpu->hbm_Bps * share.memory);
@@ -194,10 +200,10 @@ double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share 
  * MODEL.md, "Kernels"). Time per thread block and the tail are taken to be
  * the same on other GPUs. */
 enum { FLASH_TILE = 128, FLASH_NARROW = 64 };
-static const double flash_tail = 0.55;          /* light and heavy rows mixed */
-static const double flash_start_s = 6.2e-6;     /* launch, fill, drain */
-static const double flash_block_s = 0.74e-6;    /* each block of 128 queries */
-static const double flash_hbm_frac = 0.554;     /* 1.13 TB/s of 2.039 */
+static const double flash_tail = 0.485;         /* light and heavy rows mixed */
+static const double flash_start_s = 6.1e-6;     /* launch, fill, drain */
+static const double flash_block_s = 0.8e-6;     /* each block of 128 queries */
+static const double flash_hbm_frac = 0.576;     /* 1.17 TB/s of 2.039 */
 static const double flash_backward_flops = 2.5; /* over forward */
 
 /* Pairs of 128 x 128 tiles that one sequence and head visits. */

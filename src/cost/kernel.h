@@ -31,6 +31,10 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
  * the power limit to lower the clocks of long ones. Seconds; MODEL.md (3.12). */
 double kernel_looped_s(const struct gpu *gpu, double alone_s);
 
+/* What a server's paged cache of keys and values adds to fused attention over so many
+ * tokens of `heads` heads. Seconds; MODEL.md (3.13). */
+double kernel_paged_s(double tokens, int64_t heads);
+
 /* A memory-bound kernel that moves `bytes`. */
 double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share);
 

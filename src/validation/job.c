@@ -238,7 +238,7 @@ struct kernel {
     const char *gpu;
     int op, dtype;
     int64_t m, n, k, batch, heads, sequence, head_dim;
-    bool causal, backward, burst, loop;
+    bool causal, backward, burst, loop, paged;
 };
 
 enum { KERNEL_SIZE_MAX = 1 << 30 };
@@ -260,6 +260,7 @@ static const struct cfg_field kernel_fields[] = {
     CFG_BOOL("backward", struct kernel, backward),
     CFG_BOOL("burst", struct kernel, burst),
     CFG_BOOL("loop", struct kernel, loop),
+    CFG_BOOL("paged", struct kernel, paged),
     CFG_END,
 };
 
@@ -293,6 +294,8 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
              : kernel_flash_s(gpu, dtype, k.sequence, k.sequence, k.head_dim,
                               k.batch * k.heads, k.causal, k.backward, !k.burst,
                               kernel_alone);
+    if (k.paged && !gemm)
+        time_s += kernel_paged_s((double)k.batch * (double)k.sequence, k.heads);
     if (k.loop)
         time_s = kernel_looped_s(gpu, time_s);
     return json_pack("{s:f}", "time_s", time_s);

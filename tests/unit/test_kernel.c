@@ -16,7 +16,7 @@ static struct gpu a100(void)
                      .hbm_Bps = 2039e9,
                      .stream_frac = 0.82,
                      .kernel_s = 2.9e-6,
-                     .flash_forward_frac = 0.605,
+                     .flash_forward_frac = 0.61,
                      .flash_backward_frac = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
     g.gemm[DTYPE_BF16] = (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
@@ -270,6 +270,20 @@ static void test_looped(void)
     CU_ASSERT_DOUBLE_EQUAL(kernel_looped_s(&g, 10) / 10, 1.21, 1e-3);
 }
 
+/* vLLM's attention of 128 sequences of 512 tokens took 1,768 us with 12 heads; pages cost
+ * nothing where heads are many. */
+static void test_paged(void)
+{
+    const struct gpu g = a100();
+    double flash = kernel_flash_s(&g, DTYPE_BF16, 512, 512, 128, 128 * 12, true, false,
+                                  false, kernel_alone);
+    double paged = kernel_paged_s(128 * 512, 12);
+    CU_ASSERT_DOUBLE_EQUAL(flash + paged, 1768e-6, 60e-6);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_paged_s(1000, 13), 4.8e-6, 1e-12);
+    CU_ASSERT_EQUAL(kernel_paged_s(128 * 512, 26), 0);
+    CU_ASSERT_EQUAL(kernel_paged_s(128 * 512, 64), 0);
+}
+
 static void test_streams(void)
 {
     const struct gpu g = a100();
@@ -376,6 +390,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_shares_slow_down);
     CU_ADD_TEST(suite, test_beside);
     CU_ADD_TEST(suite, test_looped);
+    CU_ADD_TEST(suite, test_paged);
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_alignment);
