@@ -194,6 +194,14 @@ int64_t build_ranks(const struct builder *b, enum holders h)
     return h == HELD_BY_EXPERTS ? n / p->expert : h == HELD_BY_ALL ? n * p->tensor : n;
 }
 
+double build_shards(const struct builder *b, enum holders h)
+{
+    const struct parallelism *p = &b->s->parallel;
+    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
+        return 1;
+    return (double)(h == HELD_BY_DATA ? p->shard_degree : build_ranks(b, h));
+}
+
 enum channel build_holders_channel(enum holders h)
 {
     static const enum channel channels[] = { [HELD_BY_DATA] = CHANNEL_DATA,

@@ -20,6 +20,7 @@
  *   measure.c  passes replayed in isolation
  *   model_group.c  what ranks of several stages do together
  *   update.c   the optimizer
+ *   zero.c     flat buffers of DeepSpeed's ZeRO 1 and 2
  */
 #ifndef REPLAY_BUILDER_H
 #define REPLAY_BUILDER_H
@@ -155,6 +156,7 @@ struct builder {
     bool stops_early;    /* recomputation ends with the last tensor that is needed */
     bool splits;         /* gradients of weights have a pass of their own */
     bool detail;         /* passes are written operator by operator */
+    bool gradient_came;  /* of the next layer's output: the pass holds it */
     int32_t waits[2];    /* tasks that the next kernel follows; -1: none */
     int32_t overlapped;  /* collective that the next kernel that is no gradient of
                               weights follows; -1: none */
@@ -236,12 +238,20 @@ int64_t block_parameters(const struct op_block *block);
 enum coll_op build_reduction(const struct builder *b);
 
 /* Which ranks hold a parameter; the elements that such hold; how many they are, and their
- * channel; the states of a parameter's elements. */
+ * channel; into how many shards, each a rank's to update, those are divided; the states of
+ * a parameter's elements. */
 enum holders build_holders(const struct builder *b, const struct op_param *p);
 int64_t build_held(const struct builder *b, enum holders h);
 int64_t build_ranks(const struct builder *b, enum holders h);
+double build_shards(const struct builder *b, enum holders h);
 enum channel build_holders_channel(enum holders h);
 const struct states *build_states(const struct builder *b, const struct op_param *p);
+
+/* zero.c: whether DeepSpeed keeps parameters and optimizer states in flat buffers; these,
+ * before the first step; what an update holds beside them. */
+bool zero_flattens(const struct builder *b);
+void zero_allocate_states(struct builder *b);
+void zero_update(struct builder *b);
 
 /* stage.c: the blocks of the stage and its chunks, out of those of the model. */
 int stage_cut(struct builder *b, const struct op_list *model, struct err *err);

@@ -83,16 +83,19 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
 }
 
 /* What a layer's backward holds beside what its operators make: the gradient of its
- * output, which the residual sums pass on, and that output if it was made again. */
+ * output, which the residual sums pass on (that which came from the next stage is the
+ * pass's), and that output if it was made again. */
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
-    return is_layer(b, block) ? stream_B * (1 + (again && !b->fw->recompute_stops)) : 0;
+    int64_t n = !b->gradient_came + (again && !b->fw->recompute_stops);
+    return is_layer(b, block) ? stream_B * n : 0;
 }
 
 static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)
 {
     int64_t held_B = residual_B(b, block, again);
+    b->gradient_came = false;
     ledger_alloc(&b->step->ledger, LEDGER_HELD, held_B);
     int rc = pass_backward_block(b, block, err);
     ledger_free(&b->step->ledger, LEDGER_HELD, held_B);
@@ -128,14 +131,26 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 
 /* A stage's output, which DeepSpeed keeps for its backward: this rank's part of it where
  * a tensor group sends it in parts. Megatron frees it once it is sent. */
-static int64_t kept_output_B(const struct builder *b, int32_t chunk)
+static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
     bool last = groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1 &&
                 chunk == p->virtual_stages - 1;
-    if (p->pipeline == 1 || last || p->library != LIBRARY_DEEPSPEED)
-        return 0;
-    return (int64_t)(tensor_stream_B(b) / (double)p->tensor);
+    return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
+}
+
+static int64_t kept_output_B(const struct builder *b, int32_t chunk)
+{
+    double parts = (double)b->s->parallel.tensor;
+    return keeps_output(b, chunk) ? (int64_t)(tensor_stream_B(b) / parts) : 0;
+}
+
+/* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient that
+ * has come, and the output, of whose parts a tensor group makes it once more. */
+static int64_t backward_ends_B(const struct builder *b, int32_t chunk)
+{
+    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    return keeps_output(b, chunk) ? stream_B * (1 + (b->s->parallel.tensor > 1)) : 0;
 }
 
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
@@ -155,11 +170,14 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         return 0;
     }
     b->backward_begin = b->last_kernel;
+    b->gradient_came = keeps_output(b, chunk);
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
     for (int32_t i = 0; i < c->n; i++)
         unit += (int32_t)c->v[i].repeat;
     for (int32_t i = c->n - 1; i >= 0; i--)
         if (backward_slice(b, c->v[i], &unit, err) < 0)
             return -1;
+    ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
     if (kind == PASS_BACKWARD)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
     return 0;

@@ -8,9 +8,10 @@
 #include "replay/smddp.h"
 
 /* NCCL's channels and buffers, as nvidia-smi shows them. Of one communicator 342 MB for 2
- * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); of tensor, data and
- * pipeline groups together 1.0 GB (fitted to the memory that
- * BigScience measured), so each of several is counted as the smaller. */
+ * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); each of several is counted
+ * as the smaller. Beside its groups a job has one of all ranks (barriers, flags) and, of
+ * tensor groups in a pipeline, one of a replica's (norms and overflows of gradients):
+ * megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py. */
 static int64_t communicators_B(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
@@ -20,6 +21,7 @@ static int64_t communicators_B(const struct scenario *s)
                     (p->context > 1) + (p->expert > 1);
     if (p->tensor == 1 && p->pipeline == 1 && p->context == 1 && p->expert == 1)
         return world <= 1 ? 0 : world == 2 ? small : large;
+    kinds += (p->tensor > 1 && p->pipeline > 1) + (kinds > 1);
     return kinds * small;
 }
 

@@ -39,8 +39,8 @@ static bool has_buckets(const struct builder *b)
            l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
 }
 
-/* DeepSpeed's ZeRO 1 and 2 reduce through a buffer; without a pipeline gradients are
- * flattened once more (fitted to BigScience's V100 rows). Its bf16 optimizer's sums are
+/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; without a pipeline they hold
+ * all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's sums are
  * one flat buffer, which is reduced where it stands. */
 static int64_t flat_buffers_B(const struct builder *b)
 {
@@ -64,6 +64,10 @@ static void allocate_states(struct builder *b)
     struct ledger *l = &b->step->ledger;
     bool buckets = has_buckets(b);
     ledger_alloc(l, LEDGER_BUFFERS, flat_buffers_B(b));
+    if (zero_flattens(b)) {
+        zero_allocate_states(b);
+        return;
+    }
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {

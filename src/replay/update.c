@@ -6,15 +6,6 @@ static bool scales_loss(enum op_precision p)
     return p == OP_FP16 || p == OP_AMP_FP16;
 }
 
-/* A rank updates its shard of what is held by such as it. */
-static double sharded(const struct builder *b, enum holders h)
-{
-    const struct parallelism *p = &b->s->parallel;
-    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
-        return 1;
-    return (double)(h == HELD_BY_DATA ? p->shard_degree : build_ranks(b, h));
-}
-
 /* One kernel after the other on each parameter tensor. */
 static void update_tensors(struct builder *b, const struct framework_optimizer *o)
 {
@@ -24,7 +15,8 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            double elements = (double)p->elements / sharded(b, build_holders(b, p));
+            double elements =
+                (double)p->elements / build_shards(b, build_holders(b, p));
             double time_s =
                 kernels *
                 kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
@@ -45,11 +37,14 @@ void update_parameters(struct builder *b)
         double elements = (double)build_held(b, (enum holders)h);
         const struct states *states = h == HELD_BY_DATA ? &b->states : &b->others[h];
         step_B += states->step_B * elements;
-        moved += elements / sharded(b, (enum holders)h);
+        moved += elements / build_shards(b, (enum holders)h);
     }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
-    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
+    if (zero_flattens(b))
+        zero_update(b);
+    else
+        ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
     bool on_gpu = !offload_update(b, moved);
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);

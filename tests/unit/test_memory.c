@@ -22,7 +22,11 @@ static const char job_text[] =
 struct memory {
     bool valid; /* the combination can be simulated */
     int64_t allocated_B, peak_B;
-    int64_t kept_B; /* activations of the first stage, at their most */
+    /* of the first stage */
+    int64_t kept_B;                 /* activations, at their most */
+    int64_t workspace_B;            /* at the peak */
+    int64_t end_B[LEDGER_KINDS];    /* held when the step has ended */
+    struct ledger_event last_state; /* the last of parameters, before the step */
 };
 
 static struct memory memory_of(const char *const *changes)
@@ -42,7 +46,14 @@ static struct memory memory_of(const char *const *changes)
         for (int32_t i = 0; i < cast.n_steps; i++)
             if (cast.steps[i].ledger.peak_B > m.allocated_B)
                 m.allocated_B = cast.steps[i].ledger.peak_B;
-        m.kept_B = cast.steps[0].ledger.peak_activations_B;
+        const struct ledger *first = &cast.steps[0].ledger;
+        m.kept_B = first->peak_activations_B;
+        m.workspace_B = first->at_peak_B[LEDGER_WORKSPACE];
+        memcpy(m.end_B, first->live_B, sizeof(m.end_B));
+        for (int64_t i = 0; i < first->n_before; i++)
+            if (first->events.v[i].kind == LEDGER_PARAMETERS &&
+                first->events.v[i].size_B > 0)
+                m.last_state = first->events.v[i];
         cast_release(&cast);
         m.valid = simulate_peak_B(&m.peak_B, &loader.arena, &s, &err) == 0;
     }
@@ -161,9 +172,102 @@ static void test_pipeline(void)
     }
 }
 
+/* Through a stage's backward DeepSpeed holds the gradient that came, which at the peak, in
+ * the stage's last layer, any library does, and the output that a tensor group has made
+ * whole again. */
+static void test_stage_ends(void)
+{
+    enum { STREAM_B = 64 * S * H * 2 };
+    for (int tensor = 1; tensor <= 2; tensor++) {
+        char group[64];
+        const char *changes[] = { "/parallelism/library=\"megatron\"",
+                                  "/training/framework=\"megatron-deepspeed\"",
+                                  "/parallelism/pipeline=2",
+                                  "/training/activation_checkpointing=\"full\"",
+                                  "/training/micro_batch_size=64",
+                                  group,
+                                  NULL };
+        snprintf(group, sizeof(group), "/parallelism/tensor=%d", tensor);
+        struct memory without = memory_of(changes);
+        changes[0] = "/parallelism/library=\"deepspeed\"";
+        struct memory with = memory_of(changes);
+        CU_ASSERT_FATAL(without.valid && with.valid);
+        CU_ASSERT_EQUAL(with.workspace_B - without.workspace_B,
+                        (tensor - 1) * STREAM_B);
+    }
+}
+
+/* ZeRO 1 of 8 ranks: the last of the states is one flat copy of the parameters, and when
+ * the step has ended a rank holds the gradients that it has updated: its share and no more
+ * than one tensor (the largest, the embedding) beyond. DeepSpeed's bf16 optimizer sums all
+ * in one buffer that stays. */
+static void test_flat_states(void)
+{
+    enum { EMBEDDING_B = 8192 * H * 2 };
+    const char *changes[] = { "/parallelism/library=\"deepspeed\"",
+                              "/training/framework=\"megatron-deepspeed\"",
+                              "/parallelism/sharding={\"strategy\":\"optimizer\"}",
+                              "/training/micro_batch_size=1", NULL };
+    struct memory m = memory_of(changes);
+    CU_ASSERT_FATAL(m.valid);
+    int64_t parameters_B = m.end_B[LEDGER_PARAMETERS];
+    CU_ASSERT(parameters_B > 18 * 12 * (int64_t)H * H * 2);
+    CU_ASSERT_EQUAL(m.last_state.size_B, parameters_B);
+    CU_ASSERT(m.end_B[LEDGER_GRADIENTS] >= parameters_B / 8);
+    CU_ASSERT(m.end_B[LEDGER_GRADIENTS] <= parameters_B / 8 + EMBEDDING_B);
+    changes[1] = "/training/framework=\"megatron-deepspeed-bf16\"";
+    m = memory_of(changes);
+    CU_ASSERT_FATAL(m.valid);
+    CU_ASSERT(m.last_state.size_B <= EMBEDDING_B);
+    CU_ASSERT_EQUAL(m.end_B[LEDGER_GRADIENTS] / 1000000, 4 * parameters_B / 1000000);
+}
+
+/* NCCL's buffers: of one group 392 MB; of several 342 each, and as many for all ranks
+ * together and for tensor groups of all stages (MODEL.md, 5.4). */
+static void test_communicators(void)
+{
+    static const struct {
+        int tensor, pipeline; /* of 8 GPUs; the rest are replicas */
+        int64_t megabytes;
+    } cases[] = {
+        { 1, 1, 392 },     { 8, 1, 342 },     { 2, 1, 3 * 342 },
+        { 1, 2, 3 * 342 }, { 4, 2, 4 * 342 }, { 2, 2, 5 * 342 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        struct simulate_result r;
+        struct err err = { 0 };
+        const struct simulate_options options = { 0 };
+        char degrees[128];
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
+        snprintf(degrees, sizeof(degrees),
+                 "/parallelism={\"library\":\"megatron\",\"tensor\":%d,"
+                 "\"pipeline\":%d}",
+                 cases[i].tensor, cases[i].pipeline);
+        const char *changes[] = { degrees, "/training/framework=\"megatron-2022\"",
+                                  "/training/micro_batch_size=1" };
+        for (int k = 0; k < 3; k++)
+            CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[k]), 0);
+        CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+        CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
+        int64_t nccl_B =
+            r.memory.peak_B - r.memory.reserved_B - r.memory.stages[0].framework_B;
+        CU_ASSERT_EQUAL(nccl_B, cases[i].megabytes * 1000000);
+        if (nccl_B != cases[i].megabytes * 1000000)
+            printf("tensor %d, pipeline %d: %lld\n", cases[i].tensor, cases[i].pipeline,
+                   (long long)nccl_B);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_memory_register(void)
 {
     CU_pSuite s = CU_add_suite("memory", NULL, NULL);
     CU_add_test(s, "what never takes more", test_monotone);
     CU_add_test(s, "pipelines", test_pipeline);
+    CU_add_test(s, "ends of DeepSpeed's stages", test_stage_ends);
+    CU_add_test(s, "ZeRO 1 keeps flat buffers", test_flat_states);
+    CU_add_test(s, "communicators", test_communicators);
 }
