@@ -55,7 +55,7 @@ static inline void put(struct sim_heap_entry *heap, uint32_t place,
 }
 
 /* Moves the gap at `place` up to where the entry belongs, and puts it there. */
-static void sift_up(struct sim_heap_entry *heap, uint32_t place,
+static inline void sift_up(struct sim_heap_entry *heap, uint32_t place,
                     struct sim_heap_entry entry)
 {
     while (place > 0) {
@@ -78,7 +78,7 @@ static inline uint32_t earliest_of_four(const struct sim_heap_entry *heap,
 }
 
 /* Moves the gap at `place` down to where the entry belongs, and puts it there. */
-static void sift_down(struct sim_heap_entry *heap, uint32_t n, uint32_t place,
+static inline void sift_down(struct sim_heap_entry *heap, uint32_t n, uint32_t place,
                       struct sim_heap_entry entry)
 {
     for (;;) {
@@ -100,7 +100,7 @@ static void sift_down(struct sim_heap_entry *heap, uint32_t n, uint32_t place,
 }
 
 /* Puts an entry where another was taken out or had an older key. */
-static void sift(struct sim *sim, uint32_t place, struct sim_heap_entry entry)
+static inline void sift(struct sim *sim, uint32_t place, struct sim_heap_entry entry)
 {
     if (place > 0 && earlier(&entry, &sim->heap[(place - 1) / ARITY]))
         sift_up(sim->heap, place, entry);

@@ -279,8 +279,10 @@ int import_complete(struct instance *inst, const struct import *im,
         fill_host(&f);
         rc = fill_network(&f);
     }
-    if (rc == 0)
+    if (rc == 0) {
+        instance_place_nics(inst);
         describe(&f);
+    }
     strbuf_release(&f.taken);
     strbuf_release(&f.others);
     return rc;

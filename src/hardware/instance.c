@@ -136,6 +136,7 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
         wiring_read_pcie(inst, raw->pcie) || wiring_read_nics(inst, raw->nics) ||
         cfg_read(raw->host_copy, copy_fields, inst))
         return -1;
+    instance_place_nics(inst);
     if (!inst->summary)
         inst->summary = inst->gpu->name;
     return read_prices(inst, raw->prices);
@@ -218,7 +219,7 @@ static bool share_nics(const struct instance *inst, int32_t a, int32_t b, int di
     return true;
 }
 
-int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu)
+static int32_t nearest_nic(const struct instance *inst, int32_t gpu)
 {
     const int distance = nearest_nic_distance(inst, gpu);
     int32_t n_nics = 0, n_peers = 0, place = 0, nics[INSTANCE_NICS_MAX];
@@ -235,6 +236,17 @@ int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu)
         n_peers++;
     }
     return nics[place * n_nics / n_peers];
+}
+
+void instance_place_nics(struct instance *inst)
+{
+    for (int32_t i = 0; i < inst->n_gpus; i++)
+        inst->nic_of_gpu[i] = nearest_nic(inst, i);
+}
+
+int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu)
+{
+    return inst->nic_of_gpu[gpu];
 }
 
 int64_t instance_nvlinks(const struct instance *inst, int32_t a, int32_t b)

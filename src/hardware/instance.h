@@ -50,6 +50,7 @@ struct instance {
     int32_t gpu_numa[INSTANCE_GPUS_MAX];
     int32_t n_nics;
     struct instance_nic nics[INSTANCE_NICS_MAX];
+    int32_t nic_of_gpu[INSTANCE_GPUS_MAX]; /* instance_place_nics fills it in */
     double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
     double host_memory_Bps; /* of the whole host, for CPU reductions */
     double socket_Bps;      /* between two NUMA nodes, one direction */
@@ -68,8 +69,10 @@ const struct instance_price *instance_price_newest(const struct instance *inst,
                                                    const char *service);
 
 /* The NIC nearest to a GPU: under its PCIe switch, else on its NUMA node, else any; where
- * several are as near, the GPUs that share them take them in turn. -1 without NICs. */
+ * several are as near, the GPUs that share them take them in turn. -1 without NICs.
+ * Whoever changes GPUs, switches or NICs places the NICs anew. */
 int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu);
+void instance_place_nics(struct instance *inst);
 
 /* NVLinks between two GPUs: through a switch, all of a port's. 0: none. */
 int64_t instance_nvlinks(const struct instance *inst, int32_t a, int32_t b);

@@ -29,9 +29,10 @@ void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *ne
                      enum fidelity fidelity)
 {
     int32_t n = net_n_links(net);
+    const struct net_link *links = net_links(net);
     double *capacity = xcalloc((size_t)n + 1, sizeof(*capacity));
     for (int32_t i = 0; i < n; i++)
-        capacity[i] = net_links(net)[i].payload_Bps;
+        capacity[i] = links[i].payload_Bps;
     *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };
     flow_net_init(&w->flow, sim, n, capacity);
     if (fidelity == FIDELITY_CHUNK)

@@ -58,20 +58,20 @@ static void unroll(const struct rank *r, struct account *a)
 void run_links_busy(struct run *run, double busy_s[LINKS_N])
 {
     const struct net *net = run->request->plans.net;
-    int32_t gpu;
+    const struct net_link *links = net_links(net);
+    int32_t gpu, n = net_n_links(net);
     int64_t instance, copy = -1; /* of a rank alone: its instance's links */
     if (run->n_ranks == 1) {
         groups_place(run->request->plans.groups, run->ranks[0].number, &instance, &gpu);
         copy = net_copy(net, instance);
     }
     busy_s[LINKS_NIC] = busy_s[LINKS_NVLINK] = 0;
-    for (int32_t i = 0; i < net_n_links(net); i++) {
-        enum net_kind kind = net_links(net)[i].kind;
-        if (copy >= 0 && net_links(net)[i].copy != copy)
+    for (int32_t i = 0; i < n; i++) {
+        if (copy >= 0 && links[i].copy != copy)
             continue;
-        double *busy = kind == NET_NIC      ? &busy_s[LINKS_NIC]
-                       : kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
-                                            : NULL;
+        double *busy = links[i].kind == NET_NIC      ? &busy_s[LINKS_NIC]
+                       : links[i].kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
+                                                     : NULL;
         if (busy)
             *busy = fmax(*busy, coll_world_link_busy_s(&run->world, i));
     }
@@ -97,8 +97,9 @@ static void read_links(struct run *run, const struct account *critical,
 static void read_traffic(struct run *run, struct run_result *out)
 {
     const struct net *net = run->request->plans.net;
-    for (int32_t i = 0; i < net_n_links(net); i++)
-        out->charged_B[net_links(net)[i].kind] += coll_world_link_B(&run->world, i);
+    const struct net_link *links = net_links(net);
+    for (int32_t i = 0, n = net_n_links(net); i < n; i++)
+        out->charged_B[links[i].kind] += coll_world_link_B(&run->world, i);
 }
 
 static void read_critical(struct run *run, const struct rank *critical,
