@@ -56,7 +56,7 @@ static inline void put(struct sim_heap_entry *heap, uint32_t place,
 
 /* Moves the gap at `place` up to where the entry belongs, and puts it there. */
 static inline void sift_up(struct sim_heap_entry *heap, uint32_t place,
-                    struct sim_heap_entry entry)
+                           struct sim_heap_entry entry)
 {
     while (place > 0) {
         uint32_t parent = (place - 1) / ARITY;
@@ -79,7 +79,7 @@ static inline uint32_t earliest_of_four(const struct sim_heap_entry *heap,
 
 /* Moves the gap at `place` down to where the entry belongs, and puts it there. */
 static inline void sift_down(struct sim_heap_entry *heap, uint32_t n, uint32_t place,
-                      struct sim_heap_entry entry)
+                             struct sim_heap_entry entry)
 {
     for (;;) {
         uint32_t first = place * ARITY + 1;

@@ -50,7 +50,7 @@ struct instance {
     int32_t gpu_numa[INSTANCE_GPUS_MAX];
     int32_t n_nics;
     struct instance_nic nics[INSTANCE_NICS_MAX];
-    int32_t nic_of_gpu[INSTANCE_GPUS_MAX]; /* instance_place_nics fills it in */
+    int32_t nic_of_gpu[INSTANCE_GPUS_MAX];     /* instance_place_nics fills it in */
     double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
     double host_memory_Bps; /* of the whole host, for CPU reductions */
     double socket_Bps;      /* between two NUMA nodes, one direction */
