@@ -93,6 +93,7 @@ static const struct cfg_field fields[] = {
     CFG_BYTES("bucket", T, fw.bucket_B, 0, 1e15),
     CFG_REAL("bucket_copy", T, fw.bucket_copy_B, 0, 100),
     TIME("reduce", reduce_s),
+    CFG_REAL("unit_spread", T, fw.unit_spread, 0, 1),
     CFG_BOOL("shard_tensors", T, fw.shard_tensors),
     CFG_BOOL("shard_synchronous", T, fw.shard_synchronous),
     CFG_BOOL("backward_prefetch", T, fw.backward_prefetch),
@@ -184,6 +185,15 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
 double framework_skew_s(const struct framework *fw, int64_t ranks)
 {
     return ranks > 1 ? fw->collective_skew_s * sqrt(2 * log((double)ranks)) : 0;
+}
+
+double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
+{
+    enum { OF_A_NODE = 8 };
+    if (ranks <= OF_A_NODE)
+        return 0;
+    return fw->unit_spread *
+           (sqrt(2 * log((double)ranks)) - sqrt(2 * log((double)OF_A_NODE)));
 }
 
 double framework_host_lost_s(double spread, double host_s, double gpu_s)

@@ -104,6 +104,9 @@ struct framework {
         bucket_copy_B; /* bytes moved per gradient byte: into a bucket and out, or into
                              the flat parameter of a sharded unit */
     double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
+    double
+        unit_spread; /* by which the ranks that shard parameters come apart over a unit:
+                           standard deviation over the unit's time */
     bool shard_tensors; /* sharded parameters are gathered and their gradients scattered
                            tensor by tensor, not unit by unit */
     bool shard_synchronous; /* they run beside nothing */
@@ -130,6 +133,10 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
 /* How far the ranks of a tensor group come apart before a collective that all wait for
  * (MODEL.md, "Terms of framework profiles"). */
 double framework_skew_s(const struct framework *fw, int64_t ranks);
+
+/* The share of a unit's time by which ranks that shard its parameters wait for the slowest
+ * of them, beyond what a node's eight do (MODEL.md, 8.22). */
+double framework_unit_wait_frac(const struct framework *fw, int64_t ranks);
 
 /* What host and GPU lose to each other where they are about equally fast: the host
  * falls behind and catches up at random (MODEL.md, "Host"). */

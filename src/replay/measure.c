@@ -195,6 +195,7 @@ static int measure_block(struct builder *b, int32_t block, struct err *err)
     fw.dispatch_forward_s = fw.dispatch_backward_s = 0;
     fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
     fw.host_spread = fw.host_spread_tensor = fw.collective_skew_s = 0;
+    fw.unit_spread = 0;
     fw.accumulate_B = fw.accumulate_16bit_B = 0;
     layer.fw = &fw;
     layer.chunks = &chunk;

@@ -111,6 +111,20 @@ static void soften(struct builder *b, const struct spent *spent)
     build_label(b, "waits for the host");
 }
 
+/* Gathers make all ranks of sharded parameters wait for the slowest, unit by unit; in
+ * pipelines units stay gathered over many passes. */
+static void await_ranks(struct builder *b, const struct spent *spent)
+{
+    if (!shard_is_full(b) || b->s->parallel.pipeline > 1)
+        return;
+    double late_s =
+        spent->gpu_s * framework_unit_wait_frac(b->fw, b->s->parallel.shard_degree);
+    if (late_s <= 0)
+        return;
+    build_kernel(b, PART_DATA_COMM_EXPOSED, 0, late_s, late_s);
+    build_label(b, "waits for the slowest rank");
+}
+
 /* The last operator of a block that makes what backward needs. */
 static int32_t last_kept(const struct op_block *block)
 {
@@ -140,6 +154,7 @@ void pass_forward_block(struct builder *b, int32_t index)
     }
     pass_leave_scope(b);
     soften(b, &spent);
+    await_ranks(b, &spent);
 }
 
 /* The core of attention once more, before backward needs it. */
@@ -220,6 +235,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     if (!b->splits || b->kind == PASS_WEIGHT)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
     soften(b, &spent);
+    await_ranks(b, &spent);
     return 0;
 }
 

@@ -195,6 +195,9 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
     }
     if (p->v[SPACE_PIPELINE] > 1)
         return;
+    double late = 1 + framework_unit_wait_frac(u->fw, (int64_t)u->shards);
+    u->forward_s *= late;
+    u->backward_s *= late;
     u->forward_s = fmax(u->forward_s, u->gather_s) + 0.05 * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
     if (u->s->parallel.shard_backward_prefetch)

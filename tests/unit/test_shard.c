@@ -3,6 +3,7 @@
 #include "parallel/scenario.h"
 #include "parallel/states.h"
 #include "replay/cast.h"
+#include "scenario_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -122,10 +123,45 @@ static void test_stops(void)
     CU_ASSERT(fabs(time_s[0] / time_s[1] - 2) < 1e-9); /* forward alone is left */
 }
 
+static double computed_s(const struct program *p)
+{
+    int64_t sum_ps = 0;
+    for (int64_t i = 0; i < p->tasks.n; i++)
+        if (p->tasks.v[i].stream == STREAM_COMPUTE && p->tasks.v[i].comm < 0)
+            sum_ps += p->tasks.v[i].alone_ps;
+    return units_s(sum_ps);
+}
+
+/* Ranks wait for the slowest of them in each unit, by a share of its time that grows with
+ * their number beyond a node's eight (MODEL.md, 8.22). */
+static void test_slowest(void)
+{
+    static const double beyond = 0.593435; /* sqrt(2 ln 32) - sqrt(2 ln 8) */
+    double waits_s[3];
+    for (int i = 0; i < 3; i++) { /* 8 ranks; 32; 32 of twice the spread */
+        struct job j;
+        struct framework fw;
+        bench_scenario(&j.loader, &j.s, sharded, "/cluster/",
+                       i ? "count=4" : "count=1");
+        fw = *j.s.training.framework;
+        fw.unit_spread = i == 2 ? 0.06 : 0.03;
+        j.s.training.framework = &fw;
+        cast(&j);
+        const struct program *p = j.cast.programs[0];
+        waits_s[i] = labelled_s(p, "waits for the slowest rank");
+        double units = waits_s[i] / (fw.unit_spread * beyond); /* and their time */
+        CU_ASSERT(i == 0 || (units > 0.5 * computed_s(p) && units < computed_s(p)));
+        release(&j);
+    }
+    CU_ASSERT_EQUAL(waits_s[0], 0);
+    CU_ASSERT(fabs(waits_s[2] / waits_s[1] - 2) < 1e-6);
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
     CU_add_test(s, "FSDP's copies of gradients", test_copies);
     CU_add_test(s, "remainders of fp32 parameters", test_remainders);
+    CU_add_test(s, "waits for the slowest rank", test_slowest);
     CU_add_test(s, "recomputation that stops early", test_stops);
 }
