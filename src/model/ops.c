@@ -108,3 +108,20 @@ int64_t op_block_kept_B(const struct op_block *block)
                 sum += block->forward[i].outs[j].size_B;
     return sum;
 }
+
+/* With one matrix: attention's and the experts' are batches. */
+static bool is_product(const struct op *op)
+{
+    return op->kind == OP_GEMM && op->batch <= 1;
+}
+
+bool op_block_saves(const struct op_block *block, int32_t forward)
+{
+    const struct op *op = &block->forward[forward];
+    int32_t products = 0;
+    if (!is_product(op) || op->dtype == DTYPE_FP8)
+        return op->kind == OP_FLASH;
+    for (int32_t i = 0; i <= forward; i++)
+        products += is_product(&block->forward[i]);
+    return products % 2 == 1;
+}

@@ -240,6 +240,17 @@ int partition_make(struct partition *p, struct arena *arena,
 
 /* --- of a scenario ----------------------------------------------------------------- */
 
+/* What "operators" keeps of a block. */
+static double saved_B(const struct op_block *b)
+{
+    double saved = 0;
+    for (int32_t i = 0; i < b->n_forward; i++)
+        for (int32_t j = 0; op_block_saves(b, i) && j < b->forward[i].n_outs; j++)
+            if (b->forward[i].outs[j].kept_until >= 0)
+                saved += (double)b->forward[i].outs[j].size_B;
+    return saved;
+}
+
 /* Activations a block keeps of one microbatch: all, all but the scores' ("selective"), or
  * its input, once for so many layers as one checkpoint spans. */
 static double kept_B(const struct scenario *s, const struct op_block *b, bool layer)
@@ -258,7 +269,11 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
     double tokens = (double)t->micro_batch_size * (double)t->sequence_length;
     double width_B =
         (double)s->model.hidden * (double)dtype_bytes(op_compute_dtype(t->precision));
-    return tokens * width_B / (double)t->checkpoint_group;
+    if (t->checkpointing == CHECKPOINT_OPERATORS)
+        return 2 * tokens * width_B + saved_B(b);
+    double every = (double)t->checkpoint_every;
+    return tokens * width_B / (double)t->checkpoint_group / every +
+           kept * (every - 1) / every;
 }
 
 static struct partition_module module_of(const struct scenario *s,

@@ -16,7 +16,8 @@ enum checkpointing {
     CHECKPOINT_NONE,
     CHECKPOINT_SELECTIVE,
     CHECKPOINT_FULL,
-    CHECKPOINT_GROUP
+    CHECKPOINT_GROUP,
+    CHECKPOINT_OPERATORS /* as FULL, but what op_block_saves names is kept */
 };
 enum library {
     LIBRARY_DDP,
@@ -89,6 +90,8 @@ struct training {
     enum checkpointing checkpointing;
     int64_t checkpoint_group; /* layers per checkpoint: 1 of FULL, N of GROUP, INT64_MAX
                                  of "contiguous" (all layers of a stage) */
+    int64_t
+        checkpoint_every; /* FULL: the last of so many layers alone has one; else 1 */
     double gradient_clipping; /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
     int64_t vocab_padding;       /* 0: as it is */

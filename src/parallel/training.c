@@ -8,12 +8,14 @@
 /* clang-format off */
 const struct name_value checkpointing_names[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP }, { NULL, 0 },
+    { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
+    { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
 };
-enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_GROUP + 1 };
+enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_OPERATORS + 1 };
 static const struct name_value checkpointing_words[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { "contiguous", CHECKPOINT_CONTIGUOUS }, { NULL, 0 },
+    { "full", CHECKPOINT_FULL }, { "operators", CHECKPOINT_OPERATORS },
+    { "contiguous", CHECKPOINT_CONTIGUOUS }, { NULL, 0 },
 };
 static const struct name_value wire_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
@@ -72,18 +74,21 @@ static const struct cfg_field training_fields[] = {
 
 /* --- rules of single values -------------------------------------------------- */
 
+/* {"group": n}, one input for n layers; or {"every": n}, one layer in n. */
 static int read_group(struct training *t, struct cfg c)
 {
+    bool every = cfg_present(cfg_get(c, "every"));
     const struct cfg_field fields[] = {
-        { .key = "group",
+        { .key = every ? "every" : "group",
           .type = CFG_T_INT,
-          .at = offsetof(struct training, checkpoint_group),
+          .at = every ? offsetof(struct training, checkpoint_every)
+                      : offsetof(struct training, checkpoint_group),
           .required = true,
           .min = 1,
           .max = 100000 },
         CFG_END,
     };
-    t->checkpointing = CHECKPOINT_GROUP;
+    t->checkpointing = every ? CHECKPOINT_FULL : CHECKPOINT_GROUP;
     return cfg_read(c, fields, t);
 }
 
@@ -91,6 +96,7 @@ static int read_checkpointing(struct training *t, struct cfg c)
 {
     int v;
     t->checkpoint_group = 1;
+    t->checkpoint_every = 1;
     if (!cfg_present(c))
         return 0;
     if (cfg_is_object(c))

@@ -125,6 +125,7 @@ struct builder {
     int64_t locals_B[32];       /* that which dies when attention's function returns */
     int32_t n_locals;
     bool makes_local;     /* the operator at hand does */
+    bool saves;           /* what it makes is kept, whatever the layer keeps */
     bool from_checkpoint; /* the block's input is one, in GPU memory */
     bool skips_input;     /* which the operator at hand does not allocate again */
     /* the microbatch at hand */
@@ -293,6 +294,9 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
 
 /* The core of attention: what selective checkpointing computes again. */
 bool pass_is_core(const struct builder *b, const struct op *op);
+
+/* What checkpoints by operators keep, and do not compute again. */
+bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at);
 
 /* pass_memory.c: what an operator makes, while that of the one before is freed if nobody
  * keeps it; what forward kept for this operator of backward; autocast's 16-bit copies of a

@@ -13,27 +13,45 @@ static bool is_layer(const struct builder *b, int32_t block)
     return n >= 5 && strcmp(name + n - 5, "layer") == 0;
 }
 
-/* Layers that keep one input together; 0: nothing is recomputed as a whole. */
-static int64_t checkpointed(const struct builder *b, int32_t block)
+/* Layers that keep one input together with layer k of a slice; 0: it is not recomputed as
+ * a whole. */
+static int64_t checkpointed(const struct builder *b, int32_t block, int64_t k)
 {
-    enum checkpointing c = b->s->training.checkpointing;
-    if ((c != CHECKPOINT_FULL && c != CHECKPOINT_GROUP) || !is_layer(b, block))
+    const struct training *t = &b->s->training;
+    enum checkpointing c = t->checkpointing;
+    if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE || !is_layer(b, block) ||
+        (k + 1) % t->checkpoint_every != 0)
         return 0;
-    return c == CHECKPOINT_FULL ? 1 : b->s->training.checkpoint_group;
+    return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
 }
 
-/* The input of a layer, which is what a checkpoint keeps (E9). */
+/* The input of a layer, which is what a checkpoint keeps (E9); by operators its last
+ * product, too, which nobody needs. */
 static int64_t checkpoint_B(const struct builder *b)
 {
-    return (int64_t)tensor_stream_B(b);
+    int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
+    return n * (int64_t)tensor_stream_B(b);
+}
+
+static int64_t saved_B(const struct builder *b, const struct op_block *block)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; pass_saves(b, block, i) && j < block->forward[i].n_outs;
+             j++)
+            if (block->forward[i].outs[j].kept_until >= 0)
+                sum += block->forward[i].outs[j].size_B;
+    return sum;
 }
 
 int64_t pass_kept_B(const struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
-    int64_t group = checkpointed(b, index), sum = 0;
-    if (group > 0)
-        return checkpoint_B(b) / (group < block->repeat ? group : block->repeat);
+    int64_t every = b->s->training.checkpoint_every;
+    int64_t group = checkpointed(b, index, every - 1), sum = 0;
+    if (group > 0 && every == 1)
+        return checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
+               saved_B(b, block);
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until >= 0 &&
@@ -45,9 +63,9 @@ int64_t pass_kept_B(const struct builder *b, int32_t index)
 static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
                          int32_t *unit, struct err *err)
 {
-    int64_t group = checkpointed(b, slice.block);
-    b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
+        int64_t group = checkpointed(b, slice.block, k);
+        b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
             offload_checkpoint(b, checkpoint_B(b));
         param_gather_enter(b, chunk, *unit);
@@ -106,9 +124,9 @@ static int backward_layer(struct builder *b, int32_t block, bool again, struct e
 static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
                           struct err *err)
 {
-    int64_t group = checkpointed(b, slice.block);
     int32_t first = *unit - (int32_t)slice.repeat;
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
+        int64_t group = checkpointed(b, slice.block, k);
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
         bool again = group > 0 && b->kind == PASS_BACKWARD && last;

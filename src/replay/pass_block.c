@@ -145,6 +145,8 @@ void pass_forward_block(struct builder *b, int32_t index)
     int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
+        if (b->part == PART_RECOMPUTE && pass_saves(b, block, i))
+            continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, block, i);
         emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);

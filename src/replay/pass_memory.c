@@ -20,9 +20,17 @@ bool pass_is_core(const struct builder *b, const struct op *op)
     return false;
 }
 
+bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at)
+{
+    return b->s->training.checkpointing == CHECKPOINT_OPERATORS &&
+           op_block_is_layer(block) && op_block_saves(block, at);
+}
+
 /* Where a forward operator's kept tensors are booked, and freed from. */
 static enum keep keep_of(const struct builder *b, const struct op *op)
 {
+    if (b->saves && !op->backward)
+        return KEEP_ACTIVATIONS;
     if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
         return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
     return b->keep;
@@ -60,7 +68,7 @@ void pass_leave_scope(struct builder *b)
 {
     while (b->n_locals > 0)
         ledger_free(&b->step->ledger, LEDGER_HELD, b->locals_B[--b->n_locals]);
-    b->makes_local = b->skips_input = false;
+    b->makes_local = b->skips_input = b->saves = false;
 }
 
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
@@ -68,6 +76,7 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
     if (at > 0 && strcmp(block->forward[at - 1].name, "out") == 0)
         pass_leave_scope(b);
     b->makes_local = is_local(block, at);
+    b->saves = pass_saves(b, block, at);
     b->skips_input = at == 0 && b->from_checkpoint;
 }
 
@@ -109,7 +118,9 @@ void pass_free_kept(struct builder *b, const struct op_block *block, int32_t bac
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until == backward)
                 ledger_free(&b->step->ledger,
-                            pass_is_core(b, &block->forward[i]) ? LEDGER_HELD : usual,
+                            pass_saves(b, block, i)               ? LEDGER_ACTIVATIONS
+                            : pass_is_core(b, &block->forward[i]) ? LEDGER_HELD
+                                                                  : usual,
                             block->forward[i].outs[j].size_B);
 }
 

@@ -157,6 +157,45 @@ static void test_slowest(void)
     CU_ASSERT(fabs(waits_s[2] / waits_s[1] - 2) < 1e-6);
 }
 
+struct spent {
+    double flops;
+    int64_t peak_B, left_B; /* activations: the most kept, and behind the step */
+};
+
+static struct spent spent_with(enum checkpointing how, int64_t every)
+{
+    struct job j;
+    struct framework fw;
+    load(&j, &fw);
+    j.s.training.attention = OP_ATTENTION_FLASH;
+    j.s.training.checkpointing = how;
+    j.s.training.checkpoint_every = every;
+    cast(&j);
+    const struct ledger *l = &j.cast.steps[0].ledger;
+    struct spent spent = { j.cast.steps[0].flops, l->peak_activations_B,
+                           l->live_B[LEDGER_ACTIVATIONS] };
+    release(&j);
+    return spent;
+}
+
+/* Checkpoints of some layers, and of some operators of each (MODEL.md, 8.23): of 8 layers 4
+ * are computed again; of a layer's four products and its attention the second product is,
+ * the fourth would be behind all that backward needs. */
+static void test_partly(void)
+{
+    double tokens = 2.0 * 512, h = 1024;
+    struct spent none = spent_with(CHECKPOINT_NONE, 1);
+    struct spent full = spent_with(CHECKPOINT_FULL, 1);
+    struct spent some = spent_with(CHECKPOINT_FULL, 2);
+    struct spent part = spent_with(CHECKPOINT_OPERATORS, 1);
+    CU_ASSERT_DOUBLE_EQUAL(some.flops - none.flops, (full.flops - none.flops) / 2, 1);
+    CU_ASSERT_DOUBLE_EQUAL(part.flops - none.flops, 8 * 2 * tokens * h * h, 1);
+    CU_ASSERT(full.peak_B < some.peak_B && some.peak_B < none.peak_B);
+    CU_ASSERT(full.peak_B < part.peak_B && part.peak_B < none.peak_B);
+    CU_ASSERT(none.left_B == 0 && full.left_B == 0 && some.left_B == 0);
+    CU_ASSERT_EQUAL(part.left_B, 0);
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
@@ -164,4 +203,5 @@ void test_shard_register(void)
     CU_add_test(s, "remainders of fp32 parameters", test_remainders);
     CU_add_test(s, "waits for the slowest rank", test_slowest);
     CU_add_test(s, "recomputation that stops early", test_stops);
+    CU_add_test(s, "checkpoints of some layers and operators", test_partly);
 }
