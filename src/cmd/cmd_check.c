@@ -15,8 +15,8 @@ static const struct usage usage = {
     .command = "check",
     .arguments = "FILE...",
     .summary = "What is wrong with files, without running them: scenarios, sweeps, launch scripts "
-               "(.py),\nmodels, GPUs, instances, fabrics and frameworks. Every error is "
-               "shown with its place.",
+               "(.py),\nDeepSpeed's ds_config.json, models, GPUs, instances, fabrics and "
+               "frameworks. Every error\nis shown with its place.",
     .details = "  smsim check scenarios/*.json\n",
     .options = no_options,
     .min_positional = 1,
@@ -138,6 +138,20 @@ static int check_script(struct cfg_loader *loader, const char *file)
     return rc;
 }
 
+/* What of a scenario it lacks is no error of the file. */
+static int check_deepspeed(struct cfg_loader *loader, const char *file)
+{
+    struct launch l = { 0 };
+    launch_load(&l, loader, file, NULL);
+    int rc = loader->diags.n_errors ? -1 : 0;
+    if (rc == 0) {
+        printf("%s: ok (DeepSpeed's configuration)\n", file);
+        script_print(stdout, &l);
+    }
+    launch_release(&l);
+    return rc;
+}
+
 static int check_document(struct cfg_loader *loader, const char *file)
 {
     struct cfg root = cfg_load(loader, file);
@@ -153,8 +167,9 @@ static int check_file(const char *file)
 {
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    int rc = launch_is_script(file) ? check_script(&loader, file)
-                                    : check_document(&loader, file);
+    int rc = launch_is_deepspeed(file) ? check_deepspeed(&loader, file)
+             : launch_is_script(file)  ? check_script(&loader, file)
+                                       : check_document(&loader, file);
     for (int64_t i = 0; i < loader.diags.n_warnings; i++)
         fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
     if (rc || loader.diags.n_errors)

@@ -72,7 +72,7 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "plan",
-    .arguments = "SCENARIO | launch.py | --model M --instance I --count N --global-batch B "
+    .arguments = "SCENARIO | launch.py | ds_config.json | --model M --instance I --count N --global-batch B "
                  "--sequence-length S",
     .summary = "The fastest, cheapest or smallest way to train a model on instances that "
                "can be\nrented: degrees, placement, library and batch, simulated, and why.",

@@ -77,11 +77,15 @@ static const struct usage usage = {
     .arguments = "SCENARIO [OPTION]...",
     .summary = "How long a training step takes, whether it fits in memory and what it "
                "costs.\nSCENARIO is a file, - for standard input, the name of a shipped "
-               "scenario, or a\nSageMaker launch script (.py, or .txt with a notebook's "
-               "cells), read and never run.",
+               "scenario, a\nSageMaker launch script (.py, or .txt with a notebook's "
+               "cells), read and never run, or\nDeepSpeed's ds_config.json: what these do "
+               "not say, --set does.",
     .details = "  smsim simulate bert-large-squad-2xp3.16xlarge\n"
                "  smsim simulate my.json --set /cluster/count=4 --json result.json\n"
-               "  smsim simulate launch.py --set /training/sequence_length=384\n\n"
+               "  smsim simulate launch.py --set /training/sequence_length=384\n"
+               "  smsim simulate ds_config.json --set /model=gpt2-xl --set "
+               "/cluster/instance=p4d.24xlarge \\\n      --set /cluster/count=2 --set "
+               "/training/sequence_length=1024\n\n"
                "Exit code 1 says that the job does not fit in memory.\n",
     .options = options,
     .min_positional = 1,

@@ -7,7 +7,7 @@ enum { VALUE_SHOWN = 60 };
 
 void script_print(FILE *out, const struct launch *l)
 {
-    fprintf(out, "%s:%" PRId64 ": %s: read, not run\n", l->file, l->line, l->title);
+    fprintf(out, "%s:%" PRId64 ": %s\n", l->file, l->line, l->title);
     for (int64_t i = 0; i < l->facts.n; i++) {
         const struct launch_fact *f = &l->facts.v[i];
         bool cut = strlen(f->value) > VALUE_SHOWN;
@@ -23,7 +23,7 @@ struct cfg script_load(struct launch *l, struct cfg_loader *loader, const char *
                        const char *estimator, const struct option_list *sets)
 {
     struct cfg root = launch_load(l, loader, file, estimator);
-    int rc = root.json ? 0 : -1;
+    int rc = root.json && loader->diags.n_errors == 0 ? 0 : -1;
     for (int32_t i = 0; rc == 0 && sets && i < sets->n; i++)
         rc = cfg_set(root, sets->values[i]);
     if (rc == 0 && launch_complete(l, root)) {

@@ -219,6 +219,13 @@ bool document_within(const char *pointer, const char *outer)
     return strncmp(pointer, outer, n) == 0 && (pointer[n] == '\0' || pointer[n] == '/');
 }
 
+int64_t cfg_line(struct cfg c)
+{
+    if (!c.doc || !c.doc->text)
+        return 0;
+    return place_find(c.doc->text, c.doc->len, c.path, false).line;
+}
+
 /* "file:line:column: pointer: ", or the --set it came from, or the document's name. */
 static void add_origin(struct strbuf *b, struct cfg c, bool key)
 {

@@ -86,6 +86,9 @@ int cfg_error_key(struct cfg c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void cfg_warn(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The line of a value of a file, from 1; 0 of a tree. O(text). */
+int64_t cfg_line(struct cfg c);
+
 /* Single values, of which an absent one is an error; *v stays as it is on failure. A
  * bound of -INFINITY or INFINITY (INT64_MIN, INT64_MAX) is none. A real that is whole
  * (4.0, 4e0) is an integer; true is no number. */

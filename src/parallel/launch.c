@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
-#include "parallel/launch_taking.h"
+#include "parallel/launch_deepspeed.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -44,7 +44,8 @@ static const struct need {
 bool launch_is_script(const char *file)
 {
     const char *dot = strrchr(file, '.');
-    return dot && (strcmp(dot, ".py") == 0 || strcmp(dot, ".txt") == 0);
+    bool script = dot && (strcmp(dot, ".py") == 0 || strcmp(dot, ".txt") == 0);
+    return script || launch_is_deepspeed(file);
 }
 
 void launch_release(struct launch *l)
@@ -52,6 +53,7 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->facts);
     VEC_RELEASE(&l->doubts);
     VEC_RELEASE(&l->origins);
+    VEC_RELEASE(&l->autos);
     VEC_RELEASE(&l->notes);
 }
 
@@ -187,13 +189,13 @@ static const struct python_call *find_call(struct launch *l, const struct python
 {
     const struct python_call *c = choose(p, estimator);
     if (c) {
-        l->title =
-            arena_printf(&l->loader->arena, "%s%s%s(...)", c->target ? c->target : "",
-                         c->target ? " = " : "", c->function);
+        l->title = arena_printf(&l->loader->arena, "%s%s%s(...): read, not run",
+                                c->target ? c->target : "", c->target ? " = " : "",
+                                c->function);
     } else if (estimator) {
         no_such(l, p, estimator);
     } else if ((c = assume(l, p)) != NULL) {
-        l->title = "no estimator; the dictionaries alone";
+        l->title = "no estimator; the dictionaries alone: read, not run";
     } else {
         diags_error(&l->loader->diags,
                     "%s: no call of Estimator, PyTorch, HuggingFace or TensorFlow, and "
@@ -261,14 +263,42 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
     return t.tree;
 }
 
+/* DeepSpeed's configuration alone: the rest is for --set to say. */
+static struct cfg load_config(struct launch *l, const char *estimator)
+{
+    struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
+    const struct python_call call = { .function = "",
+                                      .line = 1,
+                                      .arguments = &nothing };
+    struct taking t = { .l = l,
+                        .arena = &l->loader->arena,
+                        .call = &call,
+                        .tree = json_pack("{s:{}, s:{}}", "cluster", "training"),
+                        .microbatches = 1 };
+    const struct python_value *config = launch_read_deepspeed(l->loader, l->file);
+    l->title = "DeepSpeed's configuration";
+    l->what = "the configuration";
+    l->line = 1;
+    if (estimator)
+        diags_error(&l->loader->diags, "%s: has no estimators (leave --estimator out)",
+                    l->file);
+    if (config)
+        launch_take_deepspeed(&t, config, "");
+    launch_doubt_autos(&t);
+    return cfg_from_tree(l->loader, l->file, t.tree);
+}
+
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const char *estimator)
 {
     struct err err = { 0 };
     size_t len;
-    char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
     *l = (struct launch) { .loader = loader,
+                           .what = "the script",
                            .file = arena_strdup(&loader->arena, file) };
+    if (launch_is_deepspeed(file))
+        return load_config(l, estimator);
+    char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
     if (!text) {
         diags_error(&loader->diags, "%s", err.text);
         return (struct cfg) { 0 };
@@ -309,7 +339,7 @@ static void mark_replaced(struct launch *l, struct cfg root)
     for (int64_t i = 0; i < l->facts.n; i++) {
         struct launch_fact *f = &l->facts.v[i];
         json_t *now = pointer_get(root.json, f->pointer);
-        char *text = now ? json_dumps(now, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+        char *text = now ? json_dumps(now, LAUNCH_SHOWN) : NULL;
         f->replaced = !text || strcmp(text, f->value) != 0;
         free(text);
     }
@@ -321,6 +351,7 @@ int launch_complete(struct launch *l, struct cfg root)
     int rc = 0;
     mark_replaced(l, root);
     launch_settle_job(l, root);
+    launch_settle_autos(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
         const struct launch_doubt *doubt = doubt_of(l, n->pointer);
@@ -330,10 +361,9 @@ int launch_complete(struct launch *l, struct cfg root)
             diags_error(d, "%s:%" PRId64 ": %s: %s (give --set %s=%s)", l->file,
                         doubt->line, n->pointer, doubt->what, n->pointer, n->example);
         else
-            diags_error(d,
-                        "%s:%" PRId64 ": %s: the script does not say %s (give --set "
-                        "%s=%s)",
-                        l->file, l->line, n->pointer, n->what, n->pointer, n->example);
+            diags_error(d, "%s:%" PRId64 ": %s: %s does not say %s (give --set %s=%s)",
+                        l->file, l->line, n->pointer, l->what, n->what, n->pointer,
+                        n->example);
         rc = -1;
     }
     for (int64_t i = 0; i < l->doubts.n; i++) {

@@ -1,4 +1,5 @@
-/* A SageMaker launch script as a scenario, without running it.
+/* A SageMaker launch script, or DeepSpeed's configuration, as a scenario, without running
+ * it.
  *
  * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
  * instances, the "distribution" dictionary, versions and hyperparameters; what these are
@@ -36,20 +37,36 @@ struct launch_origin {
     int64_t line;
 };
 
+/* A value "auto" of DeepSpeed's configuration: the Trainer's argument fills it in, or the
+ * model's hidden size h, as linear h + squared h^2. */
+struct launch_auto {
+    const char *pointer, *key;
+    const char *argument; /* NULL: the hidden size */
+    const char *unit;     /* of that: "B", or "" */
+    double linear, squared;
+    int64_t line;
+};
+
 struct launch {
     struct cfg_loader *loader;
     const char *file;
-    const char *title; /* "estimator = PyTorch(...)" */
+    const char *title; /* "estimator = PyTorch(...): read, not run" */
+    const char *what;  /* "the script" */
     int64_t line;      /* of that */
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_fact) facts;
     VEC(struct launch_doubt) doubts;
     VEC(struct launch_origin) origins;
+    VEC(struct launch_auto) autos;
     VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
 };
 
-/* Whether a file is read as a script: by the ending .py, or .txt for a notebook's dump. */
+/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, or .json with
+ * DeepSpeed's keys and no scenario's. */
 bool launch_is_script(const char *file);
+
+/* Whether it is DeepSpeed's configuration, which never says all of a scenario. */
+bool launch_is_deepspeed(const char *file);
 
 /* The scenario that the script describes, as far as it does; `estimator` names the
  * variable that holds the estimator, NULL takes the last one. Without any estimator, the

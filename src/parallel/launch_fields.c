@@ -2,7 +2,7 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
-#include "parallel/launch_taking.h"
+#include "parallel/launch_deepspeed.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -173,7 +173,16 @@ static void take_precision(struct taking *t, const struct launch_row *row,
                     "%s: SMP's dictionary already converts the model", it->key);
     else if (launch_true(it->value))
         launch_set(t, row->pointer,
-                   json_string(row->name[0] == 'b' ? "amp_bf16" : "amp_fp16"), it);
+                   json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
+}
+
+static void take_norm(struct taking *t, const struct launch_row *row,
+                      const struct python_item *it)
+{
+    const struct python_value *v = it->value;
+    double norm = v->kind == PYTHON_INT ? (double)v->integer : v->real;
+    if (v->kind == PYTHON_REAL || v->kind == PYTHON_INT)
+        launch_set(t, row->pointer, json_real(norm), it);
 }
 
 static void take_checkpointing(struct taking *t, const struct launch_row *row,
@@ -296,6 +305,11 @@ static const struct launch_row hyperparameters[] = {
     { "pretrained_model_name",       "/model", take_model },
     { "model_checkpoint",            "/model", take_model },
     { "tokenizer_name",              "/model", take_model },
+    { "fsdp",                        "/parallelism/library", launch_take_fsdp },
+    { "fsdp_config",                 "/training/activation_checkpointing", launch_take_fsdp_config },
+    { "deepspeed",                   "/parallelism/library", launch_take_deepspeed_file },
+    { "deepspeed_config",            "/parallelism/library", launch_take_deepspeed_file },
+    { "max_grad_norm",               "/training/gradient_clipping", take_norm },
     { "per_device_train_batch_size", "/training/micro_batch_size", take_batch },
     { "per_gpu_train_batch_size",    "/training/micro_batch_size", take_batch },
     { "train_batch_size",            "/training/micro_batch_size", take_batch },
@@ -345,7 +359,7 @@ static const struct python_item *find(const struct taking *t, const char *name)
     return NULL;
 }
 
-static bool in_doubt(const struct taking *t, const char *pointer)
+bool launch_in_doubt(const struct taking *t, const char *pointer)
 {
     for (int64_t i = 0; i < t->l->doubts.n; i++)
         if (strcmp(t->l->doubts.v[i].pointer, pointer) == 0)
@@ -359,7 +373,7 @@ static void take_rows(struct taking *t, const struct launch_row *rows,
     for (const struct launch_row *row = rows; row->name; row++) {
         const struct python_item *it =
             dict ? python_get(dict, row->name) : find(t, row->name);
-        bool fresh = !launch_has(t, row->pointer) && !in_doubt(t, row->pointer);
+        bool fresh = !launch_has(t, row->pointer) && !launch_in_doubt(t, row->pointer);
         if (it && fresh)
             row->take(t, row, it);
     }
@@ -389,7 +403,7 @@ static void doubt_hyper(struct taking *t)
         if (v->kind != PYTHON_UNKNOWN)
             continue;
         for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
-            if (!launch_has(t, pointers[j]) && !in_doubt(t, pointers[j]))
+            if (!launch_has(t, pointers[j]) && !launch_in_doubt(t, pointers[j]))
                 launch_doubts(t, pointers[j], v->line,
                               "hyperparameters: %s, and nothing is run", v->why);
     }
@@ -431,5 +445,6 @@ void launch_take(struct taking *t)
     if (env && env->value->kind == PYTHON_DICT)
         take_rows(t, environment, env->value);
     doubt_hyper(t);
+    launch_doubt_autos(t);
     note_unused(t);
 }

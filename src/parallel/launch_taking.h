@@ -7,6 +7,9 @@
 
 enum { LAUNCH_HYPER_MAX = 8 };
 
+/* How values are shown. */
+#define LAUNCH_SHOWN (JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15))
+
 struct taking {
     struct launch *l;
     struct arena *arena;
@@ -17,6 +20,7 @@ struct taking {
     const struct python_value *hyper[LAUNCH_HYPER_MAX];
     int64_t microbatches; /* of SMP's dictionary; 1 without */
     bool smp_precision;   /* SMP converts the model itself */
+    bool converts;        /* so does what shards it: weights are in 16 bits */
     int32_t values;       /* given as JSON so far */
 };
 
@@ -49,6 +53,12 @@ void launch_take_workers(struct taking *t, const struct launch_row *row,
 void launch_take_save_steps(struct taking *t, const struct launch_row *row,
                             const struct python_item *it);
 
+/* launch_fsdp.c */
+void launch_take_fsdp(struct taking *t, const struct launch_row *row,
+                      const struct python_item *it);
+void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
+                             const struct python_item *it);
+
 /* Leaves out, with a note, what of the job the scenario cannot have as it stands: epochs
  * without samples, a job without a length, data without a size. After `--set`. */
 void launch_settle_job(struct launch *l, struct cfg root);
@@ -57,6 +67,7 @@ void launch_settle_job(struct launch *l, struct cfg root);
 void launch_set(struct taking *t, const char *pointer, json_t *value,
                 const struct python_item *from);
 bool launch_has(const struct taking *t, const char *pointer);
+bool launch_in_doubt(const struct taking *t, const char *pointer);
 void launch_doubts(struct taking *t, const char *pointer, int64_t line, const char *fmt,
                    ...) __attribute__((format(printf, 4, 5)));
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)

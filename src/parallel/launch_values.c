@@ -29,7 +29,7 @@ void launch_set(struct taking *t, const char *pointer, json_t *value,
     struct err err = { 0 };
     if (!value)
         return;
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(value, LAUNCH_SHOWN);
     struct launch_fact fact = { pointer, arena_strdup(t->arena, text ? text : ""),
                                 from->key, from->value->line, false };
     free(text);

@@ -352,6 +352,31 @@ static void apply_horovod(struct reading *r)
         p->fusion_cycle_s = horovod_versions[i].cycle_s;
 }
 
+enum { BEHIND_ELEMENTS = 500000000 };
+
+bool library_reduces_behind(enum library library, enum sharding sharding)
+{
+    return library == LIBRARY_DEEPSPEED && sharding == SHARDING_NONE;
+}
+
+/* What a library fuses where the framework's profile says something else. */
+static void apply_library(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    const struct training *t = &r->s->training;
+    if (p->library == LIBRARY_HOROVOD)
+        apply_horovod(r);
+    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
+        p->bucket_B = SMDDP_BUFFER_B;
+    if (p->bucket_B < 0 && t->framework->bucket_B > 0 &&
+        library_reduces_behind(p->library, p->sharding)) {
+        enum dtype wire = op_compute_dtype(t->precision);
+        bool half =
+            !op_is_autocast(t->precision) && (wire == DTYPE_FP16 || wire == DTYPE_BF16);
+        p->bucket_B = BEHIND_ELEMENTS * (half ? 2LL : 4LL);
+    }
+}
+
 int parallelism_framework(struct reading *r)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
@@ -360,15 +385,12 @@ int parallelism_framework(struct reading *r)
         return -1;
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)
-        p->overlap = f->overlap;
+        p->overlap = f->overlap && !library_reduces_behind(p->library, p->sharding);
     if (!r->has_param_gather)
         p->overlap_param_gather = f->overlap_param_gather && p->overlap;
     if (!r->has_backward_prefetch)
         p->shard_backward_prefetch = f->backward_prefetch;
-    if (p->library == LIBRARY_HOROVOD)
-        apply_horovod(r);
-    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
-        p->bucket_B = SMDDP_BUFFER_B;
+    apply_library(r);
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
     if (p->bucket_B < 0) {

@@ -211,6 +211,10 @@ int64_t scenario_epoch_steps(const struct scenario *s);
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 
+/* DeepSpeed without ZeRO reduces all gradients behind backward, in buckets of 5e8 elements
+ * (allreduce_gradients and MEMORY_OPT_ALLREDUCE_SIZE of deepspeed/runtime/engine.py). */
+bool library_reduces_behind(enum library library, enum sharding sharding);
+
 /* The settings under which the operator list of one GPU is made. */
 struct op_settings scenario_op_settings(const struct scenario *s);
 

@@ -231,11 +231,22 @@ static void emit_megatron(FILE *out, const struct plan_job *job,
                            "--attention-softmax-in-fp32"));
 }
 
-static json_t *zero_json(const struct space_point *p)
+/* Gradients overlap in buckets of elements below stage 3; without ZeRO they do not. */
+static json_t *zero_json(const struct plan_job *job, const struct space_point *p)
 {
+    const struct training *of = &job->stacks[p->v[SPACE_LIBRARY]].probe.training;
+    enum dtype wire = op_compute_dtype(job->space.precision);
+    int64_t width_B = wire == DTYPE_FP16 || wire == DTYPE_BF16 ? 2 : 4;
+    int64_t bucket_B =
+        p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : of->framework->bucket_B;
+    bool buckets = p->v[SPACE_SHARDING] && p->v[SPACE_SHARDING] != SHARDING_FULL;
     json_t *z = json_object();
     json_object_set_new(z, "stage", json_integer((json_int_t)p->v[SPACE_SHARDING]));
-    json_object_set_new(z, "overlap_comm", json_true());
+    if (p->v[SPACE_SHARDING])
+        json_object_set_new(z, "overlap_comm", json_true());
+    if (buckets && bucket_B > 0)
+        json_object_set_new(z, "reduce_bucket_size",
+                            json_integer((json_int_t)(bucket_B / width_B)));
     if (p->v[SPACE_OFFLOAD])
         json_object_set_new(z, "offload_optimizer",
                             json_pack("{s:s}", "device", "cpu"));
@@ -259,7 +270,7 @@ static void emit_deepspeed(FILE *out, const struct plan_job *job,
                         json_integer((json_int_t)p->v[SPACE_MICRO]));
     json_object_set_new(o, "gradient_accumulation_steps",
                         json_integer((json_int_t)p->pieces));
-    json_object_set_new(o, "zero_optimization", zero_json(p));
+    json_object_set_new(o, "zero_optimization", zero_json(job, p));
     if (precision)
         json_object_set_new(o, precision, json_pack("{s:b}", "enabled", 1));
     if (p->v[SPACE_PIPELINE] > 1)

@@ -260,6 +260,16 @@ static double stages_s(const struct space_point *p, const struct sums *u)
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
 
+/* The probe's buckets are those without sharding, which DeepSpeed alone has of its own. */
+static double score_bucket_B(const struct space_point *p, const struct sums *u)
+{
+    const struct parallelism *own = &u->s->parallel;
+    bool zero = own->library == LIBRARY_DEEPSPEED && p->v[SPACE_SHARDING];
+    if (p->v[SPACE_BUCKET])
+        return (double)p->v[SPACE_BUCKET];
+    return (double)(zero ? u->fw->bucket_B : own->bucket_B);
+}
+
 /* What is left of reducing gradients when backward has hidden what it can. */
 static double exposed_s(struct scorer *s, const struct space_point *p,
                         const struct sums *u)
@@ -289,9 +299,10 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
                                 u->stage_parameters * u->states.parameter_B);
     }
-    double hide_s = u->s->parallel.overlap ? u->stage_layers * u->backward_s : 0;
-    double bucket_B =
-        (double)(p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : u->s->parallel.bucket_B);
+    bool overlaps = u->fw->overlap &&
+                    !library_reduces_behind(u->s->parallel.library, (enum sharding)how);
+    double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
+    double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 0.02;
     if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
         gather_s =

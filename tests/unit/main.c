@@ -12,7 +12,7 @@
     X(cfg) X(csv) \
     X(hardware) X(net) X(import) \
     X(model) X(ops) \
-    X(layout) X(partition) X(distribution) X(scenario) X(launch) \
+    X(layout) X(partition) X(distribution) X(scenario) X(launch) X(deepspeed) \
     X(kernel) \
     X(sim) X(flow) \
     X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \

@@ -266,6 +266,27 @@ static void test_fields(void)
         { "hyperparameters={'save_steps': 500}", "/job", NULL },
         { "hyperparameters={'dataloader_num_workers': 4}", "/input",
           "{\"workers\":4}" },
+        { "instance_type='p4d.24xlarge', hyperparameters={'fsdp': 'hybrid_shard "
+          "auto_wrap'}",
+          "/parallelism/sharding", "{\"strategy\":\"full\",\"degree\":8}" },
+        { "hyperparameters={'fsdp': ['shard_grad_op', 'offload'], 'bf16': True}",
+          "/parallelism/sharding",
+          "{\"strategy\":\"gradients\",\"offload\":\"optimizer\"}" },
+        { "hyperparameters={'fsdp': True, 'bf16': True}", "/training/precision",
+          "\"bf16\"" },
+        { "hyperparameters={'fsdp': '', 'bf16': True}", "/training/precision",
+          "\"amp_bf16\"" },
+        { "hyperparameters={'fsdp': 'no_shard'}", "/parallelism", NULL },
+        { "hyperparameters={'fsdp': 'full_shard', 'fsdp_config': "
+          "{'activation_checkpointing': 'true'}}",
+          "/training/activation_checkpointing", "\"full\"" },
+        { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}, "
+          "'fp16': True}",
+          "/training/precision", "\"fp16\"" },
+        { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}}",
+          "/parallelism/sharding/strategy", "\"gradients\"" },
+        { "hyperparameters={'max_grad_norm': 0.5}", "/training/gradient_clipping",
+          "0.5" },
         { "distribution={'mpi': {'enabled': True, 'processes_per_host': n()}}",
           "/distribution", "{\"mpi\":{\"enabled\":true}}" },
     };
