@@ -61,13 +61,32 @@ bool run_choose(struct run *run, const struct candidate *c)
     return true;
 }
 
-/* Simulates what was chosen since the last time, on all cores. */
+/* Passes to replay: about what simulating the point takes. */
+static int64_t passes_of(const struct space_point *p)
+{
+    return p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL] * p->microbatches;
+}
+
+static int by_passes(const void *a, const void *b)
+{
+    const struct plan_entry *x = *(struct plan_entry *const *)a,
+                            *y = *(struct plan_entry *const *)b;
+    int64_t p = passes_of(&x->point), q = passes_of(&y->point);
+    return p != q ? (p < q) - (p > q) : (x > y) - (x < y);
+}
+
+/* Simulates what was chosen since the last time, on all cores; what takes longest goes
+ * first, so that all cores end at about the same time (Graham 1969: LPT). */
 void run_simulate(struct run *run, int64_t total)
 {
-    int64_t done = run->first_new, n = run->all.n;
+    int64_t done = run->first_new, n = run->all.n - run->first_new;
+    struct plan_entry **next = xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
+    for (int64_t i = 0; i < n; i++)
+        next[i] = &run->all.v[run->first_new + i];
+    qsort(next, (size_t)n, sizeof(struct plan_entry *), by_passes);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t i = run->first_new; i < n; i++) {
-        struct plan_entry *e = &run->all.v[i];
+    for (int64_t i = 0; i < n; i++) {
+        struct plan_entry *e = next[i];
         if (run_stopped(run->o)) {
             e->skipped = true;
             continue;
@@ -80,7 +99,8 @@ void run_simulate(struct run *run, int64_t total)
         run->o->progress(run->o->progress_arg,
                          &(struct plan_progress) { "simulating", ++done, total });
     }
-    run->first_new = n;
+    free(next);
+    run->first_new = run->all.n;
 }
 
 /* --- what the simulated say of the scores -------------------------------------------------- */
