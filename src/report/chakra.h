@@ -2,14 +2,14 @@
  * ASTRA-sim: DIR/step.RANK.et for every rank of the job, and DIR/comm_groups.json, the
  * ranks of each communicator.
  *
- * A trace is the rank's program, not its run: what the host dispatches (nodes of the CPU,
- * one after the other), kernels with the time each takes alone, collectives and messages
- * with their bytes and no time, which the reader's own network gives them. Nodes of one
- * stream follow each other. Times are whole microseconds; what is cut off a node is added
- * to the next of its stream, so that sums hold.
+ * A trace is the rank's program, not its run: what the host dispatches (nodes of the
+ * CPU, one after the other), kernels with the time each takes alone, collectives and
+ * messages with their bytes and no time, which the reader's own network gives them.
+ * Nodes of one stream follow each other. Times are whole microseconds; what is cut off
+ * a node is added to the next of its stream, so that sums hold.
  *
- * What Chakra has no node for: buffers that Horovod fuses as they become ready are cut as
- * if all were ready at once; gradients that go through servers on the hosts (SMDDP,
+ * What Chakra has no node for: buffers that Horovod fuses as they become ready are cut
+ * as if all were ready at once; gradients that go through servers on the hosts (SMDDP,
  * parameter servers) are all-reduces of as many bytes. */
 #ifndef REPORT_CHAKRA_H
 #define REPORT_CHAKRA_H
@@ -25,8 +25,7 @@ struct chakra_counts {
 };
 
 /* Fails for jobs that cannot be simulated, too many ranks or tasks (of all ranks
- * together), a directory that is not
- * empty; then nothing is left behind. */
+ * together), a directory that is not empty; then nothing is left behind. */
 int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *arena,
                   const struct scenario *s, struct err *err);
 

@@ -1,11 +1,11 @@
-/* A step as Chrome trace events (JSON), which Perfetto and chrome://tracing open: a process
- * an instance, threads for the host and the streams of each GPU, arrows from send to
- * receive, counters for the memory of each GPU, how busy it and its host are, and the use
- * of an instance's links.
+/* A step as Chrome trace events (JSON), which Perfetto and chrome://tracing open: a
+ * process an instance, threads for the host and the streams of each GPU, arrows from
+ * send to receive, counters for the memory of each GPU, how busy it and its host are,
+ * and the use of an instance's links.
  *
- * Written as the run goes on, with one small buffer, so that its length costs no memory.
- * Times are microseconds with six decimals: whole picoseconds. A pass that was measured
- * once stands as one event. Two equal runs give the same bytes. */
+ * Written as the run goes on, with one small buffer, so that its length costs no
+ * memory. Times are microseconds with six decimals: whole picoseconds. A pass that was
+ * measured once stands as one event. Two equal runs give the same bytes. */
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
 

@@ -1,5 +1,5 @@
-/* JSON of trace events, written to a stream through one block of memory: fast enough that
- * a run does not wait for its trace. Private to trace.c. */
+/* JSON of trace events, written to a stream through one block of memory: fast enough
+ * that a run does not wait for its trace. Private to trace.c. */
 #ifndef REPORT_TRACE_JSON_H
 #define REPORT_TRACE_JSON_H
 
