@@ -25,6 +25,14 @@ int names_find(const struct name_value *table, const char *name, int *value)
     return -1;
 }
 
+bool names_listed(const char *const *list, const char *word)
+{
+    for (; list && *list; list++)
+        if (strcmp(*list, word) == 0)
+            return true;
+    return false;
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;

@@ -2,6 +2,8 @@
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 
+#include <stdbool.h>
+
 struct name_value {
     const char *name; /* NULL ends the table */
     int value;
@@ -12,6 +14,9 @@ const char *names_of(const struct name_value *table, int value);
 
 /* 0 and *value when the table has that name, else -1. */
 int names_find(const struct name_value *table, const char *name, int *value);
+
+/* Whether a list, which NULL ends, has that very word; NULL is a list without any. */
+bool names_listed(const char *const *list, const char *word);
 
 /* The name of the table nearest to `word` by edits, or NULL when none is near (more
  * than a third of the longer word would have to change). One that differs only in upper

@@ -7,18 +7,11 @@
 
 enum { VERSION = 1 };
 
-static const double size_max = 1e15, time_max_s = 1e5;
+static const double size_max = 1e15;
 
 static int get_size(struct cfg row, const char *key, int64_t *v)
 {
     return cfg_int(cfg_get(row, key), v, 1, (int64_t)size_max);
-}
-
-static int get_time(struct cfg row, const char *key, double *v)
-{
-    if (cfg_real(cfg_get(row, key), v, 0, time_max_s))
-        return -1;
-    return *v > 0 ? 0 : cfg_error(cfg_get(row, key), "is not a positive time");
 }
 
 static int get_dtype(struct cfg row, enum dtype *dtype)
@@ -41,7 +34,8 @@ static int read_gemm(struct samples *s, struct cfg row)
     struct sample_kernel k = { 0 };
     if (get_dtype(row, &k.dtype) || get_size(row, "m", &k.m) ||
         get_size(row, "n", &k.n) || get_size(row, "k", &k.k) ||
-        get_size(row, "batch", &k.batch) || get_time(row, "time_s", &k.time_s))
+        get_size(row, "batch", &k.batch) ||
+        cfg_time_s(cfg_get(row, "time_s"), &k.time_s))
         return -1;
     VEC_PUSH(&s->gemms, k);
     return 0;
@@ -56,7 +50,7 @@ static int read_flash(struct samples *s, struct cfg row)
         get_size(row, "keys", &k.n) || get_size(row, "head_dim", &k.k) ||
         get_size(row, "heads", &k.batch) || get_flag(row, "causal", &k.causal) ||
         get_flag(row, "backward", &k.backward) || get_flag(row, "library", &library) ||
-        get_time(row, "time_s", &k.time_s))
+        cfg_time_s(cfg_get(row, "time_s"), &k.time_s))
         return -1;
     if (library)
         VEC_PUSH(&s->flashes, k);
@@ -68,7 +62,7 @@ static int read_stream(struct samples *s, struct cfg row)
     struct sample_stream k = { 0 };
     if (cfg_string(cfg_get(row, "name"), &k.name) ||
         cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
-        get_time(row, "time_s", &k.time_s))
+        cfg_time_s(cfg_get(row, "time_s"), &k.time_s))
         return -1;
     VEC_PUSH(&s->streams, k);
     return 0;
@@ -79,7 +73,7 @@ static int read_link(struct samples *s, struct cfg row)
     struct sample_link k = { 0 };
     if (cfg_string(cfg_get(row, "name"), &k.name) ||
         cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
-        get_time(row, "time_s", &k.time_s))
+        cfg_time_s(cfg_get(row, "time_s"), &k.time_s))
         return -1;
     VEC_PUSH(&s->links, k);
     return 0;
@@ -92,7 +86,7 @@ static int read_collective(struct samples *s, struct cfg row)
     if (cfg_enum(cfg_get(row, "op"), coll_op_names, &op) ||
         get_size(row, "ranks", &k.n_ranks) ||
         cfg_real(cfg_get(row, "bytes"), &k.bytes, 1, size_max) ||
-        get_time(row, "time_s", &k.time_s))
+        cfg_time_s(cfg_get(row, "time_s"), &k.time_s))
         return -1;
     k.op = (enum coll_op)op;
     VEC_PUSH(&s->colls, k);
@@ -102,8 +96,8 @@ static int read_collective(struct samples *s, struct cfg row)
 static int read_clock(struct samples *s, struct cfg row)
 {
     struct sample_clock k = { 0 };
-    if (get_dtype(row, &k.dtype) || get_time(row, "burst_s", &k.burst_s) ||
-        get_time(row, "sustained_s", &k.sustained_s))
+    if (get_dtype(row, &k.dtype) || cfg_time_s(cfg_get(row, "burst_s"), &k.burst_s) ||
+        cfg_time_s(cfg_get(row, "sustained_s"), &k.sustained_s))
         return -1;
     VEC_PUSH(&s->clocks, k);
     return 0;

@@ -21,6 +21,12 @@ struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
     return root;
 }
 
+void cmd_warn(const struct cfg_loader *loader)
+{
+    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
+        fprintf(stderr, "warning: %s\n", loader->diags.warnings[i]);
+}
+
 int cmd_fail(struct cfg_loader *loader, const struct err *err)
 {
     diags_print_errors(&loader->diags, stderr);

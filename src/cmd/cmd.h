@@ -36,6 +36,9 @@ struct cmd_progress {
 struct cmd_progress cmd_progress_of(const char *what, double after_s);
 void cmd_progress_show(void *progress, int64_t done, int64_t total);
 
+/* Prints the loader's warnings to standard error. */
+void cmd_warn(const struct cfg_loader *loader);
+
 /* Prints the loader's errors to standard error, or `err`'s text when set there, and
  * releases the loader; yields EXIT_BAD_INPUT. */
 struct err;

@@ -170,8 +170,7 @@ static int check_file(const char *file)
     int rc = launch_is_deepspeed(file) ? check_deepspeed(&loader, file)
              : launch_is_script(file)  ? check_script(&loader, file)
                                        : check_document(&loader, file);
-    for (int64_t i = 0; i < loader.diags.n_warnings; i++)
-        fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
+    cmd_warn(&loader);
     if (rc || loader.diags.n_errors)
         return cmd_fail(&loader, NULL);
     cfg_loader_release(&loader);

@@ -84,8 +84,7 @@ static int run(struct cfg_loader *loader, const struct scenario *s)
     if (op_list_make(&list, &loader->arena, &s->model, &settings, &err) ||
         partition_of(&p, &loader->arena, s, &list, &err))
         return cmd_fail(loader, &err);
-    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
-        fprintf(stderr, "warning: %s\n", loader->diags.warnings[i]);
+    cmd_warn(loader);
     print_partition(s, &p);
     cfg_loader_release(loader);
     return EXIT_DONE;

@@ -170,8 +170,7 @@ int cmd_ranks(int argc, char **argv)
     struct scenario s;
     if (!root.json || scenario_read(&s, &loader, root))
         return cmd_fail(&loader, NULL);
-    for (int64_t i = 0; i < loader.diags.n_warnings; i++)
-        fprintf(stderr, "warning: %s\n", loader.diags.warnings[i]);
+    cmd_warn(&loader);
     const struct parallelism *p = &s.parallel;
     struct layout l;
     layout_init(&l, p->placement, p->data * p->context, p->pipeline, p->tensor);

@@ -94,6 +94,7 @@ int64_t cfg_line(struct cfg c);
  * (4.0, 4e0) is an integer; true is no number. */
 int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max);
 int cfg_real(struct cfg c, double *v, double min, double max);
+int cfg_time_s(struct cfg c, double *v); /* measured: above 0, at most 1e5 s */
 int cfg_bool(struct cfg c, bool *v);
 int cfg_string(struct cfg c, const char **v); /* non-empty */
 int cfg_enum(struct cfg c, const struct name_value *names, int *v);

@@ -114,6 +114,14 @@ int cfg_real(struct cfg c, double *v, double min, double max)
     return 0;
 }
 
+int cfg_time_s(struct cfg c, double *v)
+{
+    static const double longest_s = 1e5; /* more than a day */
+    if (cfg_real(c, v, 0, longest_s))
+        return -1;
+    return *v > 0 ? 0 : cfg_error(c, "is not a positive time");
+}
+
 int cfg_bool(struct cfg c, bool *v)
 {
     char is[WORDS_MAX];

@@ -1,5 +1,6 @@
 /* Calls in Python source: none is run. The arguments of those that were asked for are kept,
  * and what changes a known dictionary or list is followed or spoils it. */
+#include "base/names.h"
 #include "config/python_parse.h"
 
 #include <string.h>
@@ -55,14 +56,6 @@ static const char *last_part(const char *path)
     return dot ? dot + 1 : path;
 }
 
-static bool listed(const char *const *list, const char *word)
-{
-    for (; list && *list; list++)
-        if (strcmp(*list, word) == 0)
-            return true;
-    return false;
-}
-
 /* x.update(...) and the like, where x is a known dictionary or list. */
 static struct python_value *call_method(struct python_parser *r, struct python_value *x,
                                         const char *method,
@@ -83,7 +76,7 @@ static struct python_value *call_method(struct python_parser *r, struct python_v
         python_merge(r, x, named);
     } else if (strcmp(method, "append") == 0 && x->kind == PYTHON_LIST && first) {
         python_append(r, x, first->value);
-    } else if (!listed(harmless, method)) {
+    } else if (!names_listed(harmless, method)) {
         python_spoil(r, x,
                      arena_printf(r->p->arena, "it is changed by .%.40s() at line %lld",
                                   method, (long long)line));
@@ -137,7 +130,7 @@ struct python_value *python_call_at(struct python_parser *r, const char *path,
     bool outermost = r->lex.brackets == 0;
     const struct python_value *imported = python_find(r, path);
     const char *function = imported && imported->text ? imported->text : path;
-    bool wanted = listed(r->wanted->calls, last_part(function));
+    bool wanted = names_listed(r->wanted->calls, last_part(function));
     if (wanted)
         r->calling = function;
     struct python_value *x = object_of(r, path);
@@ -153,7 +146,7 @@ struct python_value *python_call_at(struct python_parser *r, const char *path,
     if (strcmp(path, "dict") == 0)
         return make_dict(r, arguments);
     const struct python_item *first = python_get(arguments, "0");
-    if (listed(r->wanted->same, last_part(path)) && first) {
+    if (names_listed(r->wanted->same, last_part(path)) && first) {
         if (first->value->kind == PYTHON_DICT)
             python_note(r, line, "%.60s(...) is not run: what it is given is taken",
                         path);

@@ -30,6 +30,18 @@ void host_load_copies(const struct host_node *n, bool to_host, double bytes)
     }
 }
 
+int host_load_to_host(const struct host_node *n)
+{
+    host_load_copies(n, true, 1);
+    return 0;
+}
+
+int host_load_to_gpu(const struct host_node *n)
+{
+    host_load_copies(n, false, 1);
+    return 0;
+}
+
 /* The link of a PCIe switch towards its host (out) or from it; -1: no GPU is there to
  * ask the net for it. */
 static int32_t uplink_of(const struct host_node *n, int32_t pcie, bool out)

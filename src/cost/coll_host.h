@@ -46,6 +46,11 @@ void host_load_copies(const struct host_node *n, bool to_host, double bytes);
 void host_load_nics(const struct host_node *n, double out, double in);
 void host_load_memory(const struct host_node *n, double accesses);
 
+/* Loads of stages that copy all of their progress between a node's GPUs and its host; 0,
+ * as a stage's `load` yields. */
+int host_load_to_host(const struct host_node *n);
+int host_load_to_gpu(const struct host_node *n);
+
 /* Nodes of the request's first group. */
 int64_t host_nodes(const struct planner *p);
 

@@ -97,18 +97,6 @@ static int load_pull(const struct host_node *n)
     return 0;
 }
 
-static int load_to_host(const struct host_node *n)
-{
-    host_load_copies(n, true, 1);
-    return 0;
-}
-
-static int load_to_gpu(const struct host_node *n)
-{
-    host_load_copies(n, false, 1);
-    return 0;
-}
-
 static int inside_phase(struct planner *p, enum coll_op op, const char *name)
 {
     struct ring_job job = { name, op, p->request->size_B, 1, NULL, 0 };
@@ -135,14 +123,14 @@ int coll_plan_servers(struct planner *p)
         *copies += server_at(p, i).copies;
     }
     const struct host_stage stages[] = {
-        { "to host", COLL_AT_COPY_OUT, size, HOST_COPY_START_S, INFINITY, load_to_host,
-          NULL },
+        { "to host", COLL_AT_COPY_OUT, size, HOST_COPY_START_S, INFINITY,
+          host_load_to_host, NULL },
         { "push and sums", COLL_AT_NETWORK, size, hop_s, sum_cap_Bps(p, busiest),
           load_push, NULL },
         { "replicate", COLL_AT_NETWORK, size, hop_s, INFINITY, load_replicate, copies },
         { "pull", COLL_AT_PULL, size, hop_s, INFINITY, load_pull, NULL },
-        { "to GPU", COLL_AT_COPY_IN, size, HOST_COPY_START_S, INFINITY, load_to_gpu,
-          NULL },
+        { "to GPU", COLL_AT_COPY_IN, size, HOST_COPY_START_S, INFINITY,
+          host_load_to_gpu, NULL },
     };
     p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
     if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside"))

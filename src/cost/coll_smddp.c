@@ -68,18 +68,6 @@ enum { STAGES = 5 }; /* 3 where a node has one GPU */
 
 /* Stages of AllReduce ---------------------------------------------------------------- */
 
-static int load_to_host(const struct host_node *n)
-{
-    host_load_copies(n, true, 1);
-    return 0;
-}
-
-static int load_to_gpu(const struct host_node *n)
-{
-    host_load_copies(n, false, 1);
-    return 0;
-}
-
 /* Out as worker and out as server, and the same in; N - 1 parts are added to the own:
  * read, read, written. Receivers suffer from incast. */
 static int load_network(const struct host_node *n)
@@ -125,11 +113,11 @@ static int plan_buffer(struct planner *p, double size_B)
 {
     double cap = copy_cap_Bps(p), hop_s = p->cluster->fabric->latency_s;
     const struct host_stage stages[] = {
-        { "to host", COLL_AT_COPY_OUT, size_B, HOST_COPY_START_S, cap, load_to_host,
-          NULL },
+        { "to host", COLL_AT_COPY_OUT, size_B, HOST_COPY_START_S, cap,
+          host_load_to_host, NULL },
         { "network and sums", COLL_AT_NETWORK, size_B, 2 * hop_s, sum_cap_Bps(p),
           load_network, NULL },
-        { "to GPU", COLL_AT_COPY_IN, size_B, HOST_COPY_START_S, cap, load_to_gpu,
+        { "to GPU", COLL_AT_COPY_IN, size_B, HOST_COPY_START_S, cap, host_load_to_gpu,
           NULL },
     };
     if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size_B))

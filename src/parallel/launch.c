@@ -1,6 +1,7 @@
 #include "parallel/launch.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
@@ -70,14 +71,6 @@ void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
 
 /* --- which estimator ----------------------------------------------------------------- */
 
-static bool listed(const char *const *list, const char *word)
-{
-    for (; *list; list++)
-        if (strcmp(*list, word) == 0)
-            return true;
-    return false;
-}
-
 static const char *last_part(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -86,7 +79,7 @@ static const char *last_part(const char *path)
 
 static bool is_estimator(const struct python_call *c)
 {
-    if (!listed(estimators, last_part(c->function)))
+    if (!names_listed(estimators, last_part(c->function)))
         return false;
     for (const char *const *token = tokens; *token; token++)
         if (python_get(c->arguments, *token))

@@ -1,5 +1,6 @@
 /* SageMaker's model parallel library in the dictionary: whether it is switched on, which
  * of its two generations runs, and where its parameters are. */
+#include "base/names.h"
 #include "parallel/reading.h"
 #include "parallel/versions.h"
 
@@ -19,14 +20,6 @@ static const char *const misplaced[] = {
     "offload_activations", "auto_partition", "default_partition", NULL,
 };
 /* clang-format on */
-
-static bool listed(const char *const *list, const char *word)
-{
-    for (; *list; list++)
-        if (strcmp(*list, word) == 0)
-            return true;
-    return false;
-}
 
 /* The SDK asks `enabled is True`: 1 and "True" leave the library off. */
 static bool is_on(struct cfg enabled)
@@ -49,7 +42,7 @@ static int check_beside(struct reading *r, struct cfg c)
         if (strcmp(key, "enabled") == 0 || strcmp(key, "parameters") == 0 ||
             strcmp(key, "comment") == 0)
             continue;
-        if (listed(misplaced, key))
+        if (names_listed(misplaced, key))
             rc |=
                 reading_doubt(r, cfg_member(c, it),
                               "sdk rule: what stands beside \"parameters\" is ignored "
@@ -88,7 +81,7 @@ static void warn_instances(const struct reading *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     for (int i = 0; r->has_cluster && i < c->n_groups; i++)
-        if (!listed(v1_instances, c->groups[i].instance->name))
+        if (!names_listed(v1_instances, c->groups[i].instance->name))
             cfg_warn(
                 at,
                 "smp rule: SMP v1 is for g4dn.12xlarge, p3.16xlarge, p3dn.24xlarge, "

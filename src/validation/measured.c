@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const double time_max_s = 1e5, size_max = 1e15;
+static const double size_max = 1e15;
 static const int64_t count_max = 1000000000;
 
 void measured_release(struct measured *m)
@@ -17,16 +17,9 @@ void measured_release(struct measured *m)
 
 /* --- fields ----------------------------------------------------------------------- */
 
-static int get_time(struct cfg row, const char *key, double *v)
-{
-    if (cfg_real(cfg_get(row, key), v, 0, time_max_s))
-        return -1;
-    return *v > 0 ? 0 : cfg_error(cfg_get(row, key), "is not a positive time");
-}
-
 static int get_time_or_none(struct cfg row, const char *key, double *v)
 {
-    return cfg_present(cfg_get(row, key)) ? get_time(row, key, v) : 0;
+    return cfg_present(cfg_get(row, key)) ? cfg_time_s(cfg_get(row, key), v) : 0;
 }
 
 static int get_count(struct cfg row, const char *key, int64_t *v)
@@ -72,7 +65,7 @@ static int read_common(struct measured_step *s, struct cfg row)
     if (cfg_present(cfg_get(row, "spread")) &&
         cfg_real(cfg_get(row, "spread"), &s->spread, 0, 1e9))
         return -1;
-    return get_time(row, "time_s", &s->time_s);
+    return cfg_time_s(cfg_get(row, "time_s"), &s->time_s);
 }
 
 /* --- rows ------------------------------------------------------------------------- */
@@ -154,7 +147,8 @@ static int add_op(struct measured *m, struct cfg row, bool has_step)
         return 0;
     if (cfg_string(cfg_get(row, "name"), &op.name) ||
         cfg_bool(cfg_get(row, "backward"), &op.backward) ||
-        get_count(row, "count", &op.count) || get_time(row, "time_s", &op.time_s))
+        get_count(row, "count", &op.count) ||
+        cfg_time_s(cfg_get(row, "time_s"), &op.time_s))
         return -1;
     VEC_PUSH(&m->steps.v[m->steps.n - 1].ops, op);
     return 0;
@@ -168,9 +162,9 @@ static int add_launch(struct measured *m, struct cfg row)
     if (cfg_string(cfg_get(row, "what"), &what))
         return -1;
     if (strcmp(what, "host, kernel launch") == 0)
-        return get_time(row, "time_s", &m->launch_s);
+        return cfg_time_s(cfg_get(row, "time_s"), &m->launch_s);
     if (strcmp(what, "host, cuBLAS product") == 0)
-        return get_time(row, "time_s", &m->product_s);
+        return cfg_time_s(cfg_get(row, "time_s"), &m->product_s);
     return 0;
 }
 

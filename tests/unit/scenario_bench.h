@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A small GPT-2 on 16 GPUs, which any degrees cut evenly. */
+static const char bench_gpt2[] =
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
+    "             'vocab_size': 8192, 'n_positions': 256 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16' } }";
+
 /* Reads the text with `changes`: pointer=value, separated by blanks; without a leading
  * slash the pointer is of the section ("/parallelism/"). */
 static inline void bench_scenario(struct cfg_loader *loader, struct scenario *s,

@@ -16,13 +16,6 @@
 
 void test_chakra_register(void);
 
-static const char base_text[] =
-    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
-    "             'vocab_size': 8192, 'n_positions': 256 },"
-    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
-    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
-    "'fp16' } }";
-
 /* Protobuf ---------------------------------------------------------------------------- */
 
 struct span {
@@ -347,7 +340,7 @@ static void test_jobs(void)
         struct err err = { 0 };
         char dir[] = "/tmp/smsim-chakra-XXXXXX";
         CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-        bench_scenario(&loader, &s, base_text, "", jobs[i].changes);
+        bench_scenario(&loader, &s, bench_gpt2, "", jobs[i].changes);
         CU_ASSERT_EQUAL_FATAL(chakra_export(&counts, dir, &loader.arena, &s, &err), 0);
         see(&x, dir);
         check_times(&x, &loader, &s);
@@ -372,7 +365,7 @@ static void test_occupied(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
     snprintf(inner, sizeof(inner), "%s/mine", dir);
     CU_ASSERT_EQUAL_FATAL(mkdir(inner, 0700), 0);
-    bench_scenario(&loader, &s, base_text, "", jobs[0].changes);
+    bench_scenario(&loader, &s, bench_gpt2, "", jobs[0].changes);
     CU_ASSERT_EQUAL(chakra_export(&counts, dir, &loader.arena, &s, &err), -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is not empty"));
     CU_ASSERT_EQUAL(rmdir(inner), 0);

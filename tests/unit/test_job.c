@@ -1,12 +1,11 @@
 /* Whole jobs: the input pipeline against a queue run batch by batch, storage and
  * checkpoints against arithmetic by hand, phases and trials against their sums. */
 #include "base/strbuf.h"
-#include "campaign/campaign.h"
 #include "campaign/trials.h"
 #include "report/figure_job.h"
 #include "report/report.h"
 
-#include "scenario_bench.h"
+#include "campaign_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -23,18 +22,9 @@ static const char base_text[] =
     "  'parallelism': { 'library': 'ddp', 'backend': 'nccl' },"
     "  'job': {} }";
 
-struct loaded {
-    struct cfg_loader loader;
-    struct scenario s;
-    struct campaign c;
-    int rc;
-};
-
-/* `changes`: pointer=value, separated by blanks. */
 static void load(struct loaded *l, const char *changes)
 {
-    bench_scenario(&l->loader, &l->s, base_text, "", changes);
-    l->rc = campaign_read(&l->c, &l->s);
+    bench_campaign(l, base_text, changes);
 }
 
 static void load_ok(struct loaded *l, const char *changes)
@@ -42,11 +32,6 @@ static void load_ok(struct loaded *l, const char *changes)
     load(l, changes);
     diags_print_errors(&l->loader.diags, stderr);
     CU_ASSERT_EQUAL_FATAL(l->rc, 0);
-}
-
-static void unload(struct loaded *l)
-{
-    cfg_loader_release(&l->loader);
 }
 
 static const struct instance *instance_of(const struct loaded *l)

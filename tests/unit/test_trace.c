@@ -1,11 +1,12 @@
 /* Traces and figures of a step: whatever the job, a trace is JSON whose threads are in
  * order and whose arrows are paired; figures have the lanes they should. */
 #include "base/file.h"
-#include "parallel/scenario.h"
 #include "replay/simulate.h"
 #include "report/figure_step.h"
 #include "report/html.h"
 #include "report/trace.h"
+
+#include "scenario_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <jansson.h>
@@ -16,13 +17,6 @@
 
 void test_trace_register(void);
 
-static const char base_text[] =
-    "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
-    "             'vocab_size': 8192, 'n_positions': 256 },"
-    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
-    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
-    "'fp16' } }";
-
 struct job {
     struct cfg_loader loader;
     struct scenario s;
@@ -32,23 +26,8 @@ struct job {
 
 static void load(struct job *j, const char *changes)
 {
-    char text[512], *save = NULL;
     *j = (struct job) { .options.network = FIDELITY_FLOW };
-    cfg_loader_init(&j->loader);
-    struct cfg root = cfg_parse(&j->loader, "text", base_text, strlen(base_text));
-    snprintf(text, sizeof(text), "%s", changes);
-    for (char *t = strtok_r(text, " ", &save); t; t = strtok_r(NULL, " ", &save)) {
-        if (strcmp(t, "unfold") == 0)
-            j->options.unfold = true;
-        else if (strcmp(t, "detail") == 0)
-            j->options.detail = true;
-        else
-            CU_ASSERT_EQUAL_FATAL(cfg_set(root, t), 0);
-    }
-    int rc = scenario_read(&j->s, &j->loader, root);
-    if (rc)
-        diags_print_errors(&j->loader.diags, stderr);
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    bench_scenario(&j->loader, &j->s, bench_gpt2, "", changes);
 }
 
 static void run(struct job *j, const struct observer *observer)
@@ -163,17 +142,19 @@ static void see(struct seen *x, const char *text)
 static const struct {
     const char *changes;
     int64_t messages, processes;
-    bool repeats;
+    bool repeats, detail, unfold;
 } jobs[] = {
-    { "/training/microbatches=1", 0, 1, false },
-    { "/training/gradient_accumulation_steps=9", 0, 1, true },
-    { "/parallelism/library=\"horovod\"", 0, 1, false },
-    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, 1, false },
-    { "/training/microbatches=8 /parallelism/pipeline=4 detail", 2 * 3 * 8, 1, false },
-    { "/training/microbatches=4 /parallelism/pipeline=2 unfold", 8 * 2 * 4, 2, false },
+    { "/training/microbatches=1", 0, .processes = 1 },
+    { "/training/gradient_accumulation_steps=9", 0, .processes = 1, .repeats = true },
+    { "/parallelism/library=\"horovod\"", 0, .processes = 1 },
+    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, .processes = 1 },
+    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, 1,
+      .detail = true },
+    { "/training/microbatches=4 /parallelism/pipeline=2", 8 * 2 * 4, 2,
+      .unfold = true },
     { "/training/microbatches=8 /parallelism/pipeline=4 /parallelism/virtual_stages=2 "
       "/parallelism/schedule=\"interleaved\"",
-      2 * 7 * 8, 1, false },
+      2 * 7 * 8, .processes = 1 },
 };
 
 static void test_traces(void)
@@ -182,6 +163,8 @@ static void test_traces(void)
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         struct job j;
         load(&j, jobs[i].changes);
+        j.options.detail = jobs[i].detail;
+        j.options.unfold = jobs[i].unfold;
         char *text = trace_of(&j, 64), *again = trace_of(&j, 64);
         CU_ASSERT_STRING_EQUAL(text, again);
         see(x, text);

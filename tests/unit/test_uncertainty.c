@@ -1,10 +1,9 @@
 /* Uncertainty: random factors against their closed forms, draws against theory, equal
  * ranks drawn at once against every rank drawn, failures against Young and Daly. */
-#include "campaign/campaign.h"
 #include "campaign/montecarlo.h"
 #include "replay/cast.h"
 
-#include "scenario_bench.h"
+#include "campaign_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <gsl/gsl_cdf.h>
@@ -20,23 +19,9 @@ static const char base_text[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 16, 'precision': "
     "'fp16' } }";
 
-struct loaded {
-    struct cfg_loader loader;
-    struct scenario s;
-    struct campaign c;
-    int rc;
-};
-
-/* `changes`: pointer=value, separated by blanks. */
 static void load(struct loaded *l, const char *changes)
 {
-    bench_scenario(&l->loader, &l->s, base_text, "", changes);
-    l->rc = campaign_read(&l->c, &l->s);
-}
-
-static void unload(struct loaded *l)
-{
-    cfg_loader_release(&l->loader);
+    bench_campaign(l, base_text, changes);
 }
 
 /* The step without jitter, and what is drawn around it. */
