@@ -80,6 +80,7 @@ enum flag {
     HAS_FUSED_GATE = 1 << 27,    /* activation and gate in one kernel */
     HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
     HAS_FUSED_ROPE = 1 << 29,    /* rotary embedding in one kernel */
+    HAS_SPLIT_ROPE = 1 << 30,    /* of one document after the other, joined again */
 };
 
 /* What owns parameters. */

@@ -20,7 +20,8 @@ uint32_t build_flags(const struct build *b)
 {
     if (!b->step || !b->step->prefix || strcmp(b->step->prefix, "cross_") != 0)
         return b->flags;
-    return (b->flags | HAS_CROSS) & ~(uint32_t)(HAS_ROPE | HAS_FUSED_QKV);
+    return (b->flags | HAS_CROSS) &
+           ~(uint32_t)(HAS_ROPE | HAS_SPLIT_ROPE | HAS_FUSED_QKV);
 }
 
 bool build_has(const struct build *b, uint32_t when, uint32_t unless)

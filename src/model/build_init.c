@@ -84,6 +84,7 @@ static uint32_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
            flag(m->rotary, HAS_ROPE) |
            flag(m->rotary && fw->fused_rope, HAS_FUSED_ROPE) |
+           flag(m->rotary && fw->split_rope && !fw->fused_rope, HAS_SPLIT_ROPE) |
            flag(m->relative_buckets > 0, HAS_RELATIVE) |
            flag(flash && s->ring && s->context > 1, HAS_RING);
 }

@@ -34,6 +34,9 @@ static const struct row attention_f[] = {
     { ROW_STREAM, "rope_key", .when = HAS_ROPE, .unless = HAS_FUSED_ROPE, .launches = 5,
       .read = { NARROW(5.5, K) }, .write = { NARROW(4.5, K) }, .made = NARROW(3, K),
       .keep = { KEEP(NARROW(1, K), "dquery|flash_bwd", .unless = HAS_COPIES) } },
+    /* each head's rotated and other numbers joined, and the documents' */
+    { ROW_STREAM, "rope_join", .when = HAS_SPLIT_ROPE, .launches = 4,
+      .read = { NARROW(2, Q), NARROW(2, K) }, .write = { NARROW(2, Q), NARROW(2, K) } },
     { ROW_FLASH, "flash", .when = HAS_FLASH, .read = { NARROW(1, Q), NARROW(2, K) },
       .write = { NARROW(1, Q), FP32(1, L) },
       .keep = { KEEP(NARROW(1, Q), "out_wgrad", .unless = HAS_FP8),
@@ -115,6 +118,10 @@ static const struct row attention_b[] = {
       .read = { NARROW(1, Q), NARROW(2, E) }, .write = { NARROW(1, Q), NARROW(2, K) } },
     { ROW_STREAM, "rope_bwd", .when = HAS_ROPE | HAS_FUSED_ROPE,
       .read = { NARROW(1, Q), NARROW(1, K) }, .write = { NARROW(1, Q), NARROW(1, K) } },
+    /* rotated and other numbers into zeros, their sum, the documents joined, less what
+     * halves that are joined save below */
+    { ROW_STREAM, "rope_split_bwd", .when = HAS_SPLIT_ROPE, .launches = 4,
+      .read = { NARROW(2, Q), NARROW(2, K) }, .write = { NARROW(2, Q), NARROW(2, K) } },
     /* two products, a negation, two halves into zeros, two sums */
     { ROW_STREAM, "rope_key_bwd", .when = HAS_ROPE, .unless = HAS_FUSED_ROPE,
       .launches = 9, .read = { NARROW(7.5, K) }, .write = { NARROW(7.5, K) },

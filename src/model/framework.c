@@ -51,6 +51,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_gate", T, fw.fused_gate),
     CFG_BOOL("fused_activation", T, fw.fused_activation),
     CFG_BOOL("fused_rope", T, fw.fused_rope),
+    CFG_BOOL("split_rope", T, fw.split_rope),
     CFG_BOOL("loss_in_place", T, fw.loss_in_place),
     CFG_BOOL("fused_loss", T, fw.fused_loss),
     CFG_BOOL("recompute_stops", T, fw.recompute_stops),

@@ -48,6 +48,7 @@ struct framework {
     bool fused_gate;        /* an activation and its gate are one kernel */
     bool fused_activation;  /* else: as many kernels as an eager module's arithmetic */
     bool fused_rope;        /* rotary embedding of q and k in one kernel */
+    bool split_rope;        /* else: of the documents of a pack one by one */
     bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
     bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
     bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that

@@ -588,6 +588,17 @@ static void test_fused_rope(void)
     CU_ASSERT_EQUAL(b.write_B - c.write_B, 6.5 * both);
     CU_ASSERT_EQUAL(launches(x) - launches(y), 10 + 18 - 1 - 1);
     CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(y));
+
+    struct framework split = eager; /* documents one by one: two copies more each way */
+    split.split_rope = true;
+    struct op_list split_list = make(&a, &m, settings(OP_BF16, &split));
+    const struct op_block *z = &split_list.blocks[1];
+    g = sum(z->forward, z->n_forward), c = sum(z->backward, z->n_backward);
+    CU_ASSERT_EQUAL(g.read_B - f.read_B, 2 * both);
+    CU_ASSERT_EQUAL(g.write_B - f.write_B, 2 * both);
+    CU_ASSERT_EQUAL(c.read_B - b.read_B, 2 * both);
+    CU_ASSERT_EQUAL(c.write_B - b.write_B, 2 * both);
+    CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(z));
     arena_release(&a);
 }
 
