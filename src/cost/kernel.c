@@ -215,6 +215,12 @@ static double flash_pairs(double rows, double columns, int64_t n, bool causal)
                                      : rows * columns;
 }
 
+/* The columns that a head is computed as (3.8). */
+static double flash_width(int64_t head_dim)
+{
+    return head_dim <= 192 ? 32 * ceil_div((double)head_dim, 32) : 256;
+}
+
 double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
                       int64_t head_dim, int64_t heads, bool causal, bool backward,
                       bool sustained, struct kernel_share share)
@@ -225,7 +231,7 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
     double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
     double clock = sustained ? gpu->gemm[dtype].sustained : 1;
     double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
-    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * d;
+    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
     double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;
     double busiest = h * flash_pairs(rows, columns, n, causal) / sms +
                      (causal ? flash_tail * columns : 0);

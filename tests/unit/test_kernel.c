@@ -311,6 +311,11 @@ static void test_flash(void)
     double back = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, true, true,
                                  false, kernel_alone);
     CU_ASSERT_DOUBLE_EQUAL(back / one, 2.9, 0.1);
+    double padded = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 80, 64, true, false,
+                                   false, kernel_alone);
+    double whole = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 96, 64, true, false,
+                                  false, kernel_alone);
+    CU_ASSERT(padded < whole && padded > 0.98 * whole); /* fewer bytes alone */
 }
 
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16 bytes
