@@ -24,7 +24,7 @@ BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden sweeps device plots regimes bench benches measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps device plots regimes bench benches measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 
 all: $(BUILD)/smsim             ## the program
@@ -47,6 +47,9 @@ unit: $(BUILD)/unit $(BUILD)/smsim
 
 golden: $(BUILD)/smsim
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
+
+readme: $(BUILD)/smsim          ## README.md against what the program prints
+	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
 
 sweeps: $(BUILD)/smsim
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
