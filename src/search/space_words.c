@@ -279,28 +279,50 @@ static void fill_micro(struct space *s, struct arena *arena)
     fill(s, arena, SPACE_MICRO, n, v);
 }
 
+/* What is tried where nothing of the model or the cluster says more; of the others, 0. */
+static const struct choices {
+    int32_t n;
+    int64_t v[7];
+} choices[SPACE_N] = {
+    [SPACE_COUNT] = { 1, { 1 } },
+    [SPACE_OPTIMIZE] = { 2, { 0, 1 } },
+    [SPACE_SEQUENCE] = { 2, { 0, 1 } },
+    [SPACE_SCHEDULE] = { 6,
+                         { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_GPIPE,
+                           SCHEDULE_ZB_H1, SCHEDULE_SMP_INTERLEAVED,
+                           SCHEDULE_SMP_SIMPLE } },
+    [SPACE_VIRTUAL] = { 7, { 1, 2, 3, 4, 6, 8, 12 } },
+    [SPACE_SHARDING] = { 4, { 0, 1, 2, 3 } },
+    [SPACE_CHECKPOINTING] = { 3, { 0, 1, 2 } },
+    [SPACE_PLACEMENT] = { 3, { 0, 1, 2 } },
+    [SPACE_BUCKET] = { 2, { 0, 100 << 20 } },
+};
+
+static void fill_instances(struct space *s, struct arena *arena)
+{
+    enum space_field f = SPACE_INSTANCE;
+    s->values[f] = ARENA_ARRAY(arena, SPACE_INSTANCES_MAX, int64_t);
+    for (s->n[f] = 0; s->n[f] < s->n_instances; s->n[f]++)
+        s->values[f][s->n[f]] = s->n[f];
+}
+
+/* Short sequences gain nothing. */
+static void fill_context(struct space *s, struct arena *arena)
+{
+    enum { LONG_SEQUENCE = 8192 };
+    static const int64_t contexts[] = { 1, 2, 4, 8, 16, 32 };
+    fill(s, arena, SPACE_CONTEXT, s->sequence >= LONG_SEQUENCE ? 6 : 1, contexts);
+}
+
 void space_default(struct space *s, struct arena *arena, enum space_field f,
                    uint32_t stacks)
 {
-    enum { TENSOR_NODES = 2, CONTEXT_MOST = 32, LONG_SEQUENCE = 8192 };
-    static const int64_t zero[1] = { 0 }, one[1] = { 1 }, two[2] = { 0, 1 };
-    static const int64_t schedules[] = {
-        SCHEDULE_1F1B,  SCHEDULE_INTERLEAVED,     SCHEDULE_GPIPE,
-        SCHEDULE_ZB_H1, SCHEDULE_SMP_INTERLEAVED, SCHEDULE_SMP_SIMPLE
-    };
-    static const int64_t shardings[] = { 0, 1, 2, 3 }, threes[] = { 0, 1, 2 };
-    static const int64_t placements[] = { 0, 1, 2 },
-                         chunks[] = { 1, 2, 3, 4, 6, 8, 12 };
-    static const int64_t buckets[] = { 0, 100 << 20 };
-    static const int64_t contexts[] = { 1, 2, 4, 8, 16, 32 };
+    enum { TENSOR_NODES = 2 };
+    const struct choices *c = &choices[f];
+    int64_t experts = s->model->experts;
     switch (f) {
     case SPACE_INSTANCE:
-        s->values[f] = ARENA_ARRAY(arena, SPACE_INSTANCES_MAX, int64_t);
-        for (s->n[f] = 0; s->n[f] < s->n_instances; s->n[f]++)
-            s->values[f][s->n[f]] = s->n[f];
-        break;
-    case SPACE_COUNT:
-        fill(s, arena, f, 1, one);
+        fill_instances(s, arena);
         break;
     case SPACE_LIBRARY:
         fill_stacks(s, arena, stacks);
@@ -311,43 +333,20 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
     case SPACE_PIPELINE:
         fill_divisors(s, arena, f, s->layers, 0);
         break;
-    case SPACE_CONTEXT: /* short sequences gain nothing */
-        fill(s, arena, f, s->sequence >= LONG_SEQUENCE ? 6 : 1, contexts);
+    case SPACE_CONTEXT:
+        fill_context(s, arena);
         break;
     case SPACE_EXPERT:
-        fill_divisors(s, arena, f, s->model->experts ? s->model->experts : 1,
-                      s->model->experts);
-        break;
-    case SPACE_OPTIMIZE:
-    case SPACE_SEQUENCE:
-        fill(s, arena, f, 2, two);
+        fill_divisors(s, arena, f, experts ? experts : 1, experts);
         break;
     case SPACE_MICRO:
         fill_micro(s, arena);
         break;
-    case SPACE_SCHEDULE:
-        fill(s, arena, f, 6, schedules);
-        break;
-    case SPACE_VIRTUAL:
-        fill(s, arena, f, 7, chunks);
-        break;
-    case SPACE_SHARDING:
-        fill(s, arena, f, 4, shardings);
-        break;
     case SPACE_DEGREE:
         fill_degrees(s, arena);
         break;
-    case SPACE_CHECKPOINTING:
-        fill(s, arena, f, 3, threes);
-        break;
-    case SPACE_PLACEMENT:
-        fill(s, arena, f, 3, placements);
-        break;
-    case SPACE_BUCKET:
-        fill(s, arena, f, 2, buckets);
-        break;
-    default: /* gpus, data, microbatches: whatever there is; nothing offloaded */
-        fill(s, arena, f, 1, zero);
+    default: /* of gpus, data, microbatches and offloading: 0 alone, whatever there is */
+        fill(s, arena, f, c->n > 0 ? c->n : 1, c->v);
     }
 }
 

@@ -244,96 +244,97 @@ static void test_fields(void)
     cfg_loader_release(&loader);
 }
 
+/* A member beside what is required, and what is wrong with its key, or its value. */
+struct field_error {
+    const char *member, *error;
+};
+
+static const struct field_error bad_keys[] = {
+    { "'micro_bach_size': 4", "/micro_bach_size: unknown key \"micro_bach_size\" "
+                              "(did you mean \"micro_batch_size\"?)" },
+    { "'zz/~': 4",
+      "/zz~1~0: unknown key \"zz/~\" (known: \"micro_batch_size\", \"any\", "
+      "\"bucket_size\", \"overlap\", \"lr\", \"bandwidth\", \"latency\", \"name\", "
+      "\"precision\", \"model\")" },
+    { "'degree': 4", "/degree: \"degree\" cannot be given here (write "
+                     "\"tensor\")" },
+};
+
+static const struct field_error bad_values[] = {
+    { "'micro_batch_size': 'four'", "/micro_batch_size: \"four\" is not an integer "
+                                    "(write an integer from 1 to 65536)" },
+    { "'micro_batch_size': true", "/micro_batch_size: true is not an integer (write "
+                                  "an integer from 1 to 65536)" },
+    { "'micro_batch_size': 4.5", "/micro_batch_size: 4.5 is not an integer (write "
+                                 "an integer from 1 to 65536)" },
+    { "'micro_batch_size': 1e18", "/micro_batch_size: 1e18 is too large (write an "
+                                  "integer from 1 to 65536)" },
+    { "'micro_batch_size': -1e300", "/micro_batch_size: -1e300 is too small (write "
+                                    "an integer from 1 to 65536)" },
+    { "'micro_batch_size': 0", "/micro_batch_size: 0 is too small (write an integer "
+                               "from 1 to 65536)" },
+    { "'micro_batch_size': [1]", "/micro_batch_size: an array is not an integer "
+                                 "(write an integer from 1 to 65536)" },
+    { "'micro_batch_size': null", "/micro_batch_size: missing (give "
+                                  "\"micro_batch_size\" an integer from 1 to "
+                                  "65536)" },
+    { "'any': 1e19", "/any: 1e19 is too large (write an integer)" },
+    { "'bucket_size': 25",
+      "/bucket_size: 25 has no unit (write for example \"40GiB\")" },
+    { "'bucket_size': '25'",
+      "/bucket_size: \"25\" has no unit (write for example \"40GiB\")" },
+    { "'bucket_size': '25Gb/s'", "/bucket_size: \"25Gb/s\" has an unknown unit "
+                                 "(write for example \"40GiB\")" },
+    { "'bucket_size': '2TiB'", "/bucket_size: \"2TiB\" is too large (write a "
+                               "quantity from 1 B to 1 TiB)" },
+    { "'bucket_size': {}",
+      "/bucket_size: an object is not a quantity (write for example \"40GiB\")" },
+    { "'bandwidth': '0Gb/s'", "/bandwidth: \"0Gb/s\" is too small (write a quantity "
+                              "of at least 1 B/s)" },
+    { "'latency': '-1us'", "/latency: \"-1us\" is too small (write a quantity from "
+                           "0 s to 1 s)" },
+    { "'lr': 0", "/lr: 0 is too small (write a number above 0)" },
+    { "'lr': '0.1'", "/lr: \"0.1\" is not a number (write a number above 0)" },
+    { "'overlap': 1", "/overlap: 1 is not true or false (write true or false)" },
+    { "'name': 5", "/name: 5 is not a string (write it in quotes)" },
+    { "'name': ''", "/name: the string is empty (write a name, or leave the key out)" },
+    { "'precision': 'bf17'",
+      "/precision: \"bf17\" is not known (did you mean \"bf16\"?)" },
+    { "'precision': 'double'",
+      "/precision: \"double\" is not known (write one of \"fp16\", \"bf16\")" },
+    { "'precision': 16",
+      "/precision: 16 is not a name (write one of \"fp16\", \"bf16\")" },
+    { "'precision': 'a string\\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9'",
+      "/precision: \"a string\\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...\" is not known (write "
+      "one of \"fp16\", \"bf16\")" },
+};
+
+static void check_field_error(const struct field_error *e, int column)
+{
+    bool given = strncmp(e->member, "'micro_batch_size'", 18) == 0;
+    char text[400], expect[400];
+    snprintf(text, sizeof(text), "# first\n{ %s,\n %s}", e->member,
+             given ? "" : "'micro_batch_size': 1");
+    snprintf(expect, sizeof(expect), "f:2:%d: %s", column, e->error);
+    struct cfg_loader loader;
+    struct target t = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "f", text, strlen(text));
+    CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
+    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], expect);
+    cfg_loader_release(&loader);
+}
+
 static void test_field_errors(void)
 {
-    static const struct {
-        const char *member; /* beside what is required */
-        const char *error;
-    } cases[] = {
-        { "'micro_bach_size': 4", "/micro_bach_size: unknown key \"micro_bach_size\" "
-                                  "(did you mean \"micro_batch_size\"?)" },
-        { "'zz/~': 4",
-          "/zz~1~0: unknown key \"zz/~\" (known: \"micro_batch_size\", \"any\", "
-          "\"bucket_size\", \"overlap\", \"lr\", \"bandwidth\", \"latency\", \"name\", "
-          "\"precision\", \"model\")" },
-        { "'degree': 4", "/degree: \"degree\" cannot be given here (write "
-                         "\"tensor\")" },
-    };
-    static const struct {
-        const char *member, *error;
-    } values[] = {
-        { "'micro_batch_size': 'four'", "/micro_batch_size: \"four\" is not an integer "
-                                        "(write an integer from 1 to 65536)" },
-        { "'micro_batch_size': true",
-          "/micro_batch_size: true is not an integer (write "
-          "an integer from 1 to 65536)" },
-        { "'micro_batch_size': 4.5", "/micro_batch_size: 4.5 is not an integer (write "
-                                     "an integer from 1 to 65536)" },
-        { "'micro_batch_size': 1e18", "/micro_batch_size: 1e18 is too large (write an "
-                                      "integer from 1 to 65536)" },
-        { "'micro_batch_size': -1e300", "/micro_batch_size: -1e300 is too small (write "
-                                        "an integer from 1 to 65536)" },
-        { "'micro_batch_size': 0",
-          "/micro_batch_size: 0 is too small (write an integer "
-          "from 1 to 65536)" },
-        { "'micro_batch_size': [1]", "/micro_batch_size: an array is not an integer "
-                                     "(write an integer from 1 to 65536)" },
-        { "'micro_batch_size': null", "/micro_batch_size: missing (give "
-                                      "\"micro_batch_size\" an integer from 1 to "
-                                      "65536)" },
-        { "'any': 1e19", "/any: 1e19 is too large (write an integer)" },
-        { "'bucket_size': 25",
-          "/bucket_size: 25 has no unit (write for example \"40GiB\")" },
-        { "'bucket_size': '25'",
-          "/bucket_size: \"25\" has no unit (write for example \"40GiB\")" },
-        { "'bucket_size': '25Gb/s'", "/bucket_size: \"25Gb/s\" has an unknown unit "
-                                     "(write for example \"40GiB\")" },
-        { "'bucket_size': '2TiB'", "/bucket_size: \"2TiB\" is too large (write a "
-                                   "quantity from 1 B to 1 TiB)" },
-        { "'bucket_size': {}",
-          "/bucket_size: an object is not a quantity (write for example \"40GiB\")" },
-        { "'bandwidth': '0Gb/s'",
-          "/bandwidth: \"0Gb/s\" is too small (write a quantity "
-          "of at least 1 B/s)" },
-        { "'latency': '-1us'", "/latency: \"-1us\" is too small (write a quantity from "
-                               "0 s to 1 s)" },
-        { "'lr': 0", "/lr: 0 is too small (write a number above 0)" },
-        { "'lr': '0.1'", "/lr: \"0.1\" is not a number (write a number above 0)" },
-        { "'overlap': 1", "/overlap: 1 is not true or false (write true or false)" },
-        { "'name': 5", "/name: 5 is not a string (write it in quotes)" },
-        { "'name': ''",
-          "/name: the string is empty (write a name, or leave the key out)" },
-        { "'precision': 'bf17'",
-          "/precision: \"bf17\" is not known (did you mean \"bf16\"?)" },
-        { "'precision': 'double'",
-          "/precision: \"double\" is not known (write one of \"fp16\", \"bf16\")" },
-        { "'precision': 16",
-          "/precision: 16 is not a name (write one of \"fp16\", \"bf16\")" },
-        { "'precision': 'a string\\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9'",
-          "/precision: \"a string\\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...\" is not known (write "
-          "one of \"fp16\", \"bf16\")" },
-    };
-    for (size_t i = 0; i < COUNT(cases) + COUNT(values); i++) {
-        bool key = i < COUNT(cases);
-        const char *member = key ? cases[i].member : values[i - COUNT(cases)].member;
-        const char *error = key ? cases[i].error : values[i - COUNT(cases)].error;
-        bool given = strncmp(member, "'micro_batch_size'", 18) == 0;
-        char text[400], expect[400];
-        snprintf(text, sizeof(text), "# first\n{ %s,\n %s}", member,
-                 given ? "" : "'micro_batch_size': 1");
-        int column = key ? 3 : 3 + (int)strcspn(member, ":") + 2;
-        snprintf(expect, sizeof(expect), "f:2:%d: %s", column, error);
-        struct cfg_loader loader;
-        struct target t = { 0 };
-        cfg_loader_init(&loader);
-        struct cfg root = cfg_parse(&loader, "f", text, strlen(text));
-        CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
-        CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], expect);
-        cfg_loader_release(&loader);
-    }
+    for (size_t i = 0; i < COUNT(bad_keys); i++)
+        check_field_error(&bad_keys[i], 3);
+    for (size_t i = 0; i < COUNT(bad_values); i++)
+        check_field_error(&bad_values[i],
+                          3 + (int)strcspn(bad_values[i].member, ":") + 2);
 }
 
 static void test_all_errors_of_a_file(void)

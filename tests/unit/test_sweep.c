@@ -90,81 +90,81 @@ static void test_axis_values(void)
 }
 
 /* Every error, by its text after the file's name. */
+static const struct {
+    const char *text, *error;
+} bad_files[] = {
+    { "[]", ":1:1: a sweep is an object (write { \"base\": ..., \"axes\": [...] })" },
+    { "{ \"axes\": [] }", ":1:1: /base: missing (give \"base\" as the name or path "
+                          "of a scenario, or an "
+                          "object)" },
+    { "{ \"base\": 3, \"axes\": [] }",
+      ":1:11: /base: should be the name or path of a scenario, or an object" },
+    { "{ \"base\": {}, \"axes\": 3 }", ":1:23: /axes: should be an array of axes" },
+    { "{ \"base\": {}, \"axes\": [ {} ] }",
+      ":1:25: /axes/0: has no \"path\" (write \"/cluster/count\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"a\", \"values\": [1] } ] }",
+      ":1:35: /axes/0/path: not a JSON pointer (write for example "
+      "\"/cluster/count\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"values\": [] } ] }",
+      ":1:51: /axes/0/values: should be an array of at least one value" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\" } ] }",
+      ":1:25: /axes/0: has no values (write \"values\": [...], or \"from\", \"to\" "
+      "and \"factor\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 2 } ] "
+      "}",
+      ":1:25: /axes/0: a range needs either \"step\" or \"factor\"" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 0, \"to\": 2, "
+      "\"factor\": 2 } ] }",
+      ":1:71: /axes/0/factor: needs \"from\" and \"to\" above 0 (take \"step\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 2, "
+      "\"step\": 0 } ] }",
+      ":1:69: /axes/0/step: should not be 0 (write 1)" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 3, \"to\": 2, "
+      "\"step\": 1 } ] }",
+      ":1:69: /axes/0/step: leads away from \"to\" (swap \"from\" and \"to\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": \"1KiB\", \"to\": "
+      "\"2MiB\", \"factor\": 2 } ] }",
+      ":1:63: /axes/0/to: should have the unit of \"from\"" },
+    { "{ \"base\": {}, \"axes\": [ { \"zip\": [ { \"path\": \"/a\", \"values\": "
+      "[1] }, "
+      "{ \"path\": \"/b\", \"values\": [1, 2] } ] } ] }",
+      ":1:69: /axes/0/zip/1: has 2 values where the first of its \"zip\" has 1" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"values\": [1] }, "
+      "{ \"path\": \"/a\", \"values\": [1] } ] }",
+      ":1:68: /axes/1/path: is the path of another axis too (keep one of them)" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 10000, "
+      "\"step\": 1 }, { \"path\": \"/b\", \"from\": 1, \"to\": 10000, \"step\": 1 "
+      "} ] }",
+      ":1:23: /axes: make more than 10000000 points (take fewer values)" },
+    { "{ \"base\": {}, \"axes\": [], \"outputs\": [\"setp_time_s\"] }",
+      ":1:39: /outputs/0: \"setp_time_s\" is no result (did you mean "
+      "\"step_time_s\"?)" },
+    { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu\"] }",
+      ":1:37: /where/0: has no <, <=, >, >=, == or != (write \"mfu > 0.3\")" },
+    { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu > many\"] }",
+      ":1:37: /where/0: compares with \"many\", which is no number (only == and != "
+      "take text)" },
+    { "{ \"base\": {}, \"axes\": [], \"keep\": \"some\" }",
+      ":1:35: /keep: \"some\" is not known (write one of \"all\", \"feasible\")" },
+    { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"a/b.svg\", "
+      "\"kind\": "
+      "\"line\", \"x\": \"gpus\", \"y\": \"mfu\" } ] }",
+      ":1:48: /plots/0/file: should be a file name, without a directory" },
+    { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"b.svg\", \"kind\": "
+      "\"heatmap\", \"x\": \"gpus\", \"y\": \"mfu\" } ] }",
+      ":1:38: /plots/0: a heatmap needs a \"value\"" },
+};
+
 static void test_bad_files(void)
 {
-    static const struct {
-        const char *text, *error;
-    } cases[] = {
-        { "[]",
-          ":1:1: a sweep is an object (write { \"base\": ..., \"axes\": [...] })" },
-        { "{ \"axes\": [] }", ":1:1: /base: missing (give \"base\" as the name or path "
-                              "of a scenario, or an "
-                              "object)" },
-        { "{ \"base\": 3, \"axes\": [] }",
-          ":1:11: /base: should be the name or path of a scenario, or an object" },
-        { "{ \"base\": {}, \"axes\": 3 }", ":1:23: /axes: should be an array of axes" },
-        { "{ \"base\": {}, \"axes\": [ {} ] }",
-          ":1:25: /axes/0: has no \"path\" (write \"/cluster/count\")" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"a\", \"values\": [1] } ] }",
-          ":1:35: /axes/0/path: not a JSON pointer (write for example "
-          "\"/cluster/count\")" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"values\": [] } ] }",
-          ":1:51: /axes/0/values: should be an array of at least one value" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\" } ] }",
-          ":1:25: /axes/0: has no values (write \"values\": [...], or \"from\", \"to\" "
-          "and \"factor\")" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 2 } ] "
-          "}",
-          ":1:25: /axes/0: a range needs either \"step\" or \"factor\"" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 0, \"to\": 2, "
-          "\"factor\": 2 } ] }",
-          ":1:71: /axes/0/factor: needs \"from\" and \"to\" above 0 (take \"step\")" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 2, "
-          "\"step\": 0 } ] }",
-          ":1:69: /axes/0/step: should not be 0 (write 1)" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 3, \"to\": 2, "
-          "\"step\": 1 } ] }",
-          ":1:69: /axes/0/step: leads away from \"to\" (swap \"from\" and \"to\")" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": \"1KiB\", \"to\": "
-          "\"2MiB\", \"factor\": 2 } ] }",
-          ":1:63: /axes/0/to: should have the unit of \"from\"" },
-        { "{ \"base\": {}, \"axes\": [ { \"zip\": [ { \"path\": \"/a\", \"values\": "
-          "[1] }, "
-          "{ \"path\": \"/b\", \"values\": [1, 2] } ] } ] }",
-          ":1:69: /axes/0/zip/1: has 2 values where the first of its \"zip\" has 1" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"values\": [1] }, "
-          "{ \"path\": \"/a\", \"values\": [1] } ] }",
-          ":1:68: /axes/1/path: is the path of another axis too (keep one of them)" },
-        { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 10000, "
-          "\"step\": 1 }, { \"path\": \"/b\", \"from\": 1, \"to\": 10000, \"step\": 1 "
-          "} ] }",
-          ":1:23: /axes: make more than 10000000 points (take fewer values)" },
-        { "{ \"base\": {}, \"axes\": [], \"outputs\": [\"setp_time_s\"] }",
-          ":1:39: /outputs/0: \"setp_time_s\" is no result (did you mean "
-          "\"step_time_s\"?)" },
-        { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu\"] }",
-          ":1:37: /where/0: has no <, <=, >, >=, == or != (write \"mfu > 0.3\")" },
-        { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu > many\"] }",
-          ":1:37: /where/0: compares with \"many\", which is no number (only == and != "
-          "take text)" },
-        { "{ \"base\": {}, \"axes\": [], \"keep\": \"some\" }",
-          ":1:35: /keep: \"some\" is not known (write one of \"all\", \"feasible\")" },
-        { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"a/b.svg\", "
-          "\"kind\": "
-          "\"line\", \"x\": \"gpus\", \"y\": \"mfu\" } ] }",
-          ":1:48: /plots/0/file: should be a file name, without a directory" },
-        { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"b.svg\", \"kind\": "
-          "\"heatmap\", \"x\": \"gpus\", \"y\": \"mfu\" } ] }",
-          ":1:38: /plots/0: a heatmap needs a \"value\"" },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(bad_files) / sizeof(bad_files[0]); i++) {
         struct fixture x;
-        open_fixture(&x, cases[i].text);
+        open_fixture(&x, bad_files[i].text);
         CU_ASSERT_EQUAL(x.rc, -1);
         CU_ASSERT_FATAL(x.loader.diags.n_errors > 0);
         const char *error = x.loader.diags.errors[0] + strlen(x.file);
-        CU_ASSERT_STRING_EQUAL(error, cases[i].error);
-        if (strcmp(error, cases[i].error) != 0)
+        CU_ASSERT_STRING_EQUAL(error, bad_files[i].error);
+        if (strcmp(error, bad_files[i].error) != 0)
             fprintf(stderr, "%s\n", error);
         close_fixture(&x);
     }

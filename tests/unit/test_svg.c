@@ -1,0 +1,248 @@
+/* Figures as files: ids that pages and tests find in the SVG, the same bytes twice, names
+ * of files; the figures of clusters and collectives. */
+#include "base/vec.h"
+#include "base/xmalloc.h"
+#include "config/datadir.h"
+#include "report/chart.h"
+#include "report/figure_collective.h"
+#include "report/figure_topology.h"
+
+#include "draw_bench.h"
+
+#include <CUnit/CUnit.h>
+#include <expat.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_svg_register(void);
+
+/* Every id once, and each of `want` there. */
+struct ids {
+    VEC(char *) v;
+    int doubled;
+};
+
+static void XMLCALL on_element(void *data, const XML_Char *name, const XML_Char **attr)
+{
+    struct ids *ids = data;
+
+    (void)name;
+    for (; *attr; attr += 2) {
+        if (strcmp(attr[0], "id") != 0)
+            continue;
+        for (int64_t i = 0; i < ids->v.n; i++)
+            ids->doubled += strcmp(ids->v.v[i], attr[1]) == 0;
+        VEC_PUSH(&ids->v, xstrdup(attr[1]));
+    }
+}
+
+static void check_svg(const struct strbuf *svg, const char *const *want)
+{
+    XML_Parser parser = XML_ParserCreate(NULL);
+    struct ids ids = { 0 };
+
+    XML_SetUserData(parser, &ids);
+    XML_SetStartElementHandler(parser, on_element);
+    CU_ASSERT_EQUAL(XML_Parse(parser, strbuf_get(svg), (int)svg->len, 1),
+                    XML_STATUS_OK);
+    CU_ASSERT_EQUAL(ids.doubled, 0);
+    for (; *want; want++) {
+        int found = 0;
+        for (int64_t i = 0; i < ids.v.n; i++)
+            found += strcmp(ids.v.v[i], *want) == 0;
+        CU_ASSERT_EQUAL(found, 1);
+        if (!found)
+            fprintf(stderr, "no id %s\n", *want);
+    }
+    for (int64_t i = 0; i < ids.v.n; i++)
+        free(ids.v.v[i]);
+    VEC_RELEASE(&ids.v);
+    XML_ParserFree(parser);
+}
+
+static void chart_text(struct strbuf *out, const struct chart *c,
+                       const struct draw_methods *methods, const char *prefix)
+{
+    struct err err = { 0 };
+    struct draw d;
+
+    strbuf_init(out);
+    draw_open_on(&d, methods, NULL, prefix, CHART_WIDTH, CHART_HEIGHT);
+    chart_draw(c, &d);
+    CU_ASSERT_EQUAL(draw_close_text(&d, out, &err), 0);
+}
+
+static const double xs[] = { 1, 2, 4 }, ys[] = { 3, 5, 9 };
+
+static struct chart small_chart(struct series series[2])
+{
+    series[0] =
+        (struct series) { .name = "<a> & \"b\" \x01\xff", .n = 3, .x = xs, .y = ys };
+    series[1] = (struct series) {
+        .name = "c", .kind = SERIES_POINTS, .n = 3, .x = ys, .y = xs
+    };
+    return (struct chart) {
+        .title = "]]> <&", .x = { "x" }, .y = { "y" }, .series = series, .n_series = 2
+    };
+}
+
+static void test_svg(void)
+{
+    static const char *const want[] = { "title",    "plot",     "x-axis", "y-axis",
+                                        "series-0", "series-1", "legend", NULL };
+    static const char *const prefixed[] = { "f1-title", "f1-plot", "f1-series-1",
+                                            NULL };
+    struct series series[2];
+    struct chart c = small_chart(series);
+    struct strbuf svg;
+
+    chart_text(&svg, &c, &draw_svg_methods, NULL);
+    check_svg(&svg, want);
+    strbuf_release(&svg);
+    chart_text(&svg, &c, &draw_svg_methods, "f1-");
+    check_svg(&svg, prefixed);
+    strbuf_release(&svg);
+}
+
+static void test_twice(void)
+{
+    static const struct draw_methods *const all[] = { &draw_svg_methods,
+                                                      &draw_png_methods,
+                                                      &draw_pdf_methods };
+    static const char *const starts[] = { "<svg", "\x89PNG", "%PDF" };
+    struct series series[2];
+    struct chart c = small_chart(series);
+
+    for (size_t i = 0; i < 3; i++) {
+        struct strbuf a, b;
+        chart_text(&a, &c, all[i], NULL);
+        chart_text(&b, &c, all[i], NULL);
+        CU_ASSERT_EQUAL(a.len, b.len);
+        CU_ASSERT(a.len == b.len && memcmp(a.s, b.s, a.len) == 0);
+        CU_ASSERT(a.len > 4 && memcmp(a.s, starts[i], 4) == 0);
+        strbuf_release(&a);
+        strbuf_release(&b);
+    }
+}
+
+static void test_names_of_files(void)
+{
+    static const char *const bad[] = { "a.gif", "svg", ".svg", "a.svg.gz", "" };
+    struct series series[2];
+    struct chart c = small_chart(series);
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct err err = { 0 };
+        CU_ASSERT_EQUAL(chart_write(&c, bad[i], &err), -1);
+        CU_ASSERT(strstr(err.text, ".svg, .png or .pdf") != NULL);
+        CU_ASSERT(access(bad[i], F_OK) != 0);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        struct err err = { 0 };
+        const char *path =
+            pass ? "/nonexistent-smsim/a.png" : "/nonexistent-smsim/a.svg";
+        CU_ASSERT_EQUAL(chart_write(&c, path, &err), -1);
+        CU_ASSERT(err.set);
+    }
+}
+
+static void topology_text(struct strbuf *svg, const struct cluster *c)
+{
+    struct err err = { 0 };
+    double width, height;
+    struct draw d;
+
+    strbuf_init(svg);
+    figure_topology_size(c, &width, &height);
+    draw_open_on(&d, &draw_svg_methods, NULL, NULL, width, height);
+    figure_topology_draw(c, &d);
+    CU_ASSERT_EQUAL(draw_close_text(&d, svg, &err), 0);
+}
+
+static void check_topology(const char *spec, const char *const *want)
+{
+    struct cfg_loader loader;
+    struct strbuf svg;
+    struct cluster c;
+    double width, height;
+    struct record r;
+    struct draw d;
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, spec), 0);
+    topology_text(&svg, &c);
+    check_svg(&svg, want);
+    strbuf_release(&svg);
+    figure_topology_size(&c, &width, &height);
+    open_record(&d, &r, width, height);
+    figure_topology_draw(&c, &d);
+    CU_ASSERT_EQUAL(n_overlaps(&r), 0);
+    CU_ASSERT_EQUAL(n_outside(&r, width, height), 0);
+    record_release(&r);
+    cfg_loader_release(&loader);
+}
+
+static void test_topology(void)
+{
+    static const char *const none[] = { NULL };
+    static const char *const mesh[] = { "i0",
+                                        "i0-gpu0",
+                                        "i0-gpu7",
+                                        "i0-nic0",
+                                        "i0-pcie3",
+                                        "i0-numa1",
+                                        "i0-root0",
+                                        "i0-link-gpu0-gpu3",
+                                        "i0-link-gpu3-gpu7",
+                                        "i0-link-gpu0-pcie0",
+                                        "i0-link-nic0-root0",
+                                        "i0-link-nic0-network",
+                                        "i0-link-numa0-numa1",
+                                        "network",
+                                        NULL };
+    static const char *const crossbar[] = { "i0-nvswitch", "i0-link-gpu7-nvswitch",
+                                            "i0-nic3", "i0-link-nic3-pcie3", NULL };
+    static const char *const two[] = { "i0", "i1", "i1-gpu0", "i1-link-nic0-network",
+                                       NULL };
+    struct arena arena;
+    const char **names;
+
+    check_topology("p3.16xlarge:2", mesh);
+    check_topology("p4d.24xlarge:64", crossbar);
+    check_topology("p3.2xlarge:2", two);
+    arena_init(&arena);
+    names = datadir_list(&arena, "topologies/instances");
+    CU_ASSERT(names && names[0]);
+    for (; names && *names; names++)
+        check_topology(*names, none);
+    arena_release(&arena);
+}
+
+static void test_collective(void)
+{
+    static const double size_B[] = { 1024, 1048576, 1073741824 },
+                        bw[] = { 1e6, 1e9, 8e10 };
+    const struct collective_curve curves[] = { { "ring", 3, size_B, bw, false },
+                                               { "ring", 3, size_B, bw, true } };
+    struct record r;
+    struct draw d;
+
+    open_record(&d, &r, CHART_WIDTH, CHART_HEIGHT);
+    figure_collective_draw(
+        &(struct figure_collective) {
+            .title = "t", .curves = curves, .n_curves = 2, .limit_Bps = 9e10 },
+        &d);
+    check_record(&r, CHART_WIDTH, CHART_HEIGHT);
+}
+
+void test_svg_register(void)
+{
+    CU_pSuite suite = CU_add_suite("svg", NULL, NULL);
+
+    CU_add_test(suite, "ids", test_svg);
+    CU_add_test(suite, "the same twice", test_twice);
+    CU_add_test(suite, "names of files", test_names_of_files);
+    CU_add_test(suite, "topology", test_topology);
+    CU_add_test(suite, "collective", test_collective);
+}
