@@ -73,8 +73,7 @@ void build_close(struct builder *b)
     b->overlapped = b->gathered = -1;
     int32_t task = build_kernel(b, PART_COMPUTE, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
-    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
-    b->transient_B = 0;
+    pass_free_transient(b);
 }
 
 /* Gathers of sharded parameters: SMDDP's where it can; MiCS gathers between nodes first,

@@ -122,7 +122,9 @@ struct builder {
     struct kernel_share shared; /* what collectives leave of the GPU */
     bool half;                  /* products read 16-bit numbers */
     int64_t transient_B;        /* workspace that dies when the next operator has run */
-    int64_t locals_B[32];       /* that which dies when attention's function returns */
+    int64_t made_B[8];          /* gradients that do, and are sums of their own */
+    int32_t n_made;
+    int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
     bool makes_local;     /* the operator at hand does */
     bool saves;           /* what it makes is kept, whatever the layer keeps */
@@ -299,11 +301,13 @@ bool pass_is_core(const struct builder *b, const struct op *op);
 bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at);
 
 /* pass_memory.c: what an operator makes, while that of the one before is freed if nobody
- * keeps it; what forward kept for this operator of backward; autocast's 16-bit copies of a
+ * keeps it (or at once); the gradient of a parameter, made to be added to its sum; what forward kept for this operator of backward; autocast's 16-bit copies of a
  * block's weights, made in forward and dropped in backward (a sharded unit is gathered in
  * 16 bits). pass_scope before a forward operator of the block, pass_leave_scope behind the
  * last: local variables live until their function returns. */
 void pass_allocate(struct builder *b, const struct op *op);
+void pass_free_transient(struct builder *b);
+void pass_make_gradient(struct builder *b, double made_B, double sum_B);
 void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward);
 int64_t pass_autocast_B(const struct builder *b, const struct op_block *block);
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at);

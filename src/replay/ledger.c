@@ -19,7 +19,7 @@ static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 
 static enum ledger_kind booked_as(enum ledger_kind kind)
 {
-    return kind == LEDGER_HELD ? LEDGER_WORKSPACE : kind;
+    return kind >= LEDGER_KINDS ? LEDGER_WORKSPACE : kind;
 }
 
 /* A moment at which `live_B` is held. */

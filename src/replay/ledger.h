@@ -18,6 +18,8 @@ enum ledger_kind {
     LEDGER_KINDS,
     LEDGER_HELD = LEDGER_KINDS, /* workspace that outlives the next operator: booked as
                                    workspace, freed by its size */
+    LEDGER_MADE, /* a gradient as backward makes it, likewise: where gradients are kept, the
+                    first step's become those */
 };
 
 /* One allocation (size above 0) or release (below). */

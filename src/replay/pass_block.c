@@ -199,7 +199,7 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
         if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else /* added to the sum behind this operator */
-            b->transient_B += ledger_workspace(&b->step->ledger, (int64_t)made_B);
+            pass_make_gradient(b, made_B, sum_B);
         if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
             buckets_add(b, p, err) < 0)
             return -1;

@@ -82,6 +82,27 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
 
 /* Tensors ------------------------------------------------------------------------------ */
 
+void pass_free_transient(struct builder *b)
+{
+    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
+    b->transient_B = 0;
+    while (b->n_made > 0)
+        ledger_free(&b->step->ledger, LEDGER_MADE, b->made_B[--b->n_made]);
+}
+
+void pass_make_gradient(struct builder *b, double made_B, double sum_B)
+{
+    const int32_t most = (int32_t)(sizeof(b->made_B) / sizeof(*b->made_B));
+    int64_t size_B = ledger_round((int64_t)made_B);
+    bool is_sum = b->fw->keeps_gradients && made_B == sum_B && !shard_is_full(b);
+    if (!is_sum || b->n_made == most) {
+        b->transient_B += ledger_workspace(&b->step->ledger, size_B);
+        return;
+    }
+    ledger_alloc(&b->step->ledger, LEDGER_MADE, size_B);
+    b->made_B[b->n_made++] = size_B;
+}
+
 void pass_allocate(struct builder *b, const struct op *op)
 {
     static const enum ledger_kind kinds[] = {
@@ -106,7 +127,7 @@ void pass_allocate(struct builder *b, const struct op *op)
                              : LEDGER_WORKSPACE,
                      size);
     }
-    ledger_free(l, LEDGER_WORKSPACE, b->transient_B);
+    pass_free_transient(b);
     b->transient_B = transient_B;
 }
 

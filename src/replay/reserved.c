@@ -24,7 +24,11 @@ struct piece {
 
 struct replay {
     struct allocator allocator;
-    bool grows; /* states are made in the first step */
+    bool grows;        /* states are made in the first step */
+    int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
+    int64_t kept_B;    /* those that did */
+    int64_t n_to_come; /* their releases */
+    VEC(struct allocator_block *) gradients;
     const struct ledger_event *events;
     int32_t *shelf_of; /* [events]; workspace and nothing have none */
     VEC(struct shelf) shelves;
@@ -115,6 +119,21 @@ static void clear_workspace(struct replay *r)
     r->workspace.n = r->oldest = 0;
 }
 
+/* A gradient that the first step makes, or its release: it stays. */
+static bool keeps_made(struct replay *r, const struct ledger_event *e)
+{
+    if (e->kind != LEDGER_MADE)
+        return false;
+    if (e->size_B < 0)
+        return r->n_to_come > 0 && r->n_to_come--;
+    if (r->kept_B + e->size_B > r->to_keep_B)
+        return false;
+    VEC_PUSH(&r->gradients, allocator_alloc(&r->allocator, e->size_B));
+    r->kept_B += e->size_B;
+    r->n_to_come++;
+    return true;
+}
+
 static void play(struct replay *r, int64_t i)
 {
     const struct ledger_event *e = &r->events[i];
@@ -124,6 +143,8 @@ static void play(struct replay *r, int64_t i)
         play_workspace(r, e->size_B);
         return;
     }
+    if (keeps_made(r, e))
+        return;
     struct shelf *s = &r->shelves.v[r->shelf_of[i]];
     if (e->size_B > 0)
         VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e->size_B));
@@ -138,12 +159,30 @@ static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
     return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
-/* The first n events, which are those before the step. */
+/* The first n events, which are those before the step; gradients that the first step has
+ * kept are there. */
 static void play_state(struct replay *r, int64_t n, bool made_in_step)
 {
-    for (int64_t i = 0; i < n; i++)
-        if (is_made_in_step(r, r->events[i].kind) == made_in_step)
+    int64_t there_B = r->kept_B;
+    for (int64_t i = 0; i < n; i++) {
+        const struct ledger_event *e = &r->events[i];
+        bool made = e->kind == LEDGER_GRADIENTS && there_B >= e->size_B;
+        if (is_made_in_step(r, e->kind) != made_in_step)
+            continue;
+        if (made)
+            there_B -= e->size_B;
+        else
             play(r, i);
+    }
+}
+
+/* Gradients before the step: what its first microbatch makes of them is kept. */
+static int64_t gradients_B(const struct ledger_event *events, int64_t n)
+{
+    int64_t sum_B = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum_B += events[i].kind == LEDGER_GRADIENTS ? events[i].size_B : 0;
+    return sum_B;
 }
 
 /* Frees what the step has made and not freed. */
@@ -168,6 +207,9 @@ static void play_step(struct replay *r, int64_t begin, int64_t n)
 
 static void release(struct replay *r)
 {
+    for (int64_t i = 0; i < r->gradients.n; i++)
+        allocator_free(&r->allocator, r->gradients.v[i]);
+    VEC_RELEASE(&r->gradients);
     for (int64_t i = 0; i < r->shelves.n; i++)
         VEC_RELEASE(&r->shelves.v[i].blocks);
     VEC_RELEASE(&r->shelves);
@@ -188,6 +230,7 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     int64_t before_B = -1;
     for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? r.allocator.peak_B : -1;
+        r.to_keep_B = grows && i == 0 ? gradients_B(events, begin) : 0;
         play_step(&r, begin, n);
         if (i == 0)
             play_state(&r, begin, true);

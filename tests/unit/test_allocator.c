@@ -183,6 +183,23 @@ static void test_steps(void)
     CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, true, INT64_MAX), 0);
 }
 
+/* A gradient lies where the first step's backward has made it, in the only block that was
+ * free then, and not in the smaller one that would have been behind the step. */
+static void test_gradients(void)
+{
+    static const struct ledger_event events[] = {
+        { LEDGER_GRADIENTS, 0, 30 * MIB },   { LEDGER_ACTIVATIONS, 0, 64 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 36 * MIB }, { LEDGER_ACTIVATIONS, 0, -64 * MIB },
+        { LEDGER_MADE, 0, 30 * MIB },        { LEDGER_ACTIVATIONS, 0, -36 * MIB },
+        { LEDGER_MADE, 0, -30 * MIB },
+    };
+    int64_t n = sizeof(events) / sizeof(events[0]);
+    /* 64 and 36; 30 are cut from the 64, so 64 again */
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, true, INT64_MAX), 164 * MIB);
+    /* made before the first step: 30, 64 and 36 */
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, false, INT64_MAX), 130 * MIB);
+}
+
 /* The first of two microbatches in flight frees its own block, beside which there is room,
  * and not the equal one of the second, which was made last. */
 static void test_microbatches(void)
@@ -206,5 +223,6 @@ void test_allocator_register(void)
     CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
     CU_add_test(suite, "steps", test_steps);
+    CU_add_test(suite, "gradients of the first step", test_gradients);
     CU_add_test(suite, "microbatches", test_microbatches);
 }
