@@ -197,10 +197,22 @@ double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
            (sqrt(2 * log((double)ranks)) - sqrt(2 * log((double)OF_A_NODE)));
 }
 
-double framework_host_lost_s(double spread, double host_s, double gpu_s)
+/* E[max of B(t) - x t over 0 <= t <= 1], B a standard Brownian motion; x >= 0. */
+static double brownian_max(double x)
 {
-    double width = spread * host_s;
-    return width > 0 ? width * log1p(exp(-fabs(gpu_s - host_s) / width)) : 0;
+    static const double density_0 = 0.39894228040143268; /* of normal deviates, at 0 */
+    static const double small = 1e-3;
+    double density = density_0 * exp(-0.5 * x * x);
+    double above = 0.5 * erfc(x / sqrt(2)); /* a normal deviate exceeds x */
+    double middle = x < small ? density_0 : (0.5 - above) / x;
+    return middle + density - x * above;
+}
+
+double framework_host_lost_s(double deviation_s, double host_s, double gpu_s)
+{
+    if (deviation_s <= 0)
+        return 0;
+    return deviation_s * brownian_max(fabs(gpu_s - host_s) / deviation_s);
 }
 
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,

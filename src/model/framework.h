@@ -73,8 +73,9 @@ struct framework {
                                  collective: standard deviation */
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
-    double host_spread; /* softness of the switch between host- and GPU-bound: the
-                            spread of dispatch times over their mean */
+    double host_spread; /* standard deviation of the host's time for a pass of a block
+                            over its mean: softens the switch between host- and
+                            GPU-bound */
     double host_spread_tensor; /* the same of tensor groups, which wait for the slowest
                                    of their hosts */
     /* tensor parallelism */
@@ -139,9 +140,10 @@ double framework_skew_s(const struct framework *fw, int64_t ranks);
  * of them, beyond what a node's eight do (MODEL.md, 8.22). */
 double framework_unit_wait_frac(const struct framework *fw, int64_t ranks);
 
-/* What host and GPU lose to each other where they are about equally fast: the host
- * falls behind and catches up at random (MODEL.md, "Host"). */
-double framework_host_lost_s(double spread, double host_s, double gpu_s);
+/* What host and GPU lose to each other in work that takes the one host_s, with standard
+ * deviation deviation_s, and the other gpu_s: the host falls behind and catches up at
+ * random (MODEL.md 4.2). */
+double framework_host_lost_s(double deviation_s, double host_s, double gpu_s);
 
 /* The framework profile of that name; NULL after reporting at `where`. */
 const struct framework *framework_get(struct cfg_loader *loader, const char *name,

@@ -97,6 +97,12 @@ enum keep {
     KEEP_NOTHING
 };
 
+/* What the host and the GPU spend on passes of blocks. */
+struct host_spent {
+    double host_s, gpu_s;
+    double deviation_s; /* of the host's time: a standard deviation */
+};
+
 /* A pass as it was measured in isolation. */
 struct measured {
     bool known;
@@ -126,10 +132,11 @@ struct builder {
     int32_t n_made;
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
-    bool makes_local;     /* the operator at hand does */
-    bool saves;           /* what it makes is kept, whatever the layer keeps */
-    bool from_checkpoint; /* the block's input is one, in GPU memory */
-    bool skips_input;     /* which the operator at hand does not allocate again */
+    bool makes_local;        /* the operator at hand does */
+    bool saves;              /* what it makes is kept, whatever the layer keeps */
+    bool from_checkpoint;    /* the block's input is one, in GPU memory */
+    bool skips_input;        /* which the operator at hand does not allocate again */
+    struct host_spent again; /* on what is computed again, until its backward */
     /* the microbatch at hand */
     bool first, reduces;
     /* the bucket being filled: gradients before compression */

@@ -2,6 +2,8 @@
  * tensors allocated and freed, gradients handed to their buckets. */
 #include "replay/builder.h"
 
+#include <math.h>
+
 static double dispatch_s(const struct builder *b, const struct op *op)
 {
     double each = op->backward ? b->fw->dispatch_backward_s : b->fw->dispatch_forward_s;
@@ -56,14 +58,9 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     pass_allocate(b, op);
 }
 
-/* What the host and the GPU spend on a block. */
-struct spent {
-    double host_s, gpu_s;
-};
-
 /* Collectives of the tensor, context and expert groups that stand before or behind the operator. */
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
-                       int32_t at, bool after, struct spent *spent)
+                       int32_t at, bool after, struct host_spent *spent)
 {
     double host_s = tensor_dispatch_s(b);
     const struct block_comms *c = &b->comms[block];
@@ -99,21 +96,28 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
     }
 }
 
-/* Over a block the host's lead is lost in part. */
-static void soften(struct builder *b, const struct spent *spent)
+/* Over a pass of a block the host's lead is lost in part. What is computed again counts
+ * with the backward behind it, into which the host keeps its lead. */
+static void soften(struct builder *b, const struct host_spent *spent)
 {
     bool group = b->settings.tensor > 1;
     double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
-    double lost = framework_host_lost_s(spread, spent->host_s, spent->gpu_s);
-    if (spread * spent->host_s <= 0)
+    struct host_spent all = b->again;
+    all.host_s += spent->host_s;
+    all.gpu_s += spent->gpu_s;
+    all.deviation_s = hypot(all.deviation_s, spread * spent->host_s);
+    bool later = b->part == PART_RECOMPUTE;
+    b->again = later ? all : (struct host_spent) { 0 };
+    if (later || all.deviation_s <= 0)
         return;
-    build_kernel(b, PART_OTHER, 0, lost, lost);
+    double lost_s = framework_host_lost_s(all.deviation_s, all.host_s, all.gpu_s);
+    build_kernel(b, PART_OTHER, 0, lost_s, lost_s);
     build_label(b, "waits for the host");
 }
 
 /* Gathers make all ranks of sharded parameters wait for the slowest, unit by unit; in
  * pipelines units stay gathered over many passes. */
-static void await_ranks(struct builder *b, const struct spent *spent)
+static void await_ranks(struct builder *b, const struct host_spent *spent)
 {
     if (!shard_is_full(b) || b->s->parallel.pipeline > 1)
         return;
@@ -139,7 +143,7 @@ void pass_forward_block(struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
-    struct spent spent = { 0 };
+    struct host_spent spent = { 0 };
     if (b->part != PART_RECOMPUTE)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
     int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
@@ -217,7 +221,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
-    struct spent spent = { 0 };
+    struct host_spent spent = { 0 };
     int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
     for (int32_t i = 0; i < block->n_backward; i++) {
         const struct op *op = &block->backward[i];

@@ -140,21 +140,27 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
 }
 
-/* A layer's forward (0) or backward (1) with its collectives: the host issues those of
- * the tensor group too, and its ranks come apart before each. */
-static double layer_s(const struct space_point *p, const struct sums *u, int pass,
-                      double comm_s)
+/* A layer's passes from the first to the last (forward 0, backward 1; both: computed
+ * again, and backward behind it) with their collectives: the host issues those of the
+ * tensor group too, and its ranks come apart before each. */
+static double layer_s(const struct space_point *p, const struct sums *u, int first,
+                      int last, double comm_s)
 {
-    const struct score_layer *l = u->l;
     const struct framework *fw = u->fw;
     int64_t n = p->v[SPACE_TENSOR];
-    double times = p->v[SPACE_SEQUENCE] ? 4 : 2;
-    if (n == 1)
-        return (pass ? l->backward_s : l->forward_s) + comm_s;
+    double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
     double issue_s = framework_collective_dispatch_s(fw, n);
-    double skew_s = framework_skew_s(fw, n);
-    return score_settle_s(fw->host_spread_tensor, l->host_s[pass] + times * issue_s,
-                          l->gpu_s[pass] + comm_s + times * skew_s);
+    double spread = n > 1 ? fw->host_spread_tensor : fw->host_spread;
+    double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
+    double host_s = 0, gpu_s = 0, deviation_s = 0;
+    for (int pass = first; pass <= last; pass++) {
+        double pass_s = u->l->host_s[pass] + times * issue_s;
+        host_s += pass_s;
+        gpu_s += u->l->gpu_s[pass] + beside_s;
+        deviation_s = hypot(deviation_s, spread * pass_s);
+    }
+    double behind_s = n > 1 ? 0 : comm_s * (last - first + 1);
+    return score_settle_s(deviation_s, host_s, gpu_s) + behind_s;
 }
 
 static void sum_layer(struct scorer *s, const struct space_point *p, struct sums *u)
@@ -162,13 +168,13 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
     const struct score_layer *l = u->l;
     double comm_s = tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
     int64_t how = p->v[SPACE_CHECKPOINTING];
-    double again_s = how == CHECKPOINT_NONE        ? 0
-                     : how == CHECKPOINT_SELECTIVE ? l->selective_s
-                                                   : layer_s(p, u, 0, comm_s);
+    bool again = how != CHECKPOINT_NONE && how != CHECKPOINT_SELECTIVE;
     bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
     double added_B = half ? u->fw->accumulate_16bit_B : u->fw->accumulate_B;
-    u->forward_s = layer_s(p, u, 0, comm_s);
-    u->backward_s = layer_s(p, u, 1, comm_s) + again_s;
+    u->forward_s = layer_s(p, u, 0, 0, comm_s);
+    u->backward_s = layer_s(p, u, again ? 0 : 1, 1, comm_s);
+    if (how == CHECKPOINT_SELECTIVE)
+        u->backward_s += l->selective_s;
     if (added_B > 0)
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }

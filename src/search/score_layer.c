@@ -15,9 +15,9 @@ static double op_s(const struct scenario *s, const struct gpu *gpu, const struct
     return kernel_framework_s(gpu, s->training.framework, half, op, kernel_alone);
 }
 
-double score_settle_s(double spread, double host_s, double gpu_s)
+double score_settle_s(double deviation_s, double host_s, double gpu_s)
 {
-    return fmax(host_s, gpu_s) + framework_host_lost_s(spread, host_s, gpu_s);
+    return fmax(host_s, gpu_s) + framework_host_lost_s(deviation_s, host_s, gpu_s);
 }
 
 static double pass_s(const struct scenario *s, const struct gpu *gpu,
@@ -29,7 +29,7 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
         *host_s += dispatch_s(fw, &ops[i]);
         *gpu_s += op_s(s, gpu, &ops[i]);
     }
-    return score_settle_s(fw->host_spread, *host_s, *gpu_s);
+    return score_settle_s(fw->host_spread * *host_s, *host_s, *gpu_s);
 }
 
 /* What selective checkpointing drops and runs again: the core of attention. */
@@ -58,10 +58,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
             work_B = fmax(work_B, (double)op->outs[j].size_B);
     }
     double host_s[2], gpu_s[2];
-    l->forward_s +=
-        share * pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]);
-    l->backward_s +=
-        share * pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
+    pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]);
+    pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
     for (int i = 0; i < 2; i++) {
         l->host_s[i] += share * host_s[i];
         l->gpu_s[i] += share * gpu_s[i];

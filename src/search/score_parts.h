@@ -8,10 +8,9 @@
 /* One layer and the model's ends, for one microbatch on one GPU. */
 struct score_layer {
     bool ok;
-    double forward_s, backward_s; /* of one layer, the host's part included */
-    double host_s[2], gpu_s[2];   /* of these: forward, backward */
-    double selective_s;           /* recomputing attention */
-    double weight_s;              /* share of backward that makes weight gradients */
+    double host_s[2], gpu_s[2]; /* of one layer: forward, backward */
+    double selective_s;         /* recomputing attention */
+    double weight_s;            /* share of backward that makes weight gradients */
     double kept_B, selective_B, input_B; /* kept for backward: all, selective, input */
     double work_B;                       /* most that lives for a moment in backward */
     double ends_s[2]; /* embedding, head: forward and backward together */
@@ -28,7 +27,7 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
 
 /* Host and GPU run behind each other; where they are about as fast, both wait (MODEL.md,
  * "Host"). */
-double score_settle_s(double spread, double host_s, double gpu_s);
+double score_settle_s(double deviation_s, double host_s, double gpu_s);
 
 /* Times of collectives by closed form. A group is `per` GPUs on each of `nodes` nodes,
  * `stride` GPUs apart; groups beside it do the same at once. */

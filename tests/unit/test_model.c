@@ -4,6 +4,8 @@
 #include "model/model.h"
 
 #include <CUnit/CUnit.h>
+#include <gsl/gsl_randist.h>
+#include <math.h>
 #include <string.h>
 
 void test_model_register(void);
@@ -195,6 +197,43 @@ static void test_flops(void)
 
 /* --- frameworks -------------------------------------------------------------------- */
 
+/* A queue of two servers in a row: the host issues kernels at random (exponential gaps of
+ * mean 1), the GPU takes the same for each; both begin together. Mean time of `n`. */
+static double tandem(gsl_rng *rng, int n, double gpu)
+{
+    enum { DRAWS = 2000 };
+    double sum = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        double issued = 0, done = 0;
+        for (int k = 0; k < n; k++) {
+            issued += gsl_ran_exponential(rng, 1);
+            done = fmax(issued, done) + gpu;
+        }
+        sum += done;
+    }
+    return sum / DRAWS;
+}
+
+/* MODEL.md 4.2: what host and GPU lose to each other is what such a queue loses. */
+static void test_host_lost(void)
+{
+    enum { KERNELS = 1600 };
+    static const double ahead[] = { -2, -0.5, 0, 0.5, 1, 2 }; /* deviations */
+    double deviation = sqrt(KERNELS);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t i = 0; i < COUNT(ahead); i++) {
+        double gpu = KERNELS + ahead[i] * deviation;
+        double lost = framework_host_lost_s(deviation, KERNELS, gpu);
+        double queue = tandem(rng, KERNELS, gpu / KERNELS) - fmax(KERNELS, gpu);
+        CU_ASSERT_DOUBLE_EQUAL(lost / deviation, queue / deviation, 0.05);
+    }
+    gsl_rng_free(rng);
+    double near = framework_host_lost_s(1, 5, 5 + 1.001e-3); /* both branches meet */
+    CU_ASSERT_DOUBLE_EQUAL(near, framework_host_lost_s(1, 5, 5 + 0.999e-3), 1e-5);
+    CU_ASSERT_DOUBLE_EQUAL(framework_host_lost_s(1, 5, 105) * 2 * 100, 1, 1e-12);
+    CU_ASSERT_EQUAL(framework_host_lost_s(0, 5, 5), 0);
+}
+
 static void test_frameworks(void)
 {
     struct cfg_loader loader;
@@ -231,4 +270,5 @@ void test_model_register(void)
     CU_add_test(suite, "what is wrong is said", test_wrong);
     CU_add_test(suite, "model FLOPs", test_flops);
     CU_add_test(suite, "frameworks", test_frameworks);
+    CU_add_test(suite, "host and GPU as a queue", test_host_lost);
 }
