@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -64,9 +65,15 @@ int names_distance(const char *a, const char *b)
     return distance;
 }
 
+static bool goes_on(const char *word, const char *from)
+{
+    size_t n = strlen(from);
+    return n > 2 && strncmp(word, from, n) == 0 && (word[n] == '_' || word[n] == '-');
+}
+
 const char *names_nearest(const struct name_value *table, const char *word)
 {
-    const char *nearest = NULL;
+    const char *nearest = NULL, *longer_or_shorter = NULL;
     int best = 0;
     size_t n = strlen(word);
     for (; table->name; table++) {
@@ -74,6 +81,9 @@ const char *names_nearest(const struct name_value *table, const char *word)
         size_t longer = n > m ? n : m, shorter = n > m ? m : n;
         if (strcasecmp(table->name, word) == 0)
             return table->name;
+        if (!longer_or_shorter &&
+            (goes_on(word, table->name) || goes_on(table->name, word)))
+            longer_or_shorter = table->name;
         if (3 * (longer - shorter) > longer)
             continue; /* their lengths alone differ by too much */
         int d = names_distance(table->name, word);
@@ -82,5 +92,5 @@ const char *names_nearest(const struct name_value *table, const char *word)
             best = d;
         }
     }
-    return nearest;
+    return nearest && (best <= 2 || !longer_or_shorter) ? nearest : longer_or_shorter;
 }

@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/script.h"
 #include "parallel/partition.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "partition",
-    .arguments = "SCENARIO [OPTION]...",
+    .arguments = "SCENARIO | launch.py | ds_config.json [OPTION]...",
     .summary = "Which layers each pipeline stage holds, with its share of computation "
                "and its memory.",
     .details = "compute is the share of the step's FLOPs; parameters counts those of one "
@@ -99,9 +100,8 @@ int cmd_partition(int argc, char **argv)
         return done;
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cmd_scenario(&loader, words.values[0], &args.sets);
     struct scenario s;
-    if (!root.json || scenario_read(&s, &loader, root))
+    if (script_scenario(&s, &loader, words.values[0], &args.sets))
         return cmd_fail(&loader, NULL);
     return run(&loader, &s);
 }

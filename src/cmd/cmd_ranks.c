@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/script.h"
 #include "parallel/layout.h"
 #include "parallel/scenario.h"
 
@@ -22,7 +23,7 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "ranks",
-    .arguments = "SCENARIO [OPTION]...",
+    .arguments = "SCENARIO | launch.py | ds_config.json [OPTION]...",
     .summary = "Which instance and GPU each rank is on, and the groups it is in.",
     .details = "pp, tp and rdp are a rank's pipeline, tensor and reduced data-parallel "
                "index; dp and mp\nits place in its data-parallel and model-parallel group "
@@ -166,9 +167,8 @@ int cmd_ranks(int argc, char **argv)
         return done;
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cmd_scenario(&loader, words.values[0], &args.sets);
     struct scenario s;
-    if (!root.json || scenario_read(&s, &loader, root))
+    if (script_scenario(&s, &loader, words.values[0], &args.sets))
         return cmd_fail(&loader, NULL);
     cmd_warn(&loader);
     const struct parallelism *p = &s.parallel;

@@ -1,5 +1,7 @@
 #include "cmd/script.h"
 
+#include "cmd/cmd.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -31,4 +33,19 @@ struct cfg script_load(struct launch *l, struct cfg_loader *loader, const char *
         rc = -1;
     }
     return rc ? (struct cfg) { 0 } : root;
+}
+
+int script_scenario(struct scenario *s, struct cfg_loader *loader, const char *name,
+                    const struct option_list *sets)
+{
+    struct launch l = { 0 };
+    bool is_script = launch_is_script(name);
+    struct cfg root = is_script ? script_load(&l, loader, name, NULL, sets)
+                                : cmd_scenario(loader, name, sets);
+    int rc = root.json ? scenario_read(s, loader, root) : -1;
+    if (is_script) {
+        launch_place(&l);
+        launch_release(&l);
+    }
+    return rc;
 }

@@ -88,6 +88,7 @@ struct words {
     bool has_library, has_backend, has_overlap, has_param_gather, has_active, has_horizon, has_servers,
         has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
         has_outputs, has_replicas;
+    bool aligned; /* all stages begin to gather updated parameters at once */
 };
 
 #define W struct words
@@ -121,6 +122,7 @@ static const struct cfg_field parallelism_fields[] = {
     { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
     { HAS("overlap_param_gather", CFG_T_BOOL, p.overlap_param_gather,
           has_param_gather) },
+    CFG_BOOL("align_param_gather", W, aligned),
     CFG_BOOL("gradient_as_bucket_view", W, p.gradient_as_bucket_view),
     CFG_ENUM("gradient_compression", W, p.compression, compression_names),
     { HAS("fusion_cycle", CFG_T_QUANTITY, p.fusion_cycle_s, has_fusion),
@@ -164,6 +166,10 @@ static int check_choices(const struct reading *r, const struct words *w)
         rc = cfg_error(cfg_get(r->parallelism, "asynchronous"),
                        "asynchronous training on unlike instances is not simulated yet "
                        "(leave it at false)");
+    if (!w->aligned)
+        rc = cfg_error(cfg_get(r->parallelism, "align_param_gather"),
+                       "gathers that each stage begins by itself are not simulated "
+                       "(write true, Megatron-LM's default, or leave it out)");
     return rc;
 }
 
@@ -264,7 +270,7 @@ static void infer_library(struct reading *r, const struct words *w)
 int parallelism_read(struct reading *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct words w = { .p = *p };
+    struct words w = { .p = *p, .aligned = true };
     w.p.bucket_B = -1;
     w.p.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);

@@ -52,6 +52,9 @@ static void test_nearest(void)
         { "ea", "ena" }, /* one edit from efa, too: the first of the table */
         { "ex", NULL },  /* two of three letters would change */
         { "batch", NULL },
+        { "efa-2024", "efa" }, /* goes on from it */
+        { "micro", "micro_batch_size" },
+        { "efabric", NULL },
         { "", NULL },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
