@@ -163,6 +163,8 @@ int units_parse(const char *text, enum unit_kind kind, double *value, const char
 int64_t units_ps(double seconds)
 {
     assert(!isnan(seconds));
+    if (seconds == 0) /* most of what is asked for */
+        return 0;
     const double most = 4611686018427387904.0; /* 2^62 */
     double ps = seconds * 1e12, whole = nearbyint(ps);
     if (fabs(ps - whole) > 4 * DBL_EPSILON * fabs(ps))
