@@ -4,7 +4,6 @@
 
 #include <CUnit/CUnit.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool has_class(const char *cls, const char *want)

@@ -15,10 +15,10 @@
     X(layout) X(partition) X(distribution) X(scenario) X(launch) X(deepspeed) \
     X(kernel) \
     X(sim) X(flow) \
-    X(collective) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
+    X(collective) X(nccl) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(simulate) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(compare) \
-    X(job) X(uncertainty) \
+    X(input) X(job) X(uncertainty) \
     X(expr) X(mapping) X(cases) X(stats) X(trust) \
     X(report) X(draw) X(svg) X(trace) X(chakra) X(sweep) X(plan)
 /* clang-format on */

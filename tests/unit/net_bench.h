@@ -36,4 +36,23 @@ static inline void bench_release(struct bench *b)
     cfg_loader_release(&b->loader);
 }
 
+/* All of the cluster, with whatever protocol the library chooses. */
+static inline struct coll_request bench_request(const struct bench *b, enum coll_op op,
+                                                double size)
+{
+    return (struct coll_request) {
+        .op = op, .protocol = -1, .size_B = size, .groups = &b->world, .n_groups = 1
+    };
+}
+
+/* Of every instance, the GPUs in the mask alone. */
+static inline void bench_use_gpus(struct bench *b, uint32_t mask)
+{
+    struct coll_span *s = &b->world.spans[0];
+    s->n_gpus = 0;
+    for (int g = 0; g < INSTANCE_GPUS_MAX; g++)
+        if (mask >> g & 1)
+            s->gpus[s->n_gpus++] = (uint8_t)g;
+}
+
 #endif

@@ -1,7 +1,6 @@
 /* Collectives: rings over real links, costs against independent formulas, and the
  * identities that every plan keeps. */
 #include "cost/collective.h"
-#include "cost/nccl.h"
 #include "cost/rings.h"
 #include "net_bench.h"
 
@@ -12,28 +11,11 @@
 
 void test_collective_register(void);
 
-static struct coll_request request_of(const struct bench *b, enum coll_op op,
-                                      double size)
-{
-    return (struct coll_request) {
-        .op = op, .protocol = -1, .size_B = size, .groups = &b->world, .n_groups = 1
-    };
-}
-
 static double time_of(struct bench *b, const struct coll_request *q)
 {
     struct coll_plan plan;
     CU_ASSERT_FATAL(coll_plan_make(&plan, &b->arena, b->net, q, &b->err) == 0);
     return coll_plan_time_s(&plan, b->net);
-}
-
-static void use_gpus(struct bench *b, uint32_t mask)
-{
-    struct coll_span *s = &b->world.spans[0];
-    s->n_gpus = 0;
-    for (int g = 0; g < INSTANCE_GPUS_MAX; g++)
-        if (mask >> g & 1)
-            s->gpus[s->n_gpus++] = (uint8_t)g;
 }
 
 /* The study's seven rows: rings of GPUs 0..n-1 of the cube mesh, and bus bandwidth where
@@ -51,12 +33,12 @@ static void test_mesh_rows(void)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct rings rings;
         uint8_t order[INSTANCE_GPUS_MAX];
-        use_gpus(&b, (1u << rows[i].n) - 1);
+        bench_use_gpus(&b, (1u << rows[i].n) - 1);
         const struct coll_span *s = &b.world.spans[0];
         rings_lay_inside(inst, s->gpus, s->n_gpus, &rings);
         CU_ASSERT_EQUAL(rings.kind == RINGS_WIRE ? rings.n : 0, rows[i].directed);
         CU_ASSERT(rings_best_path(inst, s->gpus, s->n_gpus, order) >= rows[i].path);
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 0x1p40);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 0x1p40);
         q.protocol = FABRIC_PROTO_SIMPLE;
         double busbw = q.size_B / time_of(&b, &q) * 2 * (rows[i].n - 1) / rows[i].n;
         double link = net_links(b.net)[net_nvlink(b.net, 0, 0, 1)].payload_Bps;
@@ -82,7 +64,7 @@ static void test_mesh_subsets(void)
     for (uint32_t mask = 1; mask < 256; mask++) {
         struct rings rings;
         uint8_t order[INSTANCE_GPUS_MAX];
-        use_gpus(&b, mask);
+        bench_use_gpus(&b, mask);
         const struct coll_span *s = &b.world.spans[0];
         if (s->n_gpus < 2)
             continue;
@@ -134,7 +116,7 @@ static void test_bytes_conserved(void)
         snprintf(spec, sizeof(spec), "p4d.24xlarge:%d", nodes);
         bench_init(&b, spec, false);
         for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-            struct coll_request q = request_of(&b, ops[i].op, S);
+            struct coll_request q = bench_request(&b, ops[i].op, S);
             struct coll_plan plan;
             double on_hop = S * ops[i].factor * (ops[i].chain ? 1 : (n - 1) / n);
             q.protocol = FABRIC_PROTO_SIMPLE;
@@ -157,7 +139,7 @@ static void test_nics_even(void)
 {
     struct bench b;
     bench_init(&b, "p4d.24xlarge:3", true);
-    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 1 << 28);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 1 << 28);
     struct coll_plan plan;
     q.protocol = FABRIC_PROTO_SIMPLE;
     q.algorithm = COLL_RING;
@@ -187,7 +169,8 @@ static void test_folding(void)
         for (int op = 0; op <= COLL_REDUCE; op++)
             for (int a = COLL_RING; a <= COLL_HIERARCHICAL; a++)
                 for (double size = 8; size < 1e10; size *= 37) {
-                    struct coll_request q = request_of(&whole, (enum coll_op)op, size);
+                    struct coll_request q =
+                        bench_request(&whole, (enum coll_op)op, size);
                     struct coll_plan x, y;
                     q.algorithm = (enum coll_algorithm)a;
                     CU_ASSERT_FATAL(coll_plan_make(&x, &whole.arena, whole.net, &q,
@@ -202,7 +185,7 @@ static void test_folding(void)
                 }
         for (int op = COLL_ALL_REDUCE; op < COLL_OP_N; op++)
             for (double size = 8; size < 1e10; size *= 37) {
-                struct coll_request q = request_of(&whole, (enum coll_op)op, size);
+                struct coll_request q = bench_request(&whole, (enum coll_op)op, size);
                 struct coll_plan x, y;
                 if (op > COLL_ALL_REDUCE && op < COLL_ALLTOALL)
                     continue;
@@ -232,7 +215,7 @@ static void test_monotone(void)
         for (int op = 0; op <= COLL_REDUCE_SCATTER; op++) {
             double before = 0;
             for (double size = 8; size < 1e11; size *= 1.3) {
-                struct coll_request q = request_of(&b, (enum coll_op)op, size);
+                struct coll_request q = bench_request(&b, (enum coll_op)op, size);
                 q.protocol = FABRIC_PROTO_SIMPLE;
                 double s = time_of(&b, &q);
                 CU_ASSERT(s >= before);
@@ -252,7 +235,7 @@ static void test_formulas(void)
     const struct fabric_protocol *p = &f->proto[FABRIC_PROTO_SIMPLE];
     double port = net_links(b.net)[net_port_out(b.net, 0, 0)].payload_Bps;
     for (double S = 1 << 20; S < 1e10; S *= 3) {
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, S);
         q.protocol = FABRIC_PROTO_SIMPLE;
         double c = S / (8 * (double)f->channels);
         double t =
@@ -266,7 +249,7 @@ static void test_formulas(void)
     f = b.cluster.fabric;
     double nic = net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
     for (double S = 1 << 23; S < 1e10; S *= 3) {
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, S);
         q.protocol = FABRIC_PROTO_SIMPLE;
         q.algorithm = COLL_RING;
         double x = S / 16 / (4 * nic);
@@ -299,7 +282,7 @@ static void test_trees(void)
         double nic = net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
         double g = log2(rows[i].nodes) - 1, k = rows[i].nodes > 2 ? 2 : 1;
         for (double S = 1 << 25; S < 1e10; S *= 3) {
-            struct coll_request q = request_of(&b, COLL_ALL_REDUCE, S);
+            struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, S);
             double bytes_s = k * S / (nic * inst->n_nics * law->efficiency);
             double fill = fmin(fmax(S - law->fill_from_B, 0), law->fill_B) / S;
             double t = law->base_s + g * law->level_s + law->ramp_s +
@@ -341,7 +324,7 @@ static void test_nvls(void)
     struct bench b;
     struct coll_plan plan;
     bench_init(&b, "p5.48xlarge", true);
-    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 1 << 28);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 1 << 28);
     double eff = b.cluster.groups[0]
                      .instance->inside->laws.of[FABRIC_NVLS][FABRIC_PROTO_SIMPLE]
                      .efficiency;
@@ -362,7 +345,7 @@ static void test_alltoall(void)
     struct bench b;
     struct coll_plan plan;
     bench_init(&b, "p5.48xlarge:4", true);
-    struct coll_request q = request_of(&b, COLL_ALLTOALL, 1 << 28);
+    struct coll_request q = bench_request(&b, COLL_ALLTOALL, 1 << 28);
     CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
     CU_ASSERT_EQUAL(plan.algorithm, COLL_P2P);
     double eff = b.cluster.fabric->laws.of[FABRIC_P2P][FABRIC_PROTO_SIMPLE].efficiency;
@@ -397,49 +380,13 @@ static void test_mesh_ways(void)
     for (int i = 0; i < 8; i++)
         for (int k = 0; k < 8; k++)
             CU_ASSERT(used[i][k] <= inst->nvlinks[i][k]);
-    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 672e6);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 672e6);
     q.algorithm = COLL_RING;
     q.protocol = FABRIC_PROTO_SIMPLE;
     double nics = 4 * net_links(b.net)[net_nic_out(b.net, 0, 0)].payload_Bps;
     double busbw = q.size_B / time_of(&b, &q) * 2 * 15 / 16;
     CU_ASSERT(busbw > 0.95 * nics);
     bench_release(&b);
-}
-
-/* The tuner of aws-ofi-nccl on p5, at its boundaries and between its knots. */
-static void test_plugin_choice(void)
-{
-    static const struct {
-        int nodes;
-        double size_B;
-        enum coll_algorithm algorithm;
-        int protocol;
-    } rows[] = { { 2, 31457280, COLL_TREE, FABRIC_PROTO_LL128 },
-                 { 2, 31457281 * 1.001, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
-                 { 8, 117440512, COLL_TREE, FABRIC_PROTO_LL128 },
-                 { 8, 134217728, COLL_RING, FABRIC_PROTO_LL128 },
-                 { 8, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
-                 { 8, 4294967296, COLL_RING, FABRIC_PROTO_SIMPLE },
-                 { 6, 80e6, COLL_RING, FABRIC_PROTO_LL128 },
-                 { 6, 70e6, COLL_TREE, FABRIC_PROTO_LL128 },
-                 { 32, 536870912, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
-                 { 32, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
-                 { 32, 8589934592, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE } };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        char spec[32];
-        struct bench b;
-        struct coll_plan plan;
-        snprintf(spec, sizeof(spec), "p5.48xlarge:%d", rows[i].nodes);
-        bench_init(&b, spec, true);
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, rows[i].size_B);
-        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-        CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
-        CU_ASSERT_EQUAL(plan.protocol, rows[i].protocol);
-        q.protocol = FABRIC_PROTO_SIMPLE; /* as SageMaker's launcher sets */
-        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
-        bench_release(&b);
-    }
 }
 
 /* Groups at once on one NIC share it; groups elsewhere do not count. */
@@ -453,7 +400,7 @@ static void test_groups(void)
         groups[i].spans[0].n_gpus = 1;
         groups[i].spans[0].gpus[0] = (uint8_t)i;
     }
-    struct coll_request q = request_of(&b, COLL_ALL_GATHER, 1e9);
+    struct coll_request q = bench_request(&b, COLL_ALL_GATHER, 1e9);
     struct coll_plan one, eight;
     q.groups = groups;
     q.protocol = FABRIC_PROTO_SIMPLE;
@@ -473,59 +420,6 @@ static void test_groups(void)
     q.n_groups = 4;
     CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), alone, 1e-12);
     bench_release(&b);
-}
-
-/* NCCL's crossovers, as kinks in measured times show them. */
-static void test_choice(void)
-{
-    static const struct {
-        const char *spec;
-        int n;
-        double below, above; /* protocol changes to Simple between these sizes */
-    } rows[] = { { "p3.16xlarge", 4, 4 << 20, 5 << 20 },
-                 { "p3.16xlarge", 8, 13 << 20, 15 << 20 } };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct bench b;
-        struct coll_plan plan;
-        bench_init(&b, rows[i].spec, true);
-        use_gpus(&b, (1u << rows[i].n) - 1);
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, rows[i].below);
-        q.nccl = "2.12.12";
-        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL128);
-        q.size_B = rows[i].above;
-        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
-        bench_release(&b);
-    }
-}
-
-/* NCCL 2.4 goes by bytes a rank: 64 KiB of each of 128. */
-static void test_choice_of_2_4(void)
-{
-    struct bench b;
-    struct coll_plan plan;
-    bench_init(&b, "p3dn.24xlarge:16", true);
-    struct coll_request q = request_of(&b, COLL_ALL_REDUCE, (8 << 20) - 4);
-    q.nccl = "2.4";
-    q.algorithm = COLL_RING;
-    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL);
-    q.size_B = 8 << 20;
-    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
-    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
-    bench_release(&b);
-}
-
-static void test_versions(void)
-{
-    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
-    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.11")), "2.10");
-    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.12.12-1")), "2.12");
-    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
-    CU_ASSERT_PTR_NULL(nccl_version_get("newest"));
-    CU_ASSERT_PTR_NULL(nccl_version_get("2"));
-    CU_ASSERT_PTR_NULL(nccl_version_get("2.12x"));
 }
 
 static void expect_error(struct bench *b, const struct coll_request *q,
@@ -551,7 +445,7 @@ static void test_memory_taken(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct bench b;
         bench_init(&b, cases[i].cluster, true);
-        struct coll_request q = request_of(&b, COLL_ALL_REDUCE, 0x1p30);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 0x1p30);
         struct coll_plan plan;
         q.algorithm = cases[i].algorithm;
         CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
@@ -566,7 +460,7 @@ static void test_edges(void)
 {
     struct bench b;
     bench_init(&b, "p4d.24xlarge:2", true);
-    struct coll_request q = request_of(&b, COLL_ALLTOALL, 1e6);
+    struct coll_request q = bench_request(&b, COLL_ALLTOALL, 1e6);
     q.algorithm = COLL_RING;
     expect_error(&b, &q, "rings do not do this operation");
     q.op = COLL_ALL_GATHER;
@@ -591,7 +485,7 @@ static void test_edges(void)
     b.world.spans[0].n_instances = 3;
     expect_error(&b, &q, "not all in the cluster");
     b.world.spans[0].n_instances = 1;
-    use_gpus(&b, 1);
+    bench_use_gpus(&b, 1);
     struct coll_plan plan;
     CU_ASSERT_EQUAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err), 0);
     CU_ASSERT_EQUAL(plan.n_phases, 0);
@@ -614,11 +508,7 @@ void test_collective_register(void)
     CU_add_test(s, "reduction in the switch", test_nvls);
     CU_add_test(s, "all-to-all", test_alltoall);
     CU_add_test(s, "ways through a mesh", test_mesh_ways);
-    CU_add_test(s, "the plugin's choice", test_plugin_choice);
     CU_add_test(s, "groups share, or are elsewhere", test_groups);
-    CU_add_test(s, "NCCL's choice of protocol", test_choice);
-    CU_add_test(s, "NCCL 2.4's choice of protocol", test_choice_of_2_4);
-    CU_add_test(s, "versions of NCCL", test_versions);
     CU_add_test(s, "memory bandwidth taken from kernels", test_memory_taken);
     CU_add_test(s, "one rank, and what is refused", test_edges);
 }

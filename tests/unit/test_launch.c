@@ -48,77 +48,78 @@ static void show(char *out, size_t size, const struct python_value *v)
     }
 }
 
+static const struct {
+    const char *text, *x; /* the value of x at the end */
+} values[] = {
+    { "x = 1", "1" },
+    { "\xef\xbb\xbfx = -0x10", "-16" },
+    { "x: int = 1_000  # note", "1000" },
+    { "x = (1)\ny = 2", "1" },
+    { "x = (1,)", "[1,]" },
+    { "x = 1, 'a'", "[1,'a',]" },
+    { "x = 5e8", "5e+08" },
+    { "x = True; y = None", "1" },
+    { "x = 'a' \"b\" + r'\\d'", "'ab\\d'" },
+    { "x = '\\x41\\u00e9\\101\\D'", "'A\xc3\xa9"
+                                    "A\\D'" },
+    { "x = '''a\nb'''", "'a\nb'" },
+    { "y = 'a'\nx = y + '-b'", "'a-b'" },
+    { "x = f'plain'", "'plain'" },
+    { "x = f'{y}'", "?it is a string made by running" },
+    { "x = b'a'", "?it is a string made by running" },
+    { "x = {'a': 1, 'b': [True, None],}", "{a:1,b:[1,None,],}" },
+    { "y = {'a': 1}\nx = {**y, 'a': 2, 'b': 3}", "{a:2,b:3,}" },
+    { "y = {'a': {'b': 7}}\nx = y['a']['b']", "7" },
+    { "y = [1, 2]\nx = y[-1]", "2" },
+    { "x = dict(a=1, b='c')", "{a:1,b:'c',}" },
+    { "x = {}\nx['a'] = {}\nx['a']['b'] = 1", "{a:{b:1,},}" },
+    { "x = {'a': 1}\ny = x\ny['a'] = 2", "{a:2,}" },
+    { "x = {'a': 1}\ny = x.copy()\ny['a'] = 2", "{a:1,}" },
+    { "x = {'a': 1}\nx.update({'b': 2}, c=3)", "{a:1,b:2,c:3,}" },
+    { "x = dumps({'a': 1})", "{a:1,}" },
+    { "x = y = 3", "3" },
+    { "y, x = 1, 2", "2" },
+    { "job.size = 4\nx = job.size", "4" },
+    { "x = 24 * 60 * 60", "86400" },
+    { "y = 3\nx = 2 + y * 4 - 1", "13" },
+    { "x = (2 + 3) * 4", "20" },
+    { "x = 8 // 3", "2" },
+    { "x = -7 // 2", "-4" },
+    { "x = 7 // 0", "?it is no number that can be held" },
+    { "x = 9223372036854775807 + 1", "?it is no number that can be held" },
+    { "x = 8 / 2", "?it is an expression with \"/\"" },
+    { "x = 2 ** 10", "?it is an expression with \"**\"" },
+    { "x = 'a' * 3", "?it is arithmetic with \"*\"" },
+    { "x = 3 * 0.5", "?it is arithmetic with \"*\"" },
+    { "x = 3 * f(1)", "?f(...) is a call" },
+    { "x = -n", "?it is arithmetic" },
+    { "x = f(1)", "?f(...) is a call" },
+    { "x = y", "?y is not known before" },
+    { "x = 1 if y else 2", "?it is an expression with \"if\"" },
+    { "x = lambda a, b=1: a", "?it is an expression with \"lambda\"" },
+    { "x = [i for i in y]", "[?it is an expression with \"for\",]" },
+    { "x = {i: 1 for i in y}", "?a key of it is no literal" },
+    { "x = 1\nx += 1", "?it is arithmetic of \"+=\"" },
+    { "x = {'a': 1}\nx.pop('a')", "?it is changed by .pop() at line 2" },
+    { "x = 1\nfor x in y:\n    pass", "?a loop changes it" },
+    { "x = 99999999999999999999", "?it is no number that can be held" },
+    { "x = 'open\ny = 1", "?its line could not be read" },
+};
+
 static void test_values(void)
 {
-    static const struct {
-        const char *text, *x; /* the value of x at the end */
-    } cases[] = {
-        { "x = 1", "1" },
-        { "\xef\xbb\xbfx = -0x10", "-16" },
-        { "x: int = 1_000  # note", "1000" },
-        { "x = (1)\ny = 2", "1" },
-        { "x = (1,)", "[1,]" },
-        { "x = 1, 'a'", "[1,'a',]" },
-        { "x = 5e8", "5e+08" },
-        { "x = True; y = None", "1" },
-        { "x = 'a' \"b\" + r'\\d'", "'ab\\d'" },
-        { "x = '\\x41\\u00e9\\101\\D'", "'A\xc3\xa9"
-                                        "A\\D'" },
-        { "x = '''a\nb'''", "'a\nb'" },
-        { "y = 'a'\nx = y + '-b'", "'a-b'" },
-        { "x = f'plain'", "'plain'" },
-        { "x = f'{y}'", "?it is a string made by running" },
-        { "x = b'a'", "?it is a string made by running" },
-        { "x = {'a': 1, 'b': [True, None],}", "{a:1,b:[1,None,],}" },
-        { "y = {'a': 1}\nx = {**y, 'a': 2, 'b': 3}", "{a:2,b:3,}" },
-        { "y = {'a': {'b': 7}}\nx = y['a']['b']", "7" },
-        { "y = [1, 2]\nx = y[-1]", "2" },
-        { "x = dict(a=1, b='c')", "{a:1,b:'c',}" },
-        { "x = {}\nx['a'] = {}\nx['a']['b'] = 1", "{a:{b:1,},}" },
-        { "x = {'a': 1}\ny = x\ny['a'] = 2", "{a:2,}" },
-        { "x = {'a': 1}\ny = x.copy()\ny['a'] = 2", "{a:1,}" },
-        { "x = {'a': 1}\nx.update({'b': 2}, c=3)", "{a:1,b:2,c:3,}" },
-        { "x = dumps({'a': 1})", "{a:1,}" },
-        { "x = y = 3", "3" },
-        { "y, x = 1, 2", "2" },
-        { "job.size = 4\nx = job.size", "4" },
-        { "x = 24 * 60 * 60", "86400" },
-        { "y = 3\nx = 2 + y * 4 - 1", "13" },
-        { "x = (2 + 3) * 4", "20" },
-        { "x = 8 // 3", "2" },
-        { "x = -7 // 2", "-4" },
-        { "x = 7 // 0", "?it is no number that can be held" },
-        { "x = 9223372036854775807 + 1", "?it is no number that can be held" },
-        { "x = 8 / 2", "?it is an expression with \"/\"" },
-        { "x = 2 ** 10", "?it is an expression with \"**\"" },
-        { "x = 'a' * 3", "?it is arithmetic with \"*\"" },
-        { "x = 3 * 0.5", "?it is arithmetic with \"*\"" },
-        { "x = 3 * f(1)", "?f(...) is a call" },
-        { "x = -n", "?it is arithmetic" },
-        { "x = f(1)", "?f(...) is a call" },
-        { "x = y", "?y is not known before" },
-        { "x = 1 if y else 2", "?it is an expression with \"if\"" },
-        { "x = lambda a, b=1: a", "?it is an expression with \"lambda\"" },
-        { "x = [i for i in y]", "[?it is an expression with \"for\",]" },
-        { "x = {i: 1 for i in y}", "?a key of it is no literal" },
-        { "x = 1\nx += 1", "?it is arithmetic of \"+=\"" },
-        { "x = {'a': 1}\nx.pop('a')", "?it is changed by .pop() at line 2" },
-        { "x = 1\nfor x in y:\n    pass", "?a loop changes it" },
-        { "x = 99999999999999999999", "?it is no number that can be held" },
-        { "x = 'open\ny = 1", "?its line could not be read" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(values); i++) {
         struct arena arena;
         struct python p;
         struct err err = { 0 };
         char text[1000];
         arena_init(&arena);
-        size_t n = strlen(cases[i].text);
-        CU_ASSERT(python_read(&p, &arena, cases[i].text, n, &wanted, &err) == 0);
+        size_t n = strlen(values[i].text);
+        CU_ASSERT(python_read(&p, &arena, values[i].text, n, &wanted, &err) == 0);
         show(text, sizeof(text), python_name(&p, "x"));
-        CU_ASSERT_STRING_EQUAL(text, cases[i].x);
-        if (strcmp(text, cases[i].x) != 0)
-            fprintf(stderr, "%s\n    gives %s\n", cases[i].text, text);
+        CU_ASSERT_STRING_EQUAL(text, values[i].x);
+        if (strcmp(text, values[i].x) != 0)
+            fprintf(stderr, "%s\n    gives %s\n", values[i].text, text);
         python_release(&p);
         arena_release(&arena);
     }
@@ -223,86 +224,85 @@ static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
     return root;
 }
 
+static const struct {
+    const char *arguments, *pointer, *value;
+} field_cases[] = {
+    { "instance_type='ml.p3.16xlarge'", "/cluster/instance", "\"ml.p3.16xlarge\"" },
+    { "train_instance_count=2", "/cluster/count", "2" },
+    { "hyperparameters={'max-seq-length': '128'}", "/training/sequence_length", "128" },
+    { "hyperparameters={'bf16': True}", "/training/precision", "\"amp_bf16\"" },
+    { "hyperparameters={'fp16': 'False'}", "/training/precision", NULL },
+    { "hyperparameters={'max_steps': -1}", "/training/steps", NULL },
+    { "hyperparameters={'model_name': 'google-bert/BERT-Large-cased'}", "/model",
+      "\"bert-large-uncased\"" },
+    { "hyperparameters={'model_id': 'gpt2-xl'}", "/model", "\"gpt2-xl\"" },
+    { "hyperparameters={'model_id': 'gpt2-of-mine'}", "/model", NULL },
+    { "hyperparameters={'task_name': 'mnli', 'num_train_epochs': 3.0}",
+      "/training/samples", "392702" },
+    { "hyperparameters={'num_train_epochs': 3}", "/training/epochs", "3" },
+    { "entry_point='src/run_clm.py'", "/training/task", "\"causal-lm\"" },
+    { "instance_count=1, framework_version='2.0.1'", "/software/pytorch", "\"2.0.1\"" },
+    { "instance_count=1, environment={'NCCL_PROTO': 'simple', 'A': f()}",
+      "/software/environment", "{\"NCCL_PROTO\":\"simple\"}" },
+    { "hyperparameters={'per_device_train_batch_size': 8}, "
+      "distribution={'smdistributed': {'modelparallel': {'enabled': True, "
+      "'parameters': {'microbatches': 4, 'fp16': True}}}}",
+      "/training/micro_batch_size", "2" },
+    { "max_run=3 * 24 * 3600, instance_count=1", "/job/max_run", "\"259200s\"" },
+    { "instance_count=1, keep_alive_period_in_seconds=600", "/job/keep_alive",
+      "\"600s\"" },
+    { "instance_count=1, keep_alive_period_in_seconds=600, use_spot_instances=True",
+      "/job/keep_alive", NULL },
+    { "instance_count=1, input_mode='FastFile', volume_size=500", "/storage",
+      "{\"mode\":\"FastFile\"}" },
+    { "instance_count=1, input_mode='File', volume_size=500", "/storage",
+      "{\"volume\":\"500GiB\"}" },
+    { "instance_count=1, checkpoint_s3_uri=uri, hyperparameters={'save_steps': "
+      "500}",
+      "/job/checkpoint", "{\"to\":\"s3\",\"every\":500}" },
+    { "hyperparameters={'save_steps': 500}", "/job", NULL },
+    { "hyperparameters={'dataloader_num_workers': 4}", "/input", "{\"workers\":4}" },
+    { "instance_type='p4d.24xlarge', hyperparameters={'fsdp': 'hybrid_shard "
+      "auto_wrap'}",
+      "/parallelism/sharding", "{\"strategy\":\"full\",\"degree\":8}" },
+    { "hyperparameters={'fsdp': ['shard_grad_op', 'offload'], 'bf16': True}",
+      "/parallelism/sharding",
+      "{\"strategy\":\"gradients\",\"offload\":\"optimizer\"}" },
+    { "hyperparameters={'fsdp': True, 'bf16': True}", "/training/precision",
+      "\"bf16\"" },
+    { "hyperparameters={'fsdp': '', 'bf16': True}", "/training/precision",
+      "\"amp_bf16\"" },
+    { "hyperparameters={'fsdp': 'no_shard'}", "/parallelism", NULL },
+    { "hyperparameters={'fsdp': 'full_shard', 'fsdp_config': "
+      "{'activation_checkpointing': 'true'}}",
+      "/training/activation_checkpointing", "\"full\"" },
+    { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}, "
+      "'fp16': True}",
+      "/training/precision", "\"fp16\"" },
+    { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}}",
+      "/parallelism/sharding/strategy", "\"gradients\"" },
+    { "hyperparameters={'max_grad_norm': 0.5}", "/training/gradient_clipping", "0.5" },
+    { "distribution={'mpi': {'enabled': True, 'processes_per_host': n()}}",
+      "/distribution", "{\"mpi\":{\"enabled\":true}}" },
+};
+
 static void test_fields(void)
 {
-    static const struct {
-        const char *arguments, *pointer, *value;
-    } cases[] = {
-        { "instance_type='ml.p3.16xlarge'", "/cluster/instance", "\"ml.p3.16xlarge\"" },
-        { "train_instance_count=2", "/cluster/count", "2" },
-        { "hyperparameters={'max-seq-length': '128'}", "/training/sequence_length",
-          "128" },
-        { "hyperparameters={'bf16': True}", "/training/precision", "\"amp_bf16\"" },
-        { "hyperparameters={'fp16': 'False'}", "/training/precision", NULL },
-        { "hyperparameters={'max_steps': -1}", "/training/steps", NULL },
-        { "hyperparameters={'model_name': 'google-bert/BERT-Large-cased'}", "/model",
-          "\"bert-large-uncased\"" },
-        { "hyperparameters={'model_id': 'gpt2-xl'}", "/model", "\"gpt2-xl\"" },
-        { "hyperparameters={'model_id': 'gpt2-of-mine'}", "/model", NULL },
-        { "hyperparameters={'task_name': 'mnli', 'num_train_epochs': 3.0}",
-          "/training/samples", "392702" },
-        { "hyperparameters={'num_train_epochs': 3}", "/training/epochs", "3" },
-        { "entry_point='src/run_clm.py'", "/training/task", "\"causal-lm\"" },
-        { "instance_count=1, framework_version='2.0.1'", "/software/pytorch",
-          "\"2.0.1\"" },
-        { "instance_count=1, environment={'NCCL_PROTO': 'simple', 'A': f()}",
-          "/software/environment", "{\"NCCL_PROTO\":\"simple\"}" },
-        { "hyperparameters={'per_device_train_batch_size': 8}, "
-          "distribution={'smdistributed': {'modelparallel': {'enabled': True, "
-          "'parameters': {'microbatches': 4, 'fp16': True}}}}",
-          "/training/micro_batch_size", "2" },
-        { "max_run=3 * 24 * 3600, instance_count=1", "/job/max_run", "\"259200s\"" },
-        { "instance_count=1, keep_alive_period_in_seconds=600", "/job/keep_alive",
-          "\"600s\"" },
-        { "instance_count=1, keep_alive_period_in_seconds=600, use_spot_instances=True",
-          "/job/keep_alive", NULL },
-        { "instance_count=1, input_mode='FastFile', volume_size=500", "/storage",
-          "{\"mode\":\"FastFile\"}" },
-        { "instance_count=1, input_mode='File', volume_size=500", "/storage",
-          "{\"volume\":\"500GiB\"}" },
-        { "instance_count=1, checkpoint_s3_uri=uri, hyperparameters={'save_steps': "
-          "500}",
-          "/job/checkpoint", "{\"to\":\"s3\",\"every\":500}" },
-        { "hyperparameters={'save_steps': 500}", "/job", NULL },
-        { "hyperparameters={'dataloader_num_workers': 4}", "/input",
-          "{\"workers\":4}" },
-        { "instance_type='p4d.24xlarge', hyperparameters={'fsdp': 'hybrid_shard "
-          "auto_wrap'}",
-          "/parallelism/sharding", "{\"strategy\":\"full\",\"degree\":8}" },
-        { "hyperparameters={'fsdp': ['shard_grad_op', 'offload'], 'bf16': True}",
-          "/parallelism/sharding",
-          "{\"strategy\":\"gradients\",\"offload\":\"optimizer\"}" },
-        { "hyperparameters={'fsdp': True, 'bf16': True}", "/training/precision",
-          "\"bf16\"" },
-        { "hyperparameters={'fsdp': '', 'bf16': True}", "/training/precision",
-          "\"amp_bf16\"" },
-        { "hyperparameters={'fsdp': 'no_shard'}", "/parallelism", NULL },
-        { "hyperparameters={'fsdp': 'full_shard', 'fsdp_config': "
-          "{'activation_checkpointing': 'true'}}",
-          "/training/activation_checkpointing", "\"full\"" },
-        { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}, "
-          "'fp16': True}",
-          "/training/precision", "\"fp16\"" },
-        { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}}",
-          "/parallelism/sharding/strategy", "\"gradients\"" },
-        { "hyperparameters={'max_grad_norm': 0.5}", "/training/gradient_clipping",
-          "0.5" },
-        { "distribution={'mpi': {'enabled': True, 'processes_per_host': n()}}",
-          "/distribution", "{\"mpi\":{\"enabled\":true}}" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(field_cases); i++) {
         struct launch l;
         struct cfg_loader loader;
         char text[600];
-        snprintf(text, sizeof(text), "e = PyTorch(%s)\n", cases[i].arguments);
+        snprintf(text, sizeof(text), "e = PyTorch(%s)\n", field_cases[i].arguments);
         json_t *v = scenario_of(&l, &loader, text).json;
         CU_ASSERT_PTR_NOT_NULL_FATAL(v);
-        v = pointer_get(v, cases[i].pointer);
+        v = pointer_get(v, field_cases[i].pointer);
         char *got = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-        bool right = cases[i].value ? got && strcmp(got, cases[i].value) == 0 : !got;
+        bool right =
+            field_cases[i].value ? got && strcmp(got, field_cases[i].value) == 0 : !got;
         CU_ASSERT(right);
         if (!right)
-            fprintf(stderr, "%s gives %s\n", cases[i].arguments, got ? got : "nothing");
+            fprintf(stderr, "%s gives %s\n", field_cases[i].arguments,
+                    got ? got : "nothing");
         free(got);
         launch_release(&l);
         cfg_loader_release(&loader);

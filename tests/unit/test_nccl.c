@@ -1,0 +1,106 @@
+/* What NCCL and its plugins choose, by version, size and cluster. */
+#include "cost/nccl.h"
+#include "net_bench.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+
+void test_nccl_register(void);
+
+/* The tuner of aws-ofi-nccl on p5, at its boundaries and between its knots. */
+static void test_plugin_choice(void)
+{
+    static const struct {
+        int nodes;
+        double size_B;
+        enum coll_algorithm algorithm;
+        int protocol;
+    } rows[] = { { 2, 31457280, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 2, 31457281 * 1.001, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+                 { 8, 117440512, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 8, 134217728, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 8, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 8, 4294967296, COLL_RING, FABRIC_PROTO_SIMPLE },
+                 { 6, 80e6, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 6, 70e6, COLL_TREE, FABRIC_PROTO_LL128 },
+                 { 32, 536870912, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+                 { 32, 2147483648, COLL_RING, FABRIC_PROTO_LL128 },
+                 { 32, 8589934592, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char spec[32];
+        struct bench b;
+        struct coll_plan plan;
+        snprintf(spec, sizeof(spec), "p5.48xlarge:%d", rows[i].nodes);
+        bench_init(&b, spec, true);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, rows[i].size_B);
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
+        CU_ASSERT_EQUAL(plan.protocol, rows[i].protocol);
+        q.protocol = FABRIC_PROTO_SIMPLE; /* as SageMaker's launcher sets */
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+        bench_release(&b);
+    }
+}
+
+/* NCCL's crossovers, as kinks in measured times show them. */
+static void test_choice(void)
+{
+    static const struct {
+        const char *spec;
+        int n;
+        double below, above; /* protocol changes to Simple between these sizes */
+    } rows[] = { { "p3.16xlarge", 4, 4 << 20, 5 << 20 },
+                 { "p3.16xlarge", 8, 13 << 20, 15 << 20 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, rows[i].spec, true);
+        bench_use_gpus(&b, (1u << rows[i].n) - 1);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, rows[i].below);
+        q.nccl = "2.12.12";
+        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL128);
+        q.size_B = rows[i].above;
+        CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+        bench_release(&b);
+    }
+}
+
+/* NCCL 2.4 goes by bytes a rank: 64 KiB of each of 128. */
+static void test_choice_of_2_4(void)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, "p3dn.24xlarge:16", true);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, (8 << 20) - 4);
+    q.nccl = "2.4";
+    q.algorithm = COLL_RING;
+    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_LL);
+    q.size_B = 8 << 20;
+    CU_ASSERT(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    CU_ASSERT_EQUAL(plan.protocol, FABRIC_PROTO_SIMPLE);
+    bench_release(&b);
+}
+
+static void test_versions(void)
+{
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.11")), "2.10");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.12.12-1")), "2.12");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
+    CU_ASSERT_PTR_NULL(nccl_version_get("newest"));
+    CU_ASSERT_PTR_NULL(nccl_version_get("2"));
+    CU_ASSERT_PTR_NULL(nccl_version_get("2.12x"));
+}
+
+void test_nccl_register(void)
+{
+    CU_pSuite s = CU_add_suite("nccl", NULL, NULL);
+    CU_add_test(s, "the plugin's choice", test_plugin_choice);
+    CU_add_test(s, "choice of protocol", test_choice);
+    CU_add_test(s, "2.4's choice of protocol", test_choice_of_2_4);
+    CU_add_test(s, "versions", test_versions);
+}
