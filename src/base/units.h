@@ -26,6 +26,9 @@ int units_parse(const char *text, enum unit_kind kind, double *value, const char
 /* One example of a well-formed quantity of that kind. */
 const char *units_example(enum unit_kind kind);
 
+#define UNITS_HOUR_S 3600.0
+#define UNITS_DAY_S 86400.0
+
 /* Seconds to the engine's clock, rounded up; values beyond 2^62 ps are clamped. What is
  * a whole number of ps but for the last bits of the double counts as whole, so that
  * 17us is 17000000 ps and units_ps(units_s(t)) == t for |t| < 2^50. */

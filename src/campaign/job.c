@@ -1,5 +1,6 @@
 #include "campaign/job.h"
 
+#include "base/units.h"
 #include "campaign/trials.h"
 
 #include <math.h>
@@ -72,8 +73,8 @@ static void sum_up(struct job_result *r, const struct whole_job *job,
         all_s += i == JOB_KEEP_ALIVE ? 0 : r->phases_s[i]; /* the job is over */
         billed_s += job_is_billed((enum job_phase)i) ? r->phases_s[i] : 0;
     }
-    r->hours = all_s / 3600;
-    r->billed_hours = billed_s / 3600;
+    r->hours = all_s / UNITS_HOUR_S;
+    r->billed_hours = billed_s / UNITS_HOUR_S;
     r->usd = cost->has_price
                  ? r->billed_hours * cost->usd_per_hour * (1 - job->spot_discount)
                  : (double)NAN;
@@ -86,7 +87,7 @@ static void warn_of_end(const struct job_result *r, const struct whole_job *job,
                         struct arena *arena, struct simulate_result *step)
 {
     char runs[UNITS_TEXT_MAX], limit[UNITS_TEXT_MAX];
-    double run_s = r->billed_hours * 3600 - job->keep_alive_s;
+    double run_s = r->billed_hours * UNITS_HOUR_S - job->keep_alive_s;
     if (job->max_run_s <= 0 || run_s <= job->max_run_s)
         return;
     simulate_warn(

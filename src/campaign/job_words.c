@@ -1,4 +1,5 @@
 /* The "job" section as it is written. */
+#include "base/units.h"
 #include "campaign/job.h"
 
 /* What AWS measured of SageMaker's container caching for endpoints: 134 s to come up with
@@ -10,14 +11,13 @@
 #define IMAGE_Bps (15.7e9 / (381 - 134))
 
 enum { TRIALS_MAX = 10000 };
-#define DAY_S 86400.0
 
 /* A warm pool is kept for an hour at most, and has neither spot instances nor instances of
  * several kinds ("SageMaker managed warm pools", Considerations). */
-#define KEEP_ALIVE_MAX_S 3600.0
+#define KEEP_ALIVE_MAX_S UNITS_HOUR_S
 
 /* MaxRuntimeInSeconds: 28 days at most ("StoppingCondition", SageMaker API reference). */
-#define MAX_RUN_MAX_S (28 * DAY_S)
+#define MAX_RUN_MAX_S (28 * UNITS_DAY_S)
 
 struct job_words {
     struct whole_job job;
@@ -28,12 +28,12 @@ struct job_words {
 /* clang-format off */
 #define W struct job_words
 static const struct cfg_field job_fields[] = {
-    CFG_QUANTITY("provisioning", W, job.provisioning_s, UNIT_SECONDS, 0, 30 * DAY_S),
-    CFG_QUANTITY("warm_start", W, job.warm_start_s, UNIT_SECONDS, 0, DAY_S),
+    CFG_QUANTITY("provisioning", W, job.provisioning_s, UNIT_SECONDS, 0, 30 * UNITS_DAY_S),
+    CFG_QUANTITY("warm_start", W, job.warm_start_s, UNIT_SECONDS, 0, UNITS_DAY_S),
     CFG_QUANTITY("image", W, job.image_B, UNIT_BYTES, 0, 1e13),
     CFG_QUANTITY("image_rate", W, job.image_Bps, UNIT_BYTES_PER_S, 1e3, 1e12),
     CFG_ROW("compilation", CFG_T_QUANTITY, W, job.compilation_s, .unit = UNIT_SECONDS,
-            .has = offsetof(W, job.has_compilation), .min = 0, .max = 30 * DAY_S),
+            .has = offsetof(W, job.has_compilation), .min = 0, .max = 30 * UNITS_DAY_S),
     CFG_CHILD("evaluation", W, evaluation),
     CFG_CHILD("checkpoint", W, checkpoint),
     CFG_QUANTITY("keep_alive", W, job.keep_alive_s, UNIT_SECONDS, 0, KEEP_ALIVE_MAX_S),

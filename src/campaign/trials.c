@@ -1,5 +1,6 @@
 #include "campaign/trials.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 
 #include <math.h>
@@ -63,9 +64,9 @@ void trials_run(struct trials_result *r, const struct whole_job *job,
     }
     free(free_s);
     billed_s += (double)places * job->keep_alive_s;
-    r->hours = end_s / 3600;
-    r->instance_hours = billed_s / 3600 * (double)s->cluster.n_instances;
-    r->usd = cost->has_price
-                 ? billed_s / 3600 * cost->usd_per_hour * (1 - job->spot_discount)
-                 : (double)NAN;
+    r->hours = end_s / UNITS_HOUR_S;
+    r->instance_hours = billed_s / UNITS_HOUR_S * (double)s->cluster.n_instances;
+    r->usd = cost->has_price ? billed_s / UNITS_HOUR_S * cost->usd_per_hour *
+                                   (1 - job->spot_discount)
+                             : (double)NAN;
 }

@@ -1,5 +1,6 @@
 #include "campaign/uncertainty.h"
 
+#include "base/units.h"
 #include "campaign/checkpoint.h"
 #include "campaign/montecarlo.h"
 
@@ -7,8 +8,6 @@
 
 /* Useful work of a draw where the job's own is not known. */
 #define WEEK_HOURS 168.0
-#define HOUR_S 3600.0
-#define DAY_S 86400.0
 
 /* Step times. */
 static int draw_steps(struct uncertainty_result *r, const struct uncertainty *u,
@@ -39,7 +38,7 @@ static struct failure_process process_of(const struct failures *f,
     int64_t n = f->per == FAILURE_PER_GPU ? c->n_gpus : c->n_instances;
     struct failure_process p = { .law = f->law,
                                  .shape = f->shape,
-                                 .mtbf_s = f->mtbf_hours * HOUR_S / (double)n,
+                                 .mtbf_s = f->mtbf_hours * UNITS_HOUR_S / (double)n,
                                  .checkpoint_s = f->checkpoint_s,
                                  .restart_s = f->restart_s };
     if (f->storage_Bps > 0)
@@ -61,7 +60,7 @@ static double job_hours(const struct failures *f, const struct scenario *s,
     int64_t steps = scenario_job_steps(s);
     if (f->job_hours > 0)
         return f->job_hours;
-    return steps > 0 ? (double)steps * step_s / HOUR_S : WEEK_HOURS;
+    return steps > 0 ? (double)steps * step_s / UNITS_HOUR_S : WEEK_HOURS;
 }
 
 /* One draw's shares of the time, and its steps. */
@@ -73,9 +72,9 @@ static double take_in(struct goodput_result *g, const struct failure_times *t,
     g->lost += t->lost_s / wall_s;
     g->checkpoints += t->checkpoints_s / wall_s;
     g->restarts += t->restarts_s / wall_s;
-    g->failures_per_day += (double)t->failures / wall_s * DAY_S;
+    g->failures_per_day += (double)t->failures / wall_s * UNITS_DAY_S;
     g->gave_up += t->gave_up;
-    return t->useful_s / wall_s * DAY_S / step_s;
+    return t->useful_s / wall_s * UNITS_DAY_S / step_s;
 }
 
 static void draw_failures(struct goodput_result *g, const struct uncertainty *u,
@@ -89,7 +88,7 @@ static void draw_failures(struct goodput_result *g, const struct uncertainty *u,
                                    .job_hours = job_hours(&u->failures, s, step_s) };
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < n; i++)
-        failure_simulate(&times[i], &g->process, g->job_hours * HOUR_S,
+        failure_simulate(&times[i], &g->process, g->job_hours * UNITS_HOUR_S,
                          random_stream(u->seed, i, RANDOM_FAILURES));
     for (int64_t i = 0; i < n; i++) /* in order: sums do not depend on threads */
         per_day[i] = take_in(g, &times[i], step_s);

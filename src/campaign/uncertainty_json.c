@@ -1,4 +1,5 @@
 /* The JSON of "uncertainty" in a result. */
+#include "base/units.h"
 #include "campaign/uncertainty.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static json_t *goodput(const struct uncertainty_result *r)
     put(o, "restarts", g->restarts);
     put(o, "expected_fraction", g->expected_fraction);
     put(o, "failures_per_day", g->failures_per_day);
-    put(o, "mtbf_hours", g->process.mtbf_s / 3600);
+    put(o, "mtbf_hours", g->process.mtbf_s / UNITS_HOUR_S);
     put(o, "checkpoint_interval_s", g->process.interval_s);
     put(o, "checkpoint_time_s", g->process.checkpoint_s);
     put(o, "restart_time_s", g->process.restart_s);

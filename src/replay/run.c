@@ -10,7 +10,7 @@ bool run_is_over(struct run *run, int64_t t_ps)
         return false;
     run->failed = true;
     err_set(run->err, "the step takes longer than %.0f days, where the clock ends",
-            units_s(SIM_LONGEST_PS) / 86400);
+            units_s(SIM_LONGEST_PS) / UNITS_DAY_S);
     return true;
 }
 

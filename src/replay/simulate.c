@@ -1,5 +1,6 @@
 #include "replay/simulate.h"
 
+#include "base/units.h"
 #include "replay/cast.h"
 #include "replay/readings.h"
 #include "replay/reserved.h"
@@ -106,10 +107,10 @@ static void read_cost(struct cost_result *c, const struct scenario *s, double st
 {
     c->has_price = cluster_price(&s->cluster, &c->usd_per_hour, &c->price_date,
                                  &c->price_missing) == 0;
-    c->usd_per_step = c->usd_per_hour * step_s / 3600;
+    c->usd_per_step = c->usd_per_hour * step_s / UNITS_HOUR_S;
     int64_t steps = scenario_job_steps(s);
     c->has_job = steps > 0;
-    c->hours_per_job = (double)steps * step_s / 3600;
+    c->hours_per_job = (double)steps * step_s / UNITS_HOUR_S;
     c->usd_per_job = c->hours_per_job * c->usd_per_hour;
 }
 

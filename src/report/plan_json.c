@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "report/plan_report.h"
 
 #include "base/xmalloc.h"
@@ -57,7 +58,7 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
     put_real(o, "usd_per_million_samples", plan_axis_value(r->job, e, PLAN_AXIS_COST));
     put_real(o, "hours_per_job", e->hours);
     if (e->result.job_s > 0)
-        put_real(o, "billed_hours_per_job", e->result.billed_s / 3600);
+        put_real(o, "billed_hours_per_job", e->result.billed_s / UNITS_HOUR_S);
     put_real(o, "usd_per_job", e->usd);
     put_real(o, "score_step_time_s", e->score_s);
     put(o, "breakdown_s", parts(&e->result));

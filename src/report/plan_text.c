@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "report/plan_report.h"
 
 #include "base/xmalloc.h"
@@ -131,8 +132,8 @@ static void print_job(FILE *out, const struct plan_report *r)
     fprintf(out, "\nThe whole job: %.6g steps, %.4g hours", r->job->steps, e->hours);
     if (around->given)
         fprintf(out, ", %.4g of them steps, %.4g billed",
-                r->job->steps * e->result.step_time_s / 3600,
-                e->result.billed_s / 3600);
+                r->job->steps * e->result.step_time_s / UNITS_HOUR_S,
+                e->result.billed_s / UNITS_HOUR_S);
     if (around->spot_discount > 0)
         fprintf(out, ", spot %.0f %% off", 100 * around->spot_discount);
     if (isfinite(e->usd))

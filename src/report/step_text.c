@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -193,7 +194,7 @@ static void print_cost(FILE *out, const struct cost_result *c,
                        const struct simulate_result *r)
 {
     if (c->has_price) {
-        double per_million = c->usd_per_hour / 3600 / r->samples_per_s * 1e6;
+        double per_million = c->usd_per_hour / UNITS_HOUR_S / r->samples_per_s * 1e6;
         fprintf(out, "\nCost (prices of %s)\n", c->price_date);
         fprintf(out, "  %.2f USD/h, %.3g USD per step, %.4g USD per million samples\n",
                 c->usd_per_hour, c->usd_per_step, per_million);

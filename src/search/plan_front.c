@@ -1,5 +1,6 @@
 #include "search/plan_front.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ double plan_axis_value(const struct plan_job *job, const struct plan_entry *e,
 {
     if (axis == PLAN_AXIS_MEMORY)
         return (double)e->result.peak_B;
-    return e->usd_per_hour / 3600 * e->result.step_time_s /
+    return e->usd_per_hour / UNITS_HOUR_S * e->result.step_time_s /
            (double)job->space.global_batch * 1e6;
 }
 

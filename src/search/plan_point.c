@@ -1,5 +1,7 @@
 #include "search/plan_point.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -224,8 +226,8 @@ static int go_on(struct plan_result *r, struct arena *arena, const struct scenar
         return -1;
     campaign_run(&beyond, arena, &c, s, step);
     if (beyond.job.given) {
-        r->job_s = beyond.job.hours * 3600;
-        r->billed_s = beyond.job.billed_hours * 3600;
+        r->job_s = beyond.job.hours * UNITS_HOUR_S;
+        r->billed_s = beyond.job.billed_hours * UNITS_HOUR_S;
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "search/plan_run.h"
 
+#include "base/units.h"
 #include "search/plan_best.h"
 
 #include <math.h>
@@ -26,9 +27,9 @@ static void value_entry(struct plan_entry *e, const struct plan_job *job,
     double time_s = share_of_job(job, r->step_time_s, r->job_s),
            billed_s = share_of_job(job, r->step_time_s, r->billed_s);
     e->usd_per_hour = plan_point_usd_per_hour(job, &e->point);
-    e->hours = job->steps > 0 ? job->steps * time_s / 3600 : (double)NAN;
-    e->usd =
-        job->steps > 0 ? job->steps * billed_s / 3600 * e->usd_per_hour : (double)NAN;
+    e->hours = job->steps > 0 ? job->steps * time_s / UNITS_HOUR_S : (double)NAN;
+    e->usd = job->steps > 0 ? job->steps * billed_s / UNITS_HOUR_S * e->usd_per_hour
+                            : (double)NAN;
     e->value =
         plan_value(job, o, &e->point, o->objective == PLAN_COST ? billed_s : time_s,
                    (double)r->peak_B);

@@ -1,5 +1,6 @@
 #include "search/plan_score.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 #include "search/score.h"
 
@@ -26,7 +27,7 @@ double plan_value(const struct plan_job *job, const struct plan_options *o,
         return time_s;
     case PLAN_COST:
         usd = plan_point_usd_per_hour(job, p);
-        return isfinite(usd) ? usd * time_s / 3600 : (double)INFINITY;
+        return isfinite(usd) ? usd * time_s / UNITS_HOUR_S : (double)INFINITY;
     case PLAN_MEMORY:
         return memory_B;
     }
@@ -126,7 +127,7 @@ static void score_point(struct scored *s, const struct pass *pass,
         return;
     s->feasible++;
     double usd = plan_point_usd_per_hour(pass->job, p);
-    double hours = pass->job->steps * score.time_s / budget_slack / 3600;
+    double hours = pass->job->steps * score.time_s / budget_slack / UNITS_HOUR_S;
     if (!plan_in_budget(pass->o, hours, hours * usd)) {
         bool costs = pass->o->max_cost_usd > 0 && isfinite(usd);
         c.value = score.time_s * (costs ? usd : 1);
