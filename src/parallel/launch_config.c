@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CONFIG_MAX_B = 1 << 18, VALUES_MAX = 2000 };
+enum { CONFIG_MAX_B = 1 << 18, VALUES_MAX = 500 };
 
 /* --- the file ------------------------------------------------------------------------ */
 
@@ -37,6 +37,7 @@ bool launch_is_deepspeed(const char *file)
     return marked;
 }
 
+/* What is beyond the budget is left out, and the budget then below 0. */
 static struct python_value *value_of(struct arena *arena, struct cfg c, int64_t *budget)
 {
     struct python_value *v = ARENA_NEW(arena, struct python_value);
@@ -70,7 +71,7 @@ static struct python_value *value_of(struct arena *arena, struct cfg c, int64_t 
     if (v->kind != PYTHON_DICT) /* no key that is taken holds a list */
         return v;
     v->items = ARENA_ARRAY(arena, cfg_len(c), struct python_item);
-    for (void *it = cfg_first(c); it && --*budget > 0; it = cfg_next(c, it)) {
+    for (void *it = cfg_first(c); it && --*budget >= 0; it = cfg_next(c, it)) {
         struct python_value *inner = value_of(arena, cfg_member(c, it), budget);
         v->items[v->n++] = (struct python_item) { arena_strdup(arena, cfg_key(it)),
                                                   inner->line, inner };
@@ -83,7 +84,13 @@ const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
 {
     int64_t budget = VALUES_MAX;
     struct cfg root = cfg_load(loader, file);
-    return cfg_is_object(root) ? value_of(&loader->arena, root, &budget) : NULL;
+    const struct python_value *v =
+        cfg_is_object(root) ? value_of(&loader->arena, root, &budget) : NULL;
+    if (budget < 0)
+        cfg_error(root,
+                  "has more than %d values (leave out what is none of DeepSpeed's)",
+                  VALUES_MAX);
+    return budget < 0 ? NULL : v;
 }
 
 /* --- beside a script ------------------------------------------------------------------- */

@@ -23,6 +23,12 @@ void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it
     const struct python_value *v = it->value;
     const char *text = "it";
     struct arena *arena = c->t->arena;
+    if (v->kind == PYTHON_UNKNOWN) {
+        deepspeed_wrong(
+            c, it, where,
+            arena_printf(arena, "%s, and nothing is run (write the value)", v->why));
+        return;
+    }
     if (v->kind == PYTHON_STRING)
         text = arena_printf(arena, "\"%.40s\"", v->text);
     else if (v->kind == PYTHON_INT)
@@ -59,6 +65,19 @@ bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
     snprintf(what, sizeof(what), "no whole number of at least %" PRId64, least);
     deepspeed_bad_value(c, it, where, what);
     return false;
+}
+
+void deepspeed_check_switch(const struct deepspeed *c, const struct python_item *it,
+                            const char *where)
+{
+    static const char *const words[] = { "true",  "True", "1", "false",
+                                         "False", "0",    NULL };
+    const struct python_value *v = it->value;
+    bool is_switch = v->kind == PYTHON_BOOL || v->kind == PYTHON_NONE ||
+                     (v->kind == PYTHON_INT && (v->integer == 0 || v->integer == 1)) ||
+                     (v->kind == PYTHON_STRING && names_listed(words, v->text));
+    if (!is_switch)
+        deepspeed_bad_value(c, it, where, "neither true nor false");
 }
 
 static void take_whole(const struct deepspeed *c, const struct python_value *dict,
@@ -104,7 +123,10 @@ static void take_batches(const struct deepspeed *c)
 static const struct python_item *enabled_of(const struct deepspeed *c, const char *name)
 {
     const struct python_item *it = python_get(c->root, name);
-    return it ? python_get(it->value, "enabled") : NULL;
+    const struct python_item *on = it ? python_get(it->value, "enabled") : NULL;
+    if (on && !deepspeed_is_auto(on))
+        deepspeed_check_switch(c, on, arena_printf(c->t->arena, "%s.", name));
+    return on;
 }
 
 /* The model is converted to 16 bits; apex and autocast convert operators. */
@@ -243,10 +265,34 @@ static void take_degrees(const struct deepspeed *c)
                              *split = python_get(c->root, "tensor_parallel");
     take_whole(c, pipe ? pipe->value : NULL, "pipeline.", "stages", 1,
                "/parallelism/pipeline");
-    take_whole(c, split ? split->value : NULL, "tensor_parallel.", "autotp_size", 0,
-               "/parallelism/tensor");
-    if (json_integer_value(pointer_get(c->t->tree, "/parallelism/tensor")) == 0)
-        json_object_del(pointer_get(c->t->tree, "/parallelism"), "tensor");
+    const struct python_item *size =
+        split ? python_get(split->value, "autotp_size") : NULL;
+    int64_t n;
+    if (deepspeed_whole(c, size, "tensor_parallel.", 0, &n) && n > 0)
+        deepspeed_set(c, "/parallelism/tensor", json_integer((json_int_t)n),
+                      "tensor_parallel.autotp_size", size);
+}
+
+/* Sections that are written as something else would be passed over. */
+static void check_sections(const struct deepspeed *c)
+{
+    static const char *const sections[] = {
+        "fp16",
+        "bf16",
+        "bfloat16",
+        "amp",
+        "optimizer",
+        "torch_autocast",
+        "pipeline",
+        "tensor_parallel",
+        "activation_checkpointing",
+        NULL,
+    };
+    for (const char *const *name = sections; *name; name++) {
+        const struct python_item *it = python_get(c->root, *name);
+        if (it && it->value->kind != PYTHON_DICT && it->value->kind != PYTHON_NONE)
+            deepspeed_bad_value(c, it, "", "no object (write it in braces)");
+    }
 }
 
 void launch_take_deepspeed(struct taking *t, const struct python_value *config,
@@ -262,6 +308,7 @@ void launch_take_deepspeed(struct taking *t, const struct python_value *config,
     c.stage = deepspeed_stage(&c);
     t->converts = true;
     deepspeed_check_keys(&c);
+    check_sections(&c);
     take_degrees(&c);
     take_batches(&c);
     take_precision(&c);

@@ -53,6 +53,10 @@ void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
 void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it,
                          const char *where, const char *what);
 
+/* Reports what is neither true nor false (as null is), nor a word or number for it. */
+void deepspeed_check_switch(const struct deepspeed *c, const struct python_item *it,
+                            const char *where);
+
 bool deepspeed_is_auto(const struct python_item *it);
 
 /* Sets a field, which is shown as of "prefix + key". */

@@ -5,14 +5,9 @@
 
 #include <string.h>
 
-static bool has_word(const struct python_value *v, const char *word)
+static bool text_has(const struct python_value *v, const char *word)
 {
     size_t n = strlen(word);
-    if (v->kind == PYTHON_BOOL)
-        return v->integer && strcmp(word, "full_shard") == 0;
-    for (int32_t i = 0; v->kind == PYTHON_LIST && i < v->n; i++)
-        if (has_word(v->items[i].value, word))
-            return true;
     for (const char *s = v->kind == PYTHON_STRING ? v->text : NULL; s && *s;) {
         size_t m = strcspn(s, " ,");
         if (m == n && strncmp(s, word, n) == 0)
@@ -20,6 +15,18 @@ static bool has_word(const struct python_value *v, const char *word)
         s += m + strspn(s + m, " ,");
     }
     return false;
+}
+
+/* Of a list its strings alone: what is in lists within it is no option, and a list may
+ * hold itself. */
+static bool has_word(const struct python_value *v, const char *word)
+{
+    if (v->kind == PYTHON_BOOL)
+        return v->integer && strcmp(word, "full_shard") == 0;
+    for (int32_t i = 0; v->kind == PYTHON_LIST && i < v->n; i++)
+        if (text_has(v->items[i].value, word))
+            return true;
+    return text_has(v, word);
 }
 
 /* hybrid_shard shards inside an instance, and replicates over them. */

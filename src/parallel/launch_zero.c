@@ -51,8 +51,11 @@ static void take_stage(const struct deepspeed *c)
 static void take_overlap(const struct deepspeed *c)
 {
     const struct python_item *it = zero_get(c, "overlap_comm", NULL);
-    bool given = c->stage && it && it->value->kind == PYTHON_BOOL;
-    bool overlaps = given ? it->value->integer != 0 : c->stage == SHARDING_FULL;
+    bool given =
+        c->stage && it && it->value->kind != PYTHON_NONE && !deepspeed_is_auto(it);
+    bool overlaps = given ? launch_true(it->value) : c->stage == SHARDING_FULL;
+    if (given)
+        deepspeed_check_switch(c, it, "zero_optimization.");
     deepspeed_set(c, "/parallelism/overlap", json_boolean(overlaps),
                   given ? "zero_optimization.overlap_comm" : "overlap_comm's default",
                   given ? it : c->where);
@@ -172,7 +175,7 @@ static void take_mics(const struct deepspeed *c)
                              *two =
                                  zero_get(c, "mics_hierarchical_params_gather", NULL);
     int64_t n;
-    if (!size || !launch_whole(size->value, &n) || n <= 0)
+    if (!deepspeed_whole(c, size, "zero_optimization.", -1, &n) || n <= 0)
         return;
     if (c->stage != SHARDING_FULL) {
         deepspeed_wrong(c, size, "zero_optimization.", "MiCS needs stage 3");

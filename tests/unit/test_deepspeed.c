@@ -182,6 +182,13 @@ static void test_errors(void)
         { "{ " SIZE ", 'fp16': {'enabled': true}, 'bf16': {'enabled': true} }",
           "two precisions" },
         { "{ " SIZE ", 'communication_data_type': 'int8' }", "\"int8\" is no type" },
+        { "{ " SIZE ", 'fp16': 'yes' }", "fp16: \"yes\" is no object" },
+        { "{ " SIZE ", 'optimizer': 3 }", "optimizer: 3 is no object" },
+        { "{ " SIZE ", 'activation_checkpointing': true }", "true is no object" },
+        { "{ " SIZE ", 'bf16': {'enabled': 'maybe'} }",
+          "bf16.enabled: \"maybe\" is neither true nor false" },
+        { ZERO("3", ", 'overlap_comm': 3"), "overlap_comm: 3 is neither" },
+        { ZERO("3", ", 'mics_shard_size': 1e300"), "mics_shard_size: 1e+300 is no" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct read r;

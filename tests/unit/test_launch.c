@@ -309,7 +309,8 @@ static void test_fields(void)
     }
 }
 
-/* A dictionary that holds itself is read, and cannot be used. */
+/* A dictionary that holds itself is read, and cannot be used; of a list that does, its
+ * words. */
 static void test_itself(void)
 {
     struct launch l;
@@ -320,6 +321,12 @@ static void test_itself(void)
                     "e = PyTorch(distribution=d)\n");
     CU_ASSERT_PTR_NOT_NULL(tree.json);
     CU_ASSERT(l.doubts.n > 0);
+    launch_release(&l);
+    cfg_loader_release(&loader);
+    tree = scenario_of(&l, &loader,
+                       "x = ['offload']\nx.append(x)\nx.append('full_shard')\n"
+                       "e = PyTorch(hyperparameters={'fsdp': x})\n");
+    CU_ASSERT_PTR_NOT_NULL(pointer_get(tree.json, "/parallelism/sharding/offload"));
     launch_release(&l);
     cfg_loader_release(&loader);
 }
