@@ -87,7 +87,7 @@ struct words {
     int64_t servers;
     bool has_library, has_backend, has_overlap, has_param_gather, has_active, has_horizon, has_servers,
         has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
-        has_outputs, has_replicas;
+        has_outputs, has_replicas, has_overlap_tensor, overlap_tensor;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
 
@@ -120,6 +120,7 @@ static const struct cfg_field parallelism_fields[] = {
     { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
     CFG_BYTES("bucket_size", W, p.bucket_B, 1, BUCKET_MAX),
     { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
+    { HAS("overlap_tensor", CFG_T_BOOL, overlap_tensor, has_overlap_tensor) },
     { HAS("overlap_param_gather", CFG_T_BOOL, p.overlap_param_gather,
           has_param_gather) },
     CFG_BOOL("align_param_gather", W, aligned),
@@ -280,6 +281,8 @@ int parallelism_read(struct reading *r)
     r->has_library |= w.has_library;
     r->has_overlap = w.has_overlap;
     r->has_param_gather = w.has_param_gather;
+    r->has_overlap_tensor = w.has_overlap_tensor;
+    r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
     if (partition_words(r, w.partition) | sharding_read(r, w.sharding) |
         smp_script_read(r, w.script))
@@ -383,11 +386,27 @@ static void apply_library(struct reading *r)
     }
 }
 
+/* What passes within products that are cut into pieces: the profile's share. */
+static int read_tensor_hidden(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    const struct framework *f = r->s->training.framework;
+    p->tensor_hidden_frac = f->tensor_hidden_frac;
+    if (r->has_overlap_tensor && !r->overlap_tensor)
+        p->tensor_hidden_frac = 0;
+    if (r->has_overlap_tensor && r->overlap_tensor && f->tensor_hidden_frac <= 0)
+        return cfg_error(cfg_get(r->parallelism, "overlap_tensor"),
+                         "what share \"%s\" hides is not known (write false, or leave "
+                         "it out)",
+                         f->name);
+    return 0;
+}
+
 int parallelism_framework(struct reading *r)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
     struct parallelism *p = &r->s->parallel;
-    if (read_framework(r))
+    if (read_framework(r) || read_tensor_hidden(r))
         return -1;
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)

@@ -37,8 +37,9 @@ struct reading {
     bool has_backend;      /* set by the dictionary */
     bool has_overlap;      /* written in parallelism */
     bool has_param_gather; /* likewise, overlap_param_gather */
-    bool has_degree;       /* sharding/degree is written, or set by the dictionary */
-    bool has_reshard;      /* reshard_after_forward is written */
+    bool has_overlap_tensor, overlap_tensor;
+    bool has_degree;  /* sharding/degree is written, or set by the dictionary */
+    bool has_reshard; /* reshard_after_forward is written */
     bool has_backward_prefetch; /* likewise, backward_prefetch */
     bool launched;              /* by SageMaker, through the dictionary */
     bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */

@@ -156,6 +156,8 @@ struct parallelism {
     bool overlap;                     /* gradients are reduced beside backward */
     bool overlap_param_gather;    /* updated parameters are gathered beside the forwards
                                   that follow */
+    double tensor_hidden_frac;    /* of the tensor group's bytes, within products; the
+                                  framework's unless "overlap_tensor" says otherwise */
     bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;
     double fusion_cycle_s;   /* Horovod; 0: none */

@@ -158,7 +158,7 @@ int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm p
 {
     struct block_comms *c = &b->comms[block];
     struct op_comm k = place;
-    size_B *= 1 - b->fw->tensor_hidden_frac;
+    size_B *= 1 - b->s->parallel.tensor_hidden_frac;
     k.comm = build_comm(b, CHANNEL_TENSOR, op, size_B, err);
     if (k.comm < 0)
         return -1;

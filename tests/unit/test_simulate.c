@@ -685,6 +685,29 @@ static void test_softened(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
+/* Megatron-Core's sums pass within products, cut into pieces, unless the scenario says that
+ * they do not (MODEL.md, 8.11). */
+static void test_pieces(void)
+{
+    static const char *const says[] = { "", " overlap_tensor=false" };
+    double time_s[2];
+    for (int i = 0; i < 2; i++) {
+        struct simulate_result r;
+        char changes[256];
+        struct job j;
+        snprintf(changes, sizeof(changes),
+                 "tensor=2 /model/n_embd=8192 /training/micro_batch_size=16 "
+                 "/training/framework=\"megatron-core\"%s",
+                 says[i]);
+        load(&j, changes);
+        CU_ASSERT_EQUAL(j.s.parallel.tensor_hidden_frac, i ? 0 : 0.7);
+        run(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        time_s[i] = r.step_time_s;
+        unload(&j);
+    }
+    CU_ASSERT(time_s[1] > time_s[0]);
+}
+
 /* Gathers of updated parameters beside the next forward: they end with the blocks that
  * wait for them. In one bucket all of forward waits, and the step is as long as with the
  * gather behind the update; in small ones forward hides all but the first, and beside
@@ -762,6 +785,7 @@ void test_simulate_register(void)
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "softened with the backward behind it", test_softened);
+    CU_add_test(s, "pieces within products", test_pieces);
     CU_add_test(s, "kernels beside sums of activations", test_slowed);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
