@@ -147,7 +147,7 @@ void file_out_abandon(struct file_out *out)
     *out = (struct file_out) { 0 };
 }
 
-/* Directories ------------------------------------------------------------------------ */
+/* Directories ---------------------------------------------------------------------- */
 
 static bool is_dot(const char *name)
 {

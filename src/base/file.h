@@ -22,8 +22,8 @@ int file_out_open(struct file_out *out, const char *path, struct err *err);
 int file_out_commit(struct file_out *out, struct err *err);
 void file_out_abandon(struct file_out *out); /* harmless after commit */
 
-/* A directory of files that appears whole or not at all: filled under another name beside
- * the target, renamed by commit. The target must not be there, or be empty. */
+/* A directory of files that appears whole or not at all: filled under another name
+ * beside the target, renamed by commit. The target must not be there, or be empty. */
 struct dir_out {
     char *path, *temp; /* temp is where to write */
 };

@@ -1,5 +1,5 @@
-/* Keys mixed to 64 bits that look random: SplitMix64's finalizer, a bijection (Steele, Lea,
- * Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
+/* Keys mixed to 64 bits that look random: SplitMix64's finalizer, a bijection (Steele,
+ * Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
 #ifndef BASE_MIX_H
 #define BASE_MIX_H
 

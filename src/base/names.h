@@ -20,9 +20,9 @@ bool names_listed(const char *const *list, const char *word);
 
 /* The name of the table nearest to `word` by edits, or NULL when none is near (more
  * than a third of the longer word would have to change). One that differs only in upper
- * and lower case is nearest of all; of equals, the first of the table. Before more than two
- * edits comes a name that the word goes on from, or that goes on from the word, with "_" or
- * "-": "tensor" of "tensor_model_parallel_size". */
+ * and lower case is nearest of all; of equals, the first of the table. Before more than
+ * two edits comes a name that the word goes on from, or that goes on from the word,
+ * with "_" or "-": "tensor" of "tensor_model_parallel_size". */
 const char *names_nearest(const struct name_value *table, const char *word);
 
 /* Edits (insert, delete, change, swap of neighbours) that turn a into b, in bytes;

@@ -1,6 +1,6 @@
 /* What a calibration found: every term with its confidence, or why it kept its default;
- * and how far the fitted model is from what was measured. Profiles are the base profile's
- * file with the fitted values put in, so that nothing of it is lost. */
+ * and how far the fitted model is from what was measured. Profiles are the base
+ * profile's file with the fitted values put in, so that nothing of it is lost. */
 #ifndef CALIBRATE_CALIBRATION_H
 #define CALIBRATE_CALIBRATION_H
 
@@ -64,8 +64,8 @@ int calibrate_fabric(struct calibration *c, struct fabric *fabric,
                      const struct cluster *cluster, const struct samples *s,
                      struct err *err);
 
-/* Each link of the samples; and each table of collectives, which is no part of a profile
- * but shows latency and rate at a glance. */
+/* Each link of the samples; and each table of collectives, which is no part of a
+ * profile but shows latency and rate at a glance. */
 int calibrate_links(struct calibration *c, const struct samples *s, struct err *err);
 
 /* Adds the parameters of a fit that was run, of the same order as `terms` describes. */

@@ -1,11 +1,12 @@
 /* Robust nonlinear least squares with bounds, on GSL.
  *
  * Minimises a Cauchy loss of residuals, which callers make logarithms of predicted over
- * measured, so that a residual of 0.05 is five percent whatever the size. Parameters are
- * positive, kept within their bounds by a logistic of their logarithm, and searched from
- * a few starts. Iteratively reweighted: each round is one weighted fit. The confidence of
- * a parameter is that of an M-estimator (Huber 1981, section 7.6), by which points far
- * off the model neither move the fit nor widen it as their square would.
+ * measured, so that a residual of 0.05 is five percent whatever the size. Parameters
+ * are positive, kept within their bounds by a logistic of their logarithm, and searched
+ * from a few starts. Iteratively reweighted: each round is one weighted fit. The
+ * confidence of a parameter is that of an M-estimator (Huber 1981, section 7.6), by
+ * which points far off the model neither move the fit nor widen it as their square
+ * would.
  *
  * Time: about 500 evaluations of the residuals a parameter. Deterministic. */
 #ifndef CALIBRATE_FIT_H

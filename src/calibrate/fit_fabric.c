@@ -10,8 +10,8 @@
 
 enum { ROWS_LEAST = 12 };
 
-/* Terms of a fabric that can be fitted; those that are 0 or infinite in the base profile
- * are left so: that profile has no such cost. */
+/* Terms of a fabric that can be fitted; those that are 0 or infinite in the base
+ * profile are left so: that profile has no such cost. */
 struct place {
     size_t at;
     const char *name, *path;
@@ -116,7 +116,7 @@ static void residuals(const double *values, double *out, void *arg)
         out[i] = log(out[i] / f->rows[i]->time_s);
 }
 
-/* --- tables ----------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------- */
 
 static int set_table(struct table *t, const struct cluster *cluster,
                      struct fabric *fabric, struct err *err)
@@ -157,8 +157,8 @@ static int32_t table_of(struct fabric_fit *f, const struct sample_coll *row)
     return (int32_t)f->n_tables++;
 }
 
-/* Rows of one operation and group are taken one in each eighth of an octave of sizes, so
- * that a table in equal steps does not count for its large sizes alone. */
+/* Rows of one operation and group are taken one in each eighth of an octave of sizes,
+ * so that a table in equal steps does not count for its large sizes alone. */
 static bool is_taken(const struct fabric_fit *f, const struct sample_coll *k,
                      int32_t table)
 {
@@ -223,7 +223,7 @@ static int collect(struct fabric_fit *f, const struct cluster *cluster,
     return 0;
 }
 
-/* --- the fit ----------------------------------------------------------------------------- */
+/* --- the fit ---------------------------------------------------------------------- */
 
 static void set_params(struct fabric_fit *f, struct fit *fit,
                        struct calibration_term *terms)

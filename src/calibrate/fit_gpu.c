@@ -13,7 +13,7 @@ enum { STREAMS_LEAST = 8, FLASHES_LEAST = 6 };
 
 static const double flash_flops_least = 1e9; /* less is launch and wrapper, no rate */
 
-/* --- memory-bound kernels ---------------------------------------------------------------- */
+/* --- memory-bound kernels --------------------------------------------------------- */
 
 struct streams {
     struct gpu gpu;
@@ -91,7 +91,7 @@ static int fit_streams(struct calibration *c, struct gpu *gpu, const struct samp
     return 0;
 }
 
-/* --- fused attention ------------------------------------------------------------------------ */
+/* --- fused attention -------------------------------------------------------------- */
 
 struct flashes {
     struct gpu gpu;
@@ -180,7 +180,7 @@ static int fit_flash(struct calibration *c, struct gpu *gpu, bool backward,
     return rc;
 }
 
-/* --- all ------------------------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------- */
 
 static void set_context(struct calibration *c, struct gpu *gpu, const struct samples *s)
 {
@@ -226,7 +226,8 @@ static int64_t count_gemms(const struct samples *s, enum dtype dtype)
     return n;
 }
 
-/* The format whose measurements stand for those of `dtype`, which has none; or itself. */
+/* The format whose measurements stand for those of `dtype`, which has none; or
+ * itself. */
 static enum dtype measured_as(const struct gpu *gpu, enum dtype dtype,
                               const struct samples *s)
 {

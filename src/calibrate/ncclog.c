@@ -46,7 +46,7 @@ static int fail_at(struct reader *r, int64_t line, const char *what)
     return -1;
 }
 
-/* --- what a run comes to ------------------------------------------------------------ */
+/* --- what a run comes to ---------------------------------------------------------- */
 
 static int op_of(const char *text)
 {
@@ -77,7 +77,8 @@ static int op_of_name(const char *file)
     return best;
 }
 
-/* Ranks by bus over algorithm bandwidth of the largest size; 0 where that says nothing. */
+/* Ranks by bus over algorithm bandwidth of the largest size; 0 where that says
+ * nothing. */
 static int64_t ranks_by_factor(const struct nccl_run *run)
 {
     double size = 0, f = (double)NAN, n = 0;
@@ -134,7 +135,7 @@ static int run_end(struct reader *r)
     return rc || device < 0 ? -1 : 0;
 }
 
-/* --- lines --------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------ */
 
 /* Beyond what mpirun or a parallel shell puts before a line. */
 static const char *skip_prefix(const char *line)
@@ -316,7 +317,7 @@ int ncclog_read(struct samples *s, const char *file, const char *text,
     return rc;
 }
 
-/* --- JSON ----------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------- */
 
 static int read_result(struct reader *r, struct cfg result)
 {

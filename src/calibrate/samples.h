@@ -2,8 +2,8 @@
  * kernels and of collectives (CSV), logs of nccl-tests. One list per kind; seconds and
  * bytes. Memory lives in the loader.
  *
- * Files may be given one after the other; what they hold is put together. Rows that were
- * recorded as failed are counted, not used. */
+ * Files may be given one after the other; what they hold is put together. Rows that
+ * were recorded as failed are counted, not used. */
 #ifndef CALIBRATE_SAMPLES_H
 #define CALIBRATE_SAMPLES_H
 
@@ -79,8 +79,8 @@ int samples_load_measure(struct samples *s, struct cfg root);
 int samples_load_csv(struct samples *s, const char *file,
                      const struct samples_hints *hints);
 
-/* Whether rows of a device are wanted; remembers the first device. Two devices in one set
- * of rows are reported at `where`, -1 then; 0 skips the row, 1 takes it. */
+/* Whether rows of a device are wanted; remembers the first device. Two devices in one
+ * set of rows are reported at `where`, -1 then; 0 skips the row, 1 takes it. */
 int samples_device(struct samples *s, const char *device, const char *where);
 
 #endif

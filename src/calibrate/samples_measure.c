@@ -41,7 +41,8 @@ static int read_gemm(struct samples *s, struct cfg row)
     return 0;
 }
 
-/* A kernel written for the measurement alone says nothing of those that libraries have. */
+/* A kernel written for the measurement alone says nothing of those that libraries
+ * have. */
 static int read_flash(struct samples *s, struct cfg row)
 {
     struct sample_kernel k = { 0 };

@@ -1,6 +1,6 @@
-/* What lies beyond one training step: where its input comes from, the whole job around it,
- * searches of many jobs. A scenario says it in the sections that the replay does not look
- * at. */
+/* What lies beyond one training step: where its input comes from, the whole job around
+ * it, searches of many jobs. A scenario says it in the sections that the replay does
+ * not look at. */
 #ifndef CAMPAIGN_CAMPAIGN_H
 #define CAMPAIGN_CAMPAIGN_H
 
@@ -20,8 +20,8 @@ struct campaign_result {
     struct uncertainty_result uncertainty;
 };
 
-/* Reads the sections of a scenario that was read. Every error is reported; -1 when there
- * was any. */
+/* Reads the sections of a scenario that was read. Every error is reported; -1 when
+ * there was any. */
 int campaign_read(struct campaign *c, const struct scenario *s);
 
 /* Goes on from a simulated step, whose time, rates, warnings and cost become those with
@@ -30,13 +30,14 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
                   const struct campaign *c, const struct scenario *s,
                   struct simulate_result *step);
 
-/* Draws what the scenario says of uncertainty, behind campaign_run: how step times vary,
- * and what failures leave of the time. Fails at what cannot be simulated. */
+/* Draws what the scenario says of uncertainty, behind campaign_run: how step times
+ * vary, and what failures leave of the time. Fails at what cannot be simulated. */
 int campaign_draw(struct campaign_result *r, const struct campaign *c,
                   const struct scenario *s, const struct simulate_result *step,
                   const struct uncertainty_draws *how, struct err *err);
 
-/* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the scenario has none. */
+/* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the
+ * scenario has none. */
 void campaign_json(json_t *result, const struct campaign_result *r);
 
 #endif

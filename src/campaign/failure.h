@@ -43,8 +43,8 @@ void failure_simulate(struct failure_times *t, const struct failure_process *f,
                       double work_s, struct random_stream random);
 
 /* Work between checkpoints that gives exponential failures the best expected time:
- * sqrt(2 delta M) by Young (1974), higher order by Daly (2006), and the exact minimum of
- * Daly's expected time. checkpoint_s > 0. */
+ * sqrt(2 delta M) by Young (1974), higher order by Daly (2006), and the exact minimum
+ * of Daly's expected time. checkpoint_s > 0. */
 double failure_young_s(double checkpoint_s, double mtbf_s);
 double failure_daly_s(double checkpoint_s, double mtbf_s);
 double failure_optimum_s(double checkpoint_s, double mtbf_s);

@@ -8,7 +8,8 @@ const struct name_value input_stage_names[] = {
     { NULL, 0 },
 };
 
-/* Token ids, attention mask and labels, int64 each: what Hugging Face's collators give. */
+/* Token ids, attention mask and labels, int64 each: what Hugging Face's collators
+ * give. */
 enum { TOKEN_B = 3 * 8 };
 
 #define I struct input
@@ -77,8 +78,8 @@ int input_read(struct input *in, const struct storage *st, const struct scenario
     return check_sample(in, st, s);
 }
 
-/* Processes of an instance that load: one for each replica of the model, which the ranks
- * of a replica share. */
+/* Processes of an instance that load: one for each replica of the model, which the
+ * ranks of a replica share. */
 static double loaders_of(const struct scenario *s, const struct cluster_group *g)
 {
     double each = (double)s->parallel.replicas / (double)scenario_world(s);
@@ -93,8 +94,8 @@ static double free_vcpus(const struct input *in, const struct scenario *s,
     return all > 0 ? fmax(1, all - busy) : (double)INFINITY;
 }
 
-/* Equations (15.1) to (15.4) of one kind of instance: the stages' times for the samples of a
- * step, and the copy. */
+/* Equations (15.1) to (15.4) of one kind of instance: the stages' times for the samples
+ * of a step, and the copy. */
 static void times_of(struct input_result *r, const struct input *in,
                      const struct storage *st, const struct scenario *s,
                      const struct cluster_group *g)
@@ -168,8 +169,8 @@ static void judge(struct input_result *r, struct arena *arena, const struct inpu
         mend_of(arena, r, in, step_s));
 }
 
-/* With workers, loading runs beside the step, and the slower sets the pace; without, one
- * follows the other (15.5). The copy precedes the step's first kernel. */
+/* With workers, loading runs beside the step, and the slower sets the pace; without,
+ * one follows the other (15.5). The copy precedes the step's first kernel. */
 static void compose(struct input_result *r, const struct input *in,
                     const struct scenario *s, double step_s)
 {

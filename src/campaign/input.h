@@ -1,7 +1,7 @@
-/* The input pipeline of a training step: samples are read from storage, prepared by worker
- * processes on the host's CPUs, and copied to the GPUs (the scenario's "input" section).
- * In steady state its slowest stage sets the pace wherever the GPUs are faster (MODEL.md,
- * "Input pipeline"). */
+/* The input pipeline of a training step: samples are read from storage, prepared by
+ * worker processes on the host's CPUs, and copied to the GPUs (the scenario's "input"
+ * section). In steady state its slowest stage sets the pace wherever the GPUs are
+ * faster (MODEL.md, "Input pipeline"). */
 #ifndef CAMPAIGN_INPUT_H
 #define CAMPAIGN_INPUT_H
 
@@ -41,8 +41,8 @@ struct input_result {
 int input_read(struct input *in, const struct storage *st, const struct scenario *s,
                struct cfg c);
 
-/* The pipeline beside steps that take step_s on their own; of instances of several kinds,
- * the slowest. */
+/* The pipeline beside steps that take step_s on their own; of instances of several
+ * kinds, the slowest. */
 void input_run(struct input_result *r, struct arena *arena, const struct input *in,
                const struct storage *st, const struct scenario *s, double step_s);
 

@@ -1,6 +1,7 @@
 /* A whole job: from the request for instances to the model in S3, phase by phase, each
- * with its time and whether it is billed (the scenario's "job" section; MODEL.md, "Whole
- * jobs"). Times are in seconds, of the whole cluster, whose instances run side by side. */
+ * with its time and whether it is billed (the scenario's "job" section; MODEL.md,
+ * "Whole jobs"). Times are in seconds, of the whole cluster, whose instances run side
+ * by side. */
 #ifndef CAMPAIGN_JOB_H
 #define CAMPAIGN_JOB_H
 
@@ -66,8 +67,8 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
 bool job_is_billed(enum job_phase phase);
 
 /* The phases of a job whose step was simulated; its cost becomes that of the whole job.
- * The step's time has the input's wait in it already. Warns of a job that is longer than
- * it may run; the text lives in the arena. */
+ * The step's time has the input's wait in it already. Warns of a job that is longer
+ * than it may run; the text lives in the arena. */
 void whole_job_run(struct job_result *r, struct arena *arena,
                    const struct whole_job *job, const struct storage *st,
                    const struct input_result *input, const struct scenario *s,

@@ -2,21 +2,22 @@
 #include "base/units.h"
 #include "campaign/job.h"
 
-/* What AWS measured of SageMaker's container caching for endpoints: 134 s to come up with
- * the image cached and no model to load (ml.g4dn.xlarge), 381 s with an image of 15.7 GB
- * to pull, hence 64 MB/s. A warm pool's start: under 20 s ("Best practices for Amazon
- * SageMaker Training Managed Warm Pools"). */
+/* What AWS measured of SageMaker's container caching for endpoints: 134 s to come up
+ * with the image cached and no model to load (ml.g4dn.xlarge), 381 s with an image of
+ * 15.7 GB to pull, hence 64 MB/s. A warm pool's start: under 20 s ("Best practices for
+ * Amazon SageMaker Training Managed Warm Pools"). */
 #define PROVISIONING_S 134.0
 #define WARM_START_S 20.0
 #define IMAGE_Bps (15.7e9 / (381 - 134))
 
 enum { TRIALS_MAX = 10000 };
 
-/* A warm pool is kept for an hour at most, and has neither spot instances nor instances of
- * several kinds ("SageMaker managed warm pools", Considerations). */
+/* A warm pool is kept for an hour at most, and has neither spot instances nor instances
+ * of several kinds ("SageMaker managed warm pools", Considerations). */
 #define KEEP_ALIVE_MAX_S UNITS_HOUR_S
 
-/* MaxRuntimeInSeconds: 28 days at most ("StoppingCondition", SageMaker API reference). */
+/* MaxRuntimeInSeconds: 28 days at most ("StoppingCondition", SageMaker API
+ * reference). */
 #define MAX_RUN_MAX_S (28 * UNITS_DAY_S)
 
 struct job_words {

@@ -1,5 +1,5 @@
-/* Step times by Monte Carlo: each draw replays the step with factors of its own, drawn of
- * (seed, draw), so that draws may run anywhere in any order. */
+/* Step times by Monte Carlo: each draw replays the step with factors of its own, drawn
+ * of (seed, draw), so that draws may run anywhere in any order. */
 #ifndef CAMPAIGN_MONTECARLO_H
 #define CAMPAIGN_MONTECARLO_H
 

@@ -8,7 +8,7 @@
 /* The smallest factor: durations stay positive. */
 #define FACTOR_MIN 1e-3
 
-/* Tables ---------------------------------------------------------------------------------- */
+/* Tables --------------------------------------------------------------------------- */
 
 static bool makes_all_equal(enum channel c)
 {
@@ -16,8 +16,8 @@ static bool makes_all_equal(enum channel c)
            c == CHANNEL_EXPERT_DATA;
 }
 
-/* Ranks that a collective makes equal, its own and those that are equal to them already:
- * what is sharded over replicas is so in each rank of the tensor group. */
+/* Ranks that a collective makes equal, its own and those that are equal to them
+ * already: what is sharded over replicas is so in each rank of the tensor group. */
 static double equal_ranks(const struct groups *groups, enum channel c, int64_t rank)
 {
     struct ranks r = groups_of(groups, c, rank);
@@ -61,7 +61,8 @@ static double jittering_s(enum frontier_of of, const struct program *p,
     return t->pass >= 0 ? kernels_s(&p->passes.v[t->pass]) : units_s(t->alone_ps);
 }
 
-/* random_largest_moments, whose quadrature is slow, once for stretches that are alike. */
+/* random_largest_moments, whose quadrature is slow, once for stretches that are
+ * alike. */
 static void largest_moments(struct frontier *f, double cv, double n, double *mean,
                             double *sd)
 {
@@ -79,8 +80,8 @@ static void largest_moments(struct frontier *f, double cv, double n, double *mea
         (struct frontier_known) { cv, n, *mean, *sd };
 }
 
-/* Kernels of a measured pass average out; the collectives between them make each stretch
- * as long as the slowest rank's. */
+/* Kernels of a measured pass average out; the collectives between them make each
+ * stretch as long as the slowest rank's. */
 static void read_pass(struct frontier *f, struct frontier_task *k,
                       const struct pass_cost *pass, double group)
 {
@@ -263,7 +264,7 @@ void frontier_release(struct frontier *f)
     VEC_RELEASE(&f->intervals);
 }
 
-/* Draws ----------------------------------------------------------------------------------- */
+/* Draws ---------------------------------------------------------------------------- */
 
 /* The exceeded probability that is to the mean of `weight` draws as one draw is to it,
  * around the mean of the largest of n: MODEL.md, "Uncertainty". */

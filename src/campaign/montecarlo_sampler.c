@@ -4,7 +4,7 @@
 #include <gsl/gsl_rng.h>
 #include <math.h>
 
-/* Ranks ----------------------------------------------------------------------------------- */
+/* Ranks ---------------------------------------------------------------------------- */
 
 /* How many a simulated rank of a folded run stands for: its stage's, of its cluster
  * group. Workers that do not wait for each other are each for themselves. */
@@ -105,7 +105,7 @@ void sampler_release(struct sampler *p)
     arena_release(&p->arena);
 }
 
-/* Draws ----------------------------------------------------------------------------------- */
+/* Draws ---------------------------------------------------------------------------- */
 
 /* So many of all GPUs, drawn without putting back; rank by rank or group by group. */
 static void count_slow(struct sampler *p, const gsl_rng *rng)
@@ -142,7 +142,8 @@ static void draw_slow(struct sampler *p, int64_t draw)
         p->group_slow[p->ranks[i].group] |= p->slow[i] > 0;
 }
 
-/* A pass that stands as one task is as slow as the slowest of the group that shares it. */
+/* A pass that stands as one task is as slow as the slowest of the group that shares
+ * it. */
 static struct frontier_pace pace_of(const struct sampler *p, int64_t i)
 {
     const struct sampled_rank *r = &p->ranks[i];
@@ -173,7 +174,8 @@ static void draw_rank(struct sampler *p, int64_t i, int64_t draw)
 }
 
 /* A collective is as slow as the slowest of the links it passes: one for each node, or
- * each GPU inside of one. Groups beside each other on the same nodes share their links. */
+ * each GPU inside of one. Groups beside each other on the same nodes share their
+ * links. */
 static double link_factor(void *arg, const struct coll_plan *plan, enum channel channel,
                           int64_t first, int32_t nth)
 {

@@ -32,9 +32,10 @@ double random_uniform(struct random_stream r, uint64_t a, uint64_t b)
 
 /* Factors */
 
-/* Narrow gammas are all but normal in their cube root (Wilson, Hilferty: The distribution
- * of chi-square, 1931); GSL's inverse of them takes microseconds and may not converge. That
- * of gammas wider than 4 may yield anything: they are taken as that wide. */
+/* Narrow gammas are all but normal in their cube root (Wilson, Hilferty: The
+ * distribution of chi-square, 1931); GSL's inverse of them takes microseconds and may
+ * not converge. That of gammas wider than 4 may yield anything: they are taken as that
+ * wide. */
 static double gamma_factor(double cv, double q)
 {
     const double narrow = 0.1, wide = 4;

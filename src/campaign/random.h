@@ -38,9 +38,10 @@ enum random_law {
 extern const struct name_value random_law_names[];
 
 /* A factor of mean 1 and that coefficient of variation (standard deviation over mean):
- * the value that is exceeded with probability q, 0 < q < 1. Exactly 1 where cv is below 1e-12;
- * never below 0. Means of n such factors are taken to be of the same law with cv/sqrt(n):
- * exact for gamma and normal, the usual match of two moments for the others. */
+ * the value that is exceeded with probability q, 0 < q < 1. Exactly 1 where cv is below
+ * 1e-12; never below 0. Means of n such factors are taken to be of the same law with
+ * cv/sqrt(n): exact for gamma and normal, the usual match of two moments for the
+ * others. */
 double random_factor(enum random_law law, double cv, double q);
 
 /* The q for random_factor that makes the largest of n independent factors of a uniform

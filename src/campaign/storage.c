@@ -12,15 +12,15 @@ const struct name_value storage_mode_names[] = {
     { NULL, 0 },
 };
 
-/* 50 GB in 5 minutes: the data set of 100 MB files that SageMaker's guide downloads in File
- * mode ("Choosing an input mode and a storage unit"). */
+/* 50 GB in 5 minutes: the data set of 100 MB files that SageMaker's guide downloads in
+ * File mode ("Choosing an input mode and a storage unit"). */
 #define FILE_MODE_Bps (50e9 / 300)
-/* One request to S3 (S3's "Performance design patterns": one for each 85-90 MB/s), and how
- * many boto3 has under way (TransferConfig.max_concurrency). */
+/* One request to S3 (S3's "Performance design patterns": one for each 85-90 MB/s), and
+ * how many boto3 has under way (TransferConfig.max_concurrency). */
 #define S3_REQUEST_Bps 85e6
 #define S3_REQUESTS    10.0
-/* EFS: of a client, and of a file system that its clients share, by the guide's table of
- * file system performance (General Purpose). */
+/* EFS: of a client, and of a file system that its clients share, by the guide's table
+ * of file system performance (General Purpose). */
 #define EFS_CLIENT_Bps (500.0 * (1 << 20))
 #define EFS_READ_Bps   (3.0 * (1 << 30))
 #define EFS_WRITE_Bps  (1.0 * (1 << 30))
@@ -135,7 +135,8 @@ int storage_read(struct storage *st, const struct scenario *s, struct cfg c)
     return 0;
 }
 
-/* Through the instance's first network card: the others carry the collectives' traffic. */
+/* Through the instance's first network card: the others carry the collectives'
+ * traffic. */
 static double network_Bps(const struct instance *inst)
 {
     return inst->n_nics > 0 ? inst->nics[0].line_Bps : (double)INFINITY;

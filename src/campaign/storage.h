@@ -1,6 +1,6 @@
-/* Where a job's data and states lie, and how fast an instance reads and writes there: the
- * scenario's "storage" section. Rates are in bytes per second of one instance while all
- * instances of the cluster do the same (MODEL.md, "Storage"). */
+/* Where a job's data and states lie, and how fast an instance reads and writes there:
+ * the scenario's "storage" section. Rates are in bytes per second of one instance while
+ * all instances of the cluster do the same (MODEL.md, "Storage"). */
 #ifndef CAMPAIGN_STORAGE_H
 #define CAMPAIGN_STORAGE_H
 
@@ -32,8 +32,8 @@ struct storage {
  * reporting. */
 int storage_read(struct storage *st, const struct scenario *s, struct cfg c);
 
-/* An instance reading with `streams` readers at once, as training goes on. INFINITY where
- * the data lie in the page cache. */
+/* An instance reading with `streams` readers at once, as training goes on. INFINITY
+ * where the data lie in the page cache. */
 double storage_read_Bps(const struct storage *st, const struct scenario *s,
                         const struct instance *inst, double streams);
 

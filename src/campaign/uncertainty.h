@@ -88,8 +88,8 @@ struct uncertainty_result {
  * (unless every rank is asked for). */
 enum { UNCERTAINTY_UNFOLDED_MAX = 32 };
 
-/* Reads the section; absent: nothing is given. `job_saves`: the job has checkpoints of its
- * own, whose time need not be said again. Every error is reported; -1 then. */
+/* Reads the section; absent: nothing is given. `job_saves`: the job has checkpoints of
+ * its own, whose time need not be said again. Every error is reported; -1 then. */
 int uncertainty_read(struct uncertainty *u, const struct scenario *s, struct cfg at,
                      bool job_saves);
 

@@ -6,8 +6,9 @@
 /* Defaults of failures: 419 unexpected interruptions in 54 days on 16,384 H100 (Llama
  * Team: The Llama 3 Herd of Models, 2024, section 3.3.4) are one in 50,700 GPU-hours; a
  * job is back within 15 minutes (Jiang et al.: MegaScale, NSDI 2024, section 6.3).
- * Failures come in clusters, as a Weibull of shape 0.7 (Schroeder, Gibson: A large-scale
- * study of failures in high-performance computing systems, DSN 2006: 0.7 to 0.8). */
+ * Failures come in clusters, as a Weibull of shape 0.7 (Schroeder, Gibson: A
+ * large-scale study of failures in high-performance computing systems, DSN 2006: 0.7 to
+ * 0.8). */
 static const struct failures failure_defaults = {
     .given = true,
     .mtbf_hours = 50700,
@@ -60,7 +61,8 @@ static const struct cfg_field uncertainty_fields[] = {
 };
 #undef U
 
-/* Wider ones have most factors near 0, and GSL's inverse of the gamma is wrong from 5 on. */
+/* Wider ones have most factors near 0, and GSL's inverse of the gamma is wrong from 5
+ * on. */
 #define CV_MAX 3.0
 #define J struct jitter
 static const struct cfg_field jitter_fields[] = {

@@ -53,7 +53,7 @@ static const struct usage usage = {
     .max_positional = OPTION_LIST_MAX,
 };
 
-/* --- the table ---------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------- */
 
 static void value_text(char buf[UNITS_TEXT_MAX], const struct calibration_term *t,
                        double v)
@@ -135,7 +135,7 @@ static void print_calibration(FILE *out, const struct calibration *c,
         print_link(out, &c->links.v[i]);
 }
 
-/* --- what is fitted --------------------------------------------------------------------- */
+/* --- what is fitted --------------------------------------------------------------- */
 
 struct work {
     const struct args *args;

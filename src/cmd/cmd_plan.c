@@ -101,7 +101,7 @@ static void request_stop(int sig)
     stop_requested = 1;
 }
 
-/* --- progress on a terminal -------------------------------------------------------------- */
+/* --- progress on a terminal ------------------------------------------------------- */
 
 struct meter {
     double start_s, shown_s;
@@ -124,7 +124,7 @@ static void show_progress(void *arg, const struct plan_progress *p)
         fprintf(stderr, "\r\033[K");
 }
 
-/* --- the request --------------------------------------------------------------------------- */
+/* --- the request ------------------------------------------------------------------ */
 
 static int wrong(const char *what)
 {
@@ -212,7 +212,7 @@ static int check_budget(const struct plan_job *job, const struct plan_options *o
     return 0;
 }
 
-/* --- output ------------------------------------------------------------------------------------ */
+/* --- output ----------------------------------------------------------------------- */
 
 static int print(const struct plan_report *r, const struct arguments *a,
                  struct err *err)

@@ -1,5 +1,5 @@
-/* smsim validate: predictions against published measurements, and against steps that were
- * really run. */
+/* smsim validate: predictions against published measurements, and against steps that
+ * were really run. */
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -194,7 +194,7 @@ static int write_files(struct results *all, const struct arguments *args)
     return rc;
 }
 
-/* --- steps that were run, not tables ----------------------------------------------------- */
+/* --- steps that were run, not tables ---------------------------------------------- */
 
 /* The first option given that does not go with the others; NULL. */
 static const char *misplaced(const struct arguments *a, const struct option_list *names)
@@ -246,7 +246,7 @@ static int validate_steps(const struct arguments *a, const struct option_list *f
                      : validate_measured(files->values, files->n, &show);
 }
 
-/* --- the command ---------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------ */
 
 int cmd_validate(int argc, char **argv)
 {

@@ -13,7 +13,7 @@ enum { PATH_SIZE = 4096 };
 
 static const char program_name[] = "smsim-measure";
 
-/* --- where the program is --------------------------------------------------------------- */
+/* --- where the program is --------------------------------------------------------- */
 
 static bool is_program(const char *path)
 {
@@ -73,10 +73,10 @@ static int find_program(char path[PATH_SIZE], struct arena *arena, struct err *e
                    program_name);
 }
 
-/* --- the run --------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------- */
 
-/* The file that the program writes to: beside the one that is wanted, or a temporary one.
- * It gets its name when the run is done. */
+/* The file that the program writes to: beside the one that is wanted, or a temporary
+ * one. It gets its name when the run is done. */
 static int open_target(char path[PATH_SIZE], const char *out, struct err *err)
 {
     const char *dir = getenv("TMPDIR");

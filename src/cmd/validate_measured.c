@@ -26,7 +26,7 @@ static int64_t n_kernels(const struct samples *s)
     return s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n;
 }
 
-/* --- files ------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------ */
 
 static int load(struct showing *w, const char *file)
 {
@@ -59,7 +59,7 @@ static int load_all(struct showing *w, const char *const *files, int n)
     return err_set(&w->err, "%s: holds no training step: %s", w->samples.file, why);
 }
 
-/* --- the GPU -------------------------------------------------------------------------------- */
+/* --- the GPU ---------------------------------------------------------------------- */
 
 static struct cfg option(struct showing *w, const char *name, const char *value)
 {
@@ -146,7 +146,7 @@ static int choose_hardware(struct showing *w)
     return 0;
 }
 
-/* --- the steps -------------------------------------------------------------------------------- */
+/* --- the steps -------------------------------------------------------------------- */
 
 static void compare_all(struct showing *w)
 {

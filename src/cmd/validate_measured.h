@@ -13,8 +13,8 @@ struct measured_request {
     const char *json, *plot;
 };
 
-/* Reads the files, predicts each step in them, shows both. An exit code: EXIT_UNFIT when
- * some step could not be predicted. */
+/* Reads the files, predicts each step in them, shows both. An exit code: EXIT_UNFIT
+ * when some step could not be predicted. */
 int validate_measured(const char *const *files, int n_files,
                       const struct measured_request *q);
 

@@ -71,7 +71,8 @@ static int read_quoted(struct reader *r, char **end)
     return 0;
 }
 
-/* One cell without the blanks around it, and what ends it; *more when that is a comma. */
+/* One cell without the blanks around it, and what ends it; *more when that is a
+ * comma. */
 static int read_cell(struct reader *r, bool *more)
 {
     skip_blanks(r);

@@ -1,5 +1,5 @@
-/* Tables of text: CSV with a header line, quoted fields, LF or CRLF. Blanks around a cell,
- * and at the ends of a quoted one, are none of it. */
+/* Tables of text: CSV with a header line, quoted fields, LF or CRLF. Blanks around a
+ * cell, and at the ends of a quoted one, are none of it. */
 #ifndef CONFIG_CSV_H
 #define CONFIG_CSV_H
 

@@ -1,21 +1,22 @@
-/* Python source, read and never run: what names are bound to, as far as literals say it,
- * and the arguments of some calls.
+/* Python source, read and never run: what names are bound to, as far as literals say
+ * it, and the arguments of some calls.
  *
- * Read are numbers, strings (also raw, joined, and f-strings without expressions), True,
- * False, None, lists, tuples, dictionaries ({**other} included), dict(a=1), names and
- * elements (options["a"]) that were bound to such before, +, -, * and // of whole numbers
- * (24 * 60 * 60), and the changes x["a"] = v and x.update(v). Everything else is a value
- * that is not known, and says why: calls, other arithmetic, choices. Statements at any indentation count, in the order of the text, as
- * if each ran once.
+ * Read are numbers, strings (also raw, joined, and f-strings without expressions),
+ * True, False, None, lists, tuples, dictionaries ({**other} included), dict(a=1), names
+ * and elements (options["a"]) that were bound to such before, +, -, * and // of whole
+ * numbers (24 * 60 * 60), and the changes x["a"] = v and x.update(v). Everything else
+ * is a value that is not known, and says why: calls, other arithmetic, choices.
+ * Statements at any indentation count, in the order of the text, as if each ran once.
  *
- * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and output
- * are passed over, since what does not parse is; of a statement that does not, reading
- * goes on at the next line. In a text with prompts, what stands between ``` is quoted:
- * its names end with it, and its calls are marked.
+ * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and
+ * output are passed over, since what does not parse is; of a statement that does not,
+ * reading goes on at the next line. In a text with prompts, what stands between ``` is
+ * quoted: its names end with it, and its calls are marked.
  *
- * Values live in the arena. They may be shared, as in Python, and so may hold themselves:
- * who walks them must count. Limits: PYTHON_TEXT_MAX_B, and those below, beyond which
- * reading ends with an error; so does work that is not near linear in the text. */
+ * Values live in the arena. They may be shared, as in Python, and so may hold
+ * themselves: who walks them must count. Limits: PYTHON_TEXT_MAX_B, and those below,
+ * beyond which reading ends with an error; so does work that is not near linear in the
+ * text. */
 #ifndef CONFIG_PYTHON_H
 #define CONFIG_PYTHON_H
 

@@ -1,11 +1,11 @@
-/* Calls in Python source: none is run. The arguments of those that were asked for are kept,
- * and what changes a known dictionary or list is followed or spoils it. */
+/* Calls in Python source: none is run. The arguments of those that were asked for are
+ * kept, and what changes a known dictionary or list is followed or spoils it. */
 #include "base/names.h"
 #include "config/python_parse.h"
 
 #include <string.h>
 
-/* --- calls --------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------ */
 
 static void read_argument(struct python_parser *r, struct python_value *arguments,
                           int *positional)

@@ -11,7 +11,8 @@ void python_advance(struct python_parser *r)
 {
     r->t = python_next(&r->lex);
     r->failed |= r->t.kind == TOKEN_BAD;
-    /* going back to the next line after a failure may scan again, but not without end */
+    /* going back to the next line after a failure may scan again, but not without
+     * end */
     if (r->lex.work > 64 * (int64_t)r->lex.n + (1 << 16))
         r->limit = "too much that has to be read again and again";
 }
@@ -40,7 +41,7 @@ void python_close(struct python_parser *r, const char *bracket)
     python_advance(r);
 }
 
-/* --- what is not understood ------------------------------------------------------------ */
+/* --- what is not understood ------------------------------------------------------- */
 
 static bool ends_value(const struct python_parser *r)
 {
@@ -75,7 +76,8 @@ static void skip_brackets(struct python_parser *r)
     }
 }
 
-/* Over the rest of an expression; a lambda's parameters end with ":", and are no end. */
+/* Over the rest of an expression; a lambda's parameters end with ":", and are no
+ * end. */
 static void skip_rest(struct python_parser *r)
 {
     bool lambda = false;
@@ -94,7 +96,7 @@ static void skip_rest(struct python_parser *r)
     }
 }
 
-/* --- brackets --------------------------------------------------------------------------- */
+/* --- brackets --------------------------------------------------------------------- */
 
 /* Over "..." and its comma, if one follows: it stands for items that are left out. */
 bool python_gap(struct python_parser *r, struct python_value *v)
@@ -193,7 +195,7 @@ static struct python_value *read_dict(struct python_parser *r)
     return why ? python_unknown(r, v->line, "%s", why) : v;
 }
 
-/* --- terms ------------------------------------------------------------------------------------ */
+/* --- terms ------------------------------------------------------------------------ */
 
 const char *python_path(struct python_parser *r)
 {

@@ -134,8 +134,8 @@ static void add_utf8(struct strbuf *b, unsigned long c)
         strbuf_addch(b, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
 }
 
-/* A character by its number: \x41, \u00e9, \101. Returns its length after the backslash,
- * 0 when it is none or stands for no character of a text. */
+/* A character by its number: \x41, \u00e9, \101. Returns its length after the
+ * backslash, 0 when it is none or stands for no character of a text. */
 static size_t numbered_escape(struct strbuf *b, const char *s)
 {
     size_t digits = s[0] == 'x' ? 2 : s[0] == 'u' ? 4 : s[0] == 'U' ? 8 : 0;

@@ -18,7 +18,7 @@ static bool stopped(const struct python_parser *r)
     return r->failed || r->limit;
 }
 
-/* --- assignments ------------------------------------------------------------------------ */
+/* --- assignments ------------------------------------------------------------------ */
 
 static bool at_name(const struct python_parser *r)
 {
@@ -193,7 +193,7 @@ static bool read_assignment(struct python_parser *r)
     return true;
 }
 
-/* --- other statements --------------------------------------------------------------------- */
+/* --- other statements ------------------------------------------------------------- */
 
 /* from a.b import C as D, E: what D and E stand for, when they are called. */
 static void read_imports(struct python_parser *r, const char *from)

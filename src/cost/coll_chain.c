@@ -1,10 +1,10 @@
-/* Chain all-reduce: a reduce down a Hamiltonian path of NVLinks and a broadcast back up,
- * chunk by chunk. It is what NCCL's tree is inside one node, and what is left where wired
- * GPUs have a path but no cycle: 5 GPUs of a V100 cube mesh.
+/* Chain all-reduce: a reduce down a Hamiltonian path of NVLinks and a broadcast back
+ * up, chunk by chunk. It is what NCCL's tree is inside one node, and what is left where
+ * wired GPUs have a path but no cycle: 5 GPUs of a V100 cube mesh.
  *
  * With m parallel links on the path's thinnest hop, m chains run; each wire carries the
- * bytes of one direction at half its rate, so algbw = m x link / 2: NCCL's own factor for
- * trees, and what n = 5 was measured at (37 GB/s of bus bandwidth; 36 here). */
+ * bytes of one direction at half its rate, so algbw = m x link / 2: NCCL's own factor
+ * for trees, and what n = 5 was measured at (37 GB/s of bus bandwidth; 36 here). */
 #include "cost/coll_plan.h"
 
 #include <math.h>

@@ -69,7 +69,8 @@ void coll_list_inside(struct planner *p, struct ring_job *job)
     VEC_RELEASE(&list);
 }
 
-/* For each place in a node the GPUs that have it; of operations with a root its alone. */
+/* For each place in a node the GPUs that have it; of operations with a root its
+ * alone. */
 void coll_list_across(struct planner *p, struct ring_job *job)
 {
     const struct coll_request *q = p->request;

@@ -60,8 +60,9 @@ static int32_t uplink_of(const struct host_node *n, int32_t pcie, bool out)
     return -1;
 }
 
-/* A NIC's payload is that of GPU traffic, staged where there is no GPUDirect; what starts
- * in host memory needs no staging, and reaches the fabric's share of the line. */
+/* A NIC's payload is that of GPU traffic, staged where there is no GPUDirect; what
+ * starts in host memory needs no staging, and reaches the fabric's share of the
+ * line. */
 static double staging_share(const struct planner *p, int32_t link)
 {
     const struct net_link *l = &net_links(p->net)[link];

@@ -1,9 +1,9 @@
 /* Stages of a collective that pass through host memory: copies between GPUs and their
  * host, NICs fed from host memory, sums made by CPUs. Private to src/cost/coll*.c.
  *
- * A stage is one phase: every node of the groups lays its load on its links, per byte of
- * progress, and the phase ends when the most loaded link has carried its part. What is
- * laid on host memory is counted in accesses: a byte written, or read, once. */
+ * A stage is one phase: every node of the groups lays its load on its links, per byte
+ * of progress, and the phase ends when the most loaded link has carried its part. What
+ * is laid on host memory is counted in accesses: a byte written, or read, once. */
 #ifndef COST_COLL_HOST_H
 #define COST_COLL_HOST_H
 
@@ -36,8 +36,8 @@ struct host_stage {
 int host_phase(struct planner *p, const struct host_stage *stage,
                struct coll_phase *phase);
 
-/* Fills in how chunk replay sees a phase with uses, latency and cap: one stream over all
- * its links, in messages of 4 MiB. */
+/* Fills in how chunk replay sees a phase with uses, latency and cap: one stream over
+ * all its links, in messages of 4 MiB. */
 void host_phase_steps(struct planner *p, struct coll_phase *phase);
 
 /* Loads of one node, per byte of progress. Copies are shared evenly by its GPUs, bytes
@@ -46,8 +46,8 @@ void host_load_copies(const struct host_node *n, bool to_host, double bytes);
 void host_load_nics(const struct host_node *n, double out, double in);
 void host_load_memory(const struct host_node *n, double accesses);
 
-/* Loads of stages that copy all of their progress between a node's GPUs and its host; 0,
- * as a stage's `load` yields. */
+/* Loads of stages that copy all of their progress between a node's GPUs and its host;
+ * 0, as a stage's `load` yields. */
 int host_load_to_host(const struct host_node *n);
 int host_load_to_gpu(const struct host_node *n);
 

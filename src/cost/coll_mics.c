@@ -32,7 +32,7 @@ const char *coll_mics_refuses(struct planner *p)
     return NULL;
 }
 
-/* All-gather ------------------------------------------------------------------------- */
+/* All-gather ----------------------------------------------------------------------- */
 
 /* Every GPU reads and writes what it has gathered so far, S/g. */
 static void plan_rearrangement(struct planner *p, double bytes)
@@ -62,7 +62,7 @@ static int plan_gather(struct planner *p)
     return coll_ring_phase(p, &inside, &p->plan->phases[p->plan->n_phases++]);
 }
 
-/* Two hops --------------------------------------------------------------------------- */
+/* Two hops ------------------------------------------------------------------------- */
 
 /* Sharding groups: blocks of `shard` ranks. Whole nodes, or parts of one. */
 static int32_t list_shards(struct planner *p, int64_t shard, struct coll_group *groups)

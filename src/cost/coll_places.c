@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A kernel launch by the CPU, which a captured or queued step hides; of the order of the
- * 4-5 us that CUDA's own launch benchmarks give. */
+/* A kernel launch by the CPU, which a captured or queued step hides; of the order of
+ * the 4-5 us that CUDA's own launch benchmarks give. */
 static const double launch_s = 5e-6;
 
 double coll_launch_hidden_s(const struct planner *p, double base_s)

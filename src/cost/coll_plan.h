@@ -39,8 +39,8 @@ struct coll_algo {
 
 extern const struct coll_algo coll_algos[];
 
-/* The row that runs the request, by its order or by NCCL's choice; NULL after reporting.
- * A choice of NCCL's sets p->picked. (coll_choice.c) */
+/* The row that runs the request, by its order or by NCCL's choice; NULL after
+ * reporting. A choice of NCCL's sets p->picked. (coll_choice.c) */
 const struct coll_algo *coll_choose(struct planner *p);
 
 /* One ring operation of several groups at once. */
@@ -53,8 +53,8 @@ struct ring_job {
     int32_t n_groups;
 };
 
-/* Plans one phase of rings (coll_ring.c), and one of a chain up and down (coll_chain.c).
- * 0, or -1 with the planner's err set. */
+/* Plans one phase of rings (coll_ring.c), and one of a chain up and down
+ * (coll_chain.c). 0, or -1 with the planner's err set. */
 int coll_ring_phase(struct planner *p, const struct ring_job *job,
                     struct coll_phase *phase);
 int coll_plan_ring(struct planner *p);
@@ -83,7 +83,8 @@ void coll_list_across(struct planner *p, struct ring_job *job);
 /* What the request says to libraries other than NCCL. */
 const struct coll_library *coll_library_of(const struct planner *p);
 
-/* Load on a receiver's NICs over the bytes it receives, when all others send at once. */
+/* Load on a receiver's NICs over the bytes it receives, when all others send at
+ * once. */
 double coll_incast(const struct planner *p);
 
 /* The request's protocol, or the one NCCL would choose among those enabled; -1 after
@@ -107,8 +108,8 @@ int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
                                 bool folded);
 
-/* Whether a group loads the nodes looked at: all do, but in a folded net only those that
- * cover the first node of `first`. */
+/* Whether a group loads the nodes looked at: all do, but in a folded net only those
+ * that cover the first node of `first`. */
 bool coll_counts(const struct planner *p, const struct coll_group *first,
                  const struct coll_group *g);
 
@@ -134,8 +135,8 @@ int coll_stream_hop(struct coll_streams *s, double inflation, const int64_t inst
 
 void coll_streams_own(struct coll_streams *s); /* the first group is loaded */
 
-/* Sums the loads, and sets the messages of chunk replay. Then the phase's rate is known,
- * and coll_streams_time sets its latency. */
+/* Sums the loads, and sets the messages of chunk replay. Then the phase's rate is
+ * known, and coll_streams_time sets its latency. */
 void coll_streams_finish(struct coll_streams *s);
 void coll_streams_time(struct coll_phase *phase, double latency_s);
 

@@ -1,5 +1,5 @@
-/* Rings: all-reduce, reduce-scatter and all-gather round them; broadcast and reduce as a
- * chain, the ring cut at the root. */
+/* Rings: all-reduce, reduce-scatter and all-gather round them; broadcast and reduce as
+ * a chain, the ring cut at the root. */
 #include "cost/coll_plan.h"
 
 #include <math.h>
@@ -176,8 +176,8 @@ static double ramp_s(const struct fabric_protocol *proto, double n, double size_
     return proto->ramp_B > 0 ? ramp * fmin(size_B / proto->ramp_B, 1) : 0;
 }
 
-/* Slices: the path of the first takes the latencies and half the bytes, the steady state
- * all the bytes and what of the latencies stays exposed. */
+/* Slices: the path of the first takes the latencies and half the bytes, the steady
+ * state all the bytes and what of the latencies stays exposed. */
 static void hide_latency(struct coll_phase *phase, const struct fabric_protocol *proto,
                          double bytes_s)
 {
@@ -271,8 +271,8 @@ static int count_ways(struct work *w)
     return 0;
 }
 
-/* Whether copies of a folded net stand for several nodes of the group: else its rings are
- * whole as they are. */
+/* Whether copies of a folded net stand for several nodes of the group: else its rings
+ * are whole as they are. */
 static bool folds_nodes(const struct planner *p, const struct coll_group *g)
 {
     bool several = false;

@@ -56,9 +56,9 @@ static struct server server_of(const struct host_node *n)
     return busiest;
 }
 
-/* What a worker exchanges with servers elsewhere, of all bytes: 1 - w_i on average. With
- * the average for all, the node of the busiest server is the busiest in every respect, so
- * that one folded node can stand for all. */
+/* What a worker exchanges with servers elsewhere, of all bytes: 1 - w_i on average.
+ * With the average for all, the node of the busiest server is the busiest in every
+ * respect, so that one folded node can stand for all. */
 static double of_others(const struct host_node *n)
 {
     return 1 - 1 / (double)host_nodes(n->p);

@@ -35,8 +35,8 @@ double coll_incast(const struct planner *p)
     return 1 + coll_library_of(p)->incast_frac * (nodes - 2);
 }
 
-/* One server process beside each worker (SageMaker's launcher: 16 processes a host, 8 of
- * them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
+/* One server process beside each worker (SageMaker's launcher: 16 processes a host, 8
+ * of them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
 static const double server_sum_Bps = 1.25e9;
 
 /* SMDDP's gather kernels take fewer than 9 of 108 SMs. */
@@ -66,7 +66,7 @@ const char *coll_smddp_refuses(struct planner *p)
 
 enum { STAGES = 5 }; /* 3 where a node has one GPU */
 
-/* Stages of AllReduce ---------------------------------------------------------------- */
+/* Stages of AllReduce -------------------------------------------------------------- */
 
 /* Out as worker and out as server, and the same in; N - 1 parts are added to the own:
  * read, read, written. Receivers suffer from incast. */
@@ -174,10 +174,10 @@ static int plan_reduce(struct planner *p)
     return 0;
 }
 
-/* AllGather -------------------------------------------------------------------------- */
+/* AllGather ------------------------------------------------------------------------ */
 
-/* Another node of the group, each the next of one only: what leaves a node enters others
- * evenly, so one hop stands for all of them. */
+/* Another node of the group, each the next of one only: what leaves a node enters
+ * others evenly, so one hop stands for all of them. */
 static int64_t next_instance(const struct host_node *n)
 {
     const struct coll_span *s = n->span;

@@ -7,9 +7,9 @@
 /* NCCL opens 2 threads x 8 sockets a channel on AWS (src/transport/net_socket.cc). */
 enum { SOCKETS_PER_CHANNEL = 16 };
 
-/* Between nodes a fabric's step is the mean over a ring through all GPUs of a node, where
- * the path's latency hides behind the other hops' steps. With fewer it shows: a turn
- * through one node takes a network hop (its latency and step) and n_gpus - 1 steps
+/* Between nodes a fabric's step is the mean over a ring through all GPUs of a node,
+ * where the path's latency hides behind the other hops' steps. With fewer it shows: a
+ * turn through one node takes a network hop (its latency and step) and n_gpus - 1 steps
  * inside. */
 static double step_between(const struct planner *p, const struct coll_group *g,
                            const struct fabric *f, int protocol)
@@ -72,8 +72,8 @@ const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
     return &p->memo.rings;
 }
 
-/* What NCCL's search believes of the rings inside a node: NVLinks at 20 GB/s each (22 on
- * Volta up to 2.12; 40 on Blackwell), PCIe gen 3 x16 at 12. */
+/* What NCCL's search believes of the rings inside a node: NVLinks at 20 GB/s each (22
+ * on Volta up to 2.12; 40 on Blackwell), PCIe gen 3 x16 at 12. */
 static void believed_inside(const struct planner *p, const struct instance *inst,
                             const struct rings *rings, struct nccl_case *c)
 {

@@ -1,9 +1,10 @@
 /* Double binary trees over nodes with chains of GPUs inside, and NVLS: reduction and
  * multicast by the NVSwitch, alone in a node or between trees of nodes.
  *
- * Each of the two trees carries half the bytes. A node is inside one tree (two children,
- * one parent) and a leaf of the other, so that S goes out of it towards parents and
- * children of each: 2 S each way on its NICs, and S where there are two nodes only. */
+ * Each of the two trees carries half the bytes. A node is inside one tree (two
+ * children, one parent) and a leaf of the other, so that S goes out of it towards
+ * parents and children of each: 2 S each way on its NICs, and S where there are two
+ * nodes only. */
 #include "cost/coll_plan.h"
 
 struct tree {
@@ -156,8 +157,8 @@ int coll_plan_nvls(struct planner *p)
                 between ? "nvls tree" : "nvls");
 }
 
-/* Node i hangs below the node that has its lowest bit cleared and the next one set, where
- * there is one; node 0 above the highest power of 2 (NCCL's ncclGetBtree). */
+/* Node i hangs below the node that has its lowest bit cleared and the next one set,
+ * where there is one; node 0 above the highest power of 2 (NCCL's ncclGetBtree). */
 static int64_t btree_parent(int64_t n, int64_t i)
 {
     int64_t bit = i & -i, up = (i ^ bit) | (bit << 1);

@@ -1,13 +1,13 @@
 /* Collective operations: what NCCL (and later others) would do for one, as a plan of
  * phases over links, and the closed-form time of that plan.
  *
- * A plan is the one model behind all three fidelities: `analytic` evaluates it in closed
- * form, `flow` runs each phase as an activity of the fluid network (equal to the closed
- * form when nothing contends), `chunk` replays every ring step of every chunk that the
- * phases' rings describe. Equations: MODEL.md, "Collectives".
+ * A plan is the one model behind all three fidelities: `analytic` evaluates it in
+ * closed form, `flow` runs each phase as an activity of the fluid network (equal to the
+ * closed form when nothing contends), `chunk` replays every ring step of every chunk
+ * that the phases' rings describe. Equations: MODEL.md, "Collectives".
  *
- * Algorithms are rows of the table in coll_table.c; a new one is one more row and one more
- * file beside coll_ring.c. */
+ * Algorithms are rows of the table in coll_table.c; a new one is one more row and one
+ * more file beside coll_ring.c. */
 #ifndef COST_COLLECTIVE_H
 #define COST_COLLECTIVE_H
 
@@ -46,7 +46,8 @@ extern const struct name_value coll_op_names[], coll_algorithm_names[];
 
 /* Ranks that take part: the GPUs `gpus[0..n_gpus)` of each of n_instances instances
  * starting at `first`, `stride` apart. A group is a few of these, so that its size in
- * memory does not grow with the ranks. Its rank 0 is the root of broadcast and reduce. */
+ * memory does not grow with the ranks. Its rank 0 is the root of broadcast and
+ * reduce. */
 struct coll_span {
     int64_t first, n_instances, stride;
     int32_t n_gpus;
@@ -128,7 +129,8 @@ enum coll_place {
 };
 
 /* One stretch of a collective: a latency that nothing shares, then bytes that share
- * links. Time alone: latency_s + size_B / min(cap_Bps, capacity / weight of each use). */
+ * links. Time alone: latency_s + size_B / min(cap_Bps, capacity / weight of each
+ * use). */
 struct coll_phase {
     const char *name;
     double latency_s;
@@ -165,7 +167,8 @@ struct coll_plan {
 int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,
                    const struct coll_request *request, struct err *err);
 
-/* Closed-form time of a plan with the net to itself, seconds; INFINITY over a dead link. */
+/* Closed-form time of a plan with the net to itself, seconds; INFINITY over a dead
+ * link. */
 double coll_plan_time_s(const struct coll_plan *plan, const struct net *net);
 
 /* The same of one phase. */
@@ -174,7 +177,8 @@ double coll_phase_time_s(const struct coll_phase *phase, const struct net *net);
 /* Rate of progress of a phase that is alone, once its latency is over. */
 double coll_phase_rate(const struct coll_phase *phase, const struct net *net);
 
-/* The parent of a node in one of the two binary trees over nodes; -1: it is the root. */
+/* The parent of a node in one of the two binary trees over nodes; -1: it is the
+ * root. */
 int64_t coll_tree_parent(int64_t n_nodes, int tree, int64_t node);
 
 /* nccl-tests' bus-bandwidth factor: busbw = size / time * factor. */

@@ -78,7 +78,8 @@ static const struct nccl_version versions[] = {
       ll_max_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
     { 22105, "2.21", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 0,    0.6, 28, 28, 28),  NVLS(0, 25, 14),
       ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
-    /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8 MiB */
+    /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8
+     * MiB */
     { 22300, "2.23", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),    NVLS(0, 25, 14),
       ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY, { 1.9, 1.4 }, 0 },
     { 23007, "2.30", RING(6.6, 14, 0.6, 14),      TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),    NVLS(0, 25, 20.9),
@@ -154,8 +155,8 @@ static int node_column(const struct nccl_case *c)
     return c->n_nodes == 1 ? 0 : c->n_nodes == 2 ? 1 : 2;
 }
 
-/* Rates are in GB/s of nccl-tests' size, latencies in us: tuning.cc, one function for each
- * algorithm. Hosts are taken for Intel's between nodes. */
+/* Rates are in GB/s of nccl-tests' size, latencies in us: tuning.cc, one function for
+ * each algorithm. Hosts are taken for Intel's between nodes. */
 static double ring_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
     int arch = arch_row(c->sm_arch), row = c->n_nodes == 1 ? arch : 0;

@@ -1,6 +1,6 @@
-/* NCCL's own estimates, by which it chooses algorithm and protocol. They are not what the
- * operation takes: MODEL.md, "Collectives", separates choice from cost. Formulas and
- * constants: NVIDIA/nccl src/graph/tuning.cc at the tags named in the table. */
+/* NCCL's own estimates, by which it chooses algorithm and protocol. They are not what
+ * the operation takes: MODEL.md, "Collectives", separates choice from cost. Formulas
+ * and constants: NVIDIA/nccl src/graph/tuning.cc at the tags named in the table. */
 #ifndef COST_NCCL_H
 #define COST_NCCL_H
 
@@ -29,13 +29,14 @@ struct nccl_case {
     bool is_pcie; /* some hop inside the node is no NVLink */
 };
 
-/* Versions before 2.5 do not estimate: the protocol by size alone (2.4: LL below 64 KiB a
- * rank on rings and up to 1 MiB on trees, as its p3dn times show); -1 of those that do. */
+/* Versions before 2.5 do not estimate: the protocol by size alone (2.4: LL below 64 KiB
+ * a rank on rings and up to 1 MiB on trees, as its p3dn times show); -1 of those that
+ * do. */
 int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c,
                         enum coll_algorithm algorithm);
 
-/* Seconds that NCCL expects of an algorithm (ring, tree, NVLS, NVLS tree) with a protocol
- * (FABRIC_PROTO_*); INFINITY of what the version does not have. */
+/* Seconds that NCCL expects of an algorithm (ring, tree, NVLS, NVLS tree) with a
+ * protocol (FABRIC_PROTO_*); INFINITY of what the version does not have. */
 double nccl_expect_s(const struct nccl_version *v, const struct nccl_case *c,
                      enum coll_algorithm algorithm, int protocol);
 

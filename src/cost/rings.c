@@ -56,7 +56,8 @@ static void list_cycles(struct search *s, int32_t depth)
     }
 }
 
-/* Takes a cycle's links (by = -1) or gives them back (by = 1); whether all were free. */
+/* Takes a cycle's links (by = -1) or gives them back (by = 1); whether all were
+ * free. */
 static bool take(struct search *s, const struct cycle *c, int32_t by)
 {
     bool fits = true;

@@ -28,10 +28,10 @@ struct rings {
 void rings_lay_inside(const struct instance *inst, const uint8_t *gpus, int32_t n,
                       struct rings *out);
 
-/* Ways through a node of a ring that goes on to other nodes: one for each NIC that is the
- * nearest of some GPU, in at order[0] (a GPU near it), out at the last. Every NIC is
- * entered once and left once. On wired GPUs the ways are paths that share no wire, where
- * each NIC has two GPUs and such paths exist (rings_through.c). */
+/* Ways through a node of a ring that goes on to other nodes: one for each NIC that is
+ * the nearest of some GPU, in at order[0] (a GPU near it), out at the last. Every NIC
+ * is entered once and left once. On wired GPUs the ways are paths that share no wire,
+ * where each NIC has two GPUs and such paths exist (rings_through.c). */
 void rings_lay_through(const struct instance *inst, const uint8_t *gpus, int32_t n,
                        struct rings *out);
 

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the clock ends, after 46 days: nothing may begin behind it. A time within it and a
- * duration of at most 2^62 ps (units_ps) add up to less than 2^63 ps. */
+/* Where the clock ends, after 46 days: nothing may begin behind it. A time within it
+ * and a duration of at most 2^62 ps (units_ps) add up to less than 2^63 ps. */
 #define SIM_LONGEST_PS (INT64_C(4000000) * 1000000000000)
 
 struct sim;

@@ -2,8 +2,8 @@
  * of moving data over it in one era of drivers and libraries.
  *
  * Read from topologies/fabrics/NAME.json. The terms are those of MODEL.md,
- * "Collectives"; an instance names one fabric inside and one outside, and a scenario may
- * name another outside ("cluster": {"fabric": ...}). */
+ * "Collectives"; an instance names one fabric inside and one outside, and a scenario
+ * may name another outside ("cluster": {"fabric": ...}). */
 #ifndef HARDWARE_FABRIC_H
 #define HARDWARE_FABRIC_H
 

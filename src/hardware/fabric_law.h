@@ -76,8 +76,8 @@ const struct fabric_choice *fabric_choice_of(const struct fabric_choices *choice
                                              const char *op, int64_t n_ranks,
                                              int32_t gpus_per_node, double size_B);
 
-/* What the law adds to the time of the bytes. `sent_B` is what fill counts, `ramp_size_B`
- * what the ramp does, bytes_s the time X of sent_B alone. */
+/* What the law adds to the time of the bytes. `sent_B` is what fill counts,
+ * `ramp_size_B` what the ramp does, bytes_s the time X of sent_B alone. */
 double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nodes,
                     double ramp_size_B, double sent_B, double bytes_s);
 

@@ -18,8 +18,8 @@ struct import_filling {
     struct strbuf others;        /* "; as like are p4de.24xlarge ..." */
 };
 
-/* Sets joint, gpu and like: the instance that the user names, else of those shipped that
- * nothing in the file speaks against, the one that shares most with it. -1 after
+/* Sets joint, gpu and like: the instance that the user names, else of those shipped
+ * that nothing in the file speaks against, the one that shares most with it. -1 after
  * reporting that there is none. */
 int import_choose_like(struct import_filling *f);
 

@@ -86,7 +86,8 @@ static bool shows_pcie(const struct smi_matrix *m)
     return true;
 }
 
-/* A virtual machine may show a GPU near other CPUs than its neighbours on the switch. */
+/* A virtual machine may show a GPU near other CPUs than its neighbours on the
+ * switch. */
 static void follow_switch(const struct smi_matrix *m, struct import *im, int32_t gpu)
 {
     const int32_t pcie = im->gpu_pcie[gpu];

@@ -68,9 +68,9 @@ const struct instance *instance_get(struct cfg_loader *loader, const char *name,
 const struct instance_price *instance_price_newest(const struct instance *inst,
                                                    const char *service);
 
-/* The NIC nearest to a GPU: under its PCIe switch, else on its NUMA node, else any; where
- * several are as near, the GPUs that share them take them in turn. -1 without NICs.
- * Whoever changes GPUs, switches or NICs places the NICs anew. */
+/* The NIC nearest to a GPU: under its PCIe switch, else on its NUMA node, else any;
+ * where several are as near, the GPUs that share them take them in turn. -1 without
+ * NICs. Whoever changes GPUs, switches or NICs places the NICs anew. */
 int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu);
 void instance_place_nics(struct instance *inst);
 

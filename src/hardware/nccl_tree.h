@@ -33,8 +33,9 @@ struct nccl_tree {
  * top), NUMA nodes, vCPUs and network. -1 after reporting. */
 int nccl_tree_read(struct nccl_tree *t, const struct xml_element *system);
 
-/* Payload of a device's PCIe link, one direction; 0 where the file does not tell (or not
- * in words that NCCL takes: virtual machines show "Unknown", and widths such as 63). */
+/* Payload of a device's PCIe link, one direction; 0 where the file does not tell (or
+ * not in words that NCCL takes: virtual machines show "Unknown", and widths such as
+ * 63). */
 int nccl_tree_link(const struct xml_element *pci, double *rate_Bps);
 
 #endif

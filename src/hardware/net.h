@@ -72,11 +72,12 @@ int32_t net_nic_out(const struct net *net, int64_t copy, int nic);
 int32_t net_nic_in(const struct net *net, int64_t copy, int nic);
 int32_t net_core(const struct net *net);
 
-/* Links from one GPU to another, in order: by NVLink or switch where wired, else through
- * PCIe and the host; between instances through the nearest NICs. Returns the number of
- * links written (at most NET_ROUTE_MAX), or -1 when there is no path. In a folded net
- * two instances of one group have the same copy: pass different instances. No link
- * appears twice. Bytes written to host memory and read again pass NET_HOST once. */
+/* Links from one GPU to another, in order: by NVLink or switch where wired, else
+ * through PCIe and the host; between instances through the nearest NICs. Returns the
+ * number of links written (at most NET_ROUTE_MAX), or -1 when there is no path. In a
+ * folded net two instances of one group have the same copy: pass different instances.
+ * No link appears twice. Bytes written to host memory and read again pass NET_HOST
+ * once. */
 enum { NET_ROUTE_MAX = 16 };
 int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t instance_b,
               int gpu_b, int32_t links[NET_ROUTE_MAX]);

@@ -1,5 +1,6 @@
 /* global_batch_size = micro_batch_size x microbatches x gradient_accumulation_steps x
- * data (the batches side by side): the one that is left out is computed, and a disagreement is an error. */
+ * data (the batches side by side): the one that is left out is computed, and a
+ * disagreement is an error. */
 #include "base/strbuf.h"
 #include "parallel/reading.h"
 
@@ -20,7 +21,8 @@ static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)
     return v;
 }
 
-/* "micro_batch_size 4 x data 16 = 64": those of the factors that are not 1, and data. */
+/* "micro_batch_size 4 x data 16 = 64": those of the factors that are not 1, and
+ * data. */
 static void product_text(struct strbuf *b, const struct batch *x, int64_t value)
 {
     const struct {

@@ -83,8 +83,8 @@ static bool smddp_runs_on(const char *instance)
     return false;
 }
 
-/* The SDK's framework estimators refuse other instances; a generic Estimator with an image
- * of one's own gets past that, and the library falls back to NCCL. */
+/* The SDK's framework estimators refuse other instances; a generic Estimator with an
+ * image of one's own gets past that, and the library falls back to NCCL. */
 static int check_smddp_instances(struct reading *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;

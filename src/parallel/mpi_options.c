@@ -1,5 +1,5 @@
-/* "custom_mpi_options": what SageMaker adds to the command line of mpirun. Variables that
- * it exports take effect as those of /software/environment do. */
+/* "custom_mpi_options": what SageMaker adds to the command line of mpirun. Variables
+ * that it exports take effect as those of /software/environment do. */
 #include "parallel/reading.h"
 
 #include <ctype.h>

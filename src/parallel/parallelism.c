@@ -73,7 +73,8 @@ static const struct {
     { 0, 0, 64 << 20, 5e-3 }, /* 0.15 to 0.19 */
 };
 
-/* SMDDP's fusion buffers; the size is not documented, the Herring paper tunes tens of MB. */
+/* SMDDP's fusion buffers; the size is not documented, the Herring paper tunes tens of
+ * MB. */
 enum { SMDDP_BUFFER_B = 32 << 20 };
 
 #define DEGREE_MAX 1048576.0

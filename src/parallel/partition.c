@@ -111,8 +111,8 @@ static int cut_smp(struct cut *c, struct err *err)
     return 0;
 }
 
-/* The tree of modules as Hugging Face writes it: the model holds a body of embedding and
- * layers, and a head. A head tied to the embedding is one module with it. */
+/* The tree of modules as Hugging Face writes it: the model holds a body of embedding
+ * and layers, and a head. A head tied to the embedding is one module with it. */
 static struct smp_node *module_tree(struct cut *c)
 {
     const struct partition_request *q = c->q;
@@ -238,7 +238,7 @@ int partition_make(struct partition *p, struct arena *arena,
     return 0;
 }
 
-/* --- of a scenario ----------------------------------------------------------------- */
+/* --- of a scenario ---------------------------------------------------------------- */
 
 /* What "operators" keeps of a block. */
 static double saved_B(const struct op_block *b)
@@ -251,8 +251,8 @@ static double saved_B(const struct op_block *b)
     return saved;
 }
 
-/* Activations a block keeps of one microbatch: all, all but the scores' ("selective"), or
- * its input, once for so many layers as one checkpoint spans. */
+/* Activations a block keeps of one microbatch: all, all but the scores' ("selective"),
+ * or its input, once for so many layers as one checkpoint spans. */
 static double kept_B(const struct scenario *s, const struct op_block *b, bool layer)
 {
     const struct training *t = &s->training;

@@ -35,8 +35,8 @@ struct partition {
     double compute, memory;       /* of the whole model */
 };
 
-/* What to cut, and how. memory_weight and layers (of PARTITION_MANUAL, [stages x chunks])
- * are used by the methods that have them. */
+/* What to cut, and how. memory_weight and layers (of PARTITION_MANUAL, [stages x
+ * chunks]) are used by the methods that have them. */
 struct partition_request {
     enum partition_method method;
     int64_t n_stages, n_chunks;
@@ -52,8 +52,8 @@ struct partition_request {
 int partition_make(struct partition *p, struct arena *arena,
                    const struct partition_request *request, struct err *err);
 
-/* The same for a scenario and its operator list, with FLOPs as computation, and states of
- * parameters and kept activations as memory. */
+/* The same for a scenario and its operator list, with FLOPs as computation, and states
+ * of parameters and kept activations as memory. */
 int partition_of(struct partition *p, struct arena *arena, const struct scenario *s,
                  const struct op_list *list, struct err *err);
 
@@ -65,7 +65,8 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
 void partition_min_max(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
 /* The same, each segment filled before the next begins: 3 3 3 1 of ten in four, as
- * DeepSpeed's partition_balanced until 2023. One item is left to each segment behind. */
+ * DeepSpeed's partition_balanced until 2023. One item is left to each segment
+ * behind. */
 void partition_fill_first(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
 /* Gives `devices` to n segments by D'Hondt's quotients cost / (given + 1). */

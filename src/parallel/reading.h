@@ -76,8 +76,8 @@ int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read,
  * parallelism_read, training_read, parallelism_framework, training_batch, rules_check,
- * software_read. What needs the model or the cluster is left out where those could not be
- * read. */
+ * software_read. What needs the model or the cluster is left out where those could not
+ * be read. */
 int software_versions(struct reading *r);
 int training_read(struct reading *r);
 int training_batch(struct reading *r);

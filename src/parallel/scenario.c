@@ -189,9 +189,9 @@ static bool whole_ends(const struct scenario *s)
     return s->parallel.smp == 1 && !s->parallel.distribute_embedding;
 }
 
-/* Where vocabularies are split over the tensor group, Megatron pads them to a multiple of
- * 128 a rank (--make-vocab-size-divisible-by); SMP gives some ranks a word more, for which
- * the few that make them divisible stand here. */
+/* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
+ * of 128 a rank (--make-vocab-size-divisible-by); SMP gives some ranks a word more, for
+ * which the few that make them divisible stand here. */
 static int64_t vocab_padding(const struct scenario *s)
 {
     enum { MEGATRON_MULTIPLE = 128 };

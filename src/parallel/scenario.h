@@ -4,8 +4,8 @@
  *
  * The job's parallelism comes from the SageMaker dictionary ("distribution"), from
  * smsim's own words ("parallelism"), or both, translated into one `struct parallelism`.
- * Numbers of ranks: world = data x context x pipeline x tensor. What describes a step is
- * read and checked here; what the replay does not simulate yet, it refuses. */
+ * Numbers of ranks: world = data x context x pipeline x tensor. What describes a step
+ * is read and checked here; what the replay does not simulate yet, it refuses. */
 #ifndef PARALLEL_SCENARIO_H
 #define PARALLEL_SCENARIO_H
 
@@ -42,8 +42,8 @@ enum offload { OFFLOAD_NONE, OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS }; /* to the 
 enum compression { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_INT8 };
 
 /* How a tensor group exchanges activations (MODEL.md, "Tensor parallelism"). T is the
- * activation of the group's sequences: SMP's group works on `tensor` times the sequences
- * of a rank unless prescaled_batch is set. */
+ * activation of the group's sequences: SMP's group works on `tensor` times the
+ * sequences of a rank unless prescaled_batch is set. */
 enum tensor_policy {
     TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
     TENSOR_SMP_SPEED,   /* as Megatron, between a gather and a slice at both ends */
@@ -206,15 +206,16 @@ int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg roo
 
 int64_t scenario_world(const struct scenario *s); /* ranks */
 
-/* Updates of an epoch, the last of which may be short of samples; 0 when the file names no
- * samples. */
+/* Updates of an epoch, the last of which may be short of samples; 0 when the file names
+ * no samples. */
 int64_t scenario_epoch_steps(const struct scenario *s);
 
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 
-/* DeepSpeed without ZeRO reduces all gradients behind backward, in buckets of 5e8 elements
- * (allreduce_gradients and MEMORY_OPT_ALLREDUCE_SIZE of deepspeed/runtime/engine.py). */
+/* DeepSpeed without ZeRO reduces all gradients behind backward, in buckets of 5e8
+ * elements (allreduce_gradients and MEMORY_OPT_ALLREDUCE_SIZE of
+ * deepspeed/runtime/engine.py). */
 bool library_reduces_behind(enum library library, enum sharding sharding);
 
 /* The settings under which the operator list of one GPU is made. */

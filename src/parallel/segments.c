@@ -1,5 +1,5 @@
-/* The two algorithms that partitioners share: contiguous segments with the least largest
- * sum, and D'Hondt's apportionment. */
+/* The two algorithms that partitioners share: contiguous segments with the least
+ * largest sum, and D'Hondt's apportionment. */
 #include "base/xmalloc.h"
 #include "parallel/partition.h"
 

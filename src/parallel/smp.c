@@ -1,5 +1,5 @@
-/* SageMaker's model parallel library in the dictionary: whether it is switched on, which
- * of its two generations runs, and where its parameters are. */
+/* SageMaker's model parallel library in the dictionary: whether it is switched on,
+ * which of its two generations runs, and where its parameters are. */
 #include "base/names.h"
 #include "parallel/reading.h"
 #include "parallel/versions.h"

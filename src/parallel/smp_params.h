@@ -14,9 +14,9 @@ struct smp_param {
 };
 
 /* Reads the dictionary's parameters into *words, as cfg_read does; 0 and 1 pass for
- * booleans, as they do in Python. Those newer than the release are errors, those without
- * effect are noted. The table ends with a row without a key. *words begins with a struct
- * cfg that is overwritten. */
+ * booleans, as they do in Python. Those newer than the release are errors, those
+ * without effect are noted. The table ends with a row without a key. *words begins with
+ * a struct cfg that is overwritten. */
 int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *rows,
                     void *words);
 

@@ -1,7 +1,7 @@
-/* "smp_script" of the parallelism section: what a script under SMP v1 says in its calls,
- * smp.DistributedModel, smp.tensor_parallelism (or smp.model_creation, which takes the
- * same) and smp.set_activation_checkpointing
- * (smd_model_parallel_pytorch.rst of the SageMaker SDK). */
+/* "smp_script" of the parallelism section: what a script under SMP v1 says in its
+ * calls, smp.DistributedModel, smp.tensor_parallelism (or smp.model_creation, which
+ * takes the same) and smp.set_activation_checkpointing (smd_model_parallel_pytorch.rst
+ * of the SageMaker SDK). */
 #include "parallel/smp_params.h"
 
 #include <stdlib.h>

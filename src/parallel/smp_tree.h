@@ -1,8 +1,8 @@
 /* SMP's placement of a tree of modules on devices, as its paper (arXiv 2111.05972,
  * Algorithms 1 to 3) is read by OSLO: children are cut into as many contiguous segments
- * as there are devices, at most, with the least largest cost; D'Hondt gives the segments
- * devices; a segment that gets none goes to the first device of the parent, and one that
- * gets several is cut again. Devices of a segment are neighbours here. */
+ * as there are devices, at most, with the least largest cost; D'Hondt gives the
+ * segments devices; a segment that gets none goes to the first device of the parent,
+ * and one that gets several is cut again. Devices of a segment are neighbours here. */
 #ifndef PARALLEL_SMP_TREE_H
 #define PARALLEL_SMP_TREE_H
 

@@ -1,6 +1,7 @@
-/* SMP v1: every parameter of its dictionary, what the SDK and the library refuse, and what
- * it all means. Names, ranges and releases: smd_model_parallel_general.rst of the SageMaker
- * SDK and the developer guide; the SDK's own checks: fw_utils.validate_mp_config. */
+/* SMP v1: every parameter of its dictionary, what the SDK and the library refuse, and
+ * what it all means. Names, ranges and releases: smd_model_parallel_general.rst of the
+ * SageMaker SDK and the developer guide; the SDK's own checks:
+ * fw_utils.validate_mp_config. */
 #include "parallel/layout.h"
 #include "parallel/smp_params.h"
 #include "parallel/versions.h"
@@ -117,9 +118,10 @@ static int64_t stages(const struct v1 *w)
     return w->given.partitions ? w->partitions : 1;
 }
 
-/* --- what the SDK refuses: validate_mp_config -------------------------------------- */
+/* --- what the SDK refuses: validate_mp_config ------------------------------------- */
 
-/* A rule of the SDK: `older` says which releases have it; NULL: all of those compared. */
+/* A rule of the SDK: `older` says which releases have it; NULL: all of those
+ * compared. */
 struct sdk_rule {
     const char *key, *text, *last; /* last release that has it; NULL: the newest does */
     bool broken, always;           /* always: the library would refuse it, too */
@@ -166,7 +168,7 @@ static int check_sdk(const struct reading *r, struct cfg c, const struct v1 *w)
     return rc;
 }
 
-/* --- what the library refuses, of the dictionary alone ------------------------------ */
+/* --- what the library refuses, of the dictionary alone ---------------------------- */
 
 struct smp_rule {
     const char *key, *text;
@@ -257,7 +259,7 @@ static int check_schedule(struct reading *r, struct cfg c, const struct v1 *w)
                          w->microbatches, w->active_microbatches);
 }
 
-/* --- what it means ------------------------------------------------------------------ */
+/* --- what it means ---------------------------------------------------------------- */
 
 static int apply_placement(struct reading *r, struct cfg c, const char *word)
 {

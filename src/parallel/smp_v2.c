@@ -1,6 +1,6 @@
-/* SMP v2, which runs PyTorch's FSDP: every parameter of its dictionary and what it means.
- * Names and ranges: "SMP v2 core feature configuration parameters" of the SageMaker
- * developer guide; defaults and releases in part recalled. */
+/* SMP v2, which runs PyTorch's FSDP: every parameter of its dictionary and what it
+ * means. Names and ranges: "SMP v2 core feature configuration parameters" of the
+ * SageMaker developer guide; defaults and releases in part recalled. */
 #include "parallel/smp_params.h"
 #include "parallel/versions.h"
 

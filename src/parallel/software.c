@@ -28,7 +28,8 @@ static const char *const algorithms[][2] = { /* NCCL_ALGO's, and smsim's word */
 };
 /* clang-format on */
 
-/* Lists and exclusions ("Ring,Tree", "^LL") leave NCCL a choice that is not simulated. */
+/* Lists and exclusions ("Ring,Tree", "^LL") leave NCCL a choice that is not
+ * simulated. */
 static bool is_list(const char *value)
 {
     return strpbrk(value, ",^:;") != NULL;

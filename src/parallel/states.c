@@ -1,7 +1,8 @@
 #include "parallel/states.h"
 
-/* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two bytes and two
- * fp32 scales for every block of 2048; Adafactor's rows and columns are negligible. */
+/* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
+ * bytes and two fp32 scales for every block of 2048; Adafactor's rows and columns are
+ * negligible. */
 static const struct {
     double moments_B;
 } optimizers[] = {

@@ -1,9 +1,9 @@
 /* Axes: from the values of a figure to ticks, their labels and pixels.
  *
- * A declaration (struct axis) says what the axis shows. A view is that axis on a canvas:
- * init, include every value, fix the range, lay it out between two pixels. Values are SI;
- * labels are in units people read. Tick labels never overlap: they are thinned, and
- * categories are turned first. */
+ * A declaration (struct axis) says what the axis shows. A view is that axis on a
+ * canvas: init, include every value, fix the range, lay it out between two pixels.
+ * Values are SI; labels are in units people read. Tick labels never overlap: they are
+ * thinned, and categories are turned first. */
 #ifndef REPORT_AXIS_H
 #define REPORT_AXIS_H
 
@@ -61,11 +61,12 @@ struct axis_view {
 void axis_view_init(struct axis_view *view, const struct axis *axis);
 void axis_view_release(struct axis_view *view);
 
-/* Extends the range to a value; not finite ones, and those a log scale has no place for,
- * are passed over. */
+/* Extends the range to a value; not finite ones, and those a log scale has no place
+ * for, are passed over. */
 void axis_view_include(struct axis_view *view, double value);
 
-/* Rounds the range out and chooses the unit. With no value at all the range is 0 to 1. */
+/* Rounds the range out and chooses the unit. With no value at all the range is 0 to
+ * 1. */
 void axis_view_fix(struct axis_view *view);
 
 /* Chooses ticks for pixels from..to. Labels of categories are cut to `room` pixels. */

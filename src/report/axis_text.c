@@ -29,7 +29,8 @@ static const struct axis_step *const units[] = {
 };
 /* clang-format on */
 
-/* Minutes and more begin at five of them; log scales have none, being round in powers. */
+/* Minutes and more begin at five of them; log scales have none, being round in
+ * powers. */
 const struct axis_step *axis_unit_of(const struct axis *axis, double magnitude)
 {
     const struct axis_step *s = units[axis->unit];

@@ -1,4 +1,5 @@
-/* Steps that were really run beside those predicted, for people, programs and the eye. */
+/* Steps that were really run beside those predicted, for people, programs and the
+ * eye. */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The colour of a measured curve: that of the computed one of its name, else its own. */
+/* The colour of a measured curve: that of the computed one of its name, else its
+ * own. */
 static size_t colour_of(const struct figure_collective *f, size_t i)
 {
     for (size_t k = 0; f->curves[i].measured && k < f->n_curves; k++)

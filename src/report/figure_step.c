@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Watching ------------------------------------------------------------------------------ */
+/* Watching ------------------------------------------------------------------------- */
 
 static void on_begin(void *arg, const struct observed_run *run)
 {
@@ -228,7 +228,7 @@ void step_figures_free(struct step_figures *f)
     free(f);
 }
 
-/* Drawing ------------------------------------------------------------------------------- */
+/* Drawing -------------------------------------------------------------------------- */
 
 char *step_title(const char *what, const struct scenario *s)
 {

@@ -29,8 +29,8 @@ static int64_t total_B(const struct level *l)
     return sum;
 }
 
-/* The levels of a lane, as indices; of many only the fullest of each stretch of time, so
- * that peaks stay and the picture stays small. Returns how many. */
+/* The levels of a lane, as indices; of many only the fullest of each stretch of time,
+ * so that peaks stay and the picture stays small. Returns how many. */
 static size_t choose_levels(const struct step_figures *f, int32_t lane, int64_t *chosen)
 {
     enum { STRETCHES = 300 };
@@ -130,7 +130,7 @@ void step_memory_draw(const struct step_figures *f, const struct scenario *s,
     free(question);
 }
 
-/* All stages ------------------------------------------------------------------------------- */
+/* All stages ----------------------------------------------------------------------- */
 
 static double stage_part(const struct stage_memory *m, int part)
 {

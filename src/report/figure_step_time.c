@@ -88,7 +88,7 @@ static void add_box(struct drawing *x, size_t lane, const struct span *s,
     VEC_PUSH(&x->boxes, box);
 }
 
-/* Lanes of stages ------------------------------------------------------------------------- */
+/* Lanes of stages ------------------------------------------------------------------ */
 
 /* Kernels of one pass become one box, where the host hardly came between them. */
 static int64_t merge_kernels(const struct step_figures *f, int32_t lane,
@@ -152,7 +152,7 @@ static void add_stages(struct drawing *x)
     free(kernels);
 }
 
-/* Lanes of streams ------------------------------------------------------------------------- */
+/* Lanes of streams ----------------------------------------------------------------- */
 
 /* Streams on which something can be seen. */
 static void find_streams(const struct step_figures *f, bool used[SPAN_STREAMS])
@@ -195,7 +195,7 @@ static size_t add_streams(struct drawing *x, const char *names[SPAN_STREAMS])
     return n;
 }
 
-/* The figure ------------------------------------------------------------------------------- */
+/* The figure ----------------------------------------------------------------------- */
 
 static char *subtitle(const struct step_figures *f, const struct scenario *s)
 {

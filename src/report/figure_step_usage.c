@@ -1,4 +1,5 @@
-/* How busy the GPU, its host, the network card and NVLink are in the course of a step. */
+/* How busy the GPU, its host, the network card and NVLink are in the course of a
+ * step. */
 #include "report/chart.h"
 #include "report/figure_step_data.h"
 

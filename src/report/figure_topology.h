@@ -1,12 +1,13 @@
 /* A picture of a cluster in the manner of hwloc's lstopo: instances with their NUMA
  * nodes, PCIe switches, GPUs, NICs and NVSwitch, and the links with their rates. Of a
- * group of more than two equal instances, or of two that are too wide for a page, one is
- * drawn, as "x 64".
+ * group of more than two equal instances, or of two that are too wide for a page, one
+ * is drawn, as "x 64".
  *
- * Ids in SVG: i0 (the instance), i0-numa0, i0-pcie0, i0-root0 (a NUMA node's PCIe root),
- * i0-gpu3, i0-nic1, i0-nvswitch, network, and links as i0-link-gpu0-gpu3 (lower number
- * first), i0-link-gpu0-nvswitch, i0-link-gpu0-pcie0, i0-link-nic0-pcie0,
- * i0-link-nic0-network, i0-link-numa0-numa1; instances are counted through the cluster. */
+ * Ids in SVG: i0 (the instance), i0-numa0, i0-pcie0, i0-root0 (a NUMA node's PCIe
+ * root), i0-gpu3, i0-nic1, i0-nvswitch, network, and links as i0-link-gpu0-gpu3
+ * (lower number first), i0-link-gpu0-nvswitch, i0-link-gpu0-pcie0,
+ * i0-link-nic0-pcie0, i0-link-nic0-network, i0-link-numa0-numa1; instances are
+ * counted through the cluster. */
 #ifndef REPORT_FIGURE_TOPOLOGY_H
 #define REPORT_FIGURE_TOPOLOGY_H
 

@@ -1,6 +1,6 @@
-/* What every chart has around its data: title, question, axes with grid, legend, and the
- * rectangle that is left for the data. Also the register of places already taken, so
- * that labels among the data never overlap. */
+/* What every chart has around its data: title, question, axes with grid, legend, and
+ * the rectangle that is left for the data. Also the register of places already taken,
+ * so that labels among the data never overlap. */
 #ifndef REPORT_FRAME_H
 #define REPORT_FRAME_H
 

@@ -22,7 +22,7 @@ uint32_t report_plan_emit_stacks(enum plan_emit how)
                                                                       : 0;
 }
 
-/* --- Python ------------------------------------------------------------------------------ */
+/* --- Python ----------------------------------------------------------------------- */
 
 static void print_python(FILE *out, const json_t *v, int indent);
 
@@ -64,7 +64,7 @@ static void print_python(FILE *out, const json_t *v, int indent)
     }
 }
 
-/* --- SageMaker ---------------------------------------------------------------------------- */
+/* --- SageMaker -------------------------------------------------------------------- */
 
 /* What starts the script; SMP's plans carry their dictionary in the scenario. */
 static json_t *distribution(const struct space_stack *stack,
@@ -82,8 +82,9 @@ static json_t *distribution(const struct space_stack *stack,
     return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
 }
 
-/* The estimator's arguments that say what the scenario's "job" and "storage" do. A spot job
- * needs max_wait, of at least max_run, whose default is a day (SageMaker Python SDK). */
+/* The estimator's arguments that say what the scenario's "job" and "storage" do. A spot
+ * job needs max_wait, of at least max_run, whose default is a day (SageMaker Python
+ * SDK). */
 static void print_around(FILE *out, const struct campaign *c)
 {
     enum { MAX_RUN_S = 24 * 60 * 60 };
@@ -160,7 +161,7 @@ static void emit_sagemaker(FILE *out, const struct plan_job *job,
     json_decref(d);
 }
 
-/* --- frameworks ----------------------------------------------------------------------------- */
+/* --- frameworks ------------------------------------------------------------------- */
 
 static void option(FILE *out, const char *name, int64_t value)
 {
@@ -174,7 +175,8 @@ static const char *precision_word(enum op_precision p, const char *bf16,
     return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
 }
 
-/* Whether the stack that the plan was made for gathers updated parameters beside forward. */
+/* Whether the stack that the plan was made for gathers updated parameters beside
+ * forward. */
 static bool gathers_beside(const struct plan_job *job, const struct space_point *p)
 {
     return job->stacks[p->v[SPACE_LIBRARY]].probe.parallel.overlap_param_gather;

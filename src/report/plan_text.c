@@ -32,7 +32,7 @@ static void wrap(FILE *out, const char *first, const char *text)
     report_wrap(out, first, "    ", text, WIDTH);
 }
 
-/* --- head --------------------------------------------------------------------------------- */
+/* --- head ------------------------------------------------------------------------- */
 
 static void print_counts(FILE *out, const struct plan_report *r)
 {
@@ -80,7 +80,7 @@ static void print_warnings(FILE *out, const struct plan_report *r)
     wrap(out, "warning: ", text);
 }
 
-/* --- plans --------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------ */
 
 static double usd_per_million(const struct plan_report *r, const struct plan_entry *e)
 {
@@ -183,7 +183,7 @@ static void print_front(FILE *out, const struct plan_report *r, enum plan_axis a
     free(front);
 }
 
-/* --- why -------------------------------------------------------------------------------------- */
+/* --- why -------------------------------------------------------------------------- */
 
 static void print_parts(FILE *out, const struct plan_entry *e)
 {
@@ -256,7 +256,7 @@ static void print_why(FILE *out, const struct plan_report *r)
     }
 }
 
-/* --- nothing ------------------------------------------------------------------------------------ */
+/* --- nothing ---------------------------------------------------------------------- */
 
 static void print_remedies(FILE *out, const struct plan_report *r)
 {

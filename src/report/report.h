@@ -1,7 +1,8 @@
-/* Results for people and for programs. Computes nothing: what is shown is in the result.
+/* Results for people and for programs. Computes nothing: what is shown is in the
+ * result.
  *
- * Text is plain ASCII within 88 columns. JSON is written with twelve digits, keys in the
- * order of the contract, so that equal results are equal bytes. */
+ * Text is plain ASCII within 88 columns. JSON is written with twelve digits, keys in
+ * the order of the contract, so that equal results are equal bytes. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -27,8 +28,8 @@ const char *report_phase_text(enum job_phase phase);
 void report_campaign_text(FILE *out, const struct campaign_result *r);
 void report_uncertainty_text(FILE *out, const struct uncertainty_result *r);
 
-/* One source: statistics per quantity, table and band, rank groups, what was dropped and
- * why; with `rows`, every row. */
+/* One source: statistics per quantity, table and band, rank groups, what was dropped
+ * and why; with `rows`, every row. */
 void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
                             bool rows);
 

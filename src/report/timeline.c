@@ -89,7 +89,8 @@ static void draw_covered(const struct lanes *l, size_t row)
     }
 }
 
-/* The shares of kinds in a stretch of columns, in eighths of it, the last kinds first. */
+/* The shares of kinds in a stretch of columns, in eighths of it, the last kinds
+ * first. */
 static void shares_of(const struct lanes *l, size_t from, int *eighths)
 {
     double sum = 0, before = 0;
@@ -173,7 +174,8 @@ static void draw_lane(const struct lanes *l, size_t row, const size_t *index, si
     draw_group_end(l->d);
 }
 
-/* Boxes by lane: a counting sort. Returns indices; first[i]..first[i+1] are lane i's. */
+/* Boxes by lane: a counting sort. Returns indices; first[i]..first[i+1] are lane
+ * i's. */
 static size_t *by_lane(const struct timeline *t, size_t *first)
 {
     size_t *index = xcalloc(t->n_boxes + 1, sizeof(*index));

@@ -94,7 +94,8 @@ static void draw_nvlinks(const struct topology_layout *l, struct draw *d,
     }
 }
 
-/* A link straight down, from the upper box to the lower one, at the narrower's middle. */
+/* A link straight down, from the upper box to the lower one, at the narrower's
+ * middle. */
 static void draw_down(struct draw *d, const char *id, const char *tip,
                       struct draw_box upper, struct draw_box lower)
 {

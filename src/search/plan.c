@@ -14,7 +14,7 @@ const struct name_value plan_objective_names[] = {
     { NULL, 0 },
 };
 
-/* --- everything ---------------------------------------------------------------------------- */
+/* --- everything ------------------------------------------------------------------- */
 
 /* Keeps the best of the entries that are simulated, so that memory does not grow. */
 static void count_block(struct run *run, struct plan_outcome *out, struct arena *arena)
@@ -71,7 +71,7 @@ static void simulate_all(struct run *run, struct plan_outcome *out, struct arena
     scorer_free(scorer);
 }
 
-/* --- outcome -------------------------------------------------------------------------------- */
+/* --- outcome ---------------------------------------------------------------------- */
 
 static void count_simulated(const struct run *run, struct plan_outcome *out,
                             struct arena *arena)
@@ -125,9 +125,9 @@ static int by_excess(const void *a, const void *b)
     return space_compare(&x->point, &y->point);
 }
 
-/* What lies within the range of the best is not told apart from it. Its own range is not
- * added: what is wrong about one plan of a job is mostly wrong about the next. There are no
- * ties where memory is the objective, of which no range is stated. */
+/* What lies within the range of the best is not told apart from it. Its own range is
+ * not added: what is wrong about one plan of a job is mostly wrong about the next.
+ * There are no ties where memory is the objective, of which no range is stated. */
 static void mark_ties(struct plan_outcome *out, const struct plan_options *o)
 {
     if (out->n_entries == 0 || o->objective == PLAN_MEMORY)

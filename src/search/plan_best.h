@@ -1,6 +1,6 @@
-/* The best so many candidates of a stream, and how all of the stream's values are spread.
- * Order is by value, then by digits, so that what is kept does not depend on the order in
- * which candidates come, nor on how threads share them. */
+/* The best so many candidates of a stream, and how all of the stream's values are
+ * spread. Order is by value, then by digits, so that what is kept does not depend on
+ * the order in which candidates come, nor on how threads share them. */
 #ifndef SEARCH_PLAN_BEST_H
 #define SEARCH_PLAN_BEST_H
 

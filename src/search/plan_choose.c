@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- choosing ------------------------------------------------------------------------------- */
+/* --- choosing --------------------------------------------------------------------- */
 
 /* All that is kept of the scores, corrected, best first. */
 static int64_t corrected(const struct run *run, const struct scored *s,
@@ -123,7 +123,7 @@ static void sort_scored(struct scored *s)
     best_sort(&s->tightest);
 }
 
-/* --- uphill ---------------------------------------------------------------------------------- */
+/* --- uphill ----------------------------------------------------------------------- */
 
 /* What is one change away from the best may be better, whatever the scores say: it is
  * simulated, and so on from there. */

@@ -1,5 +1,5 @@
-/* Why no point of a space keeps all rules: which of the values asked for leaves nothing,
- * and which would not. */
+/* Why no point of a space keeps all rules: which of the values asked for leaves
+ * nothing, and which would not. */
 #include "search/plan.h"
 
 #include <stdio.h>

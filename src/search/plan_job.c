@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the scenario, or what the command line gives in its place ----------------------- */
+/* --- the scenario, or what the command line gives in its place -------------------- */
 
 static bool all_have(const struct space *s, enum dtype dtype)
 {
@@ -64,7 +64,7 @@ static void strip(json_t *base, int64_t global_batch)
     json_object_set_new(t, "global_batch_size", json_integer((json_int_t)global_batch));
 }
 
-/* --- instances ------------------------------------------------------------------------ */
+/* --- instances -------------------------------------------------------------------- */
 
 static int add_instance(struct plan_job *job, const char *name)
 {
@@ -162,7 +162,7 @@ static int read_count(struct plan_job *job, const char *count)
     return rc;
 }
 
-/* --- the space --------------------------------------------------------------------- */
+/* --- the space -------------------------------------------------------------------- */
 
 static int narrow(struct plan_job *job, const struct plan_request *r)
 {

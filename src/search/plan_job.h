@@ -2,9 +2,10 @@
  * the space of those choices, and, of each software stack, the scenario it makes on one
  * GPU, whose defaults (framework profile, buckets) the analytic scores use.
  *
- * Sections "storage", "input" and "job" stay in the scenario: what is simulated waits for
- * its input, and hours and cost are those of the whole job. The scores know of neither.
- * "uncertainty" is carried along, and not drawn: it would cost hundreds of steps a plan. */
+ * Sections "storage", "input" and "job" stay in the scenario: what is simulated waits
+ * for its input, and hours and cost are those of the whole job. The scores know of
+ * neither. "uncertainty" is carried along, and not drawn: it would cost hundreds of
+ * steps a plan. */
 #ifndef SEARCH_PLAN_JOB_H
 #define SEARCH_PLAN_JOB_H
 

@@ -1,5 +1,5 @@
-/* Points one change away: for each field the nearest value on either side that the rules
- * allow with all else equal. */
+/* Points one change away: for each field the nearest value on either side that the
+ * rules allow with all else equal. */
 #ifndef SEARCH_PLAN_NEAR_H
 #define SEARCH_PLAN_NEAR_H
 

@@ -195,7 +195,7 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
     return root;
 }
 
-/* --- simulation --------------------------------------------------------------------- */
+/* --- simulation ------------------------------------------------------------------- */
 
 static void take(struct plan_result *r, struct simulate_result *s,
                  const struct plan_job *job, const struct diags *diags,

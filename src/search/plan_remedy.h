@@ -1,7 +1,7 @@
-/* What would make a job fit that does not, in the order of the SageMaker guide: a smaller
- * batch, activation checkpointing, sharding, model parallelism, more instances, bigger
- * ones. Each opens some of the space's values on top of those before, and is checked by
- * a search with simulation. */
+/* What would make a job fit that does not, in the order of the SageMaker guide: a
+ * smaller batch, activation checkpointing, sharding, model parallelism, more instances,
+ * bigger ones. Each opens some of the space's values on top of those before, and is
+ * checked by a search with simulation. */
 #ifndef SEARCH_PLAN_REMEDY_H
 #define SEARCH_PLAN_REMEDY_H
 

@@ -12,9 +12,10 @@ bool run_stopped(const struct plan_options *o)
     return o->stop && *o->stop;
 }
 
-/* --- entries --------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------- */
 
-/* What a step of the job takes, or is billed, with its share of what is around the steps. */
+/* What a step of the job takes, or is billed, with its share of what is around the
+ * steps. */
 static double share_of_job(const struct plan_job *job, double step_s, double job_s)
 {
     return job_s > 0 && job->steps > 0 ? job_s / job->steps : step_s;
@@ -104,7 +105,7 @@ void run_simulate(struct run *run, int64_t total)
     run->first_new = run->all.n;
 }
 
-/* --- what the simulated say of the scores -------------------------------------------------- */
+/* --- what the simulated say of the scores ----------------------------------------- */
 
 static int by_real(const void *a, const void *b)
 {

@@ -30,15 +30,15 @@ void run_simulate(struct run *run, int64_t total);
 void run_learn(struct run *run);
 double run_correction(const struct run *run, int kind, const uint16_t *at);
 
-/* How far corrected scores are off, in nine cases of ten, where the simulated time is at
- * most `most_s`; 0 when there are none. */
+/* How far corrected scores are off, in nine cases of ten, where the simulated time is
+ * at most `most_s`; 0 when there are none. */
 double run_score_error(const struct run *run, double most_s);
 
 /* Order of entries by the objective, for qsort. */
 int plan_by_value(const void *a, const void *b);
 
-/* Chooses the best K of the scored, by kinds first, then by corrected scores, and climbs
- * from the best; all simulated at the end. */
+/* Chooses the best K of the scored, by kinds first, then by corrected scores, and
+ * climbs from the best; all simulated at the end. */
 void run_best(struct run *run, struct scored *s);
 
 #endif

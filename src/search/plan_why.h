@@ -1,5 +1,5 @@
-/* Why the best plan is the best: what bounds it, what more of each resource would bring,
- * and what one change of it costs; all by simulation. */
+/* Why the best plan is the best: what bounds it, what more of each resource would
+ * bring, and what one change of it costs; all by simulation. */
 #ifndef SEARCH_PLAN_WHY_H
 #define SEARCH_PLAN_WHY_H
 

@@ -102,7 +102,7 @@ static struct score_group group_of(const struct space_point *p, char letter, int
     return score_group_of(n, stride_of(p, letter), p->v[SPACE_GPUS]);
 }
 
-/* --- a layer ----------------------------------------------------------------------- */
+/* --- a layer ---------------------------------------------------------------------- */
 
 static double tensor_s(struct scorer *s, const struct space_point *p,
                        const struct score_layer *l)
@@ -212,7 +212,7 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
         u->backward_s += backward_s;
 }
 
-/* --- a step --------------------------------------------------------------------------- */
+/* --- a step ----------------------------------------------------------------------- */
 
 /* First and last stage, which share the words. Within a node as neighbours: their pairs
  * do not get in each other's way, as all pairs so far apart would. */
@@ -254,8 +254,9 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s) + words_s;
 }
 
-/* What stages that are fully sharded wait for in an accumulation step: gathers beside the
- * first forward, scatters beside the last backward, the ends' alone (MODEL.md, R8.4). */
+/* What stages that are fully sharded wait for in an accumulation step: gathers beside
+ * the first forward, scatters beside the last backward, the ends' alone (MODEL.md,
+ * R8.4). */
 static double stages_s(const struct space_point *p, const struct sums *u)
 {
     if (p->v[SPACE_PIPELINE] == 1 || p->v[SPACE_SHARDING] != SHARDING_FULL)
@@ -266,7 +267,8 @@ static double stages_s(const struct space_point *p, const struct sums *u)
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
 
-/* The probe's buckets are those without sharding, which DeepSpeed alone has of its own. */
+/* The probe's buckets are those without sharding, which DeepSpeed alone has of its
+ * own. */
 static double score_bucket_B(const struct space_point *p, const struct sums *u)
 {
     const struct parallelism *own = &u->s->parallel;
@@ -332,7 +334,7 @@ static double update_s(const struct space_point *p, const struct sums *u)
     return time_s + o->fixed_s;
 }
 
-/* --- memory --------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------- */
 
 /* Microbatches whose activations the first stage holds; the least of them that any
  * schedule of that name can do with. */

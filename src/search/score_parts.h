@@ -25,8 +25,8 @@ struct score_layer {
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu);
 
-/* Host and GPU run behind each other; where they are about as fast, both wait (MODEL.md,
- * "Host"). */
+/* Host and GPU run behind each other; where they are about as fast, both wait
+ * (MODEL.md, "Host"). */
 double score_settle_s(double deviation_s, double host_s, double gpu_s);
 
 /* Times of collectives by closed form. A group is `per` GPUs on each of `nodes` nodes,

@@ -16,7 +16,7 @@ const struct name_value space_field_names[] = {
 const char *const space_placements[6] = { "DPT", "PDT", "TPD", "DTP", "PTD", "TDP" };
 /* clang-format on */
 
-/* --- rules: each sees the digits up to its own ------------------------------------- */
+/* --- rules: each sees the digits up to its own ------------------------------------ */
 
 static bool has_bit(uint32_t bits, int64_t i)
 {
@@ -271,7 +271,7 @@ static rule *const rules[SPACE_N] = {
     [SPACE_BUCKET] = bucket_rule,
 };
 
-/* --- the counter ----------------------------------------------------------------------- */
+/* --- the counter ------------------------------------------------------------------ */
 
 static bool set_digit(const struct space *s, struct space_point *p, int field,
                       int32_t digit)

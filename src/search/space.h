@@ -1,13 +1,13 @@
-/* The space of plans: every value that each field of a plan may have, and a counter that
- * walks through the combinations which the rules allow, one at a time.
+/* The space of plans: every value that each field of a plan may have, and a counter
+ * that walks through the combinations which the rules allow, one at a time.
  *
- * A point is a digit for each field, in the order of enum space_field, like the digits of
- * a number of mixed radix. The counter sets one digit after the other and asks the rule
- * of its field at once, so that a prefix which breaks a rule skips all that would follow
- * it. Nothing is stored but the digits: memory does not grow with the space. Rules are
- * exact (divisibility, what each stack can run); memory and time are for score.h.
- * Combinations that mean the same (a schedule without stages, orders of letters with
- * degree 1) are taken once. */
+ * A point is a digit for each field, in the order of enum space_field, like the digits
+ * of a number of mixed radix. The counter sets one digit after the other and asks the
+ * rule of its field at once, so that a prefix which breaks a rule skips all that would
+ * follow it. Nothing is stored but the digits: memory does not grow with the space.
+ * Rules are exact (divisibility, what each stack can run); memory and time are for
+ * score.h. Combinations that mean the same (a schedule without stages, orders of
+ * letters with degree 1) are taken once. */
 #ifndef SEARCH_SPACE_H
 #define SEARCH_SPACE_H
 

@@ -21,12 +21,12 @@ static const char *const smddp_instances[] = {
 #define PDT BIT(1)
 #define TPD BIT(2)
 
-/* Sources. ddp: torch's ZeroRedundancyOptimizer shards the optimizer. fsdp: schedules of
- * torch.distributed.pipelining; FSDP2 shards their stages (MODEL.md, R8.4). deepspeed: ZeRO
- * stages; its pipelines allow stage 1 only; ranks are laid out pipe, data, model.
- * megatron: arguments.py (1F1B, interleaved; distributed optimizer; tp-cp-dp-pp order,
- * or tp-pp-dp). smp-v1, smp-v2: the SageMaker developer guide; the SDK takes
- * "cluster" and "spread" alone. */
+/* Sources. ddp: torch's ZeroRedundancyOptimizer shards the optimizer. fsdp: schedules
+ * of torch.distributed.pipelining; FSDP2 shards their stages (MODEL.md, R8.4).
+ * deepspeed: ZeRO stages; its pipelines allow stage 1 only; ranks are laid out pipe,
+ * data, model. megatron: arguments.py (1F1B, interleaved; distributed optimizer;
+ * tp-cp-dp-pp order, or tp-pp-dp). smp-v1, smp-v2: the SageMaker developer guide; the
+ * SDK takes "cluster" and "spread" alone. */
 /* clang-format off */
 const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "ddp", .library = LIBRARY_DDP, .bucket = true, .schedules = NONE,

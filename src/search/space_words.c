@@ -213,7 +213,7 @@ int space_allow(struct space *s, struct arena *arena, struct diags *diags,
     return 0;
 }
 
-/* --- what is worth trying ---------------------------------------------------------- */
+/* --- what is worth trying --------------------------------------------------------- */
 
 static void fill(struct space *s, struct arena *arena, enum space_field f, int32_t n,
                  const int64_t *values)
@@ -279,7 +279,8 @@ static void fill_micro(struct space *s, struct arena *arena)
     fill(s, arena, SPACE_MICRO, n, v);
 }
 
-/* What is tried where nothing of the model or the cluster says more; of the others, 0. */
+/* What is tried where nothing of the model or the cluster says more; of the others,
+ * 0. */
 static const struct choices {
     int32_t n;
     int64_t v[7];
@@ -345,7 +346,7 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
     case SPACE_DEGREE:
         fill_degrees(s, arena);
         break;
-    default: /* of gpus, data, microbatches and offloading: 0 alone, whatever there is */
+    default: /* of gpus, data, microbatches, offloading: 0 alone, whatever there is */
         fill(s, arena, f, c->n > 0 ? c->n : 1, c->v);
     }
 }

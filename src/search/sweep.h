@@ -67,8 +67,8 @@ struct sweep {
     json_t *results; /* a result of nothing: has every name a result has */
 };
 
-/* Reads a sweep: a file, or the name of one in scenarios/sweeps. All errors are reported;
- * -1 then. To be released in any case; lives no longer than the loader. */
+/* Reads a sweep: a file, or the name of one in scenarios/sweeps. All errors are
+ * reported; -1 then. To be released in any case; lives no longer than the loader. */
 int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name);
 void sweep_release(struct sweep *s);
 
@@ -99,7 +99,8 @@ int sweep_wheres_read(struct sweep_wheres *w, const struct sweep *s, struct cfg 
  * simulate's JSON. */
 json_t *sweep_result_get(json_t *results, const char *name);
 
-/* Whether all comparisons of axes (of results) hold; a result that is null never does. */
+/* Whether all comparisons of axes (of results) hold; a result that is null never
+ * does. */
 bool sweep_wheres_axes(const struct sweep_wheres *w, const struct sweep *s,
                        int64_t point);
 bool sweep_wheres_results(const struct sweep_wheres *w, json_t *results);

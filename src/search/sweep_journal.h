@@ -1,10 +1,10 @@
-/* The journal of a sweep: DIR/journal, a record a line as points are done, appended with
- * one write each, so that a killed sweep loses at most the point it was writing.
+/* The journal of a sweep: DIR/journal, a record a line as points are done, appended
+ * with one write each, so that a killed sweep loses at most the point it was writing.
  *
  * A shard I of N appends to DIR/journal-I-of-N instead, and any number of shards may
  * share DIR. Whoever resumes reads all journals of DIR, and adds to its own. The first
- * line names the sweep's hash: a journal of another sweep is refused. A last line without
- * its end is one that was being written, and does not count. */
+ * line names the sweep's hash: a journal of another sweep is refused. A last line
+ * without its end is one that was being written, and does not count. */
 #ifndef SEARCH_SWEEP_JOURNAL_H
 #define SEARCH_SWEEP_JOURNAL_H
 
@@ -30,8 +30,9 @@ struct sweep_journal {
     int64_t n_points, end;        /* end: of our own file */
 };
 
-/* Opens DIR's journal, making DIR where it is missing. Without `resume` there must be no
- * journal of ours. Our journal is locked against other processes until it is closed. */
+/* Opens DIR's journal, making DIR where it is missing. Without `resume` there must
+ * be no journal of ours. Our journal is locked against other processes until it is
+ * closed. */
 int sweep_journal_open(struct sweep_journal *j, const struct sweep *s, const char *dir,
                        struct sweep_shard shard, bool resume, struct err *err);
 void sweep_journal_close(struct sweep_journal *j);

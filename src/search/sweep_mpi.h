@@ -1,6 +1,6 @@
-/* Sweeps over the ranks of mpirun: rank 0 keeps the journal and hands out points in small
- * batches to whoever is free; the others simulate. Compiled without SMSIM_MPI these
- * functions know of one rank only, and refuse to run under mpirun. */
+/* Sweeps over the ranks of mpirun: rank 0 keeps the journal and hands out points in
+ * small batches to whoever is free; the others simulate. Compiled without SMSIM_MPI
+ * these functions know of one rank only, and refuse to run under mpirun. */
 #ifndef SEARCH_SWEEP_MPI_H
 #define SEARCH_SWEEP_MPI_H
 

@@ -5,8 +5,8 @@
 #include "search/sweep.h"
 
 /* The record of a point, one line without its end; the caller frees it. What cannot be
- * simulated becomes an error in the record. Threads may share the sweep; the line is the
- * same whatever ran before. */
+ * simulated becomes an error in the record. Threads may share the sweep; the line is
+ * the same whatever ran before. */
 char *sweep_point_run(const struct sweep *s, int64_t point);
 
 /* What an axis' field is at a point (borrowed). */

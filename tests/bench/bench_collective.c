@@ -1,5 +1,5 @@
-/* How long collectives take to simulate: a 4,096-rank all-reduce with every message, and
- * plans of 16,384 GPUs. Wall-clock seconds and peak memory, never asserted. */
+/* How long collectives take to simulate: a 4,096-rank all-reduce with every message,
+ * and plans of 16,384 GPUs. Wall-clock seconds and peak memory, never asserted. */
 #include "replay/chunk.h"
 #include "replay/coll_run.h"
 

@@ -1,5 +1,5 @@
-/* A back end of our own that notes what is drawn: tests of figures ask where things lie,
- * not which pixels they fill. */
+/* A back end of our own that notes what is drawn: tests of figures ask where things
+ * lie, not which pixels they fill. */
 #ifndef TESTS_DRAW_BENCH_H
 #define TESTS_DRAW_BENCH_H
 

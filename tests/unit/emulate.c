@@ -69,7 +69,7 @@ static void add_rest(struct emulator *m)
                                         noisy(m, launches[i].time_s)));
 }
 
-/* --- steps ------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------ */
 
 static json_t *step_row(struct emulator *m, const struct emulated_step *s,
                         const struct comparison *c)

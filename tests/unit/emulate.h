@@ -1,6 +1,6 @@
-/* A file as smsim-measure would write it on a GPU that is known: kernels, launches, clocks
- * and training steps take what a profile predicts, times noise. For tests of fits and of
- * comparisons, and to show their output where there is no GPU. */
+/* A file as smsim-measure would write it on a GPU that is known: kernels, launches,
+ * clocks and training steps take what a profile predicts, times noise. For tests of
+ * fits and of comparisons, and to show their output where there is no GPU. */
 #ifndef TESTS_EMULATE_H
 #define TESTS_EMULATE_H
 

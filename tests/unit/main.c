@@ -1,5 +1,6 @@
 /* All unit tests: each suite is listed once, here. Prints failures, then CUnit's
- * summary; exits with 1 when a test failed. GSL's aborting handler is off, as in main. */
+ * summary; exits with 1 when a test failed. GSL's aborting handler is off, as in
+ * main. */
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 #include <stdbool.h>

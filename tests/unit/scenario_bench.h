@@ -1,4 +1,5 @@
-/* Scenarios with changes, and what their programs send: what tests of steps stand on. */
+/* Scenarios with changes, and what their programs send: what tests of steps stand
+ * on. */
 #ifndef TESTS_SCENARIO_BENCH_H
 #define TESTS_SCENARIO_BENCH_H
 

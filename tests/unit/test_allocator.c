@@ -10,7 +10,8 @@ void test_allocator_register(void);
 
 enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
 
-/* Positive: allocate; negative: free the block that many places from the start (from 1). */
+/* Positive: allocate; negative: free the block that many places from the start (from
+ * 1). */
 static void test_segments(void)
 {
     static const struct {
@@ -164,8 +165,8 @@ static void test_full(void)
     allocator_release(&a);
 }
 
-/* States made in the first step lie where its activations were, so the second step finds
- * no whole block for its own. */
+/* States made in the first step lie where its activations were, so the second step
+ * finds no whole block for its own. */
 static void test_steps(void)
 {
     static const struct ledger_event events[] = {
@@ -183,8 +184,8 @@ static void test_steps(void)
     CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, true, INT64_MAX), 0);
 }
 
-/* A gradient lies where the first step's backward has made it, in the only block that was
- * free then, and not in the smaller one that would have been behind the step. */
+/* A gradient lies where the first step's backward has made it, in the only block that
+ * was free then, and not in the smaller one that would have been behind the step. */
 static void test_gradients(void)
 {
     static const struct ledger_event events[] = {
@@ -200,8 +201,8 @@ static void test_gradients(void)
     CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, false, INT64_MAX), 130 * MIB);
 }
 
-/* The first of two microbatches in flight frees its own block, beside which there is room,
- * and not the equal one of the second, which was made last. */
+/* The first of two microbatches in flight frees its own block, beside which there is
+ * room, and not the equal one of the second, which was made last. */
 static void test_microbatches(void)
 {
     struct ledger_event events[] = {

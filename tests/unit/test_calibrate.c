@@ -1,5 +1,6 @@
 /* Fits recover the truth: measurements made from known profiles, with noise, give the
- * profile back within the confidence that the fit states. Noise is from seeded streams. */
+ * profile back within the confidence that the fit states. Noise is from seeded
+ * streams. */
 #include "calibrate/calibration.h"
 
 #include "config/datadir.h"
@@ -75,7 +76,7 @@ static void assert_recovered(const struct bench *b, const char *path, double tru
     CU_ASSERT(fabs(t->value - truth) <= allowed * t->half);
 }
 
-/* --- the fit itself ------------------------------------------------------------------- */
+/* --- the fit itself --------------------------------------------------------------- */
 
 struct curve {
     int64_t n;
@@ -151,7 +152,7 @@ static void test_too_few(void)
     bench_release(&b);
 }
 
-/* --- GPUs -------------------------------------------------------------------------------- */
+/* --- GPUs ------------------------------------------------------------------------- */
 
 static struct gpu shipped(struct bench *b, const char *name)
 {
@@ -364,7 +365,7 @@ static void test_names(void)
     arena_release(&arena);
 }
 
-/* --- links and fabrics ------------------------------------------------------------------- */
+/* --- links and fabrics ------------------------------------------------------------ */
 
 static void test_link(void)
 {

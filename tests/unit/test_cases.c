@@ -1,5 +1,5 @@
-/* Mappings of validate/cases take rows that their tables do not hold: other models, machines
- * and libraries become the scenarios that they state. */
+/* Mappings of validate/cases take rows that their tables do not hold: other models,
+ * machines and libraries become the scenarios that they state. */
 #include "config/pointer.h"
 #include "validation/rows.h"
 

@@ -16,7 +16,7 @@
 
 void test_chakra_register(void);
 
-/* Protobuf ---------------------------------------------------------------------------- */
+/* Protobuf ------------------------------------------------------------------------- */
 
 struct span {
     const unsigned char *at, *end;
@@ -129,7 +129,7 @@ static struct node read_node(struct span s)
     return n;
 }
 
-/* Traces ------------------------------------------------------------------------------ */
+/* Traces --------------------------------------------------------------------------- */
 
 struct rank_seen {
     int64_t nodes, kernels_us, host_us, collectives, messages;
@@ -276,7 +276,7 @@ static void forget(struct seen *x)
     VEC_RELEASE(&x->received);
 }
 
-/* Jobs -------------------------------------------------------------------------------- */
+/* Jobs ----------------------------------------------------------------------------- */
 
 /* Time of a program's kernels and of its host, repeats counted. */
 static void program_us(const struct program *p, int64_t *kernels_us, int64_t *host_us)

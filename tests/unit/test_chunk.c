@@ -151,8 +151,9 @@ static void test_subsets(void)
     bench_release(&t);
 }
 
-/* Eight rings through one NIC get an eighth of it each, at flow and chunk; a FIFO serves
- * the last messages one after the other, so the first ring ends a message earlier. */
+/* Eight rings through one NIC get an eighth of it each, at flow and chunk; a FIFO
+ * serves the last messages one after the other, so the first ring ends a message
+ * earlier. */
 static void test_sharing(void)
 {
     struct bench t;
@@ -267,7 +268,8 @@ static int plan_contended(struct bench *t, const struct contended *c,
     return n;
 }
 
-/* Chunk and flow agree on when contended operations end, and each is later than alone. */
+/* Chunk and flow agree on when contended operations end, and each is later than
+ * alone. */
 static void test_contended(void)
 {
     for (size_t i = 0; i < sizeof(contended) / sizeof(*contended); i++) {

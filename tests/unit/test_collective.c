@@ -18,8 +18,8 @@ static double time_of(struct bench *b, const struct coll_request *q)
     return coll_plan_time_s(&plan, b->net);
 }
 
-/* The study's seven rows: rings of GPUs 0..n-1 of the cube mesh, and bus bandwidth where
- * one link carries 22.5 GB/s. */
+/* The study's seven rows: rings of GPUs 0..n-1 of the cube mesh, and bus bandwidth
+ * where one link carries 22.5 GB/s. */
 static void test_mesh_rows(void)
 {
     static const struct {
@@ -94,9 +94,9 @@ static double bytes_on(const struct bench *b, const struct coll_plan *plan,
     return sum;
 }
 
-/* A ring of n ranks sends f S over each of its n hops, f S = 2 S (n-1)/n for all-reduce;
- * a chain sends S over n - 1 hops. Through a switch a hop is two links; between N nodes
- * there are N hops of two NIC links. */
+/* A ring of n ranks sends f S over each of its n hops, f S = 2 S (n-1)/n for
+ * all-reduce; a chain sends S over n - 1 hops. Through a switch a hop is two links;
+ * between N nodes there are N hops of two NIC links. */
 static void test_bytes_conserved(void)
 {
     static const double S = 1 << 26;
@@ -204,7 +204,8 @@ static void test_folding(void)
     }
 }
 
-/* With one protocol, more bytes never take less; as chosen, the jumps are down to NCCL. */
+/* With one protocol, more bytes never take less; as chosen, the jumps are down to
+ * NCCL. */
 static void test_monotone(void)
 {
     static const char *const specs[] = { "p4d.24xlarge", "p3.16xlarge",
@@ -359,7 +360,8 @@ static void test_alltoall(void)
     bench_release(&b);
 }
 
-/* Four NICs of a DGX-1: ways through it that share no wire, each in and out at its NIC. */
+/* Four NICs of a DGX-1: ways through it that share no wire, each in and out at its
+ * NIC. */
 static void test_mesh_ways(void)
 {
     struct bench b;

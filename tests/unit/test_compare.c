@@ -1,5 +1,6 @@
-/* Steps that were run beside those predicted: files are read, operators joined by name, and
- * a GPU that is only known by its measurements is predicted as well as they are good. */
+/* Steps that were run beside those predicted: files are read, operators joined by name,
+ * and a GPU that is only known by its measurements is predicted as well as they are
+ * good. */
 #include "emulate.h"
 
 #include "calibrate/calibration.h"
@@ -65,7 +66,7 @@ static json_t *emulated(const struct bench *b, double noise)
     return emulate(&e);
 }
 
-/* --- reading -------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------- */
 
 static void test_read(void)
 {
@@ -134,7 +135,7 @@ static void test_wrong_rows(void)
     }
 }
 
-/* --- comparing ------------------------------------------------------------------------------ */
+/* --- comparing -------------------------------------------------------------------- */
 
 static const struct compared_op *op_of(const struct comparison *c, const char *name)
 {
@@ -236,7 +237,7 @@ static void test_machines(void)
     bench_release(&b);
 }
 
-/* --- a GPU known by its measurements alone --------------------------------------------------- */
+/* --- a GPU known by its measurements alone ---------------------------------------- */
 
 static void test_emulated(void)
 {

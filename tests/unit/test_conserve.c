@@ -123,8 +123,8 @@ static void test_data(void)
           COLL_REDUCE_SCATTER, M * all_B);
 }
 
-/* ZeRO-3 gathers tensor by tensor: again for backward, but for each layer's last tensor,
- * where none is near enough to be kept. */
+/* ZeRO-3 gathers tensor by tensor: again for backward, but for each layer's last
+ * tensor, where none is near enough to be kept. */
 static void test_tensor_by_tensor(void)
 {
     static const char near[] = "library=\"deepspeed\" sharding={\"strategy\":\"full\","
@@ -149,7 +149,8 @@ static void test_tensor_by_tensor(void)
 }
 
 /* Time on the host, from a part of a list a rank: 4 matrices of a layer (gathered in
- * forward, again for recomputation; scattered) and 2 of the ends, 16 ranks, 11 us each. */
+ * forward, again for recomputation; scattered) and 2 of the ends, 16 ranks, 11 us
+ * each. */
 static void test_lists(void)
 {
     struct job j;
@@ -170,8 +171,8 @@ static void test_lists(void)
     CU_ASSERT_DOUBLE_EQUAL((double)host_ps * 1e-12, parts * 11e-6, 1e-9);
 }
 
-/* Peak of the passes where gradients are zeroed, not freed, between steps and the update
- * takes nothing. */
+/* Peak of the passes where gradients are zeroed, not freed, between steps and the
+ * update takes nothing. */
 static int64_t passes_peak_B(const char *text)
 {
     struct job j;
@@ -243,8 +244,8 @@ static double update_host_s(const char *text)
     return (double)host_ps * 1e-12;
 }
 
-/* Kernels on each tensor: 11 of AdamW at 8 us, 24 of Adafactor at 11, one of 8-bit Adam at
- * the 95 us of its own; one kernel of all is dispatched once. */
+/* Kernels on each tensor: 11 of AdamW at 8 us, 24 of Adafactor at 11, one of 8-bit Adam
+ * at the 95 us of its own; one kernel of all is dispatched once. */
 static void test_updates(void)
 {
     double adam_s = update_host_s(JOB("fp32", "transformers-2021"));

@@ -1,5 +1,6 @@
-/* DeepSpeed's configuration: what each key becomes, its defaults, what is refused, "auto",
- * and the way there and back through a plan. More refusals: tests/bad/deepspeed-*. */
+/* DeepSpeed's configuration: what each key becomes, its defaults, what is refused,
+ * "auto", and the way there and back through a plan. More refusals:
+ * tests/bad/deepspeed-*. */
 #include "config/pointer.h"
 #include "parallel/launch.h"
 

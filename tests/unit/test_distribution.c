@@ -1,6 +1,6 @@
-/* SageMaker's dictionary: every parameter of SMP changes what is simulated or is named as
- * one that does not; what the dictionary means; the traps of real ones; options of mpirun;
- * versions. Refusals: tests/bad/{sdk,smp,smp2,nested,python,mpi}-*. */
+/* SageMaker's dictionary: every parameter of SMP changes what is simulated or is named
+ * as one that does not; what the dictionary means; the traps of real ones; options of
+ * mpirun; versions. Refusals: tests/bad/{sdk,smp,smp2,nested,python,mpi}-*. */
 #include "parallel/scenario.h"
 #include "parallel/versions.h"
 
@@ -45,7 +45,7 @@ static void unload(struct loaded *l)
 static const char mpi[] = "'mpi': { 'enabled': True, 'processes_per_host': 8 }";
 static const char torchrun[] = "'torch_distributed': { 'enabled': True }";
 
-/* --- every parameter counts, or is named ---------------------------------------------- */
+/* --- every parameter counts, or is named ------------------------------------------ */
 
 /* clang-format off */
 struct parameter { const char *name, *base, *value; }; /* base: what it needs beside it */
@@ -136,7 +136,7 @@ static void test_every_parameter(void)
         check_parameter(&v2[i], torchrun);
 }
 
-/* --- what it means ----------------------------------------------------------------------- */
+/* --- what it means ---------------------------------------------------------------- */
 
 static void test_v1_defaults(void)
 {
@@ -239,7 +239,7 @@ static void test_v2_degrees(void)
     }
 }
 
-/* --- traps --------------------------------------------------------------------------------- */
+/* --- traps ------------------------------------------------------------------------ */
 
 /* Each earns one warning that holds these words, and the job runs. */
 static void test_traps(void)
@@ -302,7 +302,7 @@ static void test_script(void)
     unload(&l);
 }
 
-/* --- options of mpirun ------------------------------------------------------------------------ */
+/* --- options of mpirun ------------------------------------------------------------ */
 
 static void test_mpi_options(void)
 {
@@ -345,7 +345,7 @@ static void test_rings_on_torch_2(void)
     unload(&l);
 }
 
-/* --- versions ------------------------------------------------------------------------------------ */
+/* --- versions --------------------------------------------------------------------- */
 
 static void test_versions(void)
 {

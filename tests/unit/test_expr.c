@@ -1,4 +1,5 @@
-/* Arithmetic of mappings: values, what is wrong and where, and that no text breaks it. */
+/* Arithmetic of mappings: values, what is wrong and where, and that no text breaks
+ * it. */
 #include "validation/expr.h"
 
 #include <CUnit/CUnit.h>

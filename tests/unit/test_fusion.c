@@ -9,7 +9,7 @@
 
 void test_fusion_register(void);
 
-/* --- what goes together -------------------------------------------------------------- */
+/* --- what goes together ----------------------------------------------------------- */
 
 static void test_take(void)
 {
@@ -46,7 +46,7 @@ static void test_ticks(void)
         CU_ASSERT_EQUAL(fusion_tick_ps(cases[i][0], cases[i][1]), cases[i][2]);
 }
 
-/* --- a fuser by itself --------------------------------------------------------------- */
+/* --- a fuser by itself ------------------------------------------------------------ */
 
 enum { PLANS_MAX = 16 };
 
@@ -104,7 +104,8 @@ static void fire_task(struct sim *sim, struct sim_event *ev)
 static const struct sim_event_type end_type = { "end", fire_end };
 static const struct sim_event_type task_type = { "task", fire_task };
 
-/* Tensors of 10 bytes are ready with tasks 0, 1, 2, 3 of two ranks, at the times given. */
+/* Tensors of 10 bytes are ready with tasks 0, 1, 2, 3 of two ranks, at the times
+ * given. */
 static void run_fuser(struct bench *b, double cycle_s, double threshold,
                       const int64_t at[8])
 {
@@ -130,8 +131,8 @@ static void run_fuser(struct bench *b, double cycle_s, double threshold,
     sim_release(&b->sim);
 }
 
-/* A tensor goes when its slowest rank has it; what comes between ticks waits; buffers go
- * one after the other; the threshold cuts. */
+/* A tensor goes when its slowest rank has it; what comes between ticks waits; buffers
+ * go one after the other; the threshold cuts. */
 static void test_fuser(void)
 {
     static const int64_t at[8] = { 1, 2, 3, 21, 1, 2, 11, 12 };
@@ -152,7 +153,7 @@ static void test_fuser(void)
     CU_ASSERT(b.sent_ps[1] == 4 && b.sent_ps[2] == 11 && b.sent_ps[3] == 21);
 }
 
-/* --- whole steps --------------------------------------------------------------------- */
+/* --- whole steps ------------------------------------------------------------------ */
 
 struct job {
     struct cfg_loader loader;
@@ -205,8 +206,8 @@ static const char *const ways[] = {
 };
 
 /* Equal ranks folded or not, and flow against closed forms where nothing contends: push
- * and pull of servers do, and a folded node stands for the busiest server and the busiest replica. The
- * parts of the step sum up to it. */
+ * and pull of servers do, and a folded node stands for the busiest server and the
+ * busiest replica. The parts of the step sum up to it. */
 static void test_ways(void)
 {
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
@@ -280,7 +281,7 @@ static void test_versions(void)
     }
 }
 
-/* --- rules of libraries -------------------------------------------------------------- */
+/* --- rules of libraries ----------------------------------------------------------- */
 
 static void test_buffers(void)
 {

@@ -1,5 +1,5 @@
-/* Machines imported from NCCL's XML and nvidia-smi: held to what we ship field by field,
- * read back after writing; and what is refused, with its place. */
+/* Machines imported from NCCL's XML and nvidia-smi: held to what we ship field by
+ * field, read back after writing; and what is refused, with its place. */
 #include "base/file.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"
@@ -211,8 +211,8 @@ static void test_dgx1(void)
     cfg_loader_release(&loader);
 }
 
-/* Bridges in bridges are one switch, whose narrowest inner link is the GPU's; NUMA nodes
- * are numbered by their ids; a NIC may have two ports, or hang on the root. */
+/* Bridges in bridges are one switch, whose narrowest inner link is the GPU's; NUMA
+ * nodes are numbered by their ids; a NIC may have two ports, or hang on the root. */
 static void test_nested(void)
 {
     struct cfg_loader loader;

@@ -9,8 +9,8 @@
 void test_input_register(void);
 
 /* Batches as PyTorch's loader hands them out: worker i makes batches i, i + w, ..., the
- * next one as soon as its last is taken; the GPU takes them in order. The mean period over
- * the later half of n batches. */
+ * next one as soon as its last is taken; the GPU takes them in order. The mean period
+ * over the later half of n batches. */
 static double queue_period(int64_t workers, double load_s, double step_s)
 {
     enum { BATCHES = 4096 };
@@ -147,7 +147,8 @@ static void test_storage_rates(void)
                                  "\"throughput\":\"4GB/s\"}",
                                  8),
                         4e9));
-    /* downloaded: from the page cache while it fits into 488 GiB, from the disk beyond */
+    /* downloaded: from the page cache while it fits into 488 GiB, from the disk
+     * beyond */
     CU_ASSERT_TRUE(isinf(read_Bps("/storage={\"dataset\":\"400GiB\"}", 8)));
     CU_ASSERT_TRUE(near(read_Bps("/storage={\"dataset\":\"0.6TiB\"}", 8), 14e9 / 8));
     CU_ASSERT_TRUE(

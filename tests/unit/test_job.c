@@ -239,7 +239,8 @@ static void test_trials_warm(void)
     unload(&l);
 }
 
-/* "a,b{c,d}": the names of an object, and of those in it; of arrays the first element's. */
+/* "a,b{c,d}": the names of an object, and of those in it; of arrays the first
+ * element's. */
 static void names_text(struct strbuf *b, json_t *o)
 {
     const char *key, *comma = "";

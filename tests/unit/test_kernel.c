@@ -242,8 +242,8 @@ static void test_shares_slow_down(void)
     }
 }
 
-/* What a collective leaves: of SMs the rest, of memory what its traffic does not take of
- * the share that memory-bound kernels reach, and never more than was left before. */
+/* What a collective leaves: of SMs the rest, of memory what its traffic does not take
+ * of the share that memory-bound kernels reach, and never more than was left before. */
 static void test_beside(void)
 {
     const struct gpu g = a100();
@@ -270,8 +270,8 @@ static void test_looped(void)
     CU_ASSERT_DOUBLE_EQUAL(kernel_looped_s(&g, 10) / 10, 1.21, 1e-3);
 }
 
-/* vLLM's attention of 128 sequences of 512 tokens took 1,768 us with 12 heads; pages cost
- * nothing where heads are many. */
+/* vLLM's attention of 128 sequences of 512 tokens took 1,768 us with 12 heads; pages
+ * cost nothing where heads are many. */
 static void test_paged(void)
 {
     const struct gpu g = a100();
@@ -294,8 +294,8 @@ static void test_streams(void)
     CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, rate, half), 2 + 2.9e-6, 1e-12);
 }
 
-/* Causal attention of 4 x 64 heads over 16384 tokens took 99.17 ms, one sequence of them
- * 25.22 ms (vLLM flash-attn on A100). */
+/* Causal attention of 4 x 64 heads over 16384 tokens took 99.17 ms, one sequence of
+ * them 25.22 ms (vLLM flash-attn on A100). */
 static void test_flash(void)
 {
     const struct gpu g = a100();
@@ -318,8 +318,8 @@ static void test_flash(void)
     CU_ASSERT(padded < whole && padded > 0.98 * whole); /* fewer bytes alone */
 }
 
-/* Odd lengths slow a single product's arithmetic, those that are no multiple of 16 bytes
- * a batch's; the number of rows does not matter. */
+/* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
+ * bytes a batch's; the number of rows does not matter. */
 static void test_alignment(void)
 {
     struct gpu g = a100();

@@ -1,5 +1,5 @@
-/* Launch scripts: what of Python is read, what is not and says why, and the scenario that
- * comes of it. Refusals: tests/bad/launch-*. */
+/* Launch scripts: what of Python is read, what is not and says why, and the scenario
+ * that comes of it. Refusals: tests/bad/launch-*. */
 #include "config/pointer.h"
 #include "config/python.h"
 #include "parallel/launch.h"
@@ -18,7 +18,7 @@ static const char *const calls[] = { "PyTorch", NULL };
 static const char *const same[] = { "dumps", NULL };
 static const struct python_wanted wanted = { calls, same };
 
-/* --- the language ---------------------------------------------------------------------- */
+/* --- the language ----------------------------------------------------------------- */
 
 /* A value as text: 1, 'a', [1], {'a': 1}, ?why. */
 static void show(char *out, size_t size, const struct python_value *v)
@@ -125,7 +125,7 @@ static void test_values(void)
     }
 }
 
-/* --- calls and notebooks ------------------------------------------------------------------ */
+/* --- calls and notebooks ---------------------------------------------------------- */
 
 static void test_calls(void)
 {
@@ -207,7 +207,7 @@ static void test_limits(void)
     }
 }
 
-/* --- scenarios ------------------------------------------------------------------------------ */
+/* --- scenarios -------------------------------------------------------------------- */
 
 /* A script with that estimator as the scenario; NULL when it is refused. */
 static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,

@@ -1,5 +1,6 @@
-/* Readers of measurements: logs of nccl-tests of several versions, output of the measuring
- * program, tables; and what is refused, with its place. Files are in tests/measure. */
+/* Readers of measurements: logs of nccl-tests of several versions, output of the
+ * measuring program, tables; and what is refused, with its place. Files are in
+ * tests/measure. */
 #include "calibrate/samples.h"
 
 #include "config/datadir.h"

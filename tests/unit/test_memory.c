@@ -1,5 +1,5 @@
-/* Memory over a grid of frameworks and ways to shard: what may never take more. And what
- * pipelines keep, by hand. */
+/* Memory over a grid of frameworks and ways to shard: what may never take more. And
+ * what pipelines keep, by hand. */
 #include "parallel/scenario.h"
 #include "replay/cast.h"
 #include "replay/simulate.h"
@@ -105,8 +105,8 @@ static void expect_less(struct memory less, struct memory more, double slack,
                (double)more.peak_B / 1e6);
 }
 
-/* More sharding, a smaller batch and more recomputation never take more, of a model with so many
- * layers that a few gathered ones are less than what sharding saves. */
+/* More sharding, a smaller batch and more recomputation never take more, of a model
+ * with so many layers that a few gathered ones are less than what sharding saves. */
 static void test_monotone(void)
 {
     static struct memory all[FRAMEWORKS][SHARDINGS][CHECKPOINTINGS][BATCHES];
@@ -172,9 +172,9 @@ static void test_pipeline(void)
     }
 }
 
-/* Through a stage's backward DeepSpeed holds the gradient that came, which at the peak, in
- * the stage's last layer, any library does, and the output that a tensor group has made
- * whole again. */
+/* Through a stage's backward DeepSpeed holds the gradient that came, which at the peak,
+ * in the stage's last layer, any library does, and the output that a tensor group has
+ * made whole again. */
 static void test_stage_ends(void)
 {
     enum { STREAM_B = 64 * S * H * 2 };
@@ -197,10 +197,10 @@ static void test_stage_ends(void)
     }
 }
 
-/* ZeRO 1 of 8 ranks: the last of the states is one flat copy of the parameters, and when
- * the step has ended a rank holds the gradients that it has updated: its share and no more
- * than one tensor (the largest, the embedding) beyond. DeepSpeed's bf16 optimizer sums all
- * in one buffer that stays. */
+/* ZeRO 1 of 8 ranks: the last of the states is one flat copy of the parameters, and
+ * when the step has ended a rank holds the gradients that it has updated: its share and
+ * no more than one tensor (the largest, the embedding) beyond. DeepSpeed's bf16
+ * optimizer sums all in one buffer that stays. */
 static void test_flat_states(void)
 {
     enum { EMBEDDING_B = 8192 * H * 2 };

@@ -175,7 +175,7 @@ static void test_wrong(void)
     }
 }
 
-/* --- model FLOPs ------------------------------------------------------------------- */
+/* --- model FLOPs ------------------------------------------------------------------ */
 
 /* Narayanan 2021: 72 B s l h^2 (1 + s/6h + V/12lh). */
 static void test_flops(void)
@@ -195,10 +195,11 @@ static void test_flops(void)
     cfg_loader_release(&loader);
 }
 
-/* --- frameworks -------------------------------------------------------------------- */
+/* --- frameworks ------------------------------------------------------------------- */
 
-/* A queue of two servers in a row: the host issues kernels at random (exponential gaps of
- * mean 1), the GPU takes the same for each; both begin together. Mean time of `n`. */
+/* A queue of two servers in a row: the host issues kernels at random (exponential
+ * gaps of mean 1), the GPU takes the same for each; both begin together. Mean time
+ * of `n`. */
 static double tandem(gsl_rng *rng, int n, double gpu)
 {
     enum { DRAWS = 2000 };

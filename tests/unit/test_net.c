@@ -287,7 +287,8 @@ static void test_host_routes(void)
     cfg_loader_release(&loader);
 }
 
-/* A million instances fold to one copy; unfolded they are refused before any is made. */
+/* A million instances fold to one copy; unfolded they are refused before any is
+ * made. */
 static void test_sizes(void)
 {
     struct cfg_loader loader;

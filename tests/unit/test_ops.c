@@ -335,7 +335,7 @@ static void test_tensor_traffic(void)
     arena_release(&a);
 }
 
-/* --- what any list holds ------------------------------------------------------------- */
+/* --- what any list holds ---------------------------------------------------------- */
 
 /* A kept tensor is freed within the backward list; gradients complete once each. */
 static void check_block(const struct op_block *block)
@@ -567,8 +567,8 @@ static void test_fused_gate(void)
     arena_release(&a);
 }
 
-/* Rotary embeddings in one kernel each way read and write queries and keys once; the eager
- * chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
+/* Rotary embeddings in one kernel each way read and write queries and keys once; the
+ * eager chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
 static void test_fused_rope(void)
 {
     struct arena a;
@@ -602,8 +602,8 @@ static void test_fused_rope(void)
     arena_release(&a);
 }
 
-/* Activations that eager code computes step by step (MODEL.md, 8.21): kernels, bytes and
- * kept tensors over those of one kernel, in elements of the MLP's inside. */
+/* Activations that eager code computes step by step (MODEL.md, 8.21): kernels, bytes
+ * and kept tensors over those of one kernel, in elements of the MLP's inside. */
 static void test_activations(void)
 {
     static const struct {

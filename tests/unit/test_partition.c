@@ -1,5 +1,5 @@
-/* Partitioning: the search against brute force, D'Hondt against a known seat count, each
- * method's cut by hand, and what holds for all of them. */
+/* Partitioning: the search against brute force, D'Hondt against a known seat count,
+ * each method's cut by hand, and what holds for all of them. */
 #include "parallel/partition.h"
 #include "parallel/smp_tree.h"
 
@@ -80,7 +80,7 @@ static void test_dhondt(void)
     CU_ASSERT_EQUAL(memcmp(given, want, sizeof(want)), 0);
 }
 
-/* --- SMP's tree -------------------------------------------------------------------- */
+/* --- SMP's tree ------------------------------------------------------------------- */
 
 /* A small head behind a large body falls on the first device. */
 static void test_tree_head_goes_first(void)
@@ -115,9 +115,10 @@ static void test_tree_recurses(void)
     CU_ASSERT_EQUAL(top[2].device, 0); /* its segment got none */
 }
 
-/* --- methods ------------------------------------------------------------------------ */
+/* --- methods ---------------------------------------------------------------------- */
 
-/* An embedding without FLOPs and much memory, layers alike, a head with much of both. */
+/* An embedding without FLOPs and much memory, layers alike, a head with much of
+ * both. */
 static void make_modules(struct partition_module *m, int64_t layers)
 {
     m[0] = (struct partition_module) { .compute = 0, .memory = 3, .parameters = 3 };

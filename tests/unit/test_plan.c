@@ -16,7 +16,7 @@ void test_plan_register(void);
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-/* --- a job from words ------------------------------------------------------------------ */
+/* --- a job from words ------------------------------------------------------------- */
 
 enum { WORDS = 6 };
 
@@ -60,7 +60,7 @@ static void close_job(struct planned *x)
     cfg_loader_release(&x->loader);
 }
 
-/* --- the counter ------------------------------------------------------------------------- */
+/* --- the counter ------------------------------------------------------------------ */
 
 /* Next number of mixed radix; false after the last. */
 static bool count_up(const struct space *s, struct space_point *p)
@@ -108,7 +108,7 @@ static void test_counter(void)
     close_job(&x);
 }
 
-/* --- what is kept ------------------------------------------------------------------------- */
+/* --- what is kept ----------------------------------------------------------------- */
 
 static int by_order(const void *a, const void *b)
 {
@@ -137,7 +137,7 @@ static void test_best(void)
     best_release(&c);
 }
 
-/* --- searches ------------------------------------------------------------------------------- */
+/* --- searches --------------------------------------------------------------------- */
 
 /* Small enough to simulate all of it. */
 static const struct job_words small[] = {
@@ -301,9 +301,10 @@ static void test_threads(void)
     close_job(&x);
 }
 
-/* --- what a plan is written as ----------------------------------------------------------------- */
+/* --- what a plan is written as ---------------------------------------------------- */
 
-/* Every stack's scenario, SageMaker's dictionaries among them, takes the plan's time. */
+/* Every stack's scenario, SageMaker's dictionaries among them, takes the plan's
+ * time. */
 static void test_scenarios(void)
 {
     for (int stack = 0; stack < SPACE_STACKS_N; stack++) {
@@ -347,7 +348,7 @@ static void test_scenarios(void)
     }
 }
 
-/* --- prices ------------------------------------------------------------------------------------ */
+/* --- prices ----------------------------------------------------------------------- */
 
 static void test_prices(void)
 {
@@ -380,7 +381,7 @@ static void test_prices(void)
     }
 }
 
-/* --- what cannot be --------------------------------------------------------------------------- */
+/* --- what cannot be --------------------------------------------------------------- */
 
 static void test_empty(void)
 {
@@ -407,7 +408,7 @@ static void test_empty(void)
     }
 }
 
-/* --- whole jobs --------------------------------------------------------------------------- */
+/* --- whole jobs ------------------------------------------------------------------- */
 
 static const char squad[] =
     "{ 'model': 'bert-base-uncased', 'cluster': { 'instance': 'p3.8xlarge' },"
@@ -484,7 +485,8 @@ static void test_whole_job(void)
     close_job(&x);
 }
 
-/* --tokens is the job's length, also of the phases around it; a budget is of all of it. */
+/* --tokens is the job's length, also of the phases around it; a budget is of all of
+ * it. */
 static void test_job_budget(void)
 {
     struct plan_options o = { .objective = PLAN_TIME, .simulate_most = 8 };

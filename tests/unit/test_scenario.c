@@ -55,7 +55,7 @@ static void unload(struct loaded *l)
     cfg_loader_release(&l->loader);
 }
 
-/* --- shipped scenarios -------------------------------------------------------------- */
+/* --- shipped scenarios ------------------------------------------------------------ */
 
 static void test_shipped(void)
 {
@@ -108,7 +108,7 @@ static void test_all_shipped(void)
     cfg_loader_release(&names);
 }
 
-/* --- defaults ----------------------------------------------------------------------- */
+/* --- defaults --------------------------------------------------------------------- */
 
 static void test_defaults(void)
 {
@@ -191,7 +191,7 @@ static void test_job_steps(void)
     }
 }
 
-/* --- the batch ------------------------------------------------------------------------ */
+/* --- the batch -------------------------------------------------------------------- */
 
 struct batch_case { /* 0: not written; data is 16; a want of 0: an error */
     int64_t micro, accumulation, global, want_micro, want_accumulation, want_global;
@@ -252,7 +252,7 @@ static void test_batch(void)
     }
 }
 
-/* --- the dictionary and the environment -------------------------------------------------- */
+/* --- the dictionary and the environment ------------------------------------------- */
 
 static void test_launchers(void)
 {
@@ -325,7 +325,7 @@ static void test_notes(void)
     unload(&l);
 }
 
-/* --- tasks ---------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------ */
 
 static void test_tasks(void)
 {
@@ -351,7 +351,7 @@ static void test_tasks(void)
     }
 }
 
-/* --- states ----------------------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------- */
 
 /* Bytes per parameter: DeepSpeed's and Hugging Face's tables. */
 static void test_states(void)
@@ -400,7 +400,7 @@ static void test_states(void)
     unload(&l);
 }
 
-/* --- the words of errors (more of them: tests/bad) --------------------------------------------- */
+/* --- the words of errors (more of them: tests/bad) -------------------------------- */
 
 /* clang-format off */
 static const struct { const char *change, *error; } refusals[] = {

@@ -65,8 +65,8 @@ static double labelled_s(const struct program *p, const char *label)
     return units_s(sum_ps);
 }
 
-/* FSDP joins a unit's gradients, casts and divides them before they are scattered: so many
- * bytes for each byte scattered, of all parameters once a microbatch. */
+/* FSDP joins a unit's gradients, casts and divides them before they are scattered: so
+ * many bytes for each byte scattered, of all parameters once a microbatch. */
 static void test_copies(void)
 {
     static const char label[] = "gradients to flat parameter";
@@ -132,8 +132,8 @@ static double computed_s(const struct program *p)
     return units_s(sum_ps);
 }
 
-/* Ranks wait for the slowest of them in each unit, by a share of its time that grows with
- * their number beyond a node's eight (MODEL.md, 8.22). */
+/* Ranks wait for the slowest of them in each unit, by a share of its time that grows
+ * with their number beyond a node's eight (MODEL.md, 8.22). */
 static void test_slowest(void)
 {
     static const double beyond = 0.593435; /* sqrt(2 ln 32) - sqrt(2 ln 8) */
@@ -178,9 +178,9 @@ static struct spent spent_with(enum checkpointing how, int64_t every)
     return spent;
 }
 
-/* Checkpoints of some layers, and of some operators of each (MODEL.md, 8.23): of 8 layers 4
- * are computed again; of a layer's four products and its attention the second product is,
- * the fourth would be behind all that backward needs. */
+/* Checkpoints of some layers, and of some operators of each (MODEL.md, 8.23): of 8
+ * layers 4 are computed again; of a layer's four products and its attention the second
+ * product is, the fourth would be behind all that backward needs. */
 static void test_partly(void)
 {
     double tokens = 2.0 * 512, h = 1024;

@@ -29,7 +29,8 @@ struct job {
     struct scenario s;
 };
 
-/* `changes`: pointer=value, separated by blanks; keys of parallelism without pointer. */
+/* `changes`: pointer=value, separated by blanks; keys of parallelism without
+ * pointer. */
 static void load(struct job *j, const char *changes)
 {
     bench_scenario(&j->loader, &j->s, base_text, "/parallelism/", changes);
@@ -194,8 +195,8 @@ static void test_folded(void)
     }
 }
 
-/* Where stages lie unlike over instances a few ranks are all simulated; of many the first
- * of each stage stands for the others, and that is said. */
+/* Where stages lie unlike over instances a few ranks are all simulated; of many the
+ * first of each stage stands for the others, and that is said. */
 static void test_uneven(void)
 {
     static const struct {
@@ -267,8 +268,8 @@ static void test_parts(void)
     }
 }
 
-/* States on the host (MODEL.md, R8.6): the GPU lacks just what is away, and waits for the
- * copies and the host's update as the law says, where nothing hides them. */
+/* States on the host (MODEL.md, R8.6): the GPU lacks just what is away, and waits for
+ * the copies and the host's update as the law says, where nothing hides them. */
 static void test_offload(void)
 {
 #define GRADIENTS "library=\"deepspeed\" sharding={\"strategy\":\"gradients\""
@@ -332,8 +333,8 @@ static void test_waits(void)
     }
 }
 
-/* FLOPs of a step, all stages together, are the operator list's, however it is cut: what
- * is sliced over the tensor group is so on every rank. */
+/* FLOPs of a step, all stages together, are the operator list's, however it is cut:
+ * what is sliced over the tensor group is so on every rank. */
 static void test_flops(void)
 {
     static const char *const cuts[] = { "pipeline=2", "pipeline=4",
@@ -428,8 +429,8 @@ static void test_references(void)
     }
 }
 
-/* Broadcasts of a stage's program: one a microbatch, in their order, each behind a kernel
- * of that forward and before its backward. */
+/* Broadcasts of a stage's program: one a microbatch, in their order, each behind a
+ * kernel of that forward and before its backward. */
 static void check_broadcasts(const struct program *p, int32_t microbatches)
 {
     int32_t n = 0, begun = 0; /* backwards */
@@ -618,8 +619,8 @@ static void test_slowed(void)
     CU_ASSERT_DOUBLE_EQUAL(r[0].layer.forward_s, r[1].layer.forward_s, 1e-12);
 }
 
-/* The ranks of a tensor group come to a sum one after the other: each sum that is waited
- * for is that much later. The host takes no time here. */
+/* The ranks of a tensor group come to a sum one after the other: each sum that is
+ * waited for is that much later. The host takes no time here. */
 static void test_skew(void)
 {
     static const int degrees[] = { 2, 8 };
@@ -674,8 +675,8 @@ static double softened_s(const char *checkpointing, int layers)
 }
 
 /* The host keeps its lead from what is computed again into the backward behind it: far
- * ahead, it loses by the square of the deviation over the lead (MODEL.md 4.2), a third of
- * forward's loss where backward is twice as long. */
+ * ahead, it loses by the square of the deviation over the lead (MODEL.md 4.2), a third
+ * of forward's loss where backward is twice as long. */
 static void test_softened(void)
 {
     double none_s =
@@ -709,9 +710,9 @@ static void test_pieces(void)
 }
 
 /* Gathers of updated parameters beside the next forward: they end with the blocks that
- * wait for them. In one bucket all of forward waits, and the step is as long as with the
- * gather behind the update; in small ones forward hides all but the first, and beside
- * them kernels are slower. */
+ * wait for them. In one bucket all of forward waits, and the step is as long as with
+ * the gather behind the update; in small ones forward hides all but the first, and
+ * beside them kernels are slower. */
 static void test_param_gather(void)
 {
     static const char *const ways[] = {

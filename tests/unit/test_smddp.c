@@ -24,8 +24,8 @@ static int plan(struct bench *b, enum coll_op op, enum coll_algorithm algorithm,
     return coll_plan_make(out, &b->arena, b->net, &q, &b->err);
 }
 
-/* Bytes of one phase over all links of a kind whose end `from` says out or in; what NICs
- * carry of host memory is charged less than GPU traffic, which is undone here. */
+/* Bytes of one phase over all links of a kind whose end `from` says out or in; what
+ * NICs carry of host memory is charged less than GPU traffic, which is undone here. */
 static double bytes_on(const struct bench *b, const struct coll_phase *phase,
                        enum net_kind kind)
 {
@@ -41,9 +41,9 @@ static double bytes_on(const struct bench *b, const struct coll_phase *phase,
     return sum;
 }
 
-/* One buffer on N nodes: every node's NICs send and receive 2 S (N-1)/N; its GPUs copy S
- * out over PCIe; memory is accessed S + 4 S (N-1)/N + 3 S (N-1)/N + S times, two accesses
- * a unit of the link. */
+/* One buffer on N nodes: every node's NICs send and receive 2 S (N-1)/N; its GPUs copy
+ * S out over PCIe; memory is accessed S + 4 S (N-1)/N + 3 S (N-1)/N + S times, two
+ * accesses a unit of the link. */
 static void test_bytes_of_reduce(void)
 {
     static const double S = 24 << 20;
@@ -70,7 +70,8 @@ static void test_bytes_of_reduce(void)
     }
 }
 
-/* S1 to S4 of MODEL.md for a buffer that is all there is, with the terms of the files. */
+/* S1 to S4 of MODEL.md for a buffer that is all there is, with the terms of the
+ * files. */
 static void test_closed_form(void)
 {
     struct bench b;
@@ -227,8 +228,8 @@ static void test_mics_bytes(void)
     bench_release(&b);
 }
 
-/* The mesh takes in S (N-1)/N a node and S (g-1)/g a port, and its latency does not grow
- * with the nodes, as a ring's does. */
+/* The mesh takes in S (N-1)/N a node and S (g-1)/g a port, and its latency does not
+ * grow with the nodes, as a ring's does. */
 static void test_gather(void)
 {
     static const double S = 1 << 26;

@@ -1,6 +1,6 @@
 /* SMP's tensor groups: what they put on the wire at the ends of the distributed
- * transformer and at modules that stay whole, against formulas of the sizes alone; what a
- * rank computes and holds of them; folded against unfolded. */
+ * transformer and at modules that stay whole, against formulas of the sizes alone; what
+ * a rank computes and holds of them; folded against unfolded. */
 #include "replay/simulate.h"
 
 #include "scenario_bench.h"
@@ -71,8 +71,8 @@ struct volumes {
 #define SPEED "optimize=\"speed\""
 #define PRESCALED "prescaled_batch=true"
 
-/* Numbers: sums of one fp32 number a token. Ends: gathered in one direction each by ranks
- * that hold whole streams, exchanged in both by those that hold slices. */
+/* Numbers: sums of one fp32 number a token. Ends: gathered in one direction each by
+ * ranks that hold whole streams, exchanged in both by those that hold slices. */
 static void test_volumes(void)
 {
     static const struct volumes cases[] = {
@@ -132,8 +132,8 @@ static void test_gradients(void)
                            ends * E, 1);
 }
 
-/* A rank's FLOPs do not change where it runs a whole module on its own samples; on all of
- * the group's they grow by what it no longer shares. */
+/* A rank's FLOPs do not change where it runs a whole module on its own samples; on all
+ * of the group's they grow by what it no longer shares. */
 static void test_flops(void)
 {
     struct simulate_result shared, whole;
@@ -154,8 +154,8 @@ static void test_flops(void)
     }
 }
 
-/* The input of a layer that a checkpoint keeps: all of the stream under "speed", a slice
- * under "memory", a rank's own samples where the MLP is whole. */
+/* The input of a layer that a checkpoint keeps: all of the stream under "speed", a
+ * slice under "memory", a rank's own samples where the MLP is whole. */
 static void test_checkpoints(void)
 {
     static const struct {

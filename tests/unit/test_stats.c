@@ -60,7 +60,8 @@ static void test_rankings(void)
     }
 }
 
-/* Jobs weigh alike; one whose alternatives are all equal has no order to be right about. */
+/* Jobs weigh alike; one whose alternatives are all equal has no order to be right
+ * about. */
 static void test_mean_of_rankings(void)
 {
     static const struct ranking jobs[] = {

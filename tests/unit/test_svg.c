@@ -1,5 +1,5 @@
-/* Figures as files: ids that pages and tests find in the SVG, the same bytes twice, names
- * of files; the figures of clusters and collectives. */
+/* Figures as files: ids that pages and tests find in the SVG, the same bytes twice,
+ * names of files; the figures of clusters and collectives. */
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"

@@ -202,7 +202,8 @@ static void test_ranks(void)
     free(x);
 }
 
-/* Milliseconds that the counter says a GPU's kernels took, of a trace that ends then. */
+/* Milliseconds that the counter says a GPU's kernels took, of a trace that ends
+ * then. */
 static double counted_busy_ms(const char *text, double end_ms)
 {
     json_t *root = json_loads(text, 0, NULL), *e;

@@ -1,8 +1,8 @@
 /* Bytes that a whole step puts on all links of a kind, against closed forms that know
- * nothing of plans: a ring of n ranks passes (n-1)/n of S over each of its hops (twice for
- * an all-reduce), a hop inside a node loads two ports of the switch, one between nodes two
- * NICs and the way to them. What is charged is the bytes over the protocol's efficiency
- * (MODEL.md, (C7), (C10)), which all jobs here pin to NCCL's Simple. */
+ * nothing of plans: a ring of n ranks passes (n-1)/n of S over each of its hops (twice
+ * for an all-reduce), a hop inside a node loads two ports of the switch, one between
+ * nodes two NICs and the way to them. What is charged is the bytes over the protocol's
+ * efficiency (MODEL.md, (C7), (C10)), which all jobs here pin to NCCL's Simple. */
 #include "parallel/scenario.h"
 #include "replay/cast.h"
 #include "replay/run.h"
@@ -144,7 +144,8 @@ static void test_ddp(void)
     check(dense_text, "library=\"ddp\"", wants_ddp);
 }
 
-/* Four all-reduces of x a layer and microbatch, two at the ends, and the loss's three. */
+/* Four all-reduces of x a layer and microbatch, two at the ends, and the loss's
+ * three. */
 static void wants_tensor(const struct job *j, double *nvlink_B, double *nic_B)
 {
     double bytes = M * ((4 * L + 2) * x_B + 3.0 * B * S * 4);
@@ -209,8 +210,8 @@ static void wants_sharded(const struct job *j, double *nvlink_B, double *nic_B)
     *nic_B = hops_B(j, true, true, 1, N, bytes) / shared_frac(j);
 }
 
-/* Shards in each node. Gradients of a shard are summed over the nodes, by two trees that
- * pass half of it each: (C11) has every node receive and send it twice. */
+/* Shards in each node. Gradients of a shard are summed over the nodes, by two trees
+ * that pass half of it each: (C11) has every node receive and send it twice. */
 static void wants_hybrid(const struct job *j, double *nvlink_B, double *nic_B)
 {
     double gathered_B = M * (2 * L * layer + root) * E;

@@ -66,8 +66,8 @@ static void test_factors(void)
         }
 }
 
-/* Factors are finite, positive and fall with the probability, however wide or narrow the
- * law and however far out. */
+/* Factors are finite, positive and fall with the probability, however wide or narrow
+ * the law and however far out. */
 static void test_wide_and_narrow(void)
 {
     static const double cvs[] = { 1e-200, 1e-9, 0.0999, 0.1001, 1, 3, 10 };
@@ -92,8 +92,8 @@ static void test_narrow_gamma(void)
     }
 }
 
-/* E[max of n]: of normals (tables of order statistics: Tippett 1925, Teichroew 1956), and
- * of exponentials, the gamma of cv 1: the harmonic number H_n. */
+/* E[max of n]: of normals (tables of order statistics: Tippett 1925, Teichroew 1956),
+ * and of exponentials, the gamma of cv 1: the harmonic number H_n. */
 static void test_largest(void)
 {
     static const struct {
@@ -189,9 +189,9 @@ static void test_threads(void)
 }
 
 /* Equal ranks drawn by the slowest of them give what drawing every rank does: of what
- * jitter adds to the step. Where ranks are coupled otherwise the former errs upwards: in
- * pipelines (the slowest of each stage are not of one replica) and where tensor groups
- * that are drawn apart get out of each other's way on the links. */
+ * jitter adds to the step. Where ranks are coupled otherwise the former errs upwards:
+ * in pipelines (the slowest of each stage are not of one replica) and where tensor
+ * groups that are drawn apart get out of each other's way on the links. */
 static void test_unfolded(void)
 {
     static const struct {
@@ -309,7 +309,8 @@ static void test_syncs(void)
     }
 }
 
-/* Workers of asynchronous servers wait for none; of synchronous ones, for the slowest. */
+/* Workers of asynchronous servers wait for none; of synchronous ones, for the
+ * slowest. */
 static void test_servers(void)
 {
     static const char *const changes[] = {

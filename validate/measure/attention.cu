@@ -1,7 +1,7 @@
 /* Attention: a simple fused kernel (one pass over the keys with a running maximum, as
- * flash attention does, but on the ordinary cores), and the unfused chain of products and
- * softmax. The fused one says what the memory traffic of such a kernel costs; its rate of
- * arithmetic is no library's, and its rows say so. */
+ * flash attention does, but on the ordinary cores), and the unfused chain of products
+ * and softmax. The fused one says what the memory traffic of such a kernel costs; its
+ * rate of arithmetic is no library's, and its rows say so. */
 #include "buffer.h"
 #include "kernels.h"
 #include "product.h"
@@ -12,7 +12,8 @@
 
 enum { TILE = 32, D_MOST = 128 };
 
-/* A block has TILE queries of one head, a warp TILE / 8 of them; lanes share the columns. */
+/* A block has TILE queries of one head, a warp TILE / 8 of them; lanes share the
+ * columns. */
 static __global__ void flash(dtype_t t, void *y, const void *q, const void *k,
                              const void *v, float scale, bool causal, int s, int d)
 {

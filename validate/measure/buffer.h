@@ -1,6 +1,6 @@
-/* Device memory with random content that the host can compute again, element by element:
- * element i of a buffer of seed s is a function of (s, i), rounded to the buffer's format.
- * So references need no copies of inputs. */
+/* Device memory with random content that the host can compute again, element by
+ * element: element i of a buffer of seed s is a function of (s, i), rounded to the
+ * buffer's format. So references need no copies of inputs. */
 #ifndef SMSIM_MEASURE_BUFFER_H
 #define SMSIM_MEASURE_BUFFER_H
 

@@ -1,6 +1,6 @@
 /* Collectives of NCCL by size, for every number of GPUs from one up. Sizes are those of
- * nccl-tests: the whole buffer, of all ranks together for all-gather, reduce-scatter and
- * all-to-all. */
+ * nccl-tests: the whole buffer, of all ranks together for all-gather, reduce-scatter
+ * and all-to-all. */
 #include "group.h"
 #include "timing.h"
 

@@ -76,7 +76,7 @@ void kernel_multiply_bwd(cudaStream_t stream, dtype_t dtype, void *da, void *db,
     multiply_bwd8<<<blocks_of(n), 256, 0, stream>>>(dtype, da, db, dy, a, b, n / 8);
 }
 
-/* --- activations: GELU by tanh (Hendrycks and Gimpel 2016), SiLU ----------------------- */
+/* --- activations: GELU by tanh (Hendrycks and Gimpel 2016), SiLU ------------------ */
 
 static __device__ __forceinline__ float activate(enum kernel_activation which, float x,
                                                  float *slope)
@@ -136,7 +136,7 @@ void kernel_activation_bwd(cudaStream_t stream, dtype_t dtype,
     activation_bwd8<<<blocks_of(n), 256, 0, stream>>>(dtype, which, dx, dy, x, n / 8);
 }
 
-/* --- dropout ------------------------------------------------------------------------------ */
+/* --- dropout ---------------------------------------------------------------------- */
 
 static __device__ __forceinline__ uint32_t hash(uint32_t x)
 {
@@ -199,7 +199,7 @@ void kernel_dropout_bwd(cudaStream_t stream, dtype_t dtype, void *dx, const void
     dropout_bwd8<<<blocks_of(n), 256, 0, stream>>>(dtype, dx, dy, mask, p, n / 8);
 }
 
-/* --- Adam (Kingma and Ba 2015, decoupled decay) ------------------------------------------ */
+/* --- Adam (Kingma and Ba 2015, decoupled decay) ----------------------------------- */
 
 struct corrections {
     float first, second; /* 1 / (1 - beta^step) */

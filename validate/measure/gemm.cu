@@ -1,7 +1,7 @@
 /* Matrix products over a designed set of shapes: products of common models at several
- * batches, tile counts around whole waves, depths, thin ones that only read, batched ones
- * of attention, and random ones. In a shuffled order, so that a budget that runs out has
- * seen some of each. */
+ * batches, tile counts around whole waves, depths, thin ones that only read, batched
+ * ones of attention, and random ones. In a shuffled order, so that a budget that runs
+ * out has seen some of each. */
 #include "buffer.h"
 #include "product.h"
 #include "product_fp8.h"
@@ -45,7 +45,8 @@ static void add(struct shapes *all, enum product_layout layout, int64_t m, int64
         all->v[all->n++] = s;
 }
 
-/* Forward and both gradients of the products of BERT-large, GPT-2 XL, Llama 7B, GPT-3. */
+/* Forward and both gradients of the products of BERT-large, GPT-2 XL, Llama 7B,
+ * GPT-3. */
 static void add_models(struct shapes *all)
 {
     static const int64_t columns[][2] = {
@@ -150,7 +151,7 @@ static void shuffle(struct shapes *all)
     }
 }
 
-/* --- one product ----------------------------------------------------------------------- */
+/* --- one product ------------------------------------------------------------------ */
 
 struct bench {
     struct product p;

@@ -38,8 +38,9 @@ struct group {
     volatile int failed; /* some member could not start: the others do not wait */
 };
 
-/* Opens GPUs 0..n-1, joins them when there are several (or NCCL is asked for), runs, and
- * closes. The first error of a member is put into m. Rank 0 writes rows, to m->rows. */
+/* Opens GPUs 0..n-1, joins them when there are several (or NCCL is asked for), runs,
+ * and closes. The first error of a member is put into m. Rank 0 writes rows, to
+ * m->rows. */
 int group_run(struct measure *m, int n, bool nccl, member_fn *run, void *arg);
 
 void group_wait(struct member *member); /* until all members have come */

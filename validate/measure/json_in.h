@@ -1,5 +1,5 @@
-/* The little of JSON that a config.json of Hugging Face needs: numbers, words and true or
- * false of the outermost object. What is nested is passed over. */
+/* The little of JSON that a config.json of Hugging Face needs: numbers, words and true
+ * or false of the outermost object. What is nested is passed over. */
 #ifndef SMSIM_MEASURE_JSON_IN_H
 #define SMSIM_MEASURE_JSON_IN_H
 

@@ -1,7 +1,7 @@
-/* The memory-bound kernels of a transformer, written so that each operand moves once, in
- * loads of 16 bytes: what a good library does. Arithmetic is fp32; `dtype` is that of the
- * tensors (fp16, bf16 or fp32). Shapes stand behind the pointers. All launch on `stream`;
- * the caller asks cudaGetLastError. Sizes marked * must be multiples of 8. */
+/* The memory-bound kernels of a transformer, written so that each operand moves once,
+ * in loads of 16 bytes: what a good library does. Arithmetic is fp32; `dtype` is that
+ * of the tensors (fp16, bf16 or fp32). Shapes stand behind the pointers. All launch on
+ * `stream`; the caller asks cudaGetLastError. Sizes marked * must be multiples of 8. */
 #ifndef SMSIM_MEASURE_KERNELS_H
 #define SMSIM_MEASURE_KERNELS_H
 
@@ -43,9 +43,9 @@ void kernel_bias_grad(cudaStream_t stream, dtype_t dtype, void *dbias, const voi
                       int64_t columns);
 enum { KERNEL_PARTS = 64 };
 
-/* Layer norm, or RMS norm (beta NULL, no mean). stats: mean and 1/deviation of each row.
- * The gradient makes dx, and those of gamma and beta through partial sums
- * [2 x KERNEL_PARTS, columns]. */
+/* Layer norm, or RMS norm (beta NULL, no mean). stats: mean and 1/deviation of each
+ * row. The gradient makes dx, and those of gamma and beta through partial sums [2 x
+ * KERNEL_PARTS, columns]. */
 void kernel_norm(cudaStream_t stream, dtype_t dtype, void *y, float *stats,
                  const void *x, const void *gamma, const void *beta, int64_t rows,
                  int64_t columns);
@@ -66,8 +66,9 @@ void kernel_gather(cudaStream_t stream, dtype_t dtype, void *y, const void *tabl
 void kernel_scatter(cudaStream_t stream, dtype_t dtype, void *dtable, const void *dy,
                     const int *index, int64_t rows, int64_t columns);
 
-/* Cross-entropy: loss[r] = log sum exp x[r,:] - x[r, label]; lse[r] is kept. The gradient
- * is of the mean over rows (dx may be x), columns from `words` on are padding. */
+/* Cross-entropy: loss[r] = log sum exp x[r,:] - x[r, label]; lse[r] is kept. The
+ * gradient is of the mean over rows (dx may be x), columns from `words` on are
+ * padding. */
 void kernel_loss(cudaStream_t stream, dtype_t dtype, float *loss, float *lse,
                  const void *x, const int *labels, int64_t rows, int64_t columns,
                  int64_t words);
@@ -84,8 +85,8 @@ void kernel_adam(cudaStream_t stream, dtype_t dtype, void *weights /* [n*] */,
                  float *master, float *m, float *v, const void *gradients,
                  struct kernel_adam how, int64_t n);
 
-/* [tokens, heads, 3, d] of queries, keys, values from three [heads, ..] as the products of
- * attention leave them: tokens are s x b with b fastest; x is [b x heads, s, d*]. */
+/* [tokens, heads, 3, d] of queries, keys, values from three [heads, ..] as the products
+ * of attention leave them: tokens are s x b with b fastest; x is [b x heads, s, d*]. */
 void kernel_merge_heads(cudaStream_t stream, dtype_t dtype, void *y, const void *x,
                         int64_t s, int64_t b, int64_t heads, int64_t d);
 void kernel_merge_qkv(cudaStream_t stream, dtype_t dtype, void *y, const void *q,

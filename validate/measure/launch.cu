@@ -114,7 +114,7 @@ int section_launch(struct measure *m)
     return 0;
 }
 
-/* --- clocks ----------------------------------------------------------------------------- */
+/* --- clocks ----------------------------------------------------------------------- */
 
 /* Ticks of the SM's clock and of the nanosecond timer over a loop of one thread. */
 static __global__ void ticks(long long *out, int turns)

@@ -17,8 +17,8 @@ enum { TRIES_MOST = 8 };
 
 static const double grace_s = 60; /* beyond its deadline a section is ended */
 
-/* In the order in which they run. The share is of the budget; what a section leaves goes
- * to those after it. */
+/* In the order in which they run. The share is of the budget; what a section leaves
+ * goes to those after it. */
 static const struct section {
     const char *name;
     section_fn *run;
@@ -41,7 +41,7 @@ static const struct section {
 };
 enum { SECTIONS_N = sizeof(sections) / sizeof(sections[0]) };
 
-/* --- the output file ---------------------------------------------------------------------- */
+/* --- the output file -------------------------------------------------------------- */
 
 struct text {
     char *s;
@@ -113,7 +113,7 @@ static int save(const struct output *o, bool complete)
     return 0;
 }
 
-/* --- processes ------------------------------------------------------------------------------ */
+/* --- processes -------------------------------------------------------------------- */
 
 /* A section on one device, and how far earlier tries came. */
 struct task {
@@ -243,8 +243,9 @@ static enum ending run_task(struct output *o, const struct task *t, line_fn *tak
     return WEXITSTATUS(status) ? FAILED : ENDED;
 }
 
-/* A fault of a kernel spoils its process for good: a section that counts its items goes on
- * in another, behind the item that was at fault. Returns 0 when it came to its end. */
+/* A fault of a kernel spoils its process for good: a section that counts its items
+ * goes on in another, behind the item that was at fault. Returns 0 when it came to
+ * its end. */
 static int run_section(struct output *o, const struct section *s, int index,
                        double seconds)
 {
@@ -267,7 +268,7 @@ static int run_section(struct output *o, const struct section *s, int index,
     return -1;
 }
 
-/* --- what there is ------------------------------------------------------------------------- */
+/* --- what there is ---------------------------------------------------------------- */
 
 /* In a process of its own: the number of GPUs, or why there are none. */
 static int count_devices(int *n, char *why, size_t size)
@@ -419,7 +420,7 @@ static int measure(const struct measure_options *options)
     return rc ? EXIT_BAD_INPUT : 0;
 }
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------- */
 
 static void print_help(void)
 {

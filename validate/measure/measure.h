@@ -1,12 +1,12 @@
-/* smsim-measure: what the GPUs of this machine do. The program stands alone (CUDA runtime,
- * cuBLAS, NCCL, libc); its output is read by `smsim calibrate`.
+/* smsim-measure: what the GPUs of this machine do. The program stands alone (CUDA
+ * runtime, cuBLAS, NCCL, libc); its output is read by `smsim calibrate`.
  *
  * Each section runs in a process of its own, so that one whose kernel faults, or whose
  * GPU disappears, is recorded and the run goes on; the parent never touches CUDA. A
  * section writes rows, one JSON object a line; the parent keeps the output file whole.
  *
- * Functions that can fail return 0, or -1 with the reason in m->error. Times are seconds,
- * sizes bytes, rates per second. */
+ * Functions that can fail return 0, or -1 with the reason in m->error. Times are
+ * seconds, sizes bytes, rates per second. */
 #ifndef SMSIM_MEASURE_H
 #define SMSIM_MEASURE_H
 
@@ -52,9 +52,9 @@ struct measure {
 double measure_now_s(void); /* monotonic */
 double measure_left_s(const struct measure *m);
 
-/* Whether the next item of a section is to be measured: not when an earlier process of the
- * section has had it. Items are counted alike in every process, whatever the time; rows
- * tell theirs. */
+/* Whether the next item of a section is to be measured: not when an earlier process of
+ * the section has had it. Items are counted alike in every process, whatever the time;
+ * rows tell theirs. */
 bool measure_next(struct measure *m);
 
 int measure_fail(struct measure *m, const char *fmt, ...)

@@ -1,7 +1,7 @@
 /* Kernels over rows: norms, softmax, biases, losses. A block has a row. */
 #include "vec8.cuh"
 
-/* --- biases --------------------------------------------------------------------------------- */
+/* --- biases ----------------------------------------------------------------------- */
 
 static __global__ void bias_add8(dtype_t t, void *y, const void *bias, int64_t eights,
                                  int64_t row_eights)
@@ -28,8 +28,8 @@ void kernel_bias_add(cudaStream_t stream, dtype_t dtype, void *y, const void *bi
 enum { COLUMN_BLOCKS_MOST = 4096 };
 static __device__ unsigned int parts_done[COLUMN_BLOCKS_MOST];
 
-/* Whether all other parts of this block's columns are written. The counter goes round, so
- * the next kernel finds it at zero. For all threads of the block. */
+/* Whether all other parts of this block's columns are written. The counter goes round,
+ * so the next kernel finds it at zero. For all threads of the block. */
 static __device__ bool is_last_part(void)
 {
     __shared__ bool last;
@@ -87,7 +87,7 @@ void kernel_bias_grad(cudaStream_t stream, dtype_t dtype, void *dbias, const voi
                                                     columns);
 }
 
-/* --- norms ---------------------------------------------------------------------------------- */
+/* --- norms ------------------------------------------------------------------------ */
 
 static __global__ void norm_row(dtype_t t, void *y, float *stats, const void *x,
                                 const void *gamma, const void *beta, int64_t columns)
@@ -129,8 +129,8 @@ void kernel_norm(cudaStream_t stream, dtype_t dtype, void *y, float *stats,
         dtype, y, stats, x, gamma, beta, columns);
 }
 
-/* dx = scale (g dy - mean(g dy) - z mean(g dy z)), z the normalised x; without the first
- * mean where none was taken. */
+/* dx = scale (g dy - mean(g dy) - z mean(g dy z)), z the normalised x; without the
+ * first mean where none was taken. */
 static __global__ void norm_bwd_row(dtype_t t, void *dx, const void *dy, const void *x,
                                     const float *stats, const void *gamma, bool centred,
                                     int64_t columns)
@@ -201,7 +201,7 @@ void kernel_norm_bwd(cudaStream_t stream, dtype_t dtype, void *dx, void *dgamma,
         dtype, dx, dy, x, stats, gamma, dbeta != NULL, columns);
 }
 
-/* --- softmax -------------------------------------------------------------------------------- */
+/* --- softmax ---------------------------------------------------------------------- */
 
 static __global__ void softmax_row(dtype_t t, void *y, const void *x, float scale,
                                    bool causal, int64_t columns)
@@ -273,7 +273,7 @@ void kernel_softmax_bwd(cudaStream_t stream, dtype_t dtype, void *dx, const void
         dtype, dx, dy, y, scale, columns);
 }
 
-/* --- cross-entropy ---------------------------------------------------------------------------- */
+/* --- cross-entropy ---------------------------------------------------------------- */
 
 static __global__ void loss_row(dtype_t t, float *loss, float *lse, const void *x,
                                 const int *labels, int64_t columns, int64_t words)

@@ -1,4 +1,5 @@
-/* A training step of a model over all GPUs: time of the step, of each operator, memory. */
+/* A training step of a model over all GPUs: time of the step, of each operator,
+ * memory. */
 #include "group.h"
 #include "step_run.h"
 #include "timing.h"
@@ -36,7 +37,7 @@ struct side {
     bool silent;       /* nothing is reduced */
 };
 
-/* --- gradients --------------------------------------------------------------------------- */
+/* --- gradients -------------------------------------------------------------------- */
 
 static int reduce(struct side *s, int64_t from)
 {
@@ -77,7 +78,7 @@ static int join_streams(struct side *s)
     return 0;
 }
 
-/* --- steps ------------------------------------------------------------------------------------ */
+/* --- steps ------------------------------------------------------------------------ */
 
 static int run_step(struct side *s)
 {
@@ -157,7 +158,7 @@ static int time_silent(struct side *s, struct work *w)
     return 0;
 }
 
-/* --- operators, one by one -------------------------------------------------------------------- */
+/* --- operators, one by one -------------------------------------------------------- */
 
 /* Keeps the stream busy until the host has launched what stands behind it, so that no
  * operator waits for its launch. */
@@ -197,8 +198,8 @@ static int profile_piece(struct side *s, cudaEvent_t *events, int first, int las
     return 0;
 }
 
-/* The shortest of some rounds, for now and then something else runs; less what the events
- * themselves take. */
+/* The shortest of some rounds, for now and then something else runs; less what the
+ * events themselves take. */
 static int profile_all(struct side *s, struct work *w, cudaEvent_t *events)
 {
     int n = s->run.plan->n_ops + 1;
@@ -278,7 +279,7 @@ static int run_member(struct member *member, void *arg)
     return rc;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------- */
 
 /* A model that knows nothing loses log(words), and then learns the one batch it sees
  * (without a loss scale, fp16 may not). */

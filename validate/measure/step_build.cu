@@ -1,6 +1,7 @@
-/* The operators of a step, forward and backward, in the order of smsim's lists with q, k
- * and v in one product and scale, mask and softmax in one kernel. Tokens are s x b with b
- * fastest, so that the products of attention read q, k and v where the product left them. */
+/* The operators of a step, forward and backward, in the order of smsim's lists with q,
+ * k and v in one product and scale, mask and softmax in one kernel. Tokens are s x b
+ * with b fastest, so that the products of attention read q, k and v where the product
+ * left them. */
 #include "step_plan.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ struct builder {
     int64_t rows, h; /* tokens, hidden */
 };
 
-/* --- small words ---------------------------------------------------------------------------- */
+/* --- small words ------------------------------------------------------------------ */
 
 static struct step_op *sized(struct step_op *op, int64_t rows, int64_t columns)
 {
@@ -141,7 +142,7 @@ static int add(struct builder *b, const char *name, int x, int y, bool backward)
     return sum;
 }
 
-/* --- attention -------------------------------------------------------------------------------- */
+/* --- attention -------------------------------------------------------------------- */
 
 /* One of the products of attention: which of its operands are strided into qkv, and
  * where; A and B as in product.h. */
@@ -243,7 +244,7 @@ static int attention_bwd(struct builder *b, struct layer *l, int dy, int x)
     return linear_bwd(b, qkv, dqkv, x, l->w_qkv, l->b_qkv, 3 * b->h, b->h);
 }
 
-/* --- MLP ------------------------------------------------------------------------------------ */
+/* --- MLP -------------------------------------------------------------------------- */
 
 static int mlp(struct builder *b, struct layer *l, int x)
 {
@@ -294,7 +295,7 @@ static int mlp_bwd(struct builder *b, struct layer *l, int dy, int x)
     return add(b, "gate_sum_bwd", dx, dx2, true);
 }
 
-/* --- layers --------------------------------------------------------------------------------- */
+/* --- layers ----------------------------------------------------------------------- */
 
 static void layer_weights(struct builder *b, struct layer *l)
 {
@@ -368,7 +369,7 @@ static int layer_pre_bwd(struct builder *b, struct layer *l, int dy)
     return add(b, "residual1_sum_bwd", d, dmid, true);
 }
 
-/* --- embedding and head -------------------------------------------------------------------------- */
+/* --- embedding and head ----------------------------------------------------------- */
 
 static int gather(struct builder *b, const char *name, int64_t table, int which)
 {

@@ -64,7 +64,7 @@ int64_t step_weight(struct step_plan *p, int64_t elements, bool ones)
     return at;
 }
 
-/* --- memory ------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------- */
 
 static void set_lives(struct step_plan *p)
 {

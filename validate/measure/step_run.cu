@@ -24,7 +24,7 @@ static void *gradient(const struct step_run *r, int64_t at)
     return at < 0 ? NULL : r->gradients + 2 * at;
 }
 
-/* --- beginnings ------------------------------------------------------------------------------ */
+/* --- beginnings ------------------------------------------------------------------- */
 
 static __global__ void begin_weights(void *weights, float *master, int64_t n, int dtype,
                                      float spread, float centre, uint32_t seed)
@@ -117,7 +117,7 @@ void step_run_free(struct step_run *r)
         cudaFree(r->index[i]);
 }
 
-/* --- operators --------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------- */
 
 /* The products of linear layers: y = x W^T, dx = dy W, dW = dy^T x. */
 static int run_product(struct measure *m, struct step_run *r, const struct step_op *op)

@@ -26,8 +26,8 @@ static int64_t size_of(const struct bench *x)
     return x->rows * x->columns;
 }
 
-/* What all rows have as statistics before a kernel writes them: mean and scale of norms,
- * and the latter as the log-sum-exp of losses. */
+/* What all rows have as statistics before a kernel writes them: mean and scale of
+ * norms, and the latter as the log-sum-exp of losses. */
 static const float stats_mean = 0.25f, stats_scale = 1.5f;
 
 /* The row, of `below`, that row i means: spread out, each once where that can be. */
@@ -42,9 +42,10 @@ static void *at(const struct bench *x, int which, int64_t i)
     return (char *)x->b[which].at + set * size_of(x) * dtype_bytes(x->dtype);
 }
 
-/* --- what is measured: launches, bytes an element, what an element should be -------------- */
+/* --- what is measured: launches, bytes an element, what an element should be ------ */
 
-/* What element i of the result should be; `got` is what it is, for those that draw lots. */
+/* What element i of the result should be; `got` is what it is, for those that draw
+ * lots. */
 typedef double expect_fn(const struct bench *x, int64_t i, double got);
 
 /* Where results are: buffer 0 but for sums over rows and losses. */
@@ -357,7 +358,7 @@ static const struct kind kinds[] = {
 };
 /* clang-format on */
 
-/* --- one kernel ------------------------------------------------------------------------------- */
+/* --- one kernel ------------------------------------------------------------------- */
 
 /* As norms have them, or (mean, then log-sum-exp) all of one after all of the other. */
 static int set_stats(struct measure *m, struct bench *x, bool loss)

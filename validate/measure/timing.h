@@ -1,5 +1,5 @@
-/* Time of a kernel, launch after launch: warm-up, repetitions captured in a graph so that
- * the host does not bind, medians over groups between two events. */
+/* Time of a kernel, launch after launch: warm-up, repetitions captured in a graph so
+ * that the host does not bind, medians over groups between two events. */
 #ifndef SMSIM_MEASURE_TIMING_H
 #define SMSIM_MEASURE_TIMING_H
 
