@@ -218,7 +218,8 @@ static double flash_pairs(double rows, double columns, int64_t n, bool causal)
 /* The columns that a head is computed as (3.8). */
 static double flash_width(int64_t head_dim)
 {
-    return head_dim <= 192 ? 32 * ceil_div((double)head_dim, 32) : 256;
+    bool of_256 = head_dim > 192 && head_dim <= 256;
+    return of_256 ? 256 : 32 * ceil_div((double)head_dim, 32);
 }
 
 double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,

@@ -147,8 +147,8 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 
 /* Passes ------------------------------------------------------------------------------ */
 
-/* A stage's output, which DeepSpeed keeps for its backward: this rank's part of it where
- * a tensor group sends it in parts. Megatron frees it once it is sent. */
+/* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it once
+ * it is sent. */
 static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
@@ -157,6 +157,7 @@ static bool keeps_output(const struct builder *b, int32_t chunk)
     return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
 }
 
+/* This rank's part of it where a tensor group sends it in parts. */
 static int64_t kept_output_B(const struct builder *b, int32_t chunk)
 {
     double parts = (double)b->s->parallel.tensor;

@@ -28,7 +28,6 @@ struct replay {
     int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
     int64_t kept_B;    /* those that did */
     int64_t n_to_come; /* their releases */
-    VEC(struct allocator_block *) gradients;
     const struct ledger_event *events;
     int32_t *shelf_of; /* [events]; workspace and nothing have none */
     VEC(struct shelf) shelves;
@@ -128,7 +127,7 @@ static bool keeps_made(struct replay *r, const struct ledger_event *e)
         return r->n_to_come > 0 && r->n_to_come--;
     if (r->kept_B + e->size_B > r->to_keep_B)
         return false;
-    VEC_PUSH(&r->gradients, allocator_alloc(&r->allocator, e->size_B));
+    allocator_alloc(&r->allocator, e->size_B);
     r->kept_B += e->size_B;
     r->n_to_come++;
     return true;
@@ -207,9 +206,6 @@ static void play_step(struct replay *r, int64_t begin, int64_t n)
 
 static void release(struct replay *r)
 {
-    for (int64_t i = 0; i < r->gradients.n; i++)
-        allocator_free(&r->allocator, r->gradients.v[i]);
-    VEC_RELEASE(&r->gradients);
     for (int64_t i = 0; i < r->shelves.n; i++)
         VEC_RELEASE(&r->shelves.v[i].blocks);
     VEC_RELEASE(&r->shelves);

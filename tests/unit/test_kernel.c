@@ -316,6 +316,9 @@ static void test_flash(void)
     double whole = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 96, 64, true, false,
                                   false, kernel_alone);
     CU_ASSERT(padded < whole && padded > 0.98 * whole); /* fewer bytes alone */
+    double wide = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 512, 64, true, false,
+                                 false, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(wide / one, 4, 0.1);
 }
 
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
