@@ -10,6 +10,9 @@
  * multi-node rows of unknown software) are off by 15 to 35 %. */
 static const double unknown_error = 0.2;
 
+/* What a system that no table is of adds to the range, to its slow and its fast end. */
+static const double elsewhere_slow = 0.09, elsewhere_fast = 0.045;
+
 const struct name_value trust_grade_names[] = { { "extrapolated", TRUST_EXTRAPOLATED },
                                                 { "measured", TRUST_MEASURED },
                                                 { "interpolated", TRUST_INTERPOLATED },
@@ -175,8 +178,8 @@ static void set_errors(struct trust *t, const struct near *near, int32_t n)
         rows += (double)c->n;
     }
     double apart = few / sqrt(rows) + least + an_octave * fmin(near[0].distance, far);
-    t->low = fmax(fmin(low / weights - apart, 0), -0.9);
-    t->high = fmax(high / weights + apart, 0);
+    t->low = fmax(fmin(low / weights - apart, 0) - elsewhere_slow, -0.9);
+    t->high = fmax(high / weights + apart, 0) + elsewhere_fast;
 }
 
 struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
@@ -240,4 +243,9 @@ void trust_range(const struct trust *t, double time_s, double range_s[2])
 {
     range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
     range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
+}
+
+double trust_tie(const struct trust *t)
+{
+    return t->judged ? 1 / (1 + fmin(t->low + elsewhere_slow, 0)) - 1 : unknown_error;
 }

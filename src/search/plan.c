@@ -133,7 +133,7 @@ static void mark_ties(struct plan_outcome *out, const struct plan_options *o)
     if (out->n_entries == 0 || o->objective == PLAN_MEMORY)
         return;
     const struct plan_entry *best = out->entries;
-    out->tie_error = best->result.range_s[1] / best->result.step_time_s - 1;
+    out->tie_error = best->result.tie_error;
     for (int32_t i = 1; i < out->n_entries; i++)
         out->entries[i].tie =
             out->entries[i].value <= best->value * (1 + out->tie_error);

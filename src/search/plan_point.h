@@ -11,6 +11,7 @@ struct plan_result {
     bool fits;
     double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
     double range_s[2]; /* of the step time */
+    double tie_error;  /* a plan this much slower may be as fast */
     int64_t peak_B, capacity_B;
     double parts_s[PART_N];
     double util_nic;

@@ -115,11 +115,12 @@ static void test_ranges(void)
     const struct trust_table table = { 1, &cell }, empty = { 0, NULL };
     double range_s[2], before = 0;
     struct trust t = trust_assess(&table, &base, NULL);
-    CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008 - 0.09, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008 + 0.045, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(trust_tie(&t), 1 / 0.962 - 1, 1e-12);
     trust_range(&t, 2, range_s);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.058, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.962, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.103, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.872, 1e-12);
     for (int octaves = 0; octaves < 40; octaves++) { /* never narrower farther away */
         struct trust_place p = base;
         p.log2_of[TRUST_NODES] += octaves;
