@@ -77,19 +77,21 @@ static const struct cfg_field training_fields[] = {
 /* {"group": n}, one input for n layers; or {"every": n}, one layer in n. */
 static int read_group(struct training *t, struct cfg c)
 {
-    bool every = cfg_present(cfg_get(c, "every"));
-    const struct cfg_field fields[] = {
-        { .key = every ? "every" : "group",
-          .type = CFG_T_INT,
-          .at = every ? offsetof(struct training, checkpoint_every)
-                      : offsetof(struct training, checkpoint_group),
-          .required = true,
-          .min = 1,
-          .max = 100000 },
+    static const struct cfg_field fields[] = {
+        CFG_INT("group", struct training, checkpoint_group, 1, 100000),
+        CFG_INT("every", struct training, checkpoint_every, 1, 100000),
         CFG_END,
     };
+    bool every = cfg_present(cfg_get(c, "every")),
+         group = cfg_present(cfg_get(c, "group"));
     t->checkpointing = every ? CHECKPOINT_FULL : CHECKPOINT_GROUP;
-    return cfg_read(c, fields, t);
+    if (cfg_read(c, fields, t))
+        return -1;
+    if (every == group)
+        return cfg_error(c,
+                         "should have either \"group\" (layers that keep one input) or "
+                         "\"every\" (one layer in so many is computed again)");
+    return 0;
 }
 
 static int read_checkpointing(struct training *t, struct cfg c)
