@@ -69,7 +69,7 @@ void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
              arena_printf(&l->loader->arena, "line %" PRId64 ": %s", line, text));
 }
 
-/* --- which estimator ----------------------------------------------------------------- */
+/* --- which estimator -------------------------------------------------------------- */
 
 static const char *last_part(const char *path)
 {
@@ -175,7 +175,7 @@ static const struct python_call *assume(struct launch *l, const struct python *p
     return c;
 }
 
-/* --- from the text to the scenario ------------------------------------------------------ */
+/* --- from the text to the scenario ------------------------------------------------ */
 
 static const struct python_call *find_call(struct launch *l, const struct python *p,
                                            const char *estimator)
@@ -301,7 +301,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     return tree ? cfg_from_tree(loader, l->file, tree) : (struct cfg) { 0 };
 }
 
-/* --- what the script's reading left open --------------------------------------------------- */
+/* --- what the script's reading left open ------------------------------------------ */
 
 static bool is_set(struct cfg root, const char *pointer)
 {

@@ -1,9 +1,9 @@
-/* A SageMaker launch script, or DeepSpeed's configuration, as a scenario, without running
- * it.
+/* A SageMaker launch script, or DeepSpeed's configuration, as a scenario, without
+ * running it.
  *
  * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
- * instances, the "distribution" dictionary, versions and hyperparameters; what these are
- * called in scripts is a table here, and names of models, tasks and data sets are
+ * instances, the "distribution" dictionary, versions and hyperparameters; what these
+ * are called in scripts is a table here, and names of models, tasks and data sets are
  * models/launch/names.json. Reading follows config/python.h: what is no literal is not
  * known, is said to be so, and is asked for by `--set`.
  *
@@ -37,8 +37,8 @@ struct launch_origin {
     int64_t line;
 };
 
-/* A value "auto" of DeepSpeed's configuration: the Trainer's argument fills it in, or the
- * model's hidden size h, as linear h + squared h^2. */
+/* A value "auto" of DeepSpeed's configuration: the Trainer's argument fills it in, or
+ * the model's hidden size h, as linear h + squared h^2. */
 struct launch_auto {
     const char *pointer, *key;
     const char *argument; /* NULL: the hidden size */
@@ -61,24 +61,24 @@ struct launch {
     VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
 };
 
-/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, or .json with
- * DeepSpeed's keys and no scenario's. */
+/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, or .json
+ * with DeepSpeed's keys and no scenario's. */
 bool launch_is_script(const char *file);
 
 /* Whether it is DeepSpeed's configuration, which never says all of a scenario. */
 bool launch_is_deepspeed(const char *file);
 
 /* The scenario that the script describes, as far as it does; `estimator` names the
- * variable that holds the estimator, NULL takes the last one. Without any estimator, the
- * names that are usual for its arguments are taken. Errors are reported, and the value is
- * absent then. */
+ * variable that holds the estimator, NULL takes the last one. Without any estimator,
+ * the names that are usual for its arguments are taken. Errors are reported, and the
+ * value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const char *estimator);
 void launch_release(struct launch *l);
 
 /* Reports what the scenario lacks and what is in doubt, each with the option that gives
- * it; what was set meanwhile is fine. What of the job around the steps cannot stand is left
- * out with a note. -1 when anything was reported. */
+ * it; what was set meanwhile is fine. What of the job around the steps cannot stand is
+ * left out with a note. -1 when anything was reported. */
 int launch_complete(struct launch *l, struct cfg root);
 
 /* Puts the script's lines into what was reported of the scenario's values. */

@@ -9,7 +9,7 @@
 
 enum { CONFIG_MAX_B = 1 << 18, VALUES_MAX = 500 };
 
-/* --- the file ------------------------------------------------------------------------ */
+/* --- the file --------------------------------------------------------------------- */
 
 /* Read apart, so that what is no JSON is somebody else's to report. */
 bool launch_is_deepspeed(const char *file)
@@ -93,7 +93,7 @@ const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
     return budget < 0 ? NULL : v;
 }
 
-/* --- beside a script ------------------------------------------------------------------- */
+/* --- beside a script -------------------------------------------------------------- */
 
 /* The first of: beside the script, in its source_dir there, as the path stands. */
 static const char *find_file(struct taking *t, const char *name)
@@ -147,7 +147,7 @@ void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
     launch_take_deepspeed(t, read, arena_printf(t->arena, "%s: ", v->text));
 }
 
-/* --- "auto" -------------------------------------------------------------------------------- */
+/* --- "auto" ----------------------------------------------------------------------- */
 
 /* max_grad_norm is 1 unless said otherwise (transformers.TrainingArguments). */
 static void fill_clipping(struct taking *t, const struct launch_auto *a)

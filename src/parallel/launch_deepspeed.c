@@ -1,13 +1,12 @@
 #include "parallel/launch_deepspeed.h"
 
 #include "base/names.h"
-#include "config/pointer.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
-/* --- values ------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------- */
 
 void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
                      const char *where, const char *what)
@@ -102,7 +101,7 @@ void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
     VEC_PUSH(&c->t->l->autos, filled);
 }
 
-/* --- batches and precision -------------------------------------------------------------- */
+/* --- batches and precision -------------------------------------------------------- */
 
 /* Of a pipeline, what is accumulated are its microbatches (PipelineEngine). */
 static void take_batches(const struct deepspeed *c)
@@ -182,7 +181,7 @@ static void take_wire(struct deepspeed *c)
         deepspeed_set(c, "/training/gradient_dtype", json_string(word), it->key, it);
 }
 
-/* --- optimizer, clipping, checkpoints -------------------------------------------------- */
+/* --- optimizer, clipping, checkpoints --------------------------------------------- */
 
 static void take_optimizer(const struct deepspeed *c)
 {
@@ -257,7 +256,7 @@ static void take_checkpointing(const struct deepspeed *c)
             c->prefix);
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------- */
 
 static void take_degrees(const struct deepspeed *c)
 {

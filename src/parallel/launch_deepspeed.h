@@ -1,17 +1,18 @@
-/* DeepSpeed's configuration (ds_config.json) as a part of a scenario: launch_deepspeed.c,
- * launch_zero.c its zero_optimization, launch_keys.c the keys that are not taken,
- * launch_config.c the file, and what is "auto".
+/* DeepSpeed's configuration (ds_config.json) as a part of a scenario:
+ * launch_deepspeed.c, launch_zero.c its zero_optimization, launch_keys.c the keys that
+ * are not taken, launch_config.c the file, and what is "auto".
  *
- * What the keys mean, and their defaults: DeepSpeed's "DeepSpeed Configuration JSON" and
- * deepspeed/runtime/zero/config.py. "auto" is for the Hugging Face Trainer to fill in, from
- * its arguments and the model's hidden size (transformers/integrations/deepspeed.py). */
+ * What the keys mean, and their defaults: DeepSpeed's "DeepSpeed Configuration JSON"
+ * and deepspeed/runtime/zero/config.py. "auto" is for the Hugging Face Trainer to fill
+ * in, from its arguments and the model's hidden size
+ * (transformers/integrations/deepspeed.py). */
 #ifndef PARALLEL_LAUNCH_DEEPSPEED_H
 #define PARALLEL_LAUNCH_DEEPSPEED_H
 
 #include "parallel/launch_taking.h"
 
-/* The file as a value, its lines kept; NULL when it cannot be read, which is reported to
- * the loader. */
+/* The file as a value, its lines kept; NULL when it cannot be read, which is reported
+ * to the loader. */
 const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
                                                  const char *file);
 
@@ -63,12 +64,13 @@ bool deepspeed_is_auto(const struct python_item *it);
 void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
                    const char *key, const struct python_item *it);
 
-/* A whole number of at least `least`, also as 5e8; false: absent, "auto", or an error. */
+/* A whole number of at least `least`, also as 5e8; false: absent, "auto", or an
+ * error. */
 bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
                      const char *where, int64_t least, int64_t *n);
 
-/* If it is "auto": that the Trainer's argument fills the field in, or the hidden size h as
- * linear h + squared h^2, with that unit. */
+/* If it is "auto": that the Trainer's argument fills the field in, or the hidden size h
+ * as linear h + squared h^2, with that unit. */
 void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
                     struct launch_auto filled);
 

@@ -1,7 +1,5 @@
 /* The fields of a launch script: which arguments and hyperparameters mean what. */
-#include "base/strbuf.h"
 #include "config/datadir.h"
-#include "config/pointer.h"
 #include "parallel/launch_deepspeed.h"
 
 #include <ctype.h>
@@ -10,7 +8,7 @@
 
 enum { NAME_MAX_B = 200 };
 
-/* --- names of models, tasks and data sets ---------------------------------------------------- */
+/* --- names of models, tasks and data sets ----------------------------------------- */
 
 /* The longest entry of a table that a word fits; keys may end with "*". */
 static struct cfg look_up(struct taking *t, const char *table, const char *word)
@@ -51,7 +49,7 @@ static bool is_shipped(struct taking *t, const char *name)
     return *all != NULL;
 }
 
-/* --- a field each ---------------------------------------------------------------------------- */
+/* --- a field each ----------------------------------------------------------------- */
 
 static void take_text(struct taking *t, const struct launch_row *row,
                       const struct python_item *it)
@@ -266,7 +264,7 @@ static void take_environment(struct taking *t, const struct launch_row *row,
 
 /* clang-format off */
 #define SAMPLES "/training/samples"
-static const struct launch_row arguments[] = {
+const struct launch_row launch_arguments[] = {
     { "instance_type",        "/cluster/instance", take_instance },
     { "train_instance_type",  "/cluster/instance", take_instance },
     { "instance_count",       "/cluster/count",    take_count },
@@ -291,14 +289,15 @@ static const struct launch_row arguments[] = {
     { "train_volume_size",    "/storage/volume",   launch_take_volume },
     { NULL, NULL, NULL },
 };
-/* What Hugging Face's containers take from the environment; after the hyperparameters. */
-static const struct launch_row environment[] = {
+/* What Hugging Face's containers take from the environment; after the
+ * hyperparameters. */
+const struct launch_row launch_environment[] = {
     { "HF_MODEL_ID", "/model",         take_model },
     { "HF_TASK",     "/training/task", take_task },
     { NULL, NULL, NULL },
 };
 /* Of several rows of a field, the first that the script gives. */
-static const struct launch_row hyperparameters[] = {
+const struct launch_row launch_hyperparameters[] = {
     { "model_name_or_path",          "/model", take_model },
     { "model_name",                  "/model", take_model },
     { "model_id",                    "/model", take_model },
@@ -338,113 +337,3 @@ static const struct launch_row hyperparameters[] = {
     { NULL, NULL, NULL },
 };
 /* clang-format on */
-
-/* --- all of them --------------------------------------------------------------------------------- */
-
-/* Hyperparameters are spelled with "-" or "_". */
-static bool same_word(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !(*a == '-' && *b == '_'))
-            return false;
-    return *a == *b;
-}
-
-static const struct python_item *find(const struct taking *t, const char *name)
-{
-    for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
-            if (same_word(t->hyper[i]->items[j].key, name))
-                return &t->hyper[i]->items[j];
-    return NULL;
-}
-
-bool launch_in_doubt(const struct taking *t, const char *pointer)
-{
-    for (int64_t i = 0; i < t->l->doubts.n; i++)
-        if (strcmp(t->l->doubts.v[i].pointer, pointer) == 0)
-            return true;
-    return false;
-}
-
-static void take_rows(struct taking *t, const struct launch_row *rows,
-                      const struct python_value *dict)
-{
-    for (const struct launch_row *row = rows; row->name; row++) {
-        const struct python_item *it =
-            dict ? python_get(dict, row->name) : find(t, row->name);
-        bool fresh = !launch_has(t, row->pointer) && !launch_in_doubt(t, row->pointer);
-        if (it && fresh)
-            row->take(t, row, it);
-    }
-}
-
-/* What SMP's dictionary says of the batch and of precision. */
-static void read_smp(struct taking *t)
-{
-    json_t *smp = pointer_get(t->tree, "/distribution/smdistributed/modelparallel");
-    json_t *parameters = json_object_get(smp, "parameters");
-    json_t *microbatches = json_object_get(parameters, "microbatches");
-    if (!json_is_true(json_object_get(smp, "enabled")))
-        return;
-    t->smp_precision = json_is_true(json_object_get(parameters, "fp16")) ||
-                       json_is_true(json_object_get(parameters, "bf16"));
-    if (json_integer_value(microbatches) > 0)
-        t->microbatches = (int64_t)json_integer_value(microbatches);
-}
-
-/* When hyperparameters are not known as a whole, that is why these are not. */
-static void doubt_hyper(struct taking *t)
-{
-    static const char *const pointers[] = { "/model", "/training/sequence_length",
-                                            "/training/micro_batch_size" };
-    for (int i = 0; i < t->n_hyper; i++) {
-        const struct python_value *v = t->hyper[i];
-        if (v->kind != PYTHON_UNKNOWN)
-            continue;
-        for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
-            if (!launch_has(t, pointers[j]) && !launch_in_doubt(t, pointers[j]))
-                launch_doubts(t, pointers[j], v->line,
-                              "hyperparameters: %s, and nothing is run", v->why);
-    }
-}
-
-static bool is_row(const struct launch_row *rows, const char *word)
-{
-    for (; rows->name; rows++)
-        if (same_word(word, rows->name))
-            return true;
-    return false;
-}
-
-/* One note that names all hyperparameters that were not asked for. */
-static void note_unused(struct taking *t)
-{
-    struct strbuf b;
-    strbuf_init(&b);
-    for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
-            if (!is_row(hyperparameters, t->hyper[i]->items[j].key) && b.len < 300)
-                strbuf_printf(&b, "%s%.60s", b.len ? ", " : "",
-                              t->hyper[i]->items[j].key);
-    if (b.len)
-        launch_note(t->l, t->hyper[0]->line, "without effect here: %s", strbuf_get(&b));
-    strbuf_release(&b);
-}
-
-void launch_take(struct taking *t)
-{
-    const struct python_value *given = t->call->arguments;
-    const struct python_item *env = python_get(given, "env");
-    if (given->gap)
-        launch_note(t->l, given->gap, "the script leaves arguments out here");
-    take_rows(t, arguments, given);
-    read_smp(t);
-    take_rows(t, hyperparameters, NULL);
-    env = env ? env : python_get(given, "environment");
-    if (env && env->value->kind == PYTHON_DICT)
-        take_rows(t, environment, env->value);
-    doubt_hyper(t);
-    launch_doubt_autos(t);
-    note_unused(t);
-}

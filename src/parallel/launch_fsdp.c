@@ -49,7 +49,8 @@ static void take_degree(struct taking *t, const struct python_item *it)
     cfg_loader_release(&loader);
 }
 
-/* CPUOffload moves parameters, too; those that stay gathered are simulated on the GPU. */
+/* CPUOffload moves parameters, too; those that stay gathered are simulated on the
+ * GPU. */
 static void take_offload(struct taking *t, const struct python_item *it, bool full)
 {
     launch_set(t, "/parallelism/sharding/offload",

@@ -1,12 +1,12 @@
-/* What an estimator says of the job around its steps: how long it may run, the warm pool,
- * spot instances, how the data come, where checkpoints go. */
+/* What an estimator says of the job around its steps: how long it may run, the warm
+ * pool, spot instances, how the data come, where checkpoints go. */
 #include "config/pointer.h"
 #include "parallel/launch_taking.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* --- taking -------------------------------------------------------------------------- */
+/* --- taking ----------------------------------------------------------------------- */
 
 /* What the job can be simulated without is no doubt. */
 static void leave_out(struct taking *t, const struct python_item *it,
@@ -117,7 +117,7 @@ void launch_take_workers(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-/* --- what cannot stand without more ------------------------------------------------------ */
+/* --- what cannot stand without more ----------------------------------------------- */
 
 static bool has(struct cfg root, const char *pointer)
 {

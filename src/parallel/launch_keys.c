@@ -81,7 +81,8 @@ static bool is_off(const struct python_value *v)
            (v->kind == PYTHON_INT && v->integer <= 1);
 }
 
-/* Says of each key that is not taken why; `refuses`: DeepSpeed accepts no unknown one. */
+/* Says of each key that is not taken why; `refuses`: DeepSpeed accepts no unknown
+ * one. */
 static void check_keys(const struct deepspeed *c, const struct python_value *dict,
                        const struct name_value *known, const char *where, bool refuses)
 {

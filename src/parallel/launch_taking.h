@@ -32,6 +32,11 @@ struct launch_row {
                  const struct python_item *it);
 };
 
+/* Which arguments of an estimator, entries of its environment and hyperparameters mean
+ * what; a row without a name ends each. */
+extern const struct launch_row launch_arguments[], launch_environment[],
+    launch_hyperparameters[];
+
 /* Fills the scenario from the call. */
 void launch_take(struct taking *t);
 
@@ -59,8 +64,9 @@ void launch_take_fsdp(struct taking *t, const struct launch_row *row,
 void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
                              const struct python_item *it);
 
-/* Leaves out, with a note, what of the job the scenario cannot have as it stands: epochs
- * without samples, a job without a length, data without a size. After `--set`. */
+/* Leaves out, with a note, what of the job the scenario cannot have as it stands:
+ * epochs without samples, a job without a length, data without a size. After
+ * `--set`. */
 void launch_settle_job(struct launch *l, struct cfg root);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */

@@ -11,7 +11,7 @@
 
 enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
 
-/* --- setting and doubting ------------------------------------------------------------ */
+/* --- setting and doubting --------------------------------------------------------- */
 
 bool launch_has(const struct taking *t, const char *pointer)
 {
@@ -52,7 +52,7 @@ void launch_doubts(struct taking *t, const char *pointer, int64_t line, const ch
              ((struct launch_doubt) { pointer, arena_strdup(t->arena, text), line }));
 }
 
-/* --- values ------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------- */
 
 const char *launch_pointer(struct taking *t, const char *pointer, const char *key)
 {

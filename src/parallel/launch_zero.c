@@ -4,7 +4,6 @@
 #include "parallel/scenario.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* DeepSpeed's own default, in elements (zero/config.py; MEMORY_OPT_ALLREDUCE_SIZE of
  * engine.py without ZeRO), and more than any model has. */
