@@ -177,10 +177,11 @@ static void take_precision(struct taking *t, const struct launch_row *row,
 static void take_norm(struct taking *t, const struct launch_row *row,
                       const struct python_item *it)
 {
-    const struct python_value *v = it->value;
-    double norm = v->kind == PYTHON_INT ? (double)v->integer : v->real;
-    if (v->kind == PYTHON_REAL || v->kind == PYTHON_INT)
+    double norm;
+    if (launch_real(it->value, &norm))
         launch_set(t, row->pointer, json_real(norm), it);
+    else if (it->value->kind != PYTHON_NONE)
+        launch_doubt_item(t, row->pointer, it, "number");
 }
 
 static void take_checkpointing(struct taking *t, const struct launch_row *row,

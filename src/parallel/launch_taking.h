@@ -89,6 +89,7 @@ const char *launch_pointer(struct taking *t, const char *pointer, const char *ke
 
 /* A whole number, also one in quotes, as hyperparameters travel. */
 bool launch_whole(const struct python_value *v, int64_t *n);
+bool launch_real(const struct python_value *v, double *x); /* finite; likewise */
 bool launch_true(const struct python_value *v);
 
 /* Doubts a value that is not known, or is no `wanted`. */

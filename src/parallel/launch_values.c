@@ -143,6 +143,17 @@ bool launch_whole(const struct python_value *v, int64_t *n)
     return fabs(real) < 1e15 && real == floor(real);
 }
 
+bool launch_real(const struct python_value *v, double *x)
+{
+    char *end = NULL;
+    *x = v->kind == PYTHON_INT ? (double)v->integer : v->real;
+    if (v->kind == PYTHON_STRING && v->text[0])
+        *x = strtod(v->text, &end);
+    else if (v->kind != PYTHON_INT && v->kind != PYTHON_REAL)
+        return false;
+    return (!end || !*end) && isfinite(*x);
+}
+
 bool launch_true(const struct python_value *v)
 {
     if (v->kind == PYTHON_STRING)

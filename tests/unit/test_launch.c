@@ -282,6 +282,8 @@ static const struct {
     { "hyperparameters={'deepspeed': {'zero_optimization': {'stage': 2}}}",
       "/parallelism/sharding/strategy", "\"gradients\"" },
     { "hyperparameters={'max_grad_norm': 0.5}", "/training/gradient_clipping", "0.5" },
+    { "hyperparameters={'max_grad_norm': '1'}", "/training/gradient_clipping", "1.0" },
+    { "hyperparameters={'max_grad_norm': 'nan'}", "/training/gradient_clipping", NULL },
     { "distribution={'mpi': {'enabled': True, 'processes_per_host': n()}}",
       "/distribution", "{\"mpi\":{\"enabled\":true}}" },
 };
