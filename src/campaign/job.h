@@ -7,7 +7,7 @@
 
 #include "campaign/checkpoint.h"
 #include "campaign/input.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 
 enum job_phase {
     JOB_PROVISIONING, /* instances are found and started */

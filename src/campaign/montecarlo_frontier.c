@@ -1,7 +1,7 @@
 #include "campaign/montecarlo_frontier.h"
 
 #include "base/units.h"
-#include "replay/syncs.h"
+#include "step/syncs.h"
 
 #include <math.h>
 

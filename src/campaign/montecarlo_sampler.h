@@ -4,8 +4,8 @@
 #define CAMPAIGN_MONTECARLO_SAMPLER_H
 
 #include "campaign/montecarlo_frontier.h"
-#include "replay/cast.h"
-#include "replay/run.h"
+#include "run/run.h"
+#include "step/cast.h"
 
 /* A simulated rank; folded, it stands for n_ranks equal ones. */
 struct sampled_rank {

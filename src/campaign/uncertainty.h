@@ -13,7 +13,7 @@
 #define CAMPAIGN_UNCERTAINTY_H
 
 #include "campaign/failure.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 
 #include <jansson.h>
 

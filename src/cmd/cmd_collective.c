@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
-#include "replay/coll_run.h"
+#include "run/coll_run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/datadir.h"
-#include "report/draw.h"
+#include "draw/draw.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 

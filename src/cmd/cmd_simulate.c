@@ -5,12 +5,12 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "report/chakra.h"
 #include "report/figure_job.h"
 #include "report/figure_step.h"
 #include "report/html.h"
 #include "report/report.h"
-#include "report/trace.h"
+#include "trace/chakra.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "cmd/options.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
-#include "search/sweep_mpi.h"
+#include "sweep/sweep_mpi.h"
 
 #include <inttypes.h>
 #include <unistd.h>

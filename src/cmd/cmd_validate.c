@@ -5,7 +5,7 @@
 #include "cmd/options.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
-#include "report/draw.h"
+#include "draw/draw.h"
 #include "report/figure_validation.h"
 #include "report/report.h"
 

@@ -193,7 +193,7 @@ void ring_builder_finish(struct planner *p, struct ring_builder *b,
 void coll_ring_cut(struct planner *p, struct coll_ring *ring, int32_t cut);
 
 /* Seconds that rank `hop` of a ring needs for a message, when nothing else is on its
- * links: d_r of replay/chunk.h. */
+ * links: d_r of run/chunk.h. */
 double coll_message_s(const struct coll_steps *steps, const struct coll_ring *ring,
                       int32_t hop);
 

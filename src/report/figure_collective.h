@@ -3,7 +3,7 @@
 #ifndef REPORT_FIGURE_COLLECTIVE_H
 #define REPORT_FIGURE_COLLECTIVE_H
 
-#include "report/chart.h"
+#include "draw/chart.h"
 
 struct collective_curve {
     const char *name; /* "ring, Simple" */

@@ -1,4 +1,4 @@
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/compare.h"
 
 enum { FORWARD, BACKWARD, STEPS, SERIES_N };

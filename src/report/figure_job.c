@@ -1,7 +1,7 @@
 #include "report/figure_job.h"
 
-#include "report/breakdown.h"
-#include "report/chart.h"
+#include "draw/breakdown.h"
+#include "draw/chart.h"
 #include "report/figure_step_data.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
 #define REPORT_FIGURE_JOB_H
 
 #include "campaign/job.h"
-#include "report/draw.h"
+#include "draw/draw.h"
 
 /* Draws it into a file; an error where the scenario has no job. */
 int job_figure_write(const struct scenario *s, const struct job_result *r,

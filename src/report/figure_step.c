@@ -1,7 +1,7 @@
 #include "report/figure_step.h"
 
 #include "base/xmalloc.h"
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/figure_step_data.h"
 
 #include <string.h>

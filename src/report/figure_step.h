@@ -12,8 +12,8 @@
 #ifndef REPORT_FIGURE_STEP_H
 #define REPORT_FIGURE_STEP_H
 
-#include "replay/simulate.h"
-#include "report/draw.h"
+#include "draw/draw.h"
+#include "simulate/simulate.h"
 
 enum step_figure {
     STEP_TIMELINE,

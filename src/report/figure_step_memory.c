@@ -1,5 +1,5 @@
 /* Memory over one step, and at the fullest moment of each stage. */
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/figure_step_data.h"
 
 static const char *const kind_names[LEDGER_KINDS] = {

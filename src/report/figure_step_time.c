@@ -1,8 +1,8 @@
 /* The timeline of a step, and the bar of where its time went. */
-#include "report/breakdown.h"
-#include "report/chart.h"
+#include "draw/breakdown.h"
+#include "draw/chart.h"
+#include "draw/timeline.h"
 #include "report/figure_step_data.h"
-#include "report/timeline.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* How busy the GPU, its host, the network card and NVLink are in the course of a
  * step. */
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/figure_step_data.h"
 
 #include <math.h>

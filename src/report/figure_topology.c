@@ -2,8 +2,8 @@
 
 #include "base/units.h"
 #include "base/vec.h"
-#include "report/legend.h"
-#include "report/palette.h"
+#include "draw/legend.h"
+#include "draw/palette.h"
 #include "report/topology_links.h"
 
 #include <math.h>

@@ -12,8 +12,8 @@
 #define REPORT_FIGURE_TOPOLOGY_H
 
 #include "base/err.h"
+#include "draw/draw.h"
 #include "hardware/cluster.h"
-#include "report/draw.h"
 
 int figure_topology_write(const struct cluster *c, const char *path, struct err *err);
 

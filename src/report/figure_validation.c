@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "report/chart.h"
+#include "draw/chart.h"
 
 #include <math.h>
 #include <stdlib.h>

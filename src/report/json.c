@@ -1,6 +1,6 @@
 #include "base/file.h"
-#include "replay/result_json.h"
 #include "report/report.h"
+#include "simulate/result_json.h"
 
 #include <math.h>
 

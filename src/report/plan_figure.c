@@ -1,5 +1,5 @@
 #include "base/xmalloc.h"
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/plan_report.h"
 #include "search/plan_front.h"
 

@@ -7,7 +7,7 @@
 #define REPORT_REPORT_H
 
 #include "campaign/campaign.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 #include "validation/regime.h"
 #include "validation/summary.h"
 

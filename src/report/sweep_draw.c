@@ -2,8 +2,8 @@
 #include "report/sweep_figure_data.h"
 
 #include "base/xmalloc.h"
-#include "report/chart.h"
-#include "report/heatmap.h"
+#include "draw/chart.h"
+#include "draw/heatmap.h"
 
 #include <math.h>
 #include <stdlib.h>

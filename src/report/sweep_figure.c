@@ -1,7 +1,7 @@
 #include "report/sweep_figure.h"
 
 #include "base/xmalloc.h"
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/sweep_figure_data.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@
 #define REPORT_SWEEP_FIGURE_H
 
 #include "base/err.h"
-#include "search/sweep.h"
+#include "sweep/sweep.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef REPORT_SWEEP_FIGURE_DATA_H
 #define REPORT_SWEEP_FIGURE_DATA_H
 
-#include "report/axis.h"
+#include "draw/axis.h"
 #include "report/sweep_figure.h"
 
 enum sweep_figure_kind {

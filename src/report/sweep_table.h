@@ -1,12 +1,12 @@
 /* What a sweep leaves behind: DIR/points.jsonl, DIR/points.csv, and a summary in text.
  *
- * JSON Lines: the records of search/sweep.h in the order of the points. CSV: a line a
+ * JSON Lines: the records of sweep/sweep.h in the order of the points. CSV: a line a
  * point with the columns "point", the paths of the axes, the outputs, "error"; a value
  * that is no number or text is its label, or JSON. Both appear whole or not at all. */
 #ifndef REPORT_SWEEP_TABLE_H
 #define REPORT_SWEEP_TABLE_H
 
-#include "search/sweep_journal.h"
+#include "sweep/sweep_journal.h"
 
 #include <stdio.h>
 

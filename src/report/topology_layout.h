@@ -11,8 +11,8 @@
 #ifndef REPORT_TOPOLOGY_LAYOUT_H
 #define REPORT_TOPOLOGY_LAYOUT_H
 
+#include "draw/draw.h"
 #include "hardware/instance.h"
-#include "report/draw.h"
 
 enum { TOPOLOGY_GROUPS_MAX = INSTANCE_SWITCHES_MAX + INSTANCE_NUMA_MAX };
 

@@ -2,7 +2,7 @@
 #ifndef REPORT_TOPOLOGY_LINKS_H
 #define REPORT_TOPOLOGY_LINKS_H
 
-#include "report/legend.h"
+#include "draw/legend.h"
 #include "report/topology_layout.h"
 
 #define TOPOLOGY_NVLINK 0xff0072b2u

@@ -10,8 +10,8 @@
 #define SEARCH_PLAN_JOB_H
 
 #include "campaign/campaign.h"
-#include "replay/trust.h"
 #include "search/space_words.h"
+#include "simulate/trust.h"
 
 enum { PLAN_WORDS_MAX = 64 };
 

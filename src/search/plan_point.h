@@ -2,8 +2,8 @@
 #ifndef SEARCH_PLAN_POINT_H
 #define SEARCH_PLAN_POINT_H
 
-#include "replay/simulate.h"
 #include "search/plan_job.h"
+#include "simulate/simulate.h"
 
 /* What the simulator says of a point. */
 struct plan_result {

@@ -3,7 +3,7 @@
 #include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "cost/kernel.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>

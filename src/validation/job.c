@@ -2,7 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
-#include "replay/result_json.h"
+#include "simulate/result_json.h"
 
 #include <stdlib.h>
 #include <string.h>

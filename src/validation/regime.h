@@ -1,4 +1,4 @@
-/* Errors of predicted step times by regime: where in the space of jobs (replay/trust.h)
+/* Errors of predicted step times by regime: where in the space of jobs (simulate/trust.h)
  * the rows of all tables stand, and how far off predictions are there.
  *
  * Rows of every training table are gathered into one list. From it come the table that

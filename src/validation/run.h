@@ -8,7 +8,7 @@
 #ifndef VALIDATION_RUN_H
 #define VALIDATION_RUN_H
 
-#include "replay/trust.h"
+#include "simulate/trust.h"
 #include "validation/mapping.h"
 
 struct run_quantity {

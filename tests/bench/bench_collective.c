@@ -1,7 +1,7 @@
 /* How long collectives take to simulate: a 4,096-rank all-reduce with every message,
  * and plans of 16,384 GPUs. Wall-clock seconds and peak memory, never asserted. */
-#include "replay/chunk.h"
-#include "replay/coll_run.h"
+#include "run/chunk.h"
+#include "run/coll_run.h"
 
 #include "base/units.h"
 

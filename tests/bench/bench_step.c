@@ -2,7 +2,7 @@
  * 512 GPUs (target 40 ms), a trillion parameters on 3,072 (100 ms), and each with ten
  * times the data parallelism (at most 1.2 times as long). Seconds, never asserted. */
 #include "parallel/scenario.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 
 #include <stdio.h>
 #include <string.h>

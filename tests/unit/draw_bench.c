@@ -1,6 +1,6 @@
 #include "draw_bench.h"
 
-#include "report/palette.h"
+#include "draw/palette.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define TESTS_DRAW_BENCH_H
 
 #include "base/vec.h"
-#include "report/draw.h"
+#include "draw/draw.h"
 
 struct text_at {
     struct draw_point corner[4];

@@ -3,7 +3,7 @@
 #ifndef TESTS_SCENARIO_BENCH_H
 #define TESTS_SCENARIO_BENCH_H
 
-#include "replay/cast.h"
+#include "step/cast.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

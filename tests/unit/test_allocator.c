@@ -1,8 +1,8 @@
 /* The caching allocator against segments worked out by hand from PyTorch's rules, and
  * what it holds over steps. */
 #include "base/mix.h"
-#include "replay/allocator.h"
-#include "replay/reserved.h"
+#include "memory/allocator.h"
+#include "memory/reserved.h"
 
 #include <CUnit/CUnit.h>
 

@@ -2,8 +2,8 @@
  * all ranks of a group call the same collectives in the same order, every message that
  * is sent is received, and times add up to those of the program. */
 #include "base/file.h"
-#include "replay/cast.h"
-#include "report/chakra.h"
+#include "step/cast.h"
+#include "trace/chakra.h"
 
 #include "scenario_bench.h"
 

@@ -1,8 +1,8 @@
 /* The three fidelities against each other, and chunk replay against its theorems. */
 #include "base/units.h"
 #include "net_bench.h"
-#include "replay/chunk.h"
-#include "replay/coll_run.h"
+#include "run/chunk.h"
+#include "run/coll_run.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * nothing of operator lists: bytes of each kind of group (Narayanan et al. 2021,
  * Korthikanti et al. 2022, Rajbhandari et al. 2020), FLOPs, activations. */
 #include "parallel/scenario.h"
-#include "replay/cast.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
+#include "step/cast.h"
 
 #include "scenario_bench.h"
 

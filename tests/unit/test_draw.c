@@ -2,10 +2,10 @@
  * marks within the plot, whatever is drawn. */
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "report/breakdown.h"
-#include "report/chart.h"
-#include "report/heatmap.h"
-#include "report/timeline.h"
+#include "draw/breakdown.h"
+#include "draw/chart.h"
+#include "draw/heatmap.h"
+#include "draw/timeline.h"
 
 #include "draw_bench.h"
 

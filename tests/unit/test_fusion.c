@@ -1,8 +1,8 @@
 /* Tensor fusion: what goes into a buffer, ticks, and whole steps under every library:
  * bytes, folding, compression, conditions of SMDDP's AllGather. */
-#include "replay/fusion.h"
-#include "replay/simulate.h"
-#include "replay/smddp.h"
+#include "run/fusion.h"
+#include "simulate/simulate.h"
+#include "step/smddp.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

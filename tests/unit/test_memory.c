@@ -1,8 +1,8 @@
 /* Memory over a grid of frameworks and ways to shard: what may never take more. And
  * what pipelines keep, by hand. */
 #include "parallel/scenario.h"
-#include "replay/cast.h"
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
+#include "step/cast.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

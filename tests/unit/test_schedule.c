@@ -1,6 +1,6 @@
 /* Pipeline schedules: closed forms of bubbles and of microbatches in flight,
  * found again by playing the lists out over uniform stages with free messages. */
-#include "replay/schedule.h"
+#include "step/schedule.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "base/units.h"
 #include "parallel/scenario.h"
 #include "parallel/states.h"
-#include "replay/cast.h"
 #include "scenario_bench.h"
+#include "step/cast.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

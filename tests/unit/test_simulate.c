@@ -2,9 +2,9 @@
  * and what must be conserved. */
 #include "config/datadir.h"
 #include "parallel/scenario.h"
-#include "replay/cast.h"
-#include "replay/run.h"
-#include "replay/simulate.h"
+#include "run/run.h"
+#include "simulate/simulate.h"
+#include "step/cast.h"
 
 #include "scenario_bench.h"
 

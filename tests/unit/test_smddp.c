@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "cost/collective.h"
 #include "net_bench.h"
-#include "replay/coll_run.h"
+#include "run/coll_run.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SMP's tensor groups: what they put on the wire at the ends of the distributed
  * transformer and at modules that stay whole, against formulas of the sizes alone; what
  * a rank computes and holds of them; folded against unfolded. */
-#include "replay/simulate.h"
+#include "simulate/simulate.h"
 
 #include "scenario_bench.h"
 

@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"
-#include "report/chart.h"
+#include "draw/chart.h"
 #include "report/figure_collective.h"
 #include "report/figure_topology.h"
 

@@ -4,8 +4,8 @@
 #include "base/xmalloc.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
-#include "search/sweep_point.h"
-#include "search/sweep_run.h"
+#include "sweep/sweep_point.h"
+#include "sweep/sweep_run.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Traces and figures of a step: whatever the job, a trace is JSON whose threads are in
  * order and whose arrows are paired; figures have the lanes they should. */
 #include "base/file.h"
-#include "replay/simulate.h"
 #include "report/figure_step.h"
 #include "report/html.h"
-#include "report/trace.h"
+#include "simulate/simulate.h"
+#include "trace/trace.h"
 
 #include "scenario_bench.h"
 

@@ -4,8 +4,8 @@
  * nodes two NICs and the way to them. What is charged is the bytes over the protocol's
  * efficiency (MODEL.md, (C7), (C10)), which all jobs here pin to NCCL's Simple. */
 #include "parallel/scenario.h"
-#include "replay/cast.h"
-#include "replay/run.h"
+#include "run/run.h"
+#include "step/cast.h"
 
 #include "scenario_bench.h"
 

@@ -1,7 +1,7 @@
 /* Uncertainty: random factors against their closed forms, draws against theory, equal
  * ranks drawn at once against every rank drawn, failures against Young and Daly. */
 #include "campaign/montecarlo.h"
-#include "replay/cast.h"
+#include "step/cast.h"
 
 #include "campaign_bench.h"
 

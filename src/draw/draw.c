@@ -1,0 +1,267 @@
+#include "draw/draw.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct draw_methods *const by_ending[] = {
+    &draw_svg_methods,
+    &draw_png_methods,
+    &draw_pdf_methods,
+};
+
+static const struct draw_methods *methods_of(const char *path)
+{
+    size_t n = strlen(path);
+
+    if (strcmp(path, "-") == 0)
+        return &draw_svg_methods;
+    for (size_t i = 0; i < sizeof(by_ending) / sizeof(*by_ending); i++) {
+        size_t m = strlen(by_ending[i]->ending);
+        if (n > m && strcmp(path + n - m, by_ending[i]->ending) == 0)
+            return by_ending[i];
+    }
+    return NULL;
+}
+
+int draw_check_name(const char *path, struct err *err)
+{
+    if (methods_of(path))
+        return 0;
+    return err_set(err, "%s: a figure's name ends in .svg, .png or .pdf", path);
+}
+
+void draw_open_on(struct draw *d, const struct draw_methods *methods, void *back,
+                  const char *prefix, double width, double height)
+{
+    *d = (struct draw) { .methods = methods,
+                         .back = back,
+                         .width = width,
+                         .height = height,
+                         .prefix = prefix ? prefix : "" };
+    methods->begin(d);
+}
+
+int draw_open(struct draw *d, const char *path, double width, double height,
+              struct err *err)
+{
+    struct file_out file;
+
+    if (draw_check_name(path, err) || file_out_open(&file, path, err))
+        return -1;
+    draw_open_on(d, methods_of(path), NULL, NULL, width, height);
+    d->file = file;
+    d->to_file = true;
+    return 0;
+}
+
+int draw_close_text(struct draw *d, struct strbuf *out, struct err *err)
+{
+    int rc = d->methods->finish(d, out, err);
+
+    d->methods->release(d);
+    return rc;
+}
+
+int draw_close(struct draw *d, struct err *err)
+{
+    struct strbuf out;
+    int rc;
+
+    assert(d->to_file);
+    strbuf_init(&out);
+    rc = draw_close_text(d, &out, err);
+    if (rc == 0) {
+        fwrite(strbuf_get(&out), 1, out.len, d->file.stream);
+        rc = file_out_commit(&d->file, err);
+    }
+    file_out_abandon(&d->file);
+    strbuf_release(&out);
+    return rc;
+}
+
+static bool finite_points(const struct draw_point *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(p[i].x) || !isfinite(p[i].y))
+            return false;
+    return true;
+}
+
+void draw_rect(struct draw *d, struct draw_box box, const struct draw_style *style)
+{
+    struct draw_point p[2] = { { box.x, box.y }, { box.w, box.h } };
+
+    if (finite_points(p, 2) && box.w >= 0 && box.h >= 0)
+        d->methods->rect(d, box, style);
+}
+
+static void path(struct draw *d, const struct draw_point *p, size_t n, bool closed,
+                 const struct draw_style *style)
+{
+    if (n >= 2 && finite_points(p, n))
+        d->methods->path(d, p, n, closed, style);
+}
+
+void draw_line(struct draw *d, double x0, double y0, double x1, double y1,
+               const struct draw_style *style)
+{
+    path(d, (struct draw_point[]) { { x0, y0 }, { x1, y1 } }, 2, false, style);
+}
+
+void draw_polyline(struct draw *d, const struct draw_point *p, size_t n,
+                   const struct draw_style *style)
+{
+    struct draw_style line = *style;
+
+    line.fill = 0;
+    path(d, p, n, false, &line);
+}
+
+void draw_polygon(struct draw *d, const struct draw_point *p, size_t n,
+                  const struct draw_style *style)
+{
+    path(d, p, n, true, style);
+}
+
+void draw_curve(struct draw *d, const struct draw_point p[4],
+                const struct draw_style *style)
+{
+    if (finite_points(p, 4))
+        d->methods->curve(d, p, style);
+}
+
+/* Corners on the unit circle; area is about that of the circle. */
+static const struct shape {
+    size_t n;
+    bool open; /* pairs of points are strokes of their own */
+    struct draw_point p[6];
+} shapes[DRAW_SHAPE_N] = {
+    [DRAW_SQUARE] = { 4,
+                      false,
+                      { { -.88, -.88 }, { .88, -.88 }, { .88, .88 }, { -.88, .88 } } },
+    [DRAW_TRIANGLE] = { 3, false, { { 0, -1.2 }, { 1.1, .8 }, { -1.1, .8 } } },
+    [DRAW_DIAMOND] = { 4,
+                       false,
+                       { { 0, -1.25 }, { 1.25, 0 }, { 0, 1.25 }, { -1.25, 0 } } },
+    [DRAW_TRIANGLE_DOWN] = { 3, false, { { 0, 1.2 }, { 1.1, -.8 }, { -1.1, -.8 } } },
+    [DRAW_PLUS] = { 4, true, { { -1.1, 0 }, { 1.1, 0 }, { 0, -1.1 }, { 0, 1.1 } } },
+    [DRAW_CROSS] = { 4, true, { { -.9, -.9 }, { .9, .9 }, { -.9, .9 }, { .9, -.9 } } },
+    [DRAW_HEXAGON] = { 6,
+                       false,
+                       { { 1.1, 0 },
+                         { .55, .95 },
+                         { -.55, .95 },
+                         { -1.1, 0 },
+                         { -.55, -.95 },
+                         { .55, -.95 } } },
+};
+
+void draw_marker(struct draw *d, enum draw_shape shape, double x, double y,
+                 double radius, const struct draw_style *style)
+{
+    const struct shape *s = &shapes[shape];
+    struct draw_point p[6];
+    struct draw_style stroke = *style;
+
+    if (!isfinite(x) || !isfinite(y))
+        return;
+    if (s->n == 0) {
+        d->methods->circle(d, (struct draw_point) { x, y }, radius, style);
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++)
+        p[i] = (struct draw_point) { x + radius * s->p[i].x, y + radius * s->p[i].y };
+    if (!s->open) {
+        path(d, p, s->n, true, style);
+        return;
+    }
+    stroke.stroke = style->fill ? style->fill : style->stroke;
+    stroke.fill = 0;
+    stroke.width = 1.8;
+    for (size_t i = 0; i < s->n; i += 2) {
+        path(d, p + i, 2, false, &stroke);
+        stroke.id = NULL; /* of the first stroke alone */
+    }
+}
+
+static double size_of(const struct draw_text *style)
+{
+    return style->size > 0 ? style->size : 12;
+}
+
+/* How far below the anchor point the baseline is, in font sizes. */
+static const double level_drop[] = {
+    [DRAW_BASELINE] = 0, [DRAW_CENTRE] = 0.36, [DRAW_TOP] = 0.76
+};
+
+static struct draw_point baseline(double x, double y, const struct draw_text *style)
+{
+    double drop = level_drop[style->level] * size_of(style);
+    double a = style->rotate * (acos(-1.0) / 180);
+
+    return (struct draw_point) { x - drop * sin(a), y + drop * cos(a) };
+}
+
+void draw_text(struct draw *d, double x, double y, const char *s,
+               const struct draw_text *style)
+{
+    struct draw_text plain = *style;
+    struct draw_point at = baseline(x, y, style);
+    char *clean;
+
+    if (!s || !*s || !finite_points(&at, 1))
+        return;
+    clean = draw_text_clean(s);
+    plain.level = DRAW_BASELINE;
+    plain.size = size_of(style);
+    plain.colour = style->colour ? style->colour : 0xff000000;
+    d->methods->text(d, at, clean, &plain);
+    free(clean);
+}
+
+void draw_text_corners(double x, double y, const char *s, const struct draw_text *style,
+                       struct draw_point corners[4])
+{
+    static const double start[] = {
+        [DRAW_START] = 0, [DRAW_MIDDLE] = -0.5, [DRAW_END] = -1
+    };
+    double size = size_of(style), w = draw_text_width(s, size, style->bold);
+    double u0 = start[style->anchor] * w, a = style->rotate * (acos(-1.0) / 180);
+    struct draw_point at = baseline(x, y, style);
+    double u[4] = { u0, u0 + w, u0 + w, u0 };
+    double v[4] = { -0.76 * size, -0.76 * size, 0.22 * size, 0.22 * size };
+
+    for (int i = 0; i < 4; i++) {
+        corners[i].x = at.x + u[i] * cos(a) - v[i] * sin(a);
+        corners[i].y = at.y + u[i] * sin(a) + v[i] * cos(a);
+    }
+}
+
+void draw_group(struct draw *d, const char *id, const char *cls,
+                const struct draw_box *clip)
+{
+    d->methods->group(d, id, cls, clip);
+}
+
+void draw_group_end(struct draw *d)
+{
+    d->methods->group_end(d);
+}
+
+size_t draw_dash_pattern(enum draw_dash dash, double out[4])
+{
+    static const struct {
+        size_t n;
+        double v[4];
+    } patterns[DRAW_DASH_N] = {
+        [DRAW_DASHED] = { 2, { 3.2, 2 } },
+        [DRAW_DOTTED] = { 2, { 1, 1.6 } },
+        [DRAW_DASH_DOT] = { 4, { 4, 1.8, 1, 1.8 } },
+        [DRAW_LONG_DASH] = { 2, { 7, 2.5 } },
+    };
+
+    memcpy(out, patterns[dash].v, sizeof(patterns[dash].v));
+    return patterns[dash].n;
+}

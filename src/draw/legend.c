@@ -1,0 +1,115 @@
+#include "draw/legend.h"
+
+#include "base/xmalloc.h"
+#include "draw/palette.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, ROWS_BELOW_MAX = 6 };
+
+#define SHARE_BELOW_MAX 0.27 /* of the figure's height */
+
+void legend_release(struct legend *legend)
+{
+    VEC_RELEASE(&legend->items);
+}
+
+void legend_add(struct legend *legend, struct legend_item item)
+{
+    if (item.name)
+        VEC_PUSH(&legend->items, item);
+}
+
+static double widest_name(const struct legend *legend)
+{
+    double w = draw_text_width("and 999999 more", LEGEND_FONT, false) - KEY_W - KEY_GAP;
+
+    for (int64_t i = 0; i < legend->items.n; i++)
+        w = fmax(w, draw_text_width(legend->items.v[i].name, LEGEND_FONT, false));
+    return w;
+}
+
+void legend_measure(struct legend *legend, double width, double height)
+{
+    size_t n = (size_t)legend->items.n, places;
+    double name_w = ceil(widest_name(legend)) + 1, right_max = width * 0.3, most;
+
+    legend->box = (struct draw_box) { 0 };
+    if (n == 0)
+        return;
+    legend->column_w = KEY_W + KEY_GAP + fmin(name_w, width * 0.45);
+    legend->right = !legend->below && legend->column_w <= right_max && n >= 2 &&
+                    (double)n * LEGEND_ROW <= height * 0.72;
+    if (legend->right) {
+        legend->columns = 1;
+        legend->rows = legend->shown = n;
+    } else {
+        double columns = floor((width + COLUMN_GAP) / (legend->column_w + COLUMN_GAP));
+        legend->columns = columns > 1 ? (size_t)columns : 1;
+        legend->rows = (n + legend->columns - 1) / legend->columns;
+        most = fmin(ROWS_BELOW_MAX, floor(height * SHARE_BELOW_MAX / LEGEND_ROW));
+        most = fmax(most, 1);
+        if ((double)legend->rows > most)
+            legend->rows = (size_t)most;
+        places = legend->rows * legend->columns;
+        legend->shown = n <= places ? n : places - 1;
+        legend->columns =
+            (legend->shown + (legend->shown < n) + legend->rows - 1) / legend->rows;
+    }
+    legend->box.w =
+        (double)legend->columns * (legend->column_w + COLUMN_GAP) - COLUMN_GAP;
+    legend->box.h = (double)legend->rows * LEGEND_ROW;
+}
+
+static void draw_key(const struct legend_item *item, struct draw *d, double x, double y)
+{
+    struct draw_style style = { .cls = "legend-key" };
+
+    if (item->key == LEGEND_BOX) {
+        style.fill = item->colour;
+        draw_rect(d, (struct draw_box) { x + 6, y - 6, KEY_W - 12, 12 }, &style);
+        return;
+    }
+    if (item->key != LEGEND_MARKER) {
+        style.stroke = item->colour;
+        style.width = item->width > 0 ? item->width : 2;
+        style.dash = item->dash;
+        draw_line(d, x, y, x + KEY_W, y, &style);
+    }
+    if (item->key != LEGEND_LINE) {
+        struct draw_style mark = { .cls = "legend-key", .fill = item->colour };
+        draw_marker(d, item->shape, x + KEY_W / 2.0, y, 4, &mark);
+    }
+}
+
+void legend_draw(const struct legend *legend, struct draw *d)
+{
+    struct draw_text style = { .cls = "legend-label",
+                               .size = LEGEND_FONT,
+                               .level = DRAW_CENTRE,
+                               .colour = PALETTE_INK };
+    size_t n = (size_t)legend->items.n;
+
+    if (legend->box.w <= 0)
+        return;
+    draw_group(d, "legend", "legend", NULL);
+    for (size_t i = 0; i < legend->shown + (legend->shown < n); i++) {
+        double x = legend->box.x +
+                   (double)(i / legend->rows) * (legend->column_w + COLUMN_GAP);
+        double y = legend->box.y + ((double)(i % legend->rows) + 0.5) * LEGEND_ROW;
+        char *name;
+
+        if (i == legend->shown) {
+            name = xasprintf("and %zu more", n - legend->shown);
+            draw_text(d, x, y, name, &style);
+        } else {
+            draw_key(&legend->items.v[i], d, x, y);
+            name = draw_text_fit(legend->items.v[i].name, LEGEND_FONT, false,
+                                 legend->column_w - KEY_W - KEY_GAP);
+            draw_text(d, x + KEY_W + KEY_GAP, y, name, &style);
+        }
+        free(name);
+    }
+    draw_group_end(d);
+}

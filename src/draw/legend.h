@@ -1,0 +1,40 @@
+/* Legends: keys and names in columns, always beside or below the data, never on it.
+ * What does not fit is said ("and 12 more"). */
+#ifndef DRAW_LEGEND_H
+#define DRAW_LEGEND_H
+
+#include "base/vec.h"
+#include "draw/draw.h"
+
+enum legend_key { LEGEND_LINE, LEGEND_MARKER, LEGEND_LINE_MARKER, LEGEND_BOX };
+
+struct legend_item {
+    const char *name;
+    enum legend_key key;
+    uint32_t colour;
+    enum draw_shape shape;
+    enum draw_dash dash;
+    double width; /* of the line; 0: that of charts */
+};
+
+struct legend {
+    VEC(struct legend_item) items;
+    struct draw_box box;         /* where it is; w 0: nowhere */
+    bool below;                  /* set before measuring: never at the right */
+    bool right;                  /* of the data; else below */
+    size_t columns, rows, shown; /* the rest is "and N more", in a place of its own */
+    double column_w;
+};
+
+enum { LEGEND_FONT = 12, LEGEND_ROW = 19 };
+
+void legend_release(struct legend *legend);
+void legend_add(struct legend *legend, struct legend_item item);
+
+/* Chooses its place in a figure: to the right where it fits in a single column of at
+ * most 30 % of the width, else below. Sets the size of box, not its place. */
+void legend_measure(struct legend *legend, double width, double height);
+
+void legend_draw(const struct legend *legend, struct draw *d);
+
+#endif

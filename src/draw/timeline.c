@@ -1,0 +1,262 @@
+#include "draw/timeline.h"
+
+#include "draw/frame.h"
+#include "draw/palette.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANE_MIN = 5, AROUND = 150 }; /* pixels: of a lane, and of what is no lane */
+
+enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense lanes: columns, steps of shares */
+
+struct lanes {
+    const struct timeline *t;
+    struct frame *f;
+    struct draw *d;
+    size_t every;   /* lane every * i is drawn in row i */
+    size_t columns; /* pixels across */
+    double row_h;
+    float *cover; /* (columns, kinds): share of a pixel that narrow boxes fill */
+};
+
+static void lane_box(const struct lanes *l, size_t row, double x, double w,
+                     uint32_t fill, const char *text)
+{
+    double gap = l->row_h > 12 ? 2 : l->row_h > 4 ? 1 : 0;
+    struct draw_box box = { x, l->f->plot.y + (double)row * l->row_h + gap, w,
+                            l->row_h - 2 * gap };
+    struct draw_style style = { .cls = "box", .fill = fill };
+
+    if (w > 5) {
+        style.stroke = PALETTE_WHITE;
+        style.width = 0.6;
+    }
+    draw_rect(l->d, box, &style);
+    if (text && l->row_h >= 14 && draw_text_width(text, 10, false) + 2 <= w)
+        draw_text(l->d, x + w / 2, box.y + box.h / 2, text,
+                  &(struct draw_text) { .cls = "box-label",
+                                        .size = 10,
+                                        .anchor = DRAW_MIDDLE,
+                                        .level = DRAW_CENTRE,
+                                        .colour = palette_ink_on(fill) });
+}
+
+/* Adds a narrow box to the pixels it touches. */
+static void add_cover(const struct lanes *l, double x0, double x1, size_t kind)
+{
+    double a = x0 - l->f->plot.x, b = x1 - l->f->plot.x;
+
+    for (double c = fmax(floor(a), 0); c < b && c < (double)l->columns; c++)
+        l->cover[(size_t)c * l->t->n_kinds + kind] +=
+            (float)(fmin(b, c + 1) - fmax(a, c));
+}
+
+/* The kind that covers most of a pixel, and how much is covered, in quarters. */
+static size_t most_of(const struct lanes *l, size_t column, int *quarters)
+{
+    const float *cover = l->cover + column * l->t->n_kinds;
+    size_t best = 0;
+    double sum = 0;
+
+    for (size_t k = 0; k < l->t->n_kinds; k++) {
+        sum += (double)cover[k];
+        best = cover[k] > cover[best] ? k : best;
+    }
+    *quarters = sum <= 0 ? 0 : (int)fmin(4, ceil(sum * 4 - 1e-3));
+    return best;
+}
+
+static void draw_covered(const struct lanes *l, size_t row)
+{
+    size_t start = 0, kind = 0;
+    int level = 0;
+
+    for (size_t c = 0; c <= l->columns; c++) {
+        int now = 0;
+        size_t k = c < l->columns ? most_of(l, c, &now) : 0;
+        if (now == level && (k == kind || now == 0))
+            continue;
+        if (level > 0)
+            lane_box(l, row, l->f->plot.x + (double)start, (double)(c - start),
+                     palette_mix(PALETTE_WHITE, palette_at(kind), 0.25 * level + 0.001),
+                     NULL);
+        start = c;
+        kind = k;
+        level = now;
+    }
+}
+
+/* The shares of kinds in a stretch of columns, in eighths of it, the last kinds
+ * first. */
+static void shares_of(const struct lanes *l, size_t from, int *eighths)
+{
+    double sum = 0, before = 0;
+
+    for (size_t k = l->t->n_kinds; k-- > 0;) {
+        for (size_t c = from; c < from + STRETCH && c < l->columns; c++)
+            sum += (double)l->cover[c * l->t->n_kinds + k];
+        int upto = (int)fmin(EIGHTHS, floor(sum / STRETCH * EIGHTHS + 0.5));
+        eighths[k] = upto - (int)before;
+        before = upto;
+    }
+}
+
+static void draw_shares(const struct lanes *l, size_t row, size_t from, size_t to,
+                        const int *eighths)
+{
+    double h = l->row_h - (l->row_h > 4 ? 2 : 0), unit = h / EIGHTHS;
+    double y = l->f->plot.y + (double)row * l->row_h + (l->row_h + h) / 2;
+
+    for (size_t k = l->t->n_kinds; k-- > 0;) {
+        struct draw_style style = { .cls = "box", .fill = palette_at(k) };
+        y -= eighths[k] * unit;
+        if (eighths[k] > 0)
+            draw_rect(l->d,
+                      (struct draw_box) { l->f->plot.x + (double)from, y,
+                                          (double)(to - from), eighths[k] * unit },
+                      &style);
+    }
+}
+
+static void draw_stretches(const struct lanes *l, size_t row)
+{
+    int held[TIMELINE_KINDS_MAX] = { 0 }, now[TIMELINE_KINDS_MAX];
+    size_t start = 0;
+
+    for (size_t c = 0; c < l->columns; c += STRETCH) {
+        shares_of(l, c, now);
+        if (memcmp(now, held, l->t->n_kinds * sizeof(*now)) == 0)
+            continue;
+        draw_shares(l, row, start, c, held);
+        memcpy(held, now, sizeof(held));
+        start = c;
+    }
+    draw_shares(l, row, start, l->columns, held);
+}
+
+/* Whether narrow boxes fill more than a quarter of the lane. */
+static bool is_dense(const struct lanes *l)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < l->columns * l->t->n_kinds; i++)
+        sum += (double)l->cover[i];
+    return sum > (double)l->columns / 4;
+}
+
+/* Boxes of one lane, given as indices. */
+static void draw_lane(const struct lanes *l, size_t row, const size_t *index, size_t n)
+{
+    char id[32];
+
+    memset(l->cover, 0, l->columns * l->t->n_kinds * sizeof(*l->cover));
+    for (size_t i = 0; i < n; i++) {
+        const struct timeline_box *b = &l->t->boxes[index[i]];
+        double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
+        if (x1 - x0 < 1)
+            add_cover(l, x0, x1, b->kind);
+    }
+    snprintf(id, sizeof(id), "lane-%zu", row * l->every);
+    draw_group(l->d, id, "lane", NULL);
+    if (is_dense(l))
+        draw_stretches(l, row);
+    else
+        draw_covered(l, row);
+    for (size_t i = 0; i < n; i++) {
+        const struct timeline_box *b = &l->t->boxes[index[i]];
+        double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
+        if (x1 - x0 >= 1)
+            lane_box(l, row, x0, x1 - x0, palette_at(b->kind), b->text);
+    }
+    draw_group_end(l->d);
+}
+
+/* Boxes by lane: a counting sort. Returns indices; first[i]..first[i+1] are lane
+ * i's. */
+static size_t *by_lane(const struct timeline *t, size_t *first)
+{
+    size_t *index = xcalloc(t->n_boxes + 1, sizeof(*index));
+
+    memset(first, 0, (t->n_lanes + 2) * sizeof(*first));
+    for (size_t i = 0; i < t->n_boxes; i++)
+        first[t->boxes[i].lane + 2]++;
+    for (size_t i = 2; i < t->n_lanes + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; i < t->n_boxes; i++)
+        index[first[t->boxes[i].lane + 1]++] = i;
+    return index;
+}
+
+static void draw_lanes(struct lanes *l, size_t rows)
+{
+    size_t *first = xcalloc(l->t->n_lanes + 2, sizeof(*first));
+    size_t *index = by_lane(l->t, first);
+
+    l->columns = (size_t)l->f->plot.w;
+    l->row_h = l->f->plot.h / (double)rows;
+    l->cover = xcalloc(l->columns * (l->t->n_kinds + 1), sizeof(*l->cover));
+    draw_group(l->d, "lanes", "lanes", &l->f->plot);
+    for (size_t row = 0; row < rows; row++) {
+        size_t lane = row * l->every;
+        draw_lane(l, row, index + first[lane], first[lane + 1] - first[lane]);
+    }
+    draw_group_end(l->d);
+    free(l->cover);
+    free(index);
+    free(first);
+}
+
+static struct axis lane_axis(const struct timeline *t, size_t every, const char **names)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_lanes; i += every)
+        names[n++] = t->lanes[i];
+    return (
+        struct axis) { .scale = AXIS_CATEGORY, .categories = names, .n_categories = n };
+}
+
+static void prepare(const struct timeline *t, struct frame *f)
+{
+    axis_view_include(&f->x, 0);
+    if (t->end_s > 0)
+        axis_view_include(&f->x, t->end_s);
+    for (size_t i = 0; i < t->n_boxes; i++) {
+        assert(t->boxes[i].lane < t->n_lanes && t->boxes[i].kind < t->n_kinds);
+        axis_view_include(&f->x, t->boxes[i].end_s);
+    }
+    for (size_t k = 0; k < t->n_kinds; k++)
+        legend_add(&f->legend, (struct legend_item) { .name = t->kinds[k],
+                                                      .key = LEGEND_BOX,
+                                                      .colour = palette_at(k) });
+    f->y_down = true;
+}
+
+void timeline_draw(const struct timeline *t, struct draw *d)
+{
+    double room = fmax(1, (d->height - AROUND) / LANE_MIN);
+    size_t every = (size_t)fmax(1, ceil((double)t->n_lanes / room));
+    const char **names = xcalloc(t->n_lanes + 1, sizeof(*names));
+    struct axis x = { .label = "time", .unit = AXIS_SECONDS, .tight = true };
+    struct axis y = lane_axis(t, every, names);
+    char *note = every == 1
+                     ? NULL
+                     : xasprintf("%s%s%zu of %zu lanes are shown",
+                                 t->subtitle ? t->subtitle : "", t->subtitle ? " " : "",
+                                 y.n_categories, t->n_lanes);
+    struct frame f;
+    struct lanes l = { .t = t, .f = &f, .d = d, .every = every };
+
+    frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
+    prepare(t, &f);
+    frame_layout(&f, d->width, d->height);
+    frame_draw(&f, d);
+    if (t->n_lanes)
+        draw_lanes(&l, y.n_categories);
+    frame_release(&f);
+    free(names);
+    free(note);
+}

@@ -1,0 +1,34 @@
+/* What happened when: lanes of coloured boxes over time (pipeline stages, GPU streams).
+ * Boxes narrower than a pixel are merged to the kind that fills most of it, paler where
+ * the lane is idle for the rest; a lane that is full of such boxes shows the shares of
+ * kinds, one upon the other, stretch by stretch. A million boxes thus cost no more than
+ * the picture.
+ * Lanes beyond what a page holds are left out evenly, and the subtitle says so. Empty
+ * time is left white: bubbles show. Ids: lane-0, lane-1, ... */
+#ifndef DRAW_TIMELINE_H
+#define DRAW_TIMELINE_H
+
+#include "draw/axis.h"
+
+struct timeline_box {
+    size_t lane, kind;
+    double start_s, end_s;
+    const char *text; /* shown in the box where there is room; NULL: none */
+};
+
+struct timeline {
+    const char *title, *subtitle;
+    const char *const *lanes;
+    size_t n_lanes;
+    const char *const *kinds; /* names in the legend; colours go by their order */
+    size_t n_kinds;           /* at most TIMELINE_KINDS_MAX */
+    const struct timeline_box *boxes;
+    size_t n_boxes;
+    double end_s; /* of the time axis; 0: of the last box */
+};
+
+enum { TIMELINE_KINDS_MAX = 32 };
+
+void timeline_draw(const struct timeline *t, struct draw *d);
+
+#endif

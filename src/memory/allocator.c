@@ -1,0 +1,249 @@
+#include "memory/allocator.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
+enum {
+    ROUND_B = 512,
+    SMALL_B = 1 << 20,
+    SMALL_SEGMENT_B = 2 << 20,
+    LARGE_LEAST_B = 10 << 20,
+    LARGE_SEGMENT_B = 20 << 20,
+    LARGE_ROUND_B = 2 << 20,
+};
+
+struct allocator_block {
+    int64_t address, size_B;
+    struct allocator_pool *pool;
+    bool used;
+    struct allocator_block *before, *behind;  /* neighbours in the segment */
+    struct allocator_block *smaller, *larger; /* neighbours in the bin, of a free one */
+};
+
+static int64_t rounded(int64_t size_B, int64_t to_B)
+{
+    return (size_B + to_B - 1) / to_B * to_B;
+}
+
+/* Bins of free blocks ---------------------------------------------------------------- */
+
+/* Sizes below 2^ALLOCATOR_STEPS_LOG2 rounds have a bin each; from there on each octave
+ * has as many. */
+static int32_t bin_of(int64_t size_B)
+{
+    uint64_t n = (uint64_t)size_B / ROUND_B;
+    if (n >> ALLOCATOR_STEPS_LOG2 == 0)
+        return (int32_t)n;
+    int32_t octave = 63 - __builtin_clzll(n) - ALLOCATOR_STEPS_LOG2;
+    return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
+}
+
+/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
+static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
+{
+    int32_t word = bin / 64;
+    if (bin == ALLOCATOR_BINS)
+        return bin;
+    uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
+    while (filled == 0) {
+        if (++word == ALLOCATOR_BINS / 64)
+            return ALLOCATOR_BINS;
+        filled = pool->filled[word];
+    }
+    return word * 64 + __builtin_ctzll(filled);
+}
+
+static bool precedes(const struct allocator_block *a, const struct allocator_block *b)
+{
+    return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
+}
+
+static void list(struct allocator_block *b)
+{
+    int32_t bin = bin_of(b->size_B);
+    struct allocator_block *smaller = NULL, *larger = b->pool->bins[bin];
+    while (larger && precedes(larger, b)) {
+        smaller = larger;
+        larger = larger->larger;
+    }
+    b->smaller = smaller;
+    b->larger = larger;
+    if (larger)
+        larger->smaller = b;
+    if (smaller)
+        smaller->larger = b;
+    else
+        b->pool->bins[bin] = b;
+    b->pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
+}
+
+static void unlist(struct allocator_block *b)
+{
+    struct allocator_pool *pool = b->pool;
+    if (b->larger)
+        b->larger->smaller = b->smaller;
+    if (b->smaller) {
+        b->smaller->larger = b->larger;
+        return;
+    }
+    int32_t bin = bin_of(b->size_B);
+    pool->bins[bin] = b->larger;
+    if (!b->larger)
+        pool->filled[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+}
+
+/* The smallest free block that is large enough, of equals the lowest; NULL: none. */
+static struct allocator_block *best_fit(const struct allocator_pool *pool,
+                                        int64_t size_B)
+{
+    int32_t bin = bin_of(size_B);
+    struct allocator_block *b = pool->bins[bin];
+    while (b && b->size_B < size_B)
+        b = b->larger;
+    if (b)
+        return b;
+    bin = next_bin(pool, bin + 1);
+    return bin < ALLOCATOR_BINS ? pool->bins[bin] : NULL;
+}
+
+/* Blocks ----------------------------------------------------------------------------- */
+
+static struct allocator_block *new_block(struct allocator *a)
+{
+    struct allocator_block *b = a->spare;
+    if (!b)
+        return ARENA_NEW(&a->blocks, struct allocator_block);
+    a->spare = b->behind;
+    return b;
+}
+
+static void drop_block(struct allocator *a, struct allocator_block *b)
+{
+    b->behind = a->spare;
+    a->spare = b;
+}
+
+/* What the block has beyond size_B becomes a free block behind it, if it is worth it. */
+static void split(struct allocator *a, struct allocator_block *b, int64_t size_B,
+                  bool small)
+{
+    int64_t left_B = b->size_B - size_B;
+    if (small ? left_B < ROUND_B : left_B <= SMALL_B)
+        return;
+    struct allocator_block *left = new_block(a);
+    *left = (struct allocator_block) { .address = b->address + size_B,
+                                       .size_B = left_B,
+                                       .pool = b->pool,
+                                       .before = b,
+                                       .behind = b->behind };
+    if (b->behind)
+        b->behind->before = left;
+    b->behind = left;
+    b->size_B = size_B;
+    list(left);
+}
+
+/* Joins the block behind to it. */
+static void merge(struct allocator *a, struct allocator_block *b)
+{
+    struct allocator_block *behind = b->behind;
+    b->size_B += behind->size_B;
+    b->behind = behind->behind;
+    if (b->behind)
+        b->behind->before = b;
+    drop_block(a, behind);
+}
+
+/* Segments --------------------------------------------------------------------------- */
+
+static bool is_whole_segment(const struct allocator_block *b)
+{
+    return !b->before && !b->behind;
+}
+
+static void give_back(struct allocator *a, struct allocator_pool *pool)
+{
+    for (int32_t i = next_bin(pool, 0); i < ALLOCATOR_BINS; i = next_bin(pool, i + 1))
+        for (struct allocator_block *b = pool->bins[i], *larger; b; b = larger) {
+            larger = b->larger;
+            if (!is_whole_segment(b))
+                continue;
+            a->reserved_B -= b->size_B;
+            unlist(b);
+            drop_block(a, b);
+        }
+}
+
+static int64_t segment_B(int64_t size_B)
+{
+    if (size_B <= SMALL_B)
+        return SMALL_SEGMENT_B;
+    return size_B < LARGE_LEAST_B ? LARGE_SEGMENT_B : rounded(size_B, LARGE_ROUND_B);
+}
+
+static struct allocator_block *new_segment(struct allocator *a,
+                                           struct allocator_pool *pool, int64_t size_B)
+{
+    int64_t segment = segment_B(size_B);
+    if (a->reserved_B + segment > a->capacity_B) {
+        a->was_full = true;
+        give_back(a, &a->small);
+        give_back(a, &a->large);
+    }
+    a->reserved_B += segment;
+    a->peak_B = a->reserved_B > a->peak_B ? a->reserved_B : a->peak_B;
+    struct allocator_block *b = new_block(a);
+    *b = (struct allocator_block) { .address = a->next_address,
+                                    .size_B = segment,
+                                    .pool = pool };
+    a->next_address += segment;
+    return b;
+}
+
+/* Interface -------------------------------------------------------------------------- */
+
+struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B)
+{
+    assert(size_B > 0);
+    size_B = rounded(size_B, ROUND_B);
+    bool small = size_B <= SMALL_B;
+    struct allocator_pool *pool = small ? &a->small : &a->large;
+    struct allocator_block *b = best_fit(pool, size_B);
+    if (b)
+        unlist(b);
+    else
+        b = new_segment(a, pool, size_B);
+    split(a, b, size_B, small);
+    b->used = true;
+    return b;
+}
+
+void allocator_free(struct allocator *a, struct allocator_block *b)
+{
+    assert(b->used);
+    b->used = false;
+    if (b->behind && !b->behind->used) {
+        unlist(b->behind);
+        merge(a, b);
+    }
+    if (b->before && !b->before->used) {
+        b = b->before;
+        unlist(b);
+        merge(a, b);
+    }
+    list(b);
+}
+
+void allocator_init(struct allocator *a, int64_t capacity_B)
+{
+    *a = (struct allocator) { .capacity_B = capacity_B };
+    arena_init(&a->blocks);
+}
+
+void allocator_release(struct allocator *a)
+{
+    arena_release(&a->blocks);
+    *a = (struct allocator) { 0 };
+}

@@ -1,0 +1,60 @@
+/* PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp), replayed: what it
+ * holds of the GPU's memory, which is more than the live tensors, because freed blocks
+ * seldom fit what comes next.
+ *
+ *   segment of 20 MiB   |block A|free    |block B|free                     |
+ *
+ * Sizes are rounded to 512 B. Up to 1 MiB blocks come from segments of 2 MiB, below
+ * 10 MiB from segments of 20 MiB, larger ones from segments of their own, rounded to
+ * 2 MiB. The smallest free block that is large enough is taken, and split when what is
+ * left is worth it (512 B of small ones, more than 1 MiB of large ones); free neighbours
+ * merge. When the GPU is full, segments that are free as a whole are given back.
+ *
+ * Free blocks stand in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
+ * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
+ * stay the allocator's; a handle is good until it is freed. */
+#ifndef MEMORY_ALLOCATOR_H
+#define MEMORY_ALLOCATOR_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct allocator_block; /* a stretch of a segment, in use or free */
+
+/* Free blocks in bins by size, 2^ALLOCATOR_STEPS_LOG2 bins an octave; in a bin in order of
+ * size, of equals by address. */
+enum {
+    ALLOCATOR_STEPS_LOG2 = 5,
+    ALLOCATOR_OCTAVES = 52, /* all that sizes of 512 B to 2^63 have */
+    ALLOCATOR_BINS = ALLOCATOR_OCTAVES << ALLOCATOR_STEPS_LOG2,
+};
+
+struct allocator_pool {
+    struct allocator_block *bins[ALLOCATOR_BINS]; /* the first of each; NULL: none */
+    uint64_t filled[ALLOCATOR_BINS / 64];         /* bits: bins that have one */
+};
+
+struct allocator {
+    int64_t capacity_B; /* for segments */
+    int64_t reserved_B; /* segments held */
+    int64_t peak_B;     /* the most that were */
+    bool was_full;      /* segments had to be given back, or would not fit */
+    struct allocator_pool small, large;
+    int64_t next_address; /* segments are made in rising order */
+    struct arena blocks;
+    struct allocator_block *spare; /* the first of those that are not in use any more */
+};
+
+void allocator_init(struct allocator *a, int64_t capacity_B);
+
+/* Blocks in use go too. */
+void allocator_release(struct allocator *a);
+
+/* A block of at least size_B > 0 bytes. Never fails: beyond the capacity, reserved_B
+ * says by how much. */
+struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B);
+void allocator_free(struct allocator *a, struct allocator_block *block);
+
+#endif

@@ -1,0 +1,81 @@
+/* GPU memory over one step: what is allocated and freed in the order in which the host
+ * issues the tasks, as the caching allocator sees it, and what was held at the peak.
+ * Sizes are rounded to the allocator's 512 bytes. */
+#ifndef MEMORY_LEDGER_H
+#define MEMORY_LEDGER_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+
+enum ledger_kind {
+    LEDGER_PARAMETERS,
+    LEDGER_GRADIENTS,
+    LEDGER_OPTIMIZER,
+    LEDGER_ACTIVATIONS, /* kept for backward */
+    LEDGER_BUFFERS,     /* communication buckets */
+    LEDGER_WORKSPACE,   /* everything that lives for a moment */
+    LEDGER_KINDS,
+    LEDGER_HELD = LEDGER_KINDS, /* workspace that outlives the next operator: booked as
+                                   workspace, freed by its size */
+    LEDGER_MADE, /* a gradient as backward makes it, likewise: where gradients are kept, the
+                    first step's become those */
+};
+
+/* One allocation (size above 0) or release (below). */
+struct ledger_event {
+    enum ledger_kind kind;
+    int32_t microbatch; /* whose activations they are; 0: not activations */
+    int64_t size_B;
+};
+
+/* Memory while a task runs, and behind it. */
+struct ledger_mark {
+    int64_t high_B[LEDGER_KINDS]; /* at its fullest moment */
+    int64_t live_B[LEDGER_KINDS];
+};
+
+struct ledger {
+    int64_t live_B[LEDGER_KINDS];
+    int64_t total_B;
+    int64_t peak_B;                  /* the largest total so far */
+    int64_t at_peak_B[LEDGER_KINDS]; /* what it consisted of */
+    int64_t peak_activations_B;      /* the most activations kept at any time */
+    bool records;                    /* events, for the allocator's replay */
+    int32_t microbatch;              /* at hand */
+    VEC(struct ledger_event) events;
+    int64_t n_before; /* events before the step: states */
+    bool marks;       /* the fullest moment since the last mark is kept */
+    int64_t high_total_B;
+    int64_t high_B[LEDGER_KINDS];
+};
+
+void ledger_release(struct ledger *l);
+
+int64_t ledger_round(int64_t size_B);
+void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+/* What was held since the last mark, which this becomes. */
+struct ledger_mark ledger_mark(struct ledger *l);
+
+void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+
+/* Workspace; yields what it takes, for its release. */
+int64_t ledger_workspace(struct ledger *l, int64_t size_B);
+/* What a stretch of the step does to the ledger, measured once and booked often. */
+struct ledger_change {
+    int64_t delta_B[LEDGER_KINDS]; /* at its end */
+    int64_t peak_B[LEDGER_KINDS];  /* at its fullest moment, relative to its begin */
+    int64_t peak_activations_B;    /* likewise */
+    const struct ledger_event *events; /* in its order, if they were recorded */
+    int64_t n_events;
+};
+
+/* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a copy
+ * of the ledger at its begin), and the ledger as it was then. */
+void ledger_begin(struct ledger *l);
+void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c);
+
+/* Books such a stretch: the same live bytes and peaks as if it ran once more. */
+void ledger_apply(struct ledger *l, const struct ledger_change *c);
+
+#endif

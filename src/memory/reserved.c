@@ -1,0 +1,278 @@
+#include "memory/reserved.h"
+
+#include "base/mix.h"
+#include "memory/allocator.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { STEPS = 3, NONE = -1 };
+
+/* Blocks in use of one kind, microbatch and size; the last allocated is the first freed. */
+struct shelf {
+    int64_t size_B;
+    enum ledger_kind kind;
+    int32_t microbatch;
+    int64_t kept; /* blocks from before the step */
+    VEC(struct allocator_block *) blocks;
+};
+
+struct piece {
+    int64_t size_B;
+    struct allocator_block *block;
+};
+
+struct replay {
+    struct allocator allocator;
+    bool grows;        /* states are made in the first step */
+    int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
+    int64_t kept_B;    /* those that did */
+    int64_t n_to_come; /* their releases */
+    const struct ledger_event *events;
+    int32_t *shelf_of; /* [events]; workspace and nothing have none */
+    VEC(struct shelf) shelves;
+    int32_t *table; /* [cap] shelves by hash of their keys; NONE: free */
+    int64_t cap;
+    VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
+    int64_t oldest;
+};
+
+/* Shelves ---------------------------------------------------------------------------- */
+
+static int64_t size_of(const struct ledger_event *e)
+{
+    return e->size_B > 0 ? e->size_B : -e->size_B;
+}
+
+static uint64_t hash(int64_t size_B, enum ledger_kind kind, int32_t microbatch)
+{
+    uint64_t rest = (uint64_t)kind << 32 | (uint32_t)microbatch;
+    return mix64((uint64_t)size_B ^ mix64(rest));
+}
+
+/* The place of such a shelf in the table: its own, or a free one. */
+static int32_t *place_of(const struct replay *r, int64_t size_B, enum ledger_kind kind,
+                         int32_t microbatch)
+{
+    for (uint64_t i = hash(size_B, kind, microbatch);; i++) {
+        int32_t *place = &r->table[i & (uint64_t)(r->cap - 1)];
+        if (*place == NONE)
+            return place;
+        const struct shelf *s = &r->shelves.v[*place];
+        if (s->size_B == size_B && s->kind == kind && s->microbatch == microbatch)
+            return place;
+    }
+}
+
+static void grow_table(struct replay *r)
+{
+    r->cap = r->cap ? 2 * r->cap : 256;
+    r->table = xrealloc(r->table, (size_t)r->cap, sizeof(*r->table));
+    for (int64_t i = 0; i < r->cap; i++)
+        r->table[i] = NONE;
+    for (int32_t i = 0; i < r->shelves.n; i++) {
+        const struct shelf *s = &r->shelves.v[i];
+        *place_of(r, s->size_B, s->kind, s->microbatch) = i;
+    }
+}
+
+/* Finds the shelf of each event. */
+static void shelve(struct replay *r, int64_t n)
+{
+    r->shelf_of = xcalloc((size_t)n + 1, sizeof(*r->shelf_of));
+    for (int64_t i = 0; i < n; i++) {
+        const struct ledger_event *e = &r->events[i];
+        if (e->kind == LEDGER_WORKSPACE || e->size_B == 0)
+            continue;
+        if (2 * r->shelves.n >= r->cap)
+            grow_table(r);
+        int32_t *place = place_of(r, size_of(e), e->kind, e->microbatch);
+        if (*place == NONE) {
+            *place = (int32_t)r->shelves.n;
+            VEC_PUSH(&r->shelves, ((struct shelf) { .size_B = size_of(e),
+                                                    .kind = e->kind,
+                                                    .microbatch = e->microbatch }));
+        }
+        r->shelf_of[i] = *place;
+    }
+}
+
+/* Events ----------------------------------------------------------------------------- */
+
+/* Workspace dies in the order in which it was made; a release may be of several. */
+static void play_workspace(struct replay *r, int64_t size_B)
+{
+    if (size_B > 0)
+        VEC_PUSH(&r->workspace,
+                 ((struct piece) { size_B, allocator_alloc(&r->allocator, size_B) }));
+    while (size_B < 0 && r->oldest < r->workspace.n) {
+        struct piece *p = &r->workspace.v[r->oldest++];
+        allocator_free(&r->allocator, p->block);
+        size_B += p->size_B;
+    }
+}
+
+static void clear_workspace(struct replay *r)
+{
+    play_workspace(r, INT64_MIN);
+    r->workspace.n = r->oldest = 0;
+}
+
+/* A gradient that the first step makes, or its release: it stays. */
+static bool keeps_made(struct replay *r, const struct ledger_event *e)
+{
+    if (e->kind != LEDGER_MADE)
+        return false;
+    if (e->size_B < 0)
+        return r->n_to_come > 0 && r->n_to_come--;
+    if (r->kept_B + e->size_B > r->to_keep_B)
+        return false;
+    allocator_alloc(&r->allocator, e->size_B);
+    r->kept_B += e->size_B;
+    r->n_to_come++;
+    return true;
+}
+
+static void play(struct replay *r, int64_t i)
+{
+    const struct ledger_event *e = &r->events[i];
+    if (e->size_B == 0)
+        return;
+    if (e->kind == LEDGER_WORKSPACE) {
+        play_workspace(r, e->size_B);
+        return;
+    }
+    if (keeps_made(r, e))
+        return;
+    struct shelf *s = &r->shelves.v[r->shelf_of[i]];
+    if (e->size_B > 0)
+        VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e->size_B));
+    else if (s->blocks.n > 0)
+        allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
+}
+
+/* Steps ------------------------------------------------------------------------------ */
+
+static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
+{
+    return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
+}
+
+/* The first n events, which are those before the step; gradients that the first step has
+ * kept are there. */
+static void play_state(struct replay *r, int64_t n, bool made_in_step)
+{
+    int64_t there_B = r->kept_B;
+    for (int64_t i = 0; i < n; i++) {
+        const struct ledger_event *e = &r->events[i];
+        bool made = e->kind == LEDGER_GRADIENTS && there_B >= e->size_B;
+        if (is_made_in_step(r, e->kind) != made_in_step)
+            continue;
+        if (made)
+            there_B -= e->size_B;
+        else
+            play(r, i);
+    }
+}
+
+/* Gradients before the step: what its first microbatch makes of them is kept. */
+static int64_t gradients_B(const struct ledger_event *events, int64_t n)
+{
+    int64_t sum_B = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum_B += events[i].kind == LEDGER_GRADIENTS ? events[i].size_B : 0;
+    return sum_B;
+}
+
+/* Frees what the step has made and not freed. */
+static void clear(struct replay *r)
+{
+    for (int64_t i = 0; i < r->shelves.n; i++) {
+        struct shelf *s = &r->shelves.v[i];
+        while (s->blocks.n > s->kept)
+            allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
+    }
+    clear_workspace(r);
+}
+
+static void play_step(struct replay *r, int64_t begin, int64_t n)
+{
+    for (int64_t i = 0; i < r->shelves.n; i++)
+        r->shelves.v[i].kept = r->shelves.v[i].blocks.n;
+    for (int64_t i = begin; i < n; i++)
+        play(r, i);
+    clear(r);
+}
+
+static void release(struct replay *r)
+{
+    for (int64_t i = 0; i < r->shelves.n; i++)
+        VEC_RELEASE(&r->shelves.v[i].blocks);
+    VEC_RELEASE(&r->shelves);
+    VEC_RELEASE(&r->workspace);
+    allocator_release(&r->allocator);
+    free(r->shelf_of);
+    free(r->table);
+}
+
+static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
+                             int64_t begin, bool grows, int64_t capacity_B,
+                             bool *was_full)
+{
+    struct replay r = { .events = events, .grows = grows };
+    allocator_init(&r.allocator, capacity_B);
+    shelve(&r, n);
+    play_state(&r, begin, false);
+    int64_t before_B = -1;
+    for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
+        before_B = i > 0 ? r.allocator.peak_B : -1;
+        r.to_keep_B = grows && i == 0 ? gradients_B(events, begin) : 0;
+        play_step(&r, begin, n);
+        if (i == 0)
+            play_state(&r, begin, true);
+    }
+    int64_t peak_B = r.allocator.peak_B;
+    *was_full = r.allocator.was_full;
+    release(&r);
+    return peak_B;
+}
+
+int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
+                        bool grows, int64_t capacity_B)
+{
+    bool was_full;
+    return replay_peak_B(events, n, begin, grows, capacity_B, &was_full);
+}
+
+/* Activations of microbatches in flight whose events were not recorded. */
+static int64_t unseen_B(const struct ledger *l)
+{
+    int64_t live_B = 0, most_B = 0;
+    for (int64_t i = 0; i < l->events.n; i++) {
+        live_B += l->events.v[i].kind == LEDGER_ACTIVATIONS ? l->events.v[i].size_B : 0;
+        most_B = live_B > most_B ? live_B : most_B;
+    }
+    return l->peak_activations_B > most_B ? l->peak_activations_B - most_B : 0;
+}
+
+static bool same_events(const struct ledger *a, const struct ledger *b)
+{
+    return a->n_before == b->n_before && a->events.n == b->events.n &&
+           (a->events.n == 0 ||
+            memcmp(a->events.v, b->events.v,
+                   (size_t)a->events.n * sizeof(*a->events.v)) == 0);
+}
+
+int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+                            bool grows, int64_t capacity_B)
+{
+    int64_t more_B = unseen_B(l), room_B = capacity_B - more_B;
+    bool again = last->ledger && !last->was_full && last->peak_B <= room_B &&
+                 same_events(last->ledger, l);
+    if (!again)
+        last->peak_B = replay_peak_B(l->events.v, l->events.n, l->n_before, grows,
+                                     room_B, &last->was_full);
+    last->ledger = l;
+    int64_t held_B = last->peak_B + more_B;
+    return held_B > l->peak_B ? held_B : l->peak_B;
+}

@@ -1,0 +1,32 @@
+/* What the caching allocator holds after a few training steps, given what one step
+ * allocates and frees.
+ *
+ * Parameters and communication buffers are there from the start. Gradients that are
+ * kept, and the optimizer's states, are made in the first step and stay (PyTorch's
+ * optimizers); they come to lie in blocks that its activations have left, so the second
+ * step needs more than the first. DeepSpeed makes them before. What else is still live
+ * when a step ends is freed. */
+#ifndef MEMORY_RESERVED_H
+#define MEMORY_RESERVED_H
+
+#include "memory/ledger.h"
+
+/* The most bytes of segments over three steps, or two where the second takes no more.
+ * begin: events that are before the step. grows: states are made in the first step.
+ * capacity_B: memory that segments can have. O(events), but for what allocator.h says. */
+int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
+                        bool grows, int64_t capacity_B);
+
+/* The replay made last: stages of a pipeline are often alike. Zeroed, none. */
+struct reserved_last {
+    const struct ledger *ledger;
+    int64_t peak_B;
+    bool was_full;
+};
+
+/* The same of a stage's ledger, never less than its live tensors. Activations of
+ * microbatches in flight whose events were not recorded count as they are. */
+int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+                            bool grows, int64_t capacity_B);
+
+#endif

@@ -1,0 +1,189 @@
+#include "run/coll_run.h"
+
+#include "base/units.h"
+#include "base/xmalloc.h"
+#include "run/chunk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const struct name_value fidelity_names[] = {
+    { "analytic", FIDELITY_ANALYTIC },
+    { "flow", FIDELITY_FLOW },
+    { "chunk", FIDELITY_CHUNK },
+    { NULL, 0 },
+};
+
+/* A collective under way; frees itself at its end. */
+struct coll_run {
+    struct sim_event event; /* of the closed form, and of plans without phases */
+    struct coll_world *world;
+    const struct coll_plan *plan;
+    double factor; /* on latencies and bytes */
+    int32_t next;  /* phase */
+    flow_done_fn *done;
+    void *arg;
+};
+
+void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                     enum fidelity fidelity)
+{
+    int32_t n = net_n_links(net);
+    const struct net_link *links = net_links(net);
+    double *capacity = xcalloc((size_t)n + 1, sizeof(*capacity));
+    for (int32_t i = 0; i < n; i++)
+        capacity[i] = links[i].payload_Bps;
+    *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };
+    flow_net_init(&w->flow, sim, n, capacity);
+    if (fidelity == FIDELITY_CHUNK)
+        w->chunk = chunk_net_new(sim, net);
+    free(capacity);
+}
+
+void coll_world_release(struct coll_world *w)
+{
+    flow_net_release(&w->flow);
+    for (int i = 0; i < 1 << COLL_ACTIVITIES_LOG2; i++)
+        VEC_RELEASE(&w->known[i].uses);
+    if (w->chunk)
+        chunk_net_free(w->chunk);
+    w->chunk = NULL;
+}
+
+static void finish(struct coll_run *run)
+{
+    flow_done_fn *done = run->done;
+    struct sim *sim = run->world->sim;
+    void *arg = run->arg;
+    free(run);
+    if (done)
+        done(sim, arg);
+}
+
+static void next_phase(struct sim *sim, void *arg);
+
+static int64_t paced_ps(double factor, int64_t ps)
+{
+    return (int64_t)fmin(ceil(factor * (double)ps), (double)SIM_LONGEST_PS);
+}
+
+/* The steps of a ring leave its links idle between messages, where others' messages go:
+ * what they take lowers the ring's own pace, and is no time before the bytes. */
+static double steps_s(const struct coll_phase *p)
+{
+    const struct coll_steps *steps = &p->steps;
+    if (steps->n_rings == 0 || steps->is_chain || steps->is_stream || p->size_B <= 0)
+        return 0;
+    return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
+}
+
+/* Links share rates of progress, so progress is counted in bytes of one group on its
+ * slowest link: two groups on one link get half of it each, however few of an
+ * operation's bytes pass it; and n groups that run in lock step, as one activity, n times
+ * the share of one, as they have one by one. */
+static void make_activity(struct coll_activity *a, const struct net *net,
+                          const struct coll_phase *p)
+{
+    double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
+    double paced_s = steps_s(p);
+    for (int32_t i = 0; i < p->n_uses; i++) {
+        double weight = p->own ? p->own[i] : p->uses[i].weight;
+        double busy = weight / net_links(net)[p->uses[i].link].payload_Bps;
+        if (busy > slowest && !isinf(busy)) {
+            slowest = busy;
+            scale = weight;
+        }
+    }
+    if (paced_s > 0 && slowest > 0) {
+        cap = p->size_B / (paced_s + p->size_B / coll_phase_rate(p, net));
+        latency_s -= paced_s;
+    }
+    a->phase = p;
+    a->size = p->size_B * scale;
+    a->cap = cap * scale;
+    a->latency_ps = units_ps(latency_s);
+    a->uses.n = 0;
+    for (int32_t i = 0; i < p->n_uses; i++)
+        VEC_PUSH(&a->uses,
+                 ((struct flow_use) { p->uses[i].link, p->uses[i].weight / scale }));
+}
+
+/* Most phases run many times: what the last ones are as activities is kept. */
+static void start_flow(struct coll_world *w, const struct coll_phase *p,
+                       struct coll_run *run)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
+    struct coll_activity *a = &w->known[hash >> (64 - COLL_ACTIVITIES_LOG2)];
+    if (a->phase != p)
+        make_activity(a, w->net, p);
+    flow_start(&w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
+               a->cap, p->n_uses, a->uses.v, next_phase, run);
+}
+
+static void next_phase(struct sim *sim, void *arg)
+{
+    struct coll_run *run = arg;
+    struct coll_world *w = run->world;
+    (void)sim;
+    if (run->next == run->plan->n_phases || w->sim->now_ps > SIM_LONGEST_PS) {
+        finish(run);
+        return;
+    }
+    const struct coll_phase *p = &run->plan->phases[run->next++];
+    if (w->chunk)
+        chunk_start(w->chunk, &p->steps, next_phase, run);
+    else
+        start_flow(w, p, run);
+}
+
+static void fire(struct sim *sim, struct sim_event *ev)
+{
+    (void)sim;
+    finish(SIM_OWNER(ev, struct coll_run, event));
+}
+
+static const struct sim_event_type closed_form_type = { "collective", fire };
+
+/* Rounded like flows are: latencies and bytes, phase by phase. */
+static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *net,
+                              double factor)
+{
+    int64_t t_ps = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++) {
+        const struct coll_phase *p = &plan->phases[i];
+        double bytes_s = coll_phase_time_s(p, net) - p->latency_s;
+        t_ps += units_ps(p->latency_s) + units_ps(fmax(bytes_s, 0));
+    }
+    return paced_ps(factor, t_ps);
+}
+
+void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+                          double factor, flow_done_fn *done, void *arg)
+{
+    struct coll_run *run = xmalloc(sizeof(*run));
+    *run = (struct coll_run) {
+        .world = w, .plan = plan, .factor = factor, .done = done, .arg = arg
+    };
+    sim_event_init(&run->event, &closed_form_type);
+    if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
+        sim_after(w->sim, &run->event, closed_form_ps(plan, w->net, factor));
+    else
+        next_phase(w->sim, run);
+}
+
+void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+                    flow_done_fn *done, void *arg)
+{
+    coll_run_start_paced(w, plan, 1, done, arg);
+}
+
+double coll_world_link_busy_s(struct coll_world *w, int32_t link)
+{
+    double busy = flow_link_busy_s(&w->flow, link);
+    return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
+}
+
+double coll_world_link_B(struct coll_world *w, int32_t link)
+{
+    return flow_link_units(&w->flow, link);
+}

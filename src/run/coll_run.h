@@ -1,0 +1,59 @@
+/* Runs plans of collectives at one of three fidelities: closed form, fluid phases, or
+ * every message. Collectives that run at once share the links at `flow` and `chunk`;
+ * `analytic` knows no contention. */
+#ifndef RUN_COLL_RUN_H
+#define RUN_COLL_RUN_H
+
+#include "base/vec.h"
+#include "cost/collective.h"
+#include "engine/flow.h"
+
+enum fidelity { FIDELITY_ANALYTIC, FIDELITY_FLOW, FIDELITY_CHUNK };
+
+extern const struct name_value fidelity_names[];
+
+/* What a phase is as an activity of the fluid network. */
+struct coll_activity {
+    const struct coll_phase *phase; /* NULL: of none */
+    double size, cap;               /* in units of the activity */
+    int64_t latency_ps;
+    VEC(struct flow_use) uses;
+};
+
+enum { COLL_ACTIVITIES_LOG2 = 8 };
+
+/* Where collectives run: the links of a net as a fluid network and as servers of
+ * messages. One fidelity per world; both borrow sim and net. */
+struct coll_world {
+    struct sim *sim;
+    const struct net *net;
+    enum fidelity fidelity;
+    struct flow_net flow;    /* point-to-point transfers may use it at any fidelity */
+    struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
+    struct coll_activity known[1 << COLL_ACTIVITIES_LOG2]; /* by hash of the phase */
+};
+
+void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                     enum fidelity fidelity);
+
+/* Everything started must have ended, or the sim must not fire any more. */
+void coll_world_release(struct coll_world *w);
+
+/* Starts a plan now; calls done(sim, arg) at its end, never from within. The plan must
+ * live until then. O(uses) at flow, O(messages) over the run at chunk. */
+void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+                    flow_done_fn *done, void *arg);
+
+/* The same at another pace: latencies and bytes count `factor` (> 0) times. Not for the
+ * chunk fidelity, whose messages have their own. */
+void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+                          double factor, flow_done_fn *done, void *arg);
+
+/* Bytes charged to a link so far: those moved over the protocol's efficiency. At flow
+ * fidelity; 0 at the others. */
+double coll_world_link_B(struct coll_world *w, int32_t link);
+
+/* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
+double coll_world_link_busy_s(struct coll_world *w, int32_t link);
+
+#endif

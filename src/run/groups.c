@@ -1,0 +1,325 @@
+#include "run/groups.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Classes ---------------------------------------------------------------------------- */
+
+int64_t groups_stage(const struct groups *g, int64_t rank)
+{
+    return layout_index(&g->layout, rank).p;
+}
+
+static uint64_t hash_stages(const struct groups *g, int64_t first, int32_t n)
+{
+    uint64_t h = 1469598103934665603u; /* FNV-1a */
+    for (int32_t i = 0; i < n; i++)
+        h = (h ^ (uint64_t)groups_stage(g, first + i)) * 1099511628211u;
+    return h;
+}
+
+/* Instances of one class have GPUs of the same stages in the same order. The map of
+ * hashes to classes is open, and as large as there can be classes. */
+static void find_classes(struct groups *g, struct arena *arena)
+{
+    const struct cluster *c = g->cluster;
+    int64_t cap = 2, rank = 0, instance = 0;
+    while (cap < 2 * c->n_instances)
+        cap *= 2;
+    uint64_t *hashes = xcalloc((size_t)cap, sizeof(*hashes));
+    int32_t *numbers = xcalloc((size_t)cap, sizeof(*numbers)); /* class + 1 */
+    g->class_of = ARENA_ARRAY(arena, c->n_instances, int32_t);
+    for (int32_t k = 0; k < c->n_groups; k++) {
+        int32_t n = c->groups[k].gpus_per_instance;
+        for (int64_t i = 0; i < c->groups[k].count; i++, instance++, rank += n) {
+            uint64_t h = hash_stages(g, rank, n);
+            uint64_t at = h & (uint64_t)(cap - 1);
+            while (numbers[at] && hashes[at] != h)
+                at = (at + 1) & (uint64_t)(cap - 1);
+            if (!numbers[at])
+                numbers[at] = ++g->n_classes;
+            hashes[at] = h;
+            g->class_of[instance] = numbers[at] - 1;
+        }
+    }
+    free(hashes);
+    free(numbers);
+}
+
+void groups_init(struct groups *g, struct arena *arena, const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    *g = (struct groups) { .cluster = &s->cluster,
+                           .context = p->context,
+                           .expert = p->expert,
+                           .shard = p->shard_degree > 1 ? p->shard_degree : 1 };
+    int rc = layout_init(&g->layout, p->placement, p->data * p->context, p->pipeline,
+                         p->tensor);
+    assert(rc == 0 && "placements are checked when they are read");
+    (void)rc;
+    if (p->pipeline > 1)
+        find_classes(g, arena);
+    else
+        g->n_classes = 1;
+}
+
+bool groups_are_even(const struct groups *g)
+{
+    const struct layout *l = &g->layout;
+    int64_t gpus = g->cluster->groups[0].gpus_per_instance;
+    /* ranks that follow each other and agree in all indices from some one on */
+    const int64_t blocks[] = { l->stride_d,
+                               l->stride_p,
+                               l->stride_t,
+                               l->stride_d * g->shard,
+                               l->stride_d * g->context,
+                               l->stride_d * g->expert };
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+        if (blocks[i] % gpus != 0 && gpus % blocks[i] != 0)
+            return false;
+    return true;
+}
+
+/* Sets of ranks ------------------------------------------------------------------------ */
+
+static void add_dim(struct ranks *r, int64_t count, int64_t stride)
+{
+    if (count <= 1)
+        return;
+    int32_t at = r->n_dims++; /* smaller strides run faster */
+    for (; at > 0 && r->strides[at - 1] > stride; at--) {
+        r->counts[at] = r->counts[at - 1];
+        r->strides[at] = r->strides[at - 1];
+    }
+    r->counts[at] = count;
+    r->strides[at] = stride;
+}
+
+/* Neighbours among the data indices: `n` of them that stand `apart`. */
+static struct ranks neighbours(const struct layout *l, int64_t rank, int64_t d,
+                               int64_t n, int64_t apart)
+{
+    int64_t before = d / apart % n * apart;
+    struct ranks r = { .first = rank - before * l->stride_d };
+    add_dim(&r, n, apart * l->stride_d);
+    return r;
+}
+
+static struct ranks message(const struct layout *l, int64_t rank, int64_t p, int64_t by)
+{
+    int64_t to = (p + by + l->pipeline) % l->pipeline;
+    return (struct ranks) { .first = rank,
+                            .n_dims = 1,
+                            .counts = { 2 },
+                            .strides = { (to - p) * l->stride_p } };
+}
+
+struct ranks groups_of(const struct groups *g, enum channel channel, int64_t rank)
+{
+    const struct layout *l = &g->layout;
+    struct layout_index at = layout_index(l, rank);
+    struct ranks r = { .first = rank };
+    switch (channel) {
+    case CHANNEL_WORLD:
+        r.first = 0;
+        add_dim(&r, g->cluster->n_gpus, 1);
+        return r;
+    case CHANNEL_DATA:
+        return neighbours(l, rank, at.d, l->data, 1);
+    case CHANNEL_SHARD:
+        return neighbours(l, rank, at.d, g->shard, 1);
+    case CHANNEL_REPLICA:
+        return neighbours(l, rank, at.d, l->data / g->shard, g->shard);
+    case CHANNEL_CONTEXT:
+        return neighbours(l, rank, at.d, g->context, 1);
+    case CHANNEL_EXPERT:
+        return neighbours(l, rank, at.d, g->expert, 1);
+    case CHANNEL_EXPERT_DATA:
+        return neighbours(l, rank, at.d, l->data / g->expert, g->expert);
+    case CHANNEL_WHOLE_DATA:
+        r = neighbours(l, rank, at.d, l->data, 1);
+        r.first -= at.t * l->stride_t;
+        add_dim(&r, l->tensor, l->stride_t);
+        return r;
+    case CHANNEL_TENSOR:
+        r.first -= at.t * l->stride_t;
+        add_dim(&r, l->tensor, l->stride_t);
+        return r;
+    case CHANNEL_MODEL:
+        r.first -= at.t * l->stride_t + at.p * l->stride_p;
+        add_dim(&r, l->tensor, l->stride_t);
+        add_dim(&r, l->pipeline, l->stride_p);
+        return r;
+    case CHANNEL_EMBEDDING:
+        r.first -= at.p * l->stride_p;
+        if (l->pipeline > 1)
+            add_dim(&r, 2, (l->pipeline - 1) * l->stride_p);
+        return r;
+    case CHANNEL_NEXT:
+        return message(l, rank, at.p, 1);
+    case CHANNEL_BACK:
+        return message(l, rank, at.p, -1);
+    case CHANNEL_N:
+        break;
+    }
+    return r;
+}
+
+int64_t ranks_count(const struct ranks *r)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < r->n_dims; i++)
+        n *= r->counts[i];
+    return n;
+}
+
+int64_t ranks_member(const struct ranks *r, int64_t i)
+{
+    int64_t rank = r->first;
+    for (int32_t k = 0; k < r->n_dims; k++) {
+        rank += i % r->counts[k] * r->strides[k];
+        i /= r->counts[k];
+    }
+    return rank;
+}
+
+/* Spans ---------------------------------------------------------------------------------- */
+
+void groups_place(const struct groups *g, int64_t rank, int64_t *instance, int32_t *gpu)
+{
+    const struct cluster_group *k = g->cluster->groups;
+    int64_t before = 0;
+    while (rank >= k->count * k->gpus_per_instance) {
+        rank -= k->count * k->gpus_per_instance;
+        before += k->count;
+        k++;
+    }
+    *instance = before + rank / k->gpus_per_instance;
+    *gpu = (int32_t)(rank % k->gpus_per_instance);
+}
+
+static const struct instance *instance_of(const struct cluster *c, int64_t instance)
+{
+    const struct cluster_group *k = c->groups;
+    for (; instance >= k->count; k++)
+        instance -= k->count;
+    return k->instance;
+}
+
+static bool alike(const struct groups *g, const struct coll_span *a,
+                  const struct coll_span *b, bool classes)
+{
+    return a->n_gpus == b->n_gpus && memcmp(a->gpus, b->gpus, (size_t)a->n_gpus) == 0 &&
+           instance_of(g->cluster, a->first) == instance_of(g->cluster, b->first) &&
+           (!classes || !g->class_of || g->class_of[a->first] == g->class_of[b->first]);
+}
+
+/* Adds one more instance's GPUs, to a span that goes on with it or as a span. */
+static int add_instance(const struct groups *g, struct coll_group *out,
+                        const struct coll_span *one, bool classes)
+{
+    for (int32_t i = 0; i < out->n_spans; i++) {
+        struct coll_span *s = &out->spans[i];
+        int64_t ahead = one->first - s->first;
+        bool next =
+            s->n_instances == 1 ? ahead > 0 : ahead == s->n_instances * s->stride;
+        if (!next || !alike(g, s, one, classes))
+            continue;
+        if (s->n_instances++ == 1)
+            s->stride = ahead;
+        return 0;
+    }
+    if (out->n_spans == CLUSTER_GROUPS_MAX)
+        return -1;
+    out->spans[out->n_spans++] = *one;
+    return 0;
+}
+
+static int lay_spans(const struct groups *g, const struct ranks *r,
+                     struct coll_group *out, bool classes)
+{
+    struct coll_span one = { .first = -1, .n_instances = 1, .stride = 1 };
+    int64_t n = ranks_count(r);
+    *out = (struct coll_group) { 0 };
+    for (int64_t i = 0; i < n; i++) {
+        int64_t instance;
+        int32_t gpu;
+        groups_place(g, ranks_member(r, i), &instance, &gpu);
+        if (instance != one.first && one.n_gpus && add_instance(g, out, &one, classes))
+            return -1;
+        if (instance != one.first)
+            one =
+                (struct coll_span) { .first = instance, .n_instances = 1, .stride = 1 };
+        if (one.n_gpus == INSTANCE_GPUS_MAX)
+            return -1;
+        one.gpus[one.n_gpus++] = (uint8_t)gpu;
+    }
+    return add_instance(g, out, &one, classes);
+}
+
+int groups_spans(const struct groups *g, const struct ranks *r, struct coll_group *out,
+                 struct err *err)
+{
+    if (lay_spans(g, r, out, true) == 0 || lay_spans(g, r, out, false) == 0)
+        return 0;
+    return err_set(
+        err,
+        "a group of %lld ranks lies too irregularly over the instances (let "
+        "the degrees divide the GPUs of an instance, or be multiples of them)",
+        (long long)ranks_count(r));
+}
+
+/* Lock step -------------------------------------------------------------------------------- */
+
+static bool same_shape(const struct coll_group *a, const struct coll_group *b)
+{
+    if (a->n_spans != b->n_spans)
+        return false;
+    for (int32_t i = 0; i < a->n_spans; i++)
+        if (a->spans[i].n_gpus != b->spans[i].n_gpus ||
+            a->spans[i].n_instances != b->spans[i].n_instances)
+            return false;
+    return true;
+}
+
+/* Whether ranks of other stages are in the channel's groups, too. */
+static bool spans_stages(enum channel c)
+{
+    return c == CHANNEL_WORLD || c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
+}
+
+int groups_beside(const struct groups *g, struct arena *arena, const struct net *net,
+                  enum channel channel, int64_t rank, struct coll_group **out,
+                  int32_t *n, struct err *err)
+{
+    struct ranks own = groups_of(g, channel, rank);
+    int64_t instance, from = 0, to = g->cluster->n_gpus;
+    int32_t gpu;
+    struct err ignored = { 0 };
+    groups_place(g, rank, &instance, &gpu);
+    if (net_core(net) < 0) {
+        const struct cluster_group *k = g->cluster->groups;
+        for (int64_t before = 0; instance - before >= k->count; k++)
+            before += k->count;
+        from = rank - gpu;
+        to = from + k->gpus_per_instance;
+    }
+    *out = ARENA_ARRAY(arena, to - from + 1, struct coll_group);
+    int64_t *firsts = xcalloc((size_t)(to - from) + 1, sizeof(*firsts));
+    int rc = groups_spans(g, &own, &(*out)[0], err);
+    firsts[0] = own.first;
+    *n = 1;
+    for (int64_t other = from; other < to && rc == 0; other++) {
+        struct ranks r = groups_of(g, channel, other);
+        bool seen =
+            !spans_stages(channel) && groups_stage(g, other) != groups_stage(g, rank);
+        for (int32_t i = 0; i < *n && !seen; i++)
+            seen = firsts[i] == r.first;
+        if (seen || groups_spans(g, &r, &(*out)[*n], &ignored) ||
+            !same_shape(&(*out)[0], &(*out)[*n]))
+            continue;
+        firsts[(*n)++] = r.first;
+    }
+    free(firsts);
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* Who takes part in a collective, where those ranks sit, and what else runs beside them.
+ *
+ *   rank --(layout)--> set of ranks --(cluster)--> spans of instances with equal GPUs
+ *
+ * Groups of one channel that sit on the same instances and belong to the same stage run
+ * in lock step: their traffic shares links, and a folded run (one rank a stage) counts it
+ * in full. Instances whose GPUs belong to other stages carry other traffic; a folded net
+ * has one copy for each such class.
+ *
+ * Costs: a set is O(1); its spans are O(members); classes are O(GPUs), once a run. */
+#ifndef RUN_GROUPS_H
+#define RUN_GROUPS_H
+
+#include "parallel/layout.h"
+#include "parallel/scenario.h"
+#include "run/program.h"
+
+/* Ranks first + i0 strides[0] + i1 strides[1] + ..., the first index running fastest. */
+struct ranks {
+    int64_t first;
+    int32_t n_dims;
+    int64_t counts[3], strides[3];
+};
+
+struct groups {
+    const struct cluster *cluster;
+    struct layout layout; /* its data degree counts the context groups */
+    int64_t context, expert, shard;
+    int32_t n_classes;
+    int32_t *class_of; /* [instances], in the arena; NULL when there is one class */
+};
+
+/* Lays the scenario's ranks out and finds the classes of instances. */
+void groups_init(struct groups *g, struct arena *arena, const struct scenario *s);
+
+int64_t groups_stage(const struct groups *g, int64_t rank);
+
+/* Whether the groups of a uniform cluster fill instances, or instances hold whole groups.
+ * Only then do all ranks of a stage meet the same, and one stands for all exactly. */
+bool groups_are_even(const struct groups *g);
+
+/* The group of a channel that a rank is in; of messages, sender and receiver. */
+struct ranks groups_of(const struct groups *g, enum channel channel, int64_t rank);
+int64_t ranks_count(const struct ranks *r);
+int64_t ranks_member(const struct ranks *r, int64_t i);
+
+/* Instance and GPU of a rank. */
+void groups_place(const struct groups *g, int64_t rank, int64_t *instance,
+                  int32_t *gpu);
+
+/* The ranks as spans, in their order; classes are kept apart where that takes no more
+ * spans than a group may have. -1 when they are too many. */
+int groups_spans(const struct groups *g, const struct ranks *r, struct coll_group *out,
+                 struct err *err);
+
+/* The rank's group first, then those in lock step with it on its instance (everywhere,
+ * where the net has a core that all share). */
+int groups_beside(const struct groups *g, struct arena *arena, const struct net *net,
+                  enum channel channel, int64_t rank, struct coll_group **out,
+                  int32_t *n, struct err *err);
+
+#endif

@@ -1,0 +1,301 @@
+#include "run/run_state.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+bool run_is_over(struct run *run, int64_t t_ps)
+{
+    if (t_ps <= SIM_LONGEST_PS)
+        return false;
+    run->failed = true;
+    err_set(run->err, "the step takes longer than %.0f days, where the clock ends",
+            units_s(SIM_LONGEST_PS) / UNITS_DAY_S);
+    return true;
+}
+
+/* The host issues tasks one after the other until one of them makes it wait. */
+void run_issue(struct rank *r)
+{
+    const struct program *p = r->program;
+    while (r->n_issued < p->tasks.n && r->awaits < 0) {
+        const struct task *t = &p->tasks.v[r->n_issued];
+        if (t->receives >= 0) {
+            struct message *m = run_message(r, t->receives);
+            if (m->arrived_ps == RUN_NEVER) {
+                m->waiter = r;
+                return;
+            }
+            r->host_ps = r->host_ps > m->arrived_ps ? r->host_ps : m->arrived_ps;
+        }
+        int64_t host_ps = run_paced_ps(r->host_factors, r->n_issued, t->host_ps);
+        r->host_ps += host_ps;
+        r->host_busy_ps += host_ps;
+        if (run_is_over(r->run, r->host_ps))
+            return;
+        if (t->sync)
+            r->awaits = r->n_issued;
+        if (r->run->request->observer)
+            run_observe_issue(r, t);
+        r->issue_ps[r->n_issued++] = r->host_ps;
+    }
+}
+
+static void next_task(struct lane *l)
+{
+    const struct program *p = l->rank->program;
+    l->head = l->rank->next[l->head];
+    l->state = l->head < p->tasks.n ? LANE_BLOCKED : LANE_ENDED;
+}
+
+/* Of the task at a lane's head, at the present pace. */
+static int64_t duration_ps(const struct rank *r, int32_t head)
+{
+    const struct task *t = &r->program->tasks.v[head];
+    return run_paced_ps(r->kernel_factors, head,
+                        r->n_comm > 0 ? t->shared_ps : t->alone_ps);
+}
+
+/* A running kernel goes on at another pace when a collective joins or leaves the GPU. */
+void run_change_pace(struct rank *r, int32_t n_comm)
+{
+    struct lane *l = &r->lanes[STREAM_COMPUTE];
+    bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == LANE_RUNNING;
+    int64_t now = r->run->sim.now_ps;
+    if (changes) {
+        int64_t whole = duration_ps(r, l->head);
+        if (whole > 0)
+            l->left -= (double)(now - l->paced_ps) / (double)whole;
+        l->left = fmax(l->left, 0);
+    }
+    r->n_comm = n_comm;
+    if (changes && !run_is_over(r->run, now)) {
+        int64_t whole = duration_ps(r, l->head);
+        l->paced_ps = now;
+        sim_at(&r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
+    }
+}
+
+void run_change_moving(struct rank *r, int32_t by)
+{
+    int64_t now = r->run->sim.now_ps;
+    if (r->n_moving == 0)
+        r->moving_ps = now;
+    r->n_moving += by;
+    if (r->n_moving == 0)
+        r->account.comm_ps += now - r->moving_ps;
+}
+
+/* The accounts of the stretch that repeats. */
+static void delimit(struct rank *r, int32_t ended)
+{
+    const struct repeat *repeat = &r->program->repeat;
+    bool leads = r == r->run->ranks;
+    if (ended == repeat->from) {
+        r->from = r->account;
+        if (leads)
+            run_links_busy(r->run, r->run->links_from_s);
+    }
+    if (ended == repeat->to) {
+        r->to = r->account;
+        if (leads)
+            run_links_busy(r->run, r->run->links_to_s);
+    }
+}
+
+/* A kernel's own time goes to its part, what a collective slows it by to that. */
+static void account_kernel(struct rank *r, const struct lane *l, const struct task *t)
+{
+    int64_t now = r->run->sim.now_ps, took = now - l->begun_ps;
+    struct account *a = &r->account;
+    if (t->pass >= 0) {
+        const struct pass_cost *pass = &r->program->passes.v[t->pass];
+        const double *by = r->kernel_factors;
+        int64_t told = 0;
+        for (int i = 0; i < PART_N; i++) {
+            int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
+            told += i == PART_DATA_COMM_HIDDEN ? 0 : part_ps;
+            a->parts_ps[i] += part_ps;
+        }
+        a->parts_ps[PART_OTHER] += by ? took - told : 0; /* rounding */
+        a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
+        r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
+        for (int i = 0; i < LINKS_N; i++)
+            a->links_busy_ps[i] += pass->links_busy_ps[i];
+    } else {
+        int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
+        a->parts_ps[t->part] += alone_ps;
+        a->parts_ps[r->slowed_by] += took - alone_ps;
+        a->gpu_busy_ps += took;
+    }
+    run_account_busy(r, t);
+    r->idle_ps = now;
+    a->now_ps = now;
+    run_fusions_heed(r, l->head);
+    delimit(r, l->head);
+}
+
+void run_finish(struct rank *r, struct lane *l)
+{
+    int32_t index = l->head;
+    int64_t now = r->run->sim.now_ps;
+    r->done_ps[index] = now;
+    if (r->run->request->observer)
+        run_observe_task(r, l);
+    if (l->stream == STREAM_COMPUTE)
+        account_kernel(r, l, &r->program->tasks.v[index]);
+    if (r->awaits == index) {
+        r->awaits = -1;
+        r->host_ps = r->host_ps > now ? r->host_ps : now;
+        run_issue(r);
+    }
+    next_task(l);
+}
+
+static void start(struct rank *r, struct lane *l)
+{
+    const struct task *t = &r->program->tasks.v[l->head];
+    int64_t now = r->run->sim.now_ps;
+    if (run_is_over(r->run, now))
+        return;
+    l->state = LANE_RUNNING;
+    l->begun_ps = l->paced_ps = now;
+    l->left = 1;
+    if (t->comm >= 0) {
+        run_join(r, l);
+        return;
+    }
+    if (t->fusion >= 0 && !run_fusion_is_done(r->run, t->fusion))
+        return;
+    if (l->stream == STREAM_COMPUTE)
+        run_account_idle(r, t, l->head);
+    sim_at(&r->run->sim, &l->event, now + duration_ps(r, l->head));
+}
+
+static bool waits_for(const struct rank *r, int32_t task)
+{
+    return task >= 0 && r->done_ps[task] == RUN_NEVER;
+}
+
+static void try_lane(struct rank *r, struct lane *l)
+{
+    if (l->state != LANE_BLOCKED || l->head >= r->n_issued)
+        return;
+    const struct task *t = &r->program->tasks.v[l->head];
+    if (waits_for(r, t->after[0]) || waits_for(r, t->after[1]))
+        return;
+    if (r->issue_ps[l->head] > r->run->sim.now_ps) {
+        l->state = LANE_WAITING;
+        sim_at(&r->run->sim, &l->event, r->issue_ps[l->head]);
+    } else {
+        start(r, l);
+    }
+}
+
+void run_try_lanes(struct rank *r)
+{
+    for (int32_t i = 0; i < r->n_used; i++)
+        try_lane(r, &r->lanes[r->used[i]]);
+}
+
+static void fire_lane(struct sim *sim, struct sim_event *ev)
+{
+    struct lane *l = SIM_OWNER(ev, struct lane, event);
+    (void)sim;
+    if (l->state == LANE_WAITING) {
+        start(l->rank, l);
+        return;
+    }
+    run_finish(l->rank, l);
+    run_try_lanes(l->rank);
+}
+
+static const struct sim_event_type lane_event = { "lane", fire_lane };
+
+/* For each task the next of its stream; behind them the first of each stream. */
+static int32_t *link_tasks(const struct program *p)
+{
+    int32_t n = (int32_t)p->tasks.n, next[STREAM_N];
+    int32_t *links = xmalloc(((size_t)n + STREAM_N) * sizeof(*links));
+    for (int s = 0; s < STREAM_N; s++)
+        next[s] = n;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        enum stream s = p->tasks.v[i].stream;
+        links[i] = next[s];
+        next[s] = i;
+    }
+    for (int s = 0; s < STREAM_N; s++)
+        links[n + s] = next[s];
+    return links;
+}
+
+static void rank_init(struct rank *r, struct run *run, int64_t i)
+{
+    const struct run_request *q = run->request;
+    const struct program *p = q->programs[i];
+    int64_t n = p->tasks.n;
+    r->run = run;
+    r->program = p;
+    r->number = q->ranks[i];
+    r->awaits = -1;
+    const struct run_factors *f = q->factors;
+    r->kernel_factors = f && f->kernel ? f->kernel[i] : NULL;
+    r->host_factors = f && f->host ? f->host[i] : NULL;
+    bool shared = i > 0 && q->programs[i - 1] == p;
+    r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
+    r->issue_ps = xcalloc(2 * (size_t)n + 1, sizeof(int64_t));
+    r->done_ps = r->issue_ps + n;
+    for (int64_t k = 0; k < n; k++)
+        r->done_ps[k] = RUN_NEVER;
+    for (int s = 0; s < STREAM_N; s++) {
+        struct lane *l = &r->lanes[s];
+        l->rank = r;
+        l->stream = (enum stream)s;
+        l->head = (int32_t)n + s;
+        sim_event_init(&l->event, &lane_event);
+        next_task(l);
+        if (l->state != LANE_ENDED)
+            r->used[r->n_used++] = l->stream;
+    }
+}
+
+static void run_release(struct run *run)
+{
+    const struct program *const *programs = run->request->programs;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
+            free((void *)run->ranks[i].next);
+        free(run->ranks[i].issue_ps);
+        VEC_RELEASE(&run->ranks[i].spells);
+    }
+    run_comms_release(run);
+    run_fusions_release(run);
+    free(run->ranks);
+    coll_world_release(&run->world);
+    sim_release(&run->sim);
+}
+
+int run_programs(const struct run_request *request, struct run_result *r,
+                 struct err *err)
+{
+    struct run run = { .request = request, .n_ranks = request->n_ranks, .err = err };
+    sim_init(&run.sim, &run);
+    coll_world_init(&run.world, &run.sim, request->plans.net, request->network);
+    run.ranks = xcalloc((size_t)run.n_ranks, sizeof(*run.ranks));
+    run_fusions_init(&run);
+    for (int64_t i = 0; i < run.n_ranks; i++)
+        rank_init(&run.ranks[i], &run, i);
+    run_comms_init(&run);
+    if (request->observer)
+        run_observe_begin(&run);
+    for (int64_t i = 0; i < run.n_ranks; i++)
+        run_issue(&run.ranks[i]);
+    for (int64_t i = 0; i < run.n_ranks; i++)
+        run_try_lanes(&run.ranks[i]);
+    sim_run(&run.sim);
+    int rc = run_read_result(&run, r);
+    if (request->observer)
+        run_observe_end(&run);
+    run_release(&run);
+    return rc;
+}

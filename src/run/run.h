@@ -1,0 +1,54 @@
+/* Runs the programs of ranks on the event engine: hosts issue tasks, streams execute
+ * them in order, collectives begin when all their ranks have come and share the links
+ * of one fluid network, messages go from stage to stage. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "base/err.h"
+#include "run/coll_run.h"
+#include "run/observe.h"
+#include "run/plans.h"
+
+/* What makes a run other than its programs say: factors (> 0) on durations. A member that
+ * is NULL is 1 throughout; so is all of it in a run without. Factors of exactly 1 change
+ * nothing, to the picosecond. Not for the chunk fidelity. */
+struct run_factors {
+    const double *const *kernel; /* [n_ranks][tasks] of kernels, copies, passes */
+    const double *const *host;   /* [n_ranks][tasks] of the host's time to issue them */
+    /* Of the nth collective of a channel's group, whose first rank that is. */
+    double (*collective)(void *arg, const struct coll_plan *plan, enum channel channel,
+                         int64_t first, int32_t nth);
+    void *arg; /* of collective */
+};
+
+/* What is run: ranks[i] of the job runs programs[i] (entries may be the same program; in
+ * a folded run a rank stands for all equal to it). */
+struct run_request {
+    struct plans
+        plans; /* unfolded, groups other than a program's own get their plans */
+    enum fidelity network;
+    int64_t n_ranks;
+    const struct program *const *programs;
+    const int64_t *ranks;
+    const struct observer *observer;   /* NULL: none */
+    const struct run_factors *factors; /* NULL: none */
+};
+
+struct run_result {
+    double time_s;          /* until the last rank's last task, repeats included */
+    double parts_s[PART_N]; /* of the critical rank: the last to end, the lowest such */
+    int64_t critical;       /* index of it */
+    double gpu_busy_s, host_busy_s;   /* of the critical rank */
+    double nic_busy_s, nvlink_busy_s; /* of the busiest link of the kind */
+    double charged_B[NET_KINDS]; /* to all links of a kind together, at flow fidelity;
+                                    repeats and measured passes not counted */
+    double wire_B; /* over all links of the net together, repeats not counted */
+    uint64_t events;
+};
+
+/* Fails when a group's collective cannot be planned, or when tasks wait for each other
+ * for ever (a broken program). */
+int run_programs(const struct run_request *request, struct run_result *r,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,245 @@
+#include "run/run_state.h"
+
+/* Communicators ------------------------------------------------------------------------- */
+
+static struct communicator **find(struct run *run, uint64_t key)
+{
+    uint64_t at = (key * 0x9E3779B97F4A7C15u) >> 20;
+    for (;; at++) {
+        struct communicator **slot = &run->table[at & (uint64_t)(run->cap - 1)];
+        if (!*slot || (*slot)->key == key)
+            return slot;
+    }
+}
+
+static void take_part(struct rank *r, enum channel channel)
+{
+    struct run *run = r->run;
+    struct ranks group = groups_of(run->request->plans.groups, channel, r->number);
+    uint64_t key = (uint64_t)group.first * CHANNEL_N + (uint64_t)channel;
+    struct communicator **slot = find(run, key);
+    if (!*slot) {
+        *slot = xcalloc(1, sizeof(**slot));
+        (*slot)->key = key;
+        (*slot)->first = group.first;
+        for (int q = 0; q < RUN_QUEUES; q++)
+            (*slot)->queues[q].solo.run = run;
+    }
+    (*slot)->n_members++;
+    r->comms[channel] = *slot;
+}
+
+/* Ranks of one pipeline share a board: that of its first stage's rank. */
+static void take_board(struct rank *r, struct board **of_first)
+{
+    const struct layout *l = &r->run->request->plans.groups->layout;
+    int64_t first = r->number - layout_index(l, r->number).p * l->stride_p;
+    if (!of_first[first]) {
+        struct board *b = xcalloc(1, sizeof(*b));
+        int32_t n = r->program->n_messages;
+        b->messages = xmalloc((size_t)n * sizeof(*b->messages));
+        for (int32_t i = 0; i < n; i++)
+            b->messages[i] = (struct message) { .arrived_ps = RUN_NEVER };
+        VEC_PUSH(&r->run->owned, b);
+        of_first[first] = b;
+    }
+    r->board = of_first[first];
+}
+
+void run_comms_init(struct run *run)
+{
+    int64_t world = run->request->plans.groups->cluster->n_gpus;
+    struct board **boards = NULL;
+    run->cap = 16;
+    while (run->cap < 2 * CHANNEL_N * run->n_ranks)
+        run->cap *= 2;
+    run->table = xcalloc((size_t)run->cap, sizeof(struct communicator *));
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        struct rank *r = &run->ranks[i];
+        for (int64_t k = 0; k < r->program->comms.n; k++)
+            if (!r->comms[r->program->comms.v[k].channel])
+                take_part(r, r->program->comms.v[k].channel);
+        if (r->program->n_messages > 0 && !boards)
+            boards = xcalloc((size_t)world, sizeof(struct board *));
+        if (r->program->n_messages > 0)
+            take_board(r, boards);
+    }
+    free(boards);
+}
+
+void run_comms_release(struct run *run)
+{
+    for (int64_t i = 0; i < run->cap; i++) {
+        struct communicator *c = run->table[i];
+        if (!c)
+            continue;
+        for (int q = 0; q < RUN_QUEUES; q++) {
+            for (int64_t k = 0; k < c->queues[q].meetings.n; k++) {
+                VEC_RELEASE(&c->queues[q].meetings.v[k]->lanes);
+                free(c->queues[q].meetings.v[k]);
+            }
+            VEC_RELEASE(&c->queues[q].meetings);
+            VEC_RELEASE(&c->queues[q].solo.lanes);
+        }
+        VEC_RELEASE(&c->plans);
+        free(c);
+    }
+    for (int64_t i = 0; i < run->owned.n; i++) {
+        free(run->owned.v[i]->messages);
+        free(run->owned.v[i]);
+    }
+    VEC_RELEASE(&run->owned);
+    free(run->table);
+}
+
+/* Plans ------------------------------------------------------------------------------------ */
+
+static bool same_request(const struct comm *a, const struct comm *b)
+{
+    const struct coll_request *x = &a->request, *y = &b->request;
+    return x->op == y->op && x->algorithm == y->algorithm &&
+           x->protocol == y->protocol && x->size_B == y->size_B &&
+           a->network_frac == b->network_frac;
+}
+
+/* The program's own plan where the run is folded or all groups run alike; else that of
+ * the rank's group. NULL after an error. */
+static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
+{
+    struct run *run = r->run;
+    struct communicator *c = r->comms[comm->channel];
+    const struct plans *plans = &run->request->plans;
+    if (net_is_folded(plans->net) || !comm->has_request)
+        return comm->plan;
+    for (int64_t i = 0; i < c->plans.n; i++)
+        if (same_request(&c->plans.v[i], comm))
+            return c->plans.v[i].plan;
+    struct comm own = *comm;
+    if (plans_make(plans, comm, r->number, &own.plan, run->err) < 0)
+        return NULL;
+    VEC_PUSH(&c->plans, own);
+    return own.plan;
+}
+
+/* Messages ----------------------------------------------------------------------------------- */
+
+struct message *run_message(struct rank *r, int32_t number)
+{
+    return &r->board->messages[number];
+}
+
+static void deliver(struct rank *r, const struct task *t)
+{
+    struct message *m = run_message(r, t->sends);
+    m->sender = r;
+    m->ready_ps = t->after[0] >= 0 ? r->done_ps[t->after[0]] : 0;
+    m->arrived_ps = r->run->sim.now_ps;
+    if (!m->waiter)
+        return;
+    run_issue(m->waiter);
+    run_try_lanes(m->waiter);
+}
+
+/* Meetings ------------------------------------------------------------------------------------- */
+
+/* Whether a stream's collectives are of gradients and parameters, whose time is told
+ * apart as exposed and hidden. */
+static bool is_data(enum stream s)
+{
+    return s == STREAM_COMM || s == STREAM_SHARD || s >= STREAM_TO_HOST;
+}
+
+/* Whether they may run beside kernels, which they slow when they take SMs. Messages
+ * between stages and those of context and expert groups take none that count. */
+static bool runs_beside(enum stream s)
+{
+    return is_data(s) || s == STREAM_TENSOR;
+}
+
+/* The streams go on when all of them have ended the task, so that none sees a half. */
+static void end_meeting(struct sim *sim, void *arg)
+{
+    struct meeting *m = arg;
+    (void)sim;
+    for (int64_t i = 0; i < m->lanes.n; i++) {
+        struct lane *l = m->lanes.v[i];
+        struct rank *r = l->rank;
+        const struct task *t = &r->program->tasks.v[l->head];
+        if (i == 0 && r->run->request->observer)
+            run_observe_links(r);
+        if (is_data(l->stream))
+            run_change_moving(r, -1);
+        if (runs_beside(l->stream) && m->takes_sms)
+            run_change_pace(r, r->n_comm - 1);
+        if (t->sends >= 0)
+            deliver(r, t);
+        run_finish(r, l);
+    }
+    int64_t n = m->lanes.n;
+    if (n == 1) { /* its place is free for the next before that begins */
+        struct rank *r = m->lanes.v[0]->rank;
+        m->lanes.n = 0;
+        run_try_lanes(r);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        run_try_lanes(m->lanes.v[i]->rank);
+}
+
+static struct meeting *meeting_of(struct rank *r, enum channel channel, enum stream s)
+{
+    struct communicator *c = r->comms[channel];
+    int q = (int)s;
+    if (c->n_members == 1)
+        return &c->queues[q].solo;
+    int32_t index = r->n_joined[channel][q]++;
+    while (c->queues[q].meetings.n <= index) {
+        struct meeting *m = xcalloc(1, sizeof(*m));
+        m->run = r->run;
+        VEC_PUSH(&c->queues[q].meetings, m);
+    }
+    return c->queues[q].meetings.v[index];
+}
+
+void run_join(struct rank *r, struct lane *l)
+{
+    struct run *run = r->run;
+    const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
+    struct meeting *m = meeting_of(r, comm->channel, l->stream);
+    m->takes_sms = comm->plan->sm_frac > 0;
+    if (runs_beside(l->stream) && m->takes_sms) {
+        r->slowed_by = r->program->tasks.v[l->head].part;
+        run_change_pace(r, r->n_comm + 1);
+    }
+    VEC_PUSH(&m->lanes, l);
+    run_account_coming(r, l);
+    if (m->lanes.n < r->comms[comm->channel]->n_members)
+        return;
+    const struct coll_plan *plan = plan_for(r, comm);
+    m->start_ps = run->sim.now_ps;
+    for (int64_t i = 0; i < m->lanes.n; i++) {
+        m->lanes.v[i]->met_ps = m->start_ps;
+        run_account_meeting(m->lanes.v[i]->rank, m->lanes.v[i], r);
+        if (is_data(l->stream))
+            run_change_moving(m->lanes.v[i]->rank, 1);
+    }
+    if (!plan) {
+        run->failed = true;
+        return;
+    }
+    run->wire_B += plan->wire_B;
+    if (run->request->observer)
+        run_observe_links(r);
+    struct communicator *c = r->comms[comm->channel];
+    run_collective(run, plan, comm->channel, c->first, c->n_started++, end_meeting, m);
+}
+
+void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
+                    int64_t first, int32_t nth, flow_done_fn *done, void *arg)
+{
+    const struct run_factors *f = run->request->factors;
+    double factor = 1;
+    if (f && f->collective)
+        factor = f->collective(f->arg, plan, channel, first, nth);
+    coll_run_start_paced(&run->world, plan, factor, done, arg);
+}

@@ -1,0 +1,151 @@
+#include "run/run_state.h"
+
+#include "base/units.h"
+
+#include <math.h>
+
+/* When the rank's last task and its host have ended; RUN_NEVER when some never did. The
+ * time after its last kernel is the collective's that ended last, or the host's. */
+static int64_t close_rank(struct rank *r)
+{
+    int64_t end = r->idle_ps;
+    enum part part = PART_OTHER;
+    for (int64_t i = 0; i < r->program->tasks.n; i++) {
+        if (r->done_ps[i] == RUN_NEVER)
+            return RUN_NEVER;
+        if (r->done_ps[i] > end) {
+            end = r->done_ps[i];
+            part = r->program->tasks.v[i].part;
+        }
+    }
+    if (r->host_ps > end) {
+        end = r->host_ps;
+        part = PART_OTHER;
+    }
+    r->account.parts_ps[part] += end - r->idle_ps;
+    r->account.now_ps = end;
+    return end;
+}
+
+/* The rank's end with the periods that were not replayed, within 64 bits. */
+static int64_t unrolled_ps(const struct rank *r)
+{
+    const struct repeat *rep = &r->program->repeat;
+    double end_ps = (double)r->account.now_ps;
+    if (rep->from >= 0)
+        end_ps += (double)rep->extra * (double)(r->to.now_ps - r->from.now_ps);
+    return end_ps > (double)SIM_LONGEST_PS ? INT64_MAX : (int64_t)end_ps;
+}
+
+/* Adds the periods that were not replayed. */
+static void unroll(const struct rank *r, struct account *a)
+{
+    const struct repeat *rep = &r->program->repeat;
+    *a = r->account;
+    if (rep->from < 0)
+        return;
+    a->now_ps += rep->extra * (r->to.now_ps - r->from.now_ps);
+    a->gpu_busy_ps += rep->extra * (r->to.gpu_busy_ps - r->from.gpu_busy_ps);
+    a->comm_ps += rep->extra * (r->to.comm_ps - r->from.comm_ps);
+    for (int i = 0; i < LINKS_N; i++)
+        a->links_busy_ps[i] +=
+            rep->extra * (r->to.links_busy_ps[i] - r->from.links_busy_ps[i]);
+    a->awaited_ps += rep->extra * (r->to.awaited_ps - r->from.awaited_ps);
+    for (int i = 0; i < PART_N; i++)
+        a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
+}
+
+void run_links_busy(struct run *run, double busy_s[LINKS_N])
+{
+    const struct net *net = run->request->plans.net;
+    const struct net_link *links = net_links(net);
+    int32_t gpu, n = net_n_links(net);
+    int64_t instance, copy = -1; /* of a rank alone: its instance's links */
+    if (run->n_ranks == 1) {
+        groups_place(run->request->plans.groups, run->ranks[0].number, &instance, &gpu);
+        copy = net_copy(net, instance);
+    }
+    busy_s[LINKS_NIC] = busy_s[LINKS_NVLINK] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (copy >= 0 && links[i].copy != copy)
+            continue;
+        double *busy = links[i].kind == NET_NIC      ? &busy_s[LINKS_NIC]
+                       : links[i].kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
+                                                     : NULL;
+        if (busy)
+            *busy = fmax(*busy, coll_world_link_busy_s(&run->world, i));
+    }
+}
+
+/* What the net saw, repeats counted, and what measured passes did beside it. */
+static void read_links(struct run *run, const struct account *critical,
+                       struct run_result *out)
+{
+    const struct repeat *rep = &run->ranks[0].program->repeat;
+    double busy_s[LINKS_N];
+    run_links_busy(run, busy_s);
+    for (int i = 0; i < LINKS_N; i++) {
+        if (rep->from >= 0)
+            busy_s[i] +=
+                (double)rep->extra * (run->links_to_s[i] - run->links_from_s[i]);
+        busy_s[i] = fmin(busy_s[i] + units_s(critical->links_busy_ps[i]), out->time_s);
+    }
+    out->nic_busy_s = busy_s[LINKS_NIC];
+    out->nvlink_busy_s = busy_s[LINKS_NVLINK];
+}
+
+static void read_traffic(struct run *run, struct run_result *out)
+{
+    const struct net *net = run->request->plans.net;
+    const struct net_link *links = net_links(net);
+    for (int32_t i = 0, n = net_n_links(net); i < n; i++)
+        out->charged_B[links[i].kind] += coll_world_link_B(&run->world, i);
+}
+
+static void read_critical(struct run *run, const struct rank *critical,
+                          struct run_result *out)
+{
+    struct account a;
+    unroll(critical, &a);
+    out->time_s = units_s(a.now_ps);
+    for (int i = 0; i < PART_N; i++)
+        out->parts_s[i] = units_s(a.parts_ps[i]);
+    int64_t own_ps = a.parts_ps[PART_DATA_COMM_EXPOSED] - a.awaited_ps;
+    int64_t hidden = a.comm_ps - own_ps;
+    out->parts_s[PART_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
+    out->gpu_busy_s = units_s(a.gpu_busy_ps);
+    const struct repeat *rep = &critical->program->repeat;
+    double repeats = 1;
+    if (rep->from >= 0 && critical->account.now_ps > 0)
+        repeats = (double)a.now_ps / (double)critical->account.now_ps;
+    out->host_busy_s = units_s(critical->host_busy_ps) * repeats;
+    read_links(run, &a, out);
+}
+
+int run_read_result(struct run *run, struct run_result *out)
+{
+    int64_t last = -1, critical = 0;
+    *out = (struct run_result) { 0 };
+    if (run->failed)
+        return -1;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        int64_t end = close_rank(&run->ranks[i]);
+        if (end == RUN_NEVER)
+            return err_set(run->err,
+                           "rank %lld waits for what never comes: a transfer of more "
+                           "than 46 days, or a fault of the program that was replayed",
+                           (long long)run->ranks[i].number);
+        if (end > last) {
+            last = end;
+            critical = i;
+        }
+    }
+    if (run_is_over(run, unrolled_ps(&run->ranks[critical])))
+        return -1;
+    read_critical(run, &run->ranks[critical], out);
+    read_traffic(run, out);
+    out->critical = critical;
+    out->wire_B = run->wire_B;
+    out->events = run->sim.n_fired;
+    return 0;
+}

@@ -1,0 +1,209 @@
+/* The state of a run. Private to run*.c:
+ *
+ *   run.c         hosts and streams
+ *   run_comm.c    communicators, the meetings of their ranks, messages
+ *   run_fusion.c  fusions of gradients
+ *   run_wait.c    what waits are counted as
+ *   run_observe.c what observers are told
+ *   run_result.c  accounts of ranks, and what is read from them
+ */
+#ifndef RUN_RUN_STATE_H
+#define RUN_RUN_STATE_H
+
+#include "engine/flow.h"
+#include "engine/sim.h"
+#include "run/run.h"
+
+#include <math.h>
+
+#define RUN_NEVER INT64_MAX
+
+/* Collectives of a group come one after the other on each stream (gathers of sharded
+ * parameters run beside scatters of gradients). */
+enum { RUN_QUEUES = STREAM_N };
+
+enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
+
+/* A stream's last collective with other stages. */
+struct encounter {
+    int64_t behind_ps;          /* the one before on the stream had ended; ... */
+    enum part behind;           /* ... its part */
+    int64_t came_ps, met_ps;    /* this rank had come, and all */
+    const struct rank *awaited; /* the last that came */
+};
+
+/* One stream of one rank: executes its tasks in program order. */
+struct lane {
+    struct sim_event event; /* start of a task that waits for its issue, or its end */
+    struct rank *rank;
+    enum stream stream;
+    enum lane_state state;
+    int32_t head;     /* task at hand */
+    int64_t begun_ps; /* when it started */
+    int64_t met_ps;   /* when the last collective began: all its ranks had come */
+    int64_t paced_ps; /* since when it has run at the present pace */
+    double left;      /* share of it that was left then */
+    struct encounter encounter;
+};
+
+/* Accounts of a rank; snapshots of them delimit the repeated stretch. */
+struct account {
+    int64_t now_ps;
+    int64_t parts_ps[PART_N];
+    int64_t gpu_busy_ps, comm_ps;
+    int64_t links_busy_ps[LINKS_N]; /* in measured passes, which the net does not see */
+    int64_t awaited_ps; /* of exposed communication, that of ranks waited for */
+};
+
+/* What a rank was busy with until then, as ranks of other stages see it. */
+struct spell {
+    int64_t until_ps;
+    enum part seen;
+};
+
+struct rank {
+    struct run *run;
+    const struct program *program;
+    const int32_t *next; /* [tasks] the next task of the same stream; tasks.n: none */
+    const double *kernel_factors, *host_factors; /* [tasks] NULL: 1 */
+    int64_t number;                              /* of the job */
+    int64_t host_ps;                             /* when the host is free again */
+    int64_t host_busy_ps;
+    int32_t n_issued;
+    int32_t awaits;    /* task whose end the host waits for; -1: none */
+    int64_t *issue_ps; /* [tasks] when the host had issued each */
+    int64_t *done_ps;  /* [tasks] RUN_NEVER until it has ended */
+    struct lane lanes[STREAM_N];
+    int32_t n_used;
+    enum stream used[STREAM_N]; /* streams that the program has tasks on, in order */
+    int32_t n_comm;      /* collectives that take part of its GPU at the moment */
+    enum part slowed_by; /* part of the collective that came last: a kernel's delay */
+    int32_t n_moving;    /* collectives of gradients and parameters that run ... */
+    int64_t moving_ps;   /* ... and since when there are any */
+    int64_t idle_ps;     /* since when the compute stream has been idle */
+    struct account account, from, to;
+    VEC(struct spell) spells; /* without gaps; none where there are no stages */
+    struct communicator *comms[CHANNEL_N];
+    int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
+    struct board *board;
+};
+
+/* A collective that its ranks come to; it starts when the last has come. */
+struct meeting {
+    struct run *run;
+    VEC(struct lane *) lanes;
+    int64_t start_ps;
+    bool takes_sms; /* of the ranks' GPUs, while it runs */
+};
+
+/* A fusion at work. */
+struct fusing {
+    struct run *run;
+    struct fuser *fuser;
+    int32_t task;
+    const struct coll_plan *plan; /* under way */
+    int32_t n_sent;
+    int64_t begun_ps;
+    bool takes_sms;
+};
+
+/* The simulated ranks of one group. */
+struct communicator {
+    uint64_t key; /* channel and first rank */
+    int64_t first;
+    int64_t n_members;
+    int32_t n_started; /* collectives */
+    struct {
+        VEC(struct meeting *) meetings; /* by sequence number */
+        struct meeting solo;            /* of a group with one simulated rank */
+    } queues[RUN_QUEUES];
+    VEC(struct comm) plans; /* made for it, unfolded */
+};
+
+struct message {
+    int64_t ready_ps;   /* what it follows had ended */
+    int64_t arrived_ps; /* RUN_NEVER: not yet */
+    const struct rank *sender;
+    struct rank *waiter;
+};
+
+/* The messages of one pipeline. */
+struct board {
+    struct message *messages;
+};
+
+struct run {
+    const struct run_request *request;
+    struct sim sim;
+    struct coll_world world;
+    int64_t n_ranks;
+    struct rank *ranks;
+    struct communicator **table; /* [cap] by hash of the key */
+    int64_t cap;
+    VEC(struct board *) owned;
+    VEC(struct fusing *) fusings; /* of the programs, which have them alike */
+    double wire_B;
+    struct err *err;
+    bool failed;
+    double links_from_s[LINKS_N], links_to_s[LINKS_N]; /* busy when the first rank's
+                                                          repeated stretch begins, ends */
+    struct run_links *links; /* for observers of their use; NULL: there are none */
+};
+
+/* run.c */
+void run_issue(struct rank *r);
+void run_try_lanes(struct rank *r);
+void run_finish(struct rank *r, struct lane *l);
+void run_change_pace(struct rank *r, int32_t n_comm);
+void run_change_moving(struct rank *r,
+                       int32_t by); /* a collective begins (1), ends (-1) */
+
+/* Whether t_ps lies behind the end of the clock; the run has failed then. */
+bool run_is_over(struct run *run, int64_t t_ps);
+
+/* A duration at the pace of a task: factors[task], 1 where there are none. */
+static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
+{
+    if (!factors)
+        return ps;
+    return (int64_t)fmin(ceil(factors[task] * (double)ps), (double)SIM_LONGEST_PS);
+}
+
+/* Starts the plan of the nth collective of a group at its pace. */
+void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
+                    int64_t first, int32_t nth, flow_done_fn *done, void *arg);
+
+/* run_result.c: how long the busiest link of each kind has worked. */
+void run_links_busy(struct run *run, double busy_s[LINKS_N]);
+
+/* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
+void run_comms_init(struct run *run);
+void run_comms_release(struct run *run);
+void run_join(struct rank *r, struct lane *l);
+struct message *run_message(struct rank *r, int32_t number);
+
+/* run_fusion.c */
+void run_fusions_init(struct run *run);
+void run_fusions_release(struct run *run);
+void run_fusions_heed(struct rank *r, int32_t ended); /* a task of the compute stream */
+bool run_fusion_is_done(const struct run *run, int32_t fusion);
+
+/* run_observe.c: all are for runs with an observer. */
+void run_observe_begin(struct run *run);
+void run_observe_end(struct run *run);
+void run_observe_task(struct rank *r, const struct lane *l);
+void run_observe_issue(struct rank *r, const struct task *t);
+void run_observe_buffer(struct rank *r, const struct fusing *f);
+void run_observe_links(struct rank *r); /* a collective begins or ends */
+
+/* run_wait.c: a rank comes to a collective, to which another was the last to come; a
+ * kernel has ended; one begins behind idle time. */
+void run_account_coming(struct rank *r, struct lane *l);
+void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last);
+void run_account_busy(struct rank *r, const struct task *t);
+void run_account_idle(struct rank *r, const struct task *t, int32_t index);
+
+/* run_result.c */
+int run_read_result(struct run *run, struct run_result *out);
+
+#endif

@@ -1,0 +1,197 @@
+/* What idle time of a compute stream is counted as (MODEL.md, (8.5) and (R3)).
+ *
+ * A rank waits for its host, for what its own GPU still moves, or for a rank of another
+ * stage: that it sends, or comes to a collective. Time of the last kind is what the awaited
+ * rank was busy with meanwhile, so each rank keeps a list of that, as others see it:
+ *
+ *   stage 0  | forward | forward |     idle      | backward |  reduces its gradients |
+ *   as seen  |      bubble       | as for others |  bubble  |   data_comm_exposed    |
+ *
+ * O(log n) for a wait in a list of n spells; spells alike that follow each other are one. */
+#include "run/run_state.h"
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether ranks of other stages take part in the collective. */
+static bool spans_stages(const struct rank *r, const struct task *t)
+{
+    enum channel c = r->program->comms.v[t->comm].channel;
+    return r->program->n_messages > 0 && (c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING);
+}
+
+static bool is_of_pass(const struct task *t)
+{
+    return t->pass >= 0 || t->tag.work == WORK_FORWARD ||
+           t->tag.work == WORK_BACKWARD || t->tag.work == WORK_WEIGHT;
+}
+
+/* Those who wait for a stage that runs a pass are in the pipeline's bubble, whatever the
+ * pass is made of; beside passes it is what it is. */
+static enum part as_seen(const struct task *t, enum part part)
+{
+    if (is_of_pass(t))
+        return PART_PIPELINE_BUBBLE;
+    if (t->tag.work == WORK_BUCKET)
+        return PART_DATA_COMM_EXPOSED;
+    return part == PART_COMPUTE ? PART_PIPELINE_BUBBLE : part;
+}
+
+static void add_spell(struct rank *r, enum part seen, int64_t until_ps)
+{
+    struct spell *last = r->spells.n > 0 ? &r->spells.v[r->spells.n - 1] : NULL;
+    if (r->program->n_messages == 0 || (last && last->until_ps >= until_ps))
+        return;
+    if (last && last->seen == seen)
+        last->until_ps = until_ps;
+    else
+        VEC_PUSH(&r->spells, ((struct spell) { until_ps, seen }));
+}
+
+void run_account_busy(struct rank *r, const struct task *t)
+{
+    add_spell(r, as_seen(t, t->part), r->run->sim.now_ps);
+}
+
+/* The task before on the stream; -1: none. */
+static int32_t task_before(const struct program *p, int32_t task)
+{
+    enum stream stream = p->tasks.v[task].stream;
+    int32_t before = task - 1;
+    while (before >= 0 && p->tasks.v[before].stream != stream)
+        before--;
+    return before;
+}
+
+/* Whether the compute stream is idle until the task has ended. */
+static bool is_awaited(const struct rank *r, int32_t task)
+{
+    const struct lane *compute = &r->lanes[STREAM_COMPUTE];
+    if (compute->state == LANE_RUNNING || compute->state == LANE_ENDED)
+        return false;
+    const struct task *next = &r->program->tasks.v[compute->head];
+    return next->after[0] == task || next->after[1] == task;
+}
+
+/* Where the compute stream waits for the collective, which has waited for its turn, others
+ * see that at once, who come to the same collective. */
+void run_account_coming(struct rank *r, struct lane *l)
+{
+    const struct program *p = r->program;
+    if (!spans_stages(r, &p->tasks.v[l->head]))
+        return;
+    int32_t before = task_before(p, l->head);
+    struct encounter *e = &l->encounter;
+    *e = (struct encounter) { .came_ps = r->run->sim.now_ps, .behind = PART_OTHER };
+    if (before >= 0) {
+        e->behind_ps = r->done_ps[before];
+        e->behind = p->tasks.v[before].part;
+    }
+    if (!is_awaited(r, l->head))
+        return;
+    add_spell(r, e->behind, e->behind_ps);
+    add_spell(r, PART_OTHER, e->came_ps);
+}
+
+void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last)
+{
+    if (!spans_stages(r, &r->program->tasks.v[l->head]))
+        return;
+    l->encounter.met_ps = l->met_ps;
+    l->encounter.awaited = last;
+}
+
+/* Idle time on its way through the accounts: what is before `from_ps` is booked. */
+struct wait {
+    struct rank *rank;
+    int64_t from_ps;
+};
+
+static void book(struct wait *w, enum part part, enum part seen, int64_t until_ps)
+{
+    if (until_ps <= w->from_ps)
+        return;
+    w->rank->account.parts_ps[part] += until_ps - w->from_ps;
+    w->from_ps = until_ps;
+    add_spell(w->rank, seen, until_ps);
+}
+
+/* Time until then, as far as the awaited rank has told what it was busy with. */
+static void book_awaited(struct wait *w, const struct rank *awaited, int64_t until_ps)
+{
+    int64_t low = 0, high = awaited == w->rank ? 0 : awaited->spells.n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (awaited->spells.v[middle].until_ps <= w->from_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < awaited->spells.n && w->from_ps < until_ps; low++) {
+        struct spell s = awaited->spells.v[low];
+        int64_t to = at_most(s.until_ps, until_ps);
+        if (s.seen == PART_DATA_COMM_EXPOSED)
+            w->rank->account.awaited_ps += at_least(to - w->from_ps, 0);
+        book(w, s.seen, s.seen, to);
+    }
+}
+
+/* Until a message had come: until it was ready its sender was busy, then it was on its
+ * way, or waited for those before it. */
+static void book_message(struct wait *w, const struct message *m, int64_t now)
+{
+    int64_t come = at_most(m->arrived_ps, now);
+    book_awaited(w, m->sender, at_most(m->ready_ps, come));
+    book(w, PART_PIPELINE_COMM, PART_PIPELINE_COMM, come);
+}
+
+/* Until a collective with other stages ran: until it had its turn, the host had issued it,
+ * and the last of its ranks had come. */
+static void book_encounter(struct wait *w, const struct encounter *e, int64_t now)
+{
+    book(w, e->behind, e->behind, at_most(e->behind_ps, now));
+    book(w, PART_OTHER, PART_OTHER, at_most(e->came_ps, now));
+    book_awaited(w, e->awaited, at_most(e->met_ps, now));
+}
+
+/* The later of the tasks that it follows, or -1 when none was later than its issue. */
+static int32_t late_for(const struct rank *r, const struct task *t, int32_t index)
+{
+    int32_t late = -1;
+    int64_t until = r->issue_ps[index];
+    for (int i = 0; i < 2; i++) {
+        int32_t after = t->after[i];
+        if (after >= 0 && r->done_ps[after] > until) {
+            late = after;
+            until = r->done_ps[after];
+        }
+    }
+    return late;
+}
+
+void run_account_idle(struct rank *r, const struct task *t, int32_t index)
+{
+    int64_t now = r->run->sim.now_ps;
+    struct wait w = { r, r->idle_ps };
+    if (now == w.from_ps)
+        return;
+    if (t->receives >= 0)
+        book_message(&w, run_message(r, t->receives), now);
+    int32_t late = late_for(r, t, index);
+    if (late < 0) {
+        book(&w, PART_OTHER, as_seen(t, PART_OTHER), now);
+        return;
+    }
+    const struct task *by = &r->program->tasks.v[late];
+    bool met = by->comm >= 0 && spans_stages(r, by);
+    if (met)
+        book_encounter(&w, &r->lanes[by->stream].encounter, now);
+    book(&w, by->part, met ? by->part : as_seen(t, by->part), now);
+}

@@ -1,0 +1,94 @@
+#include "simulate/readings.h"
+
+#include "model/share.h"
+#include "simulate/simulate.h"
+
+#include <inttypes.h>
+
+/* What the other reading takes, beside this one's, as text; empty when it cannot be had
+ * cheaply. */
+static const char *other_peak(struct arena *arena, const struct scenario *other,
+                              int64_t own_B)
+{
+    struct err ignored = { 0 };
+    int64_t peak_B;
+    if (!cluster_is_uniform(&other->cluster) ||
+        simulate_peak_B(&peak_B, arena, other, &ignored) < 0)
+        return "";
+    if (peak_B == own_B)
+        return ", just as much";
+    return arena_printf(arena, ", %.1f GB", (double)peak_B / 1e9);
+}
+
+static const char *tensor_note(struct arena *arena, const struct scenario *s,
+                               int64_t peak_B)
+{
+    struct scenario other = *s;
+    bool scatters = s->parallel.tensor_policy == TENSOR_SMP_SCATTER;
+    other.parallel.tensor_policy = scatters ? TENSOR_SMP_GATHER : TENSOR_SMP_SCATTER;
+    const char *names[] = { "smp-scatter", "smp-gather" };
+    return arena_printf(arena,
+                        "inferred: optimize \"memory\" is read as %s, %.1f GB at most "
+                        "(the other reading: %s%s; tensor_policy chooses)",
+                        names[!scatters], (double)peak_B / 1e9, names[scatters],
+                        other_peak(arena, &other, peak_B));
+}
+
+static const char *forward_note(struct arena *arena, const struct scenario *s,
+                                int64_t peak_B)
+{
+    struct scenario other = *s;
+    bool eager = s->parallel.forward_policy == FORWARD_EAGER;
+    other.parallel.forward_policy = eager ? FORWARD_PACED : FORWARD_EAGER;
+    const char *names[] = { "eager", "paced" };
+    return arena_printf(
+        arena,
+        "inferred: SMP's forwards run ahead %s, %.1f GB at most (the "
+        "other reading: %s%s; forward_policy chooses)",
+        eager ? "as far as active_microbatches lets them" : "as 1F1B's do",
+        (double)peak_B / 1e9, names[eager], other_peak(arena, &other, peak_B));
+}
+
+/* Attention or MLPs that the tensor degree does not divide; NULL: it does. */
+static const char *whole_note(struct arena *arena, const struct scenario *s,
+                              enum op_module module)
+{
+    struct op_settings settings = scenario_op_settings(s);
+    const char *why = share_obstacle(arena, &s->model, &settings, module);
+    if (!why)
+        return NULL;
+    return arena_printf(
+        arena,
+        "SMP leaves %s whole on every rank of a tensor group, %s: tensor degree "
+        "%" PRId64 " does not divide the model's %s",
+        module == OP_MLP ? "the MLP" : "attention",
+        settings.prescaled ? "each of which computes all of it"
+                           : "each of which runs it on its own samples",
+        settings.tensor, why);
+}
+
+/* SMP assigns modules that share a parameter to one device (developer guide, "How
+ * partitioning works"); stages here are a chain, and end with the head. */
+static bool copies_embedding(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_SMP && s->parallel.pipeline > 1 &&
+           model_ties_head(&s->model);
+}
+
+int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
+                      int64_t peak_B)
+{
+    int32_t n = 0;
+    if (s->parallel.infers_tensor)
+        out[n++] = tensor_note(arena, s, peak_B);
+    if (s->parallel.infers_forward)
+        out[n++] = forward_note(arena, s, peak_B);
+    if (copies_embedding(s))
+        out[n++] = "the last stage has its own copy of the tied embedding, and both "
+                   "copies' gradients are summed, as Megatron does; SMP keeps head and "
+                   "embedding on one stage";
+    for (int m = OP_ATTENTION; m <= OP_MLP; m++)
+        if ((out[n] = whole_note(arena, s, (enum op_module)m)))
+            n++;
+    return n;
+}

@@ -1,0 +1,167 @@
+#include "simulate/result_json.h"
+
+#include <math.h>
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value ? value : json_null());
+}
+
+/* A number that cannot be is unknown: null. */
+static void put_real(json_t *object, const char *key, double v)
+{
+    put(object, key, isfinite(v) ? json_real(v) : json_null());
+}
+
+static void put_bytes(json_t *object, const char *key, int64_t v)
+{
+    put(object, key, json_integer(v));
+}
+
+static json_t *breakdown(const struct simulate_result *r)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < PART_N; i++)
+        put_real(o, names_of(part_names, i), r->parts_s[i]);
+    return o;
+}
+
+static json_t *stage(int32_t i, const struct stage_memory *m)
+{
+    json_t *o = json_object();
+    put_bytes(o, "stage", i);
+    put_bytes(o, "peak_bytes", m->peak_B);
+    put_bytes(o, "parameters", m->parameters_B);
+    put_bytes(o, "gradients", m->gradients_B);
+    put_bytes(o, "optimizer", m->optimizer_B);
+    put_bytes(o, "activations", m->activations_B);
+    put_bytes(o, "buffers", m->buffers_B);
+    put_bytes(o, "workspace", m->workspace_B);
+    put_bytes(o, "framework", m->framework_B);
+    return o;
+}
+
+static json_t *memory(const struct memory_result *m)
+{
+    json_t *o = json_object(), *stages = json_array();
+    put_bytes(o, "capacity_bytes", m->capacity_B);
+    put_bytes(o, "peak_bytes", m->peak_B);
+    put_bytes(o, "reserved_bytes", m->reserved_B);
+    put_bytes(o, "allocated_bytes", m->allocated_B);
+    put(o, "fits", json_boolean(m->fits));
+    for (int32_t i = 0; i < m->n_stages; i++)
+        json_array_append_new(stages, stage(i, &m->stages[i]));
+    put(o, "stages", stages);
+    return o;
+}
+
+static json_t *cost(const struct cost_result *c)
+{
+    json_t *o = json_object();
+    bool has_job_price = c->has_price && c->has_job;
+    put_real(o, "usd_per_hour", c->has_price ? c->usd_per_hour : (double)NAN);
+    put_real(o, "usd_per_step", c->has_price ? c->usd_per_step : (double)NAN);
+    put_real(o, "usd_per_job", has_job_price ? c->usd_per_job : (double)NAN);
+    put_real(o, "hours_per_job", c->has_job ? c->hours_per_job : (double)NAN);
+    put(o, "price_date", c->has_price ? json_string(c->price_date) : NULL);
+    return o;
+}
+
+static void put_name(json_t *object, const char *key, const struct name_value *names,
+                     int v)
+{
+    put(object, key, v < 0 ? NULL : json_string(names_of(names, v)));
+}
+
+/* Where the job stands among the measured ones. */
+static json_t *regime(const struct trust_place *p)
+{
+    json_t *o = json_object();
+    put(o, "gpu", json_string(p->gpu));
+    put_name(o, "inside", fabric_kind_names, p->inside);
+    put_name(o, "outside", fabric_kind_names, p->outside);
+    put(o, "framework", p->framework[0] ? json_string(p->framework) : NULL);
+    put_name(o, "sharding", sharding_names, p->sharding);
+    put_name(o, "precision", op_precision_names, p->precision);
+    put_name(o, "checkpointing", checkpointing_names, p->checkpointing);
+    for (int i = 0; i < TRUST_AXES; i++)
+        put(o, trust_axis_names[i], json_integer(llround(exp2(p->log2_of[i]))));
+    return o;
+}
+
+static json_t *range(const struct simulate_result *r)
+{
+    const struct trust *t = &r->trust;
+    json_t *o = json_object(), *ends = json_array(), *nearest = json_array();
+    double range_s[2];
+    trust_range(t, r->step_time_s, range_s);
+    json_array_append_new(ends, json_real(range_s[0]));
+    json_array_append_new(ends, json_real(range_s[1]));
+    put(o, "step_time_s", ends);
+    put(o, "grade", json_string(names_of(trust_grade_names, (int)t->grade)));
+    for (int32_t i = 0; i < t->n_nearest; i++)
+        json_array_append_new(
+            nearest, json_sprintf("%s: %s", t->nearest[i]->source, t->nearest[i]->row));
+    put(o, "nearest", nearest);
+    put(o, "regime", t->judged ? regime(&t->at) : NULL);
+    return o;
+}
+
+static json_t *utilization(const struct simulate_result *r)
+{
+    json_t *o = json_object();
+    put_real(o, "gpu", r->util_gpu);
+    put_real(o, "host", r->util_host);
+    put_real(o, "nic", r->util_nic);
+    put_real(o, "nvlink", r->util_nvlink);
+    return o;
+}
+
+static json_t *warnings(const struct simulate_result *r)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < r->n_warnings; i++)
+        json_array_append_new(list, json_string(r->warnings[i]));
+    return list;
+}
+
+static json_t *layer(const struct layer_result *l)
+{
+    json_t *o = json_object();
+    put_real(o, "forward_s", l->forward_s);
+    put_real(o, "backward_s", l->backward_s);
+    put_bytes(o, "parameters_bytes", l->parameters_B);
+    put_bytes(o, "activations_bytes", l->activations_B);
+    return o;
+}
+
+static json_t *simulation(const struct simulate_result *r)
+{
+    json_t *o = json_object();
+    put(o, "network", json_string(names_of(fidelity_names, (int)r->network)));
+    put(o, "events", json_integer((json_int_t)r->events));
+    put(o, "folded", json_boolean(r->folded));
+    return o;
+}
+
+json_t *result_json(const struct scenario *s, const struct simulate_result *r)
+{
+    json_t *o = json_object();
+    put(o, "scenario", s->name ? json_string(s->name) : NULL);
+    put_real(o, "step_time_s", r->step_time_s);
+    put_real(o, "samples_per_s", r->samples_per_s);
+    put_real(o, "tokens_per_s", r->tokens_per_s);
+    put_real(o, "model_flops_per_gpu_s", r->model_flops_per_gpu_s);
+    put_real(o, "mfu", r->mfu);
+    put_real(o, "hfu", r->hfu);
+    put(o, "gpus", json_integer(r->gpus));
+    put(o, "breakdown_s", breakdown(r));
+    put(o, "memory", memory(&r->memory));
+    put(o, "cost", cost(&r->cost));
+    put(o, "range", range(r));
+    put(o, "utilization", utilization(r));
+    put(o, "warnings", warnings(r));
+    put(o, "layer", layer(&r->layer));
+    put(o, "simulation", simulation(r));
+    return o;
+}

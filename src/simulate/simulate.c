@@ -1,0 +1,243 @@
+#include "simulate/simulate.h"
+
+#include "base/units.h"
+#include "memory/reserved.h"
+#include "run/run.h"
+#include "simulate/readings.h"
+#include "step/cast.h"
+#include "step/servers.h"
+#include "step/smddp.h"
+
+/* NCCL's channels and buffers, as nvidia-smi shows them. Of one communicator 342 MB for 2
+ * GPUs and 392 MB for 4 to 8 (aiconfigurator's measured table); each of several is counted
+ * as the smaller. Beside its groups a job has one of all ranks (barriers, flags) and, of
+ * tensor groups in a pipeline, one of a replica's (norms and overflows of gradients):
+ * megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py. */
+static int64_t communicators_B(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    const int64_t small = 342000000, large = 392000000;
+    int64_t world = scenario_world(s);
+    int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1) +
+                    (p->context > 1) + (p->expert > 1);
+    if (p->tensor == 1 && p->pipeline == 1 && p->context == 1 && p->expert == 1)
+        return world <= 1 ? 0 : world == 2 ? small : large;
+    kinds += (p->tensor > 1 && p->pipeline > 1) + (kinds > 1);
+    return kinds * small;
+}
+
+/* Memory */
+
+/* The caching allocator has what the context and NCCL leave to it. */
+static struct stage_memory stage_memory(const struct step *step,
+                                        const struct scenario *s, const struct gpu *gpu,
+                                        int64_t nccl_B, struct reserved_last *last)
+{
+    const struct ledger *l = &step->ledger;
+    bool grows = s->parallel.library != LIBRARY_DEEPSPEED;
+    int64_t reserved =
+        reserved_by_stage_B(last, l, grows, gpu->memory_B - gpu->context_B - nccl_B);
+    struct stage_memory m = {
+        .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
+        .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
+        .optimizer_B = l->at_peak_B[LEDGER_OPTIMIZER],
+        .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
+        .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + nccl_B,
+        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + reserved - l->peak_B,
+        .framework_B = gpu->context_B,
+    };
+    m.peak_B = reserved + nccl_B + gpu->context_B;
+    return m;
+}
+
+/* Of each stage, on the kind of GPU that has least left; of all, the fullest. */
+static void read_memory(struct memory_result *m, struct arena *arena,
+                        const struct scenario *s, const struct cast *cast)
+{
+    int64_t least = INT64_MAX, nccl_B = communicators_B(s);
+    struct reserved_last last = { 0 };
+    m->n_stages = (int32_t)s->parallel.pipeline;
+    m->stages = ARENA_ARRAY(arena, m->n_stages, struct stage_memory);
+    int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
+    for (int32_t i = 0; i < m->n_stages; i++)
+        left[i] = INT64_MAX;
+    for (int32_t i = 0; i < cast->n_steps; i++) {
+        const struct gpu *gpu = cast->gpus[i];
+        struct stage_memory stage =
+            stage_memory(&cast->steps[i], s, gpu, nccl_B, &last);
+        int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
+        if (free_B < left[at]) {
+            left[at] = free_B;
+            m->stages[at] = stage;
+        }
+        if (free_B >= least)
+            continue;
+        least = free_B;
+        m->capacity_B = gpu->memory_B;
+        m->peak_B = stage.peak_B;
+        m->allocated_B = cast->steps[i].ledger.peak_B;
+        m->reserved_B = stage.peak_B - nccl_B - gpu->context_B;
+    }
+    m->fits = least >= 0;
+}
+
+/* Rates and cost */
+
+static void read_rates(struct simulate_result *r, const struct scenario *s,
+                       const struct cast *cast)
+{
+    const struct training *t = &s->training;
+    const struct gpu *gpu = s->cluster.groups[0].instance->gpu;
+    double peak = gpu->peak_flops[op_compute_dtype(t->precision)];
+    double samples = (double)t->global_batch_size;
+    double flops =
+        samples * model_flops_per_sample(&s->model, t->sequence_length, false);
+    r->gpus = s->cluster.n_gpus;
+    r->samples_per_s = samples / r->step_time_s;
+    r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;
+    r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
+    r->mfu = r->model_flops_per_gpu_s / peak;
+    r->executed_flops = 0;
+    for (int32_t i = 0; i < cast->n_steps; i++) /* stages weigh differently */
+        r->executed_flops += cast->steps[i].flops;
+    r->hfu = r->executed_flops / cast->n_steps / r->step_time_s / peak;
+}
+
+static void read_cost(struct cost_result *c, const struct scenario *s, double step_s)
+{
+    c->has_price = cluster_price(&s->cluster, &c->usd_per_hour, &c->price_date,
+                                 &c->price_missing) == 0;
+    c->usd_per_step = c->usd_per_hour * step_s / UNITS_HOUR_S;
+    int64_t steps = scenario_job_steps(s);
+    c->has_job = steps > 0;
+    c->hours_per_job = (double)steps * step_s / UNITS_HOUR_S;
+    c->usd_per_job = c->hours_per_job * c->usd_per_hour;
+}
+
+static void read_layer(struct layer_result *l, const struct step *step)
+{
+    l->forward_s = step->kernels_s[0];
+    l->backward_s = step->kernels_s[1];
+    l->parameters_B = step->layer_parameters_B;
+    l->activations_B = step->layer_activations_B;
+}
+
+static void read_run(struct simulate_result *r, const struct run_result *run)
+{
+    r->step_time_s = run->time_s;
+    for (int i = 0; i < PART_N; i++)
+        r->parts_s[i] = run->parts_s[i];
+    r->util_gpu = run->gpu_busy_s / run->time_s;
+    r->util_host = run->host_busy_s / run->time_s;
+    r->util_nic = run->nic_busy_s / run->time_s;
+    r->util_nvlink = run->nvlink_busy_s / run->time_s;
+    r->events = run->events;
+}
+
+/* One rank of a stage stands for others that meet something else. */
+static const char *uneven_note(const struct cast *cast)
+{
+    const struct cluster *c = cast->groups.cluster;
+    return net_is_folded(cast->net) && cluster_is_uniform(c) &&
+                   !groups_are_even(&cast->groups)
+               ? "groups neither fill instances nor fit in them whole: the first rank "
+                 "of "
+                 "each stage stands for ranks that lie otherwise, up to a fifth off "
+                 "(--unfold simulates each)"
+               : NULL;
+}
+
+static void read_warnings(struct simulate_result *r, struct arena *arena,
+                          const struct scenario *s, const struct cast *cast)
+{
+    const char *found[] = { servers_note(arena, s), smddp_note(arena, s),
+                            uneven_note(cast) };
+    enum { FOUND = sizeof(found) / sizeof(found[0]) };
+    r->warnings =
+        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, const char *);
+    r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
+    for (int i = 0; i < FOUND; i++)
+        if (found[i])
+            r->warnings[r->n_warnings++] = found[i];
+    for (int32_t i = 0; i < s->n_notes; i++)
+        r->warnings[r->n_warnings++] = s->notes[i];
+    if (!r->cost.has_price)
+        r->warnings[r->n_warnings++] =
+            arena_printf(arena, "no price is known for %s: cost is not given",
+                         r->cost.price_missing);
+}
+
+static void read_all(struct simulate_result *r, struct arena *arena,
+                     const struct scenario *s, const struct cast *cast,
+                     const struct run_result *run)
+{
+    int32_t layered = cast->n_steps / 2; /* a middle stage has layers */
+    read_run(r, run);
+    read_memory(&r->memory, arena, s, cast);
+    read_rates(r, s, cast);
+    read_layer(&r->layer, &cast->steps[layered]);
+    read_cost(&r->cost, s, r->step_time_s);
+    read_warnings(r, arena, s, cast);
+}
+
+int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
+                    struct err *err)
+{
+    struct cast cast;
+    struct memory_result m = { 0 };
+    const struct cast_options how = { 0 };
+    int rc = cast_build(&cast, arena, s, &how, err);
+    if (rc == 0)
+        read_memory(&m, arena, s, &cast);
+    *peak_B = m.peak_B;
+    cast_release(&cast);
+    return rc;
+}
+
+int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
+             const struct simulate_options *options, struct err *err)
+{
+    struct cast cast;
+    struct run_result run;
+    const struct cast_options how = { options->unfold, options->detail,
+                                      options->observer != NULL };
+    *r = (struct simulate_result) { .network = options->network };
+    int rc = cast_build(&cast, arena, s, &how, err);
+    r->folded = cast.net && net_is_folded(cast.net);
+    if (rc == 0) {
+        struct run_request request = { .plans = { arena, cast.net, &cast.groups },
+                                       .network = r->network,
+                                       .n_ranks = cast.n_ranks,
+                                       .programs = cast.programs,
+                                       .ranks = cast.ranks,
+                                       .observer = options->observer };
+        rc = run_programs(&request, &run, err);
+    }
+    if (rc == 0)
+        read_all(r, arena, s, &cast, &run);
+    cast_release(&cast);
+    return rc;
+}
+
+void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
+                   double wait_s)
+{
+    double share = r->step_time_s / (r->step_time_s + wait_s);
+    double *rates[] = { &r->samples_per_s, &r->tokens_per_s, &r->model_flops_per_gpu_s,
+                        &r->mfu,           &r->hfu,          &r->util_gpu,
+                        &r->util_host,     &r->util_nic,     &r->util_nvlink };
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+        *rates[i] *= share;
+    r->step_time_s += wait_s;
+    r->parts_s[part] += wait_s;
+    read_cost(&r->cost, s, r->step_time_s);
+}
+
+void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text)
+{
+    const char **all = ARENA_ARRAY(arena, r->n_warnings + 1, const char *);
+    for (int32_t i = 0; i < r->n_warnings; i++)
+        all[i] = r->warnings[i];
+    all[r->n_warnings++] = text;
+    r->warnings = all;
+}

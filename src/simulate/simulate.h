@@ -1,0 +1,84 @@
+/* One training step of a scenario, replayed: what `smsim simulate` prints and what every
+ * search, sweep and validation calls. */
+#ifndef SIMULATE_SIMULATE_H
+#define SIMULATE_SIMULATE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "parallel/scenario.h"
+#include "run/coll_run.h"
+#include "run/observe.h"
+#include "run/parts.h"
+#include "simulate/trust.h"
+
+struct stage_memory { /* bytes at the moment of the stage's peak */
+    int64_t peak_B;   /* as nvidia-smi shows it */
+    int64_t parameters_B, gradients_B, optimizer_B, activations_B;
+    int64_t buffers_B;   /* communication buckets and NCCL */
+    int64_t workspace_B; /* transient tensors, library workspace */
+    int64_t framework_B; /* context */
+};
+
+struct memory_result {
+    int64_t capacity_B, peak_B, reserved_B, allocated_B; /* of the fullest stage */
+    bool fits;
+    int32_t n_stages;
+    struct stage_memory *stages;
+};
+
+struct layer_result {             /* a middle transformer layer on one GPU */
+    double forward_s, backward_s; /* kernels back to back */
+    int64_t parameters_B, activations_B;
+};
+
+struct cost_result {
+    double usd_per_hour, usd_per_step;
+    bool has_price; /* else price_missing names the instance */
+    bool has_job;   /* samples x epochs or steps were given */
+    double usd_per_job, hours_per_job;
+    const char *price_date, *price_missing;
+};
+
+struct simulate_options {
+    enum fidelity network;
+    bool unfold; /* simulate every rank */
+    bool detail; /* replay every pass operator by operator; for tests */
+    const struct observer *observer; /* of the run; NULL: none */
+};
+
+struct simulate_result {
+    double step_time_s, samples_per_s, tokens_per_s;
+    double model_flops_per_gpu_s, mfu, hfu;
+    int64_t gpus;
+    double parts_s[PART_N];
+    struct memory_result memory;
+    struct cost_result cost;
+    struct layer_result layer;
+    double util_gpu, util_host, util_nic, util_nvlink; /* busy shares of the step */
+    enum fidelity network;
+    uint64_t events;
+    double executed_flops; /* of one rank of each stage together */
+    bool folded;
+    int32_t n_warnings;
+    const char **warnings; /* in the arena */
+    struct trust trust;    /* of trust_judge, which the caller of simulate calls */
+};
+
+/* The fullest stage's memory, without running the step. */
+int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
+                    struct err *err);
+
+/* Replays one step. Results live in the arena. A job that does not fit is a result
+ * (memory.fits false); errors are only what cannot be simulated. */
+int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
+             const struct simulate_options *options, struct err *err);
+
+/* The step waits so much longer for something beside the replay: its time, rates, shares
+ * and cost become those with the wait. */
+void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
+                   double wait_s);
+
+/* One more warning, at the end; the text lives as long as the arena. */
+void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text);
+
+#endif

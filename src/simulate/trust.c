@@ -1,0 +1,251 @@
+#include "simulate/trust.h"
+
+#include "simulate/simulate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How far a time that nothing measured is near to may be off: most rows of the published
+ * tables are predicted within it, of which those least like any other (fp32 fine-tuning,
+ * multi-node rows of unknown software) are off by 15 to 35 %. */
+static const double unknown_error = 0.2;
+
+/* What a system that no table is of adds to the range, to its slow and its fast end. */
+static const double elsewhere_slow = 0.09, elsewhere_fast = 0.045;
+
+const struct name_value trust_grade_names[] = { { "extrapolated", TRUST_EXTRAPOLATED },
+                                                { "measured", TRUST_MEASURED },
+                                                { "interpolated", TRUST_INTERPOLATED },
+                                                { "inferred", TRUST_INFERRED },
+                                                { NULL, 0 } };
+
+/* Where a job stands. */
+static struct trust_place place_of(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    const struct cluster *c = &s->cluster;
+    const struct instance *first = c->groups[0].instance;
+    struct trust_place p = {
+        .gpu = first->gpu->name,
+        .framework = t->framework ? t->framework->name : "",
+        .inside = first->inside ? (int)first->inside->kind : -1,
+        .outside = c->n_instances > 1 && s->fabric ? (int)s->fabric->kind : -1,
+        .sharding = (int)s->parallel.sharding,
+        .precision = (int)t->precision,
+        .checkpointing = (int)t->checkpointing,
+    };
+    p.log2_of[TRUST_NODES] = log2((double)c->n_instances);
+    p.log2_of[TRUST_TENSOR] = log2((double)s->parallel.tensor);
+    p.log2_of[TRUST_PIPELINE] = log2((double)s->parallel.pipeline);
+    p.log2_of[TRUST_TOKENS] =
+        log2((double)t->micro_batch_size * (double)t->sequence_length);
+    p.log2_of[TRUST_PARAMETERS] = log2((double)model_parameters(&s->model));
+    return p;
+}
+
+/* Distance */
+
+/* "A100-SXM4-40GB" and "A100-SXM4-80GB" are one chip. */
+static bool same_chip(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "-");
+    return n == strcspn(b, "-") && strncmp(a, b, n) == 0;
+}
+
+static bool same_outside(int a, int b)
+{
+    return a == b || a < 0 || b < 0; /* one node has none */
+}
+
+static double of_networks(const struct trust_place *a, const struct trust_place *b)
+{
+    double inside = a->inside == b->inside ? 0 : 1;
+    if (a->outside == b->outside)
+        return inside;
+    return inside + (same_outside(a->outside, b->outside) ? 1 : 2);
+}
+
+double trust_distance(const struct trust_place *a, const struct trust_place *b)
+{
+    static const double octave[TRUST_AXES] = { 1, 1, 1, 0.5, 0.5 };
+    double d = of_networks(a, b);
+    if (strcmp(a->gpu, b->gpu) != 0)
+        d += same_chip(a->gpu, b->gpu) ? 0.5 : 4;
+    d += strcmp(a->framework, b->framework) != 0 ? 3 : 0;
+    d += a->sharding != b->sharding ? 1 : 0;
+    d += a->precision != b->precision ? 2 : 0;
+    d += a->checkpointing != b->checkpointing ? 0.5 : 0;
+    for (int i = 0; i < TRUST_AXES; i++)
+        d += octave[i] * fabs(a->log2_of[i] - b->log2_of[i]);
+    return d;
+}
+
+/* Grade */
+
+/* The same in all but numbers, memory size and checkpointing. */
+static bool same_kind(const struct trust_place *a, const struct trust_place *b)
+{
+    return same_chip(a->gpu, b->gpu) && strcmp(a->framework, b->framework) == 0 &&
+           a->inside == b->inside && same_outside(a->outside, b->outside) &&
+           a->sharding == b->sharding && a->precision == b->precision;
+}
+
+static bool is_measured(const struct trust_place *at, const struct trust_place *cell)
+{
+    const double near = 0.75, same = 1e-6;
+    for (int i = TRUST_NODES; i <= TRUST_PIPELINE; i++)
+        if (fabs(at->log2_of[i] - cell->log2_of[i]) > same)
+            return false;
+    return same_kind(at, cell) && at->outside == cell->outside &&
+           at->checkpointing == cell->checkpointing &&
+           strcmp(at->gpu, cell->gpu) == 0 && trust_distance(at, cell) <= near;
+}
+
+static bool counts(const struct trust_cell *c, const char *without)
+{
+    return !without || strcmp(c->source, without) != 0;
+}
+
+static enum trust_grade grade_of(const struct trust_table *table,
+                                 const struct trust_place *at, const char *without)
+{
+    double low[TRUST_AXES], high[TRUST_AXES];
+    bool same_outside_seen = false;
+    for (int i = 0; i < TRUST_AXES; i++) {
+        low[i] = INFINITY;
+        high[i] = -INFINITY;
+    }
+    for (int32_t c = 0; c < table->n; c++) {
+        const struct trust_place *cell = &table->cells[c].at;
+        if (!counts(&table->cells[c], without) || !same_kind(at, cell))
+            continue;
+        if (is_measured(at, cell))
+            return TRUST_MEASURED;
+        same_outside_seen |= at->outside == cell->outside;
+        for (int i = 0; i < TRUST_AXES; i++) {
+            low[i] = fmin(low[i], cell->log2_of[i] - 0.5);
+            high[i] = fmax(high[i], cell->log2_of[i] + 0.5);
+        }
+    }
+    for (int i = 0; i < TRUST_AXES; i++)
+        if (!(at->log2_of[i] >= low[i] && at->log2_of[i] <= high[i]))
+            return TRUST_EXTRAPOLATED;
+    return same_outside_seen ? TRUST_INTERPOLATED : TRUST_EXTRAPOLATED;
+}
+
+/* Range */
+
+struct near {
+    double distance;
+    const struct trust_cell *cell;
+};
+
+enum { NEAR_MAX = 8 };
+
+/* The nearest, in order; of equals, the first of the table. */
+static int32_t find_near(struct near near[NEAR_MAX], const struct trust_table *table,
+                         const struct trust_place *at, const char *without)
+{
+    int32_t n = 0;
+    for (int32_t c = 0; c < table->n; c++) {
+        if (!counts(&table->cells[c], without))
+            continue;
+        double d = trust_distance(at, &table->cells[c].at);
+        int32_t i = n < NEAR_MAX ? n++ : NEAR_MAX;
+        while (i > 0 && near[i - 1].distance > d) {
+            if (i < NEAR_MAX)
+                near[i] = near[i - 1];
+            i--;
+        }
+        if (i < NEAR_MAX)
+            near[i] = (struct near) { d, &table->cells[c] };
+    }
+    while (n > 1 && near[n - 1].distance > near[0].distance + 1)
+        n--;
+    return n;
+}
+
+static void set_errors(struct trust *t, const struct near *near, int32_t n)
+{
+    const double few = 0.03, least = 0.008, an_octave = 0.02, far = 12, most = 10;
+    double weights = 0, low = 0, high = 0, rows = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const struct trust_cell *c = near[i].cell;
+        double w = fmin((double)c->n, most) / (1 + near[i].distance);
+        weights += w;
+        low += w * c->low;
+        high += w * c->high;
+        rows += (double)c->n;
+    }
+    double apart = few / sqrt(rows) + least + an_octave * fmin(near[0].distance, far);
+    t->low = fmax(fmin(low / weights - apart, 0) - elsewhere_slow, -0.9);
+    t->high = fmax(high / weights + apart, 0) + elsewhere_fast;
+}
+
+struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
+                          const char *without)
+{
+    struct near near[NEAR_MAX];
+    int32_t n = find_near(near, table, at, without);
+    struct trust t = { .judged = true, .at = *at, .distance = INFINITY };
+    if (n == 0) {
+        t.low = 1 / (1 + unknown_error) - 1;
+        t.high = 1 / (1 - unknown_error) - 1;
+        return t;
+    }
+    t.distance = near[0].distance;
+    t.grade = grade_of(table, at, without);
+    set_errors(&t, near, n);
+    for (; t.n_nearest < n && t.n_nearest < TRUST_NEAREST; t.n_nearest++)
+        t.nearest[t.n_nearest] = near[t.n_nearest].cell;
+    return t;
+}
+
+/* Whole jobs */
+
+static bool is_guessed(const struct trust_table *table, const struct gpu *gpu)
+{
+    static const char *const words[] = { "inferred", "uessed", "transferred",
+                                         "by rule" };
+    bool guessed = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && gpu->provenance; i++)
+        guessed |= strstr(gpu->provenance, words[i]) != NULL;
+    for (int32_t c = 0; c < table->n; c++)
+        if (same_chip(table->cells[c].at.gpu, gpu->name))
+            return false;
+    return guessed;
+}
+
+static bool has_inferred(const struct simulate_result *r, const struct diags *d)
+{
+    for (int32_t i = 0; i < r->n_warnings; i++)
+        if (strstr(r->warnings[i], "inferred"))
+            return true;
+    for (int64_t i = 0; i < d->n_warnings; i++)
+        if (strstr(d->warnings[i], "inferred"))
+            return true;
+    return false;
+}
+
+void trust_judge(struct simulate_result *r, const struct trust_table *table,
+                 const struct diags *diags, const struct scenario *s)
+{
+    struct trust_place at = place_of(s);
+    r->trust = trust_assess(table, &at, NULL);
+    bool inferred = has_inferred(r, diags);
+    for (int32_t i = 0; i < s->cluster.n_groups; i++)
+        inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
+    if (inferred)
+        r->trust.grade = TRUST_INFERRED;
+}
+
+void trust_range(const struct trust *t, double time_s, double range_s[2])
+{
+    range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
+    range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
+}
+
+double trust_tie(const struct trust *t)
+{
+    return t->judged ? 1 / (1 + fmin(t->low + elsewhere_slow, 0)) - 1 : unknown_error;
+}

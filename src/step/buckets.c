@@ -1,0 +1,234 @@
+/* Gradients into buckets, as data-parallel libraries do it.
+ *
+ *   DDP        buckets in the order of readiness (rebuilt so after the first iteration),
+ *              the first small, each sent when it is full
+ *   SMDDP      balanced fusion buffers: equal parts of all gradients, cut anywhere
+ *   Horovod    whatever is ready at a tick of its cycle (fusion.h)
+ *   servers    buckets as DDP's, pushed to the owners of their keys, and pulled */
+#include "step/servers.h"
+#include "step/smddp.h"
+#include "step/wire.h"
+
+/* DDP, and servers ------------------------------------------------------------------ */
+
+static void begin_buckets(struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    b->bucket_limit_B = (double)(p->first_bucket_B ? p->first_bucket_B : p->bucket_B);
+}
+
+static int send_bucket(struct builder *b, struct err *err)
+{
+    if (b->bucket_B <= 0)
+        return 0;
+    if (wire_plan(b, b->bucket_B, err) < 0)
+        return -1;
+    wire_send(b, b->bucket_B);
+    b->bucket_B = 0;
+    b->bucket_limit_B = (double)b->s->parallel.bucket_B;
+    return 0;
+}
+
+static int fill_bucket(struct builder *b, double bytes, struct err *err)
+{
+    b->bucket_B += bytes;
+    if (b->bucket_limit_B <= 0 || b->bucket_B < b->bucket_limit_B)
+        return 0;
+    return send_bucket(b, err);
+}
+
+/* SMDDP ----------------------------------------------------------------------------- */
+
+static void begin_buffers(struct builder *b)
+{
+    double all_B = (double)op_list_parameters(&b->list) * b->wire.gradient_B;
+    b->bucket_limit_B = smddp_buffer_B(all_B, (double)b->s->parallel.bucket_B);
+}
+
+/* Tensors are cut where a buffer is full. */
+static int fill_buffers(struct builder *b, double bytes, struct err *err)
+{
+    double limit = b->bucket_limit_B;
+    b->bucket_B += bytes;
+    for (; limit > 0 && b->bucket_B >= limit * (1 - 1e-12); b->bucket_B -= limit) {
+        if (wire_plan(b, limit, err) < 0)
+            return -1;
+        wire_send(b, limit);
+    }
+    return 0;
+}
+
+static int end_buffers(struct builder *b, struct err *err)
+{
+    if (b->bucket_B < 1) /* what rounding has left */
+        b->bucket_B = 0;
+    return send_bucket(b, err);
+}
+
+/* Horovod --------------------------------------------------------------------------- */
+
+static void begin_fusion(struct builder *b)
+{
+    struct fusion *f = xcalloc(1, sizeof(*f));
+    f->threshold_B = (double)b->s->parallel.bucket_B;
+    f->cycle_s = b->s->parallel.fusion_cycle_s;
+    f->plan = wire_fused_plan;
+    f->arg = wire_fused_new(b);
+    b->wire.fusion = f;
+    b->last_comm = program_fusion(&b->step->program, PART_DATA_COMM_EXPOSED, f);
+}
+
+static int add_to_fusion(struct builder *b, double bytes, struct err *err)
+{
+    int32_t ready = (int32_t)b->step->program.tasks.n - 1;
+    (void)err;
+    VEC_PUSH(&b->wire.fusion->tensors, ((struct fusion_tensor) { ready, bytes }));
+    return 0;
+}
+
+static int end_fusion(struct builder *b, struct err *err)
+{
+    (void)b;
+    (void)err;
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------- */
+
+static const struct wire_way buckets_way = { begin_buckets, fill_bucket, send_bucket,
+                                             COLL_AUTO };
+static const struct wire_way smddp_way = { begin_buffers, fill_buffers, end_buffers,
+                                           COLL_SMDDP };
+static const struct wire_way fusion_way = { begin_fusion, add_to_fusion, end_fusion,
+                                            COLL_AUTO };
+static const struct wire_way servers_way = { begin_buckets, fill_bucket, send_bucket,
+                                             COLL_SERVERS };
+
+/* Inside one node SMDDP and parameter servers leave all to NCCL; so does SMDDP beside
+ * SMP, which takes its AllGather alone. Only replicas of whole models have a way other
+ * than NCCL's buckets. */
+static const struct wire_way *way_of(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    bool one_node = s->cluster.n_instances == 1;
+    if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
+        p->sharding != SHARDING_NONE)
+        return &buckets_way;
+    if (p->library == LIBRARY_HOROVOD)
+        return &fusion_way;
+    if (p->library == LIBRARY_PARAMETER_SERVER && !one_node)
+        return &servers_way;
+    if (p->backend == BACKEND_SMDDP && !one_node)
+        return &smddp_way;
+    return &buckets_way;
+}
+
+static void choose_way(struct builder *b)
+{
+    b->wire.way = way_of(b->s);
+    wire_init(b);
+    if (b->wire.way == &smddp_way)
+        b->wire.library = smddp_library(b->arena, b->s);
+    if (b->wire.way == &servers_way)
+        b->wire.library = servers_library(b->arena, b->s, &b->list);
+}
+
+int buckets_plan(struct builder *b, double size_B, struct err *err)
+{
+    if (!b->wire.way)
+        choose_way(b);
+    if (b->wire.way == &smddp_way) {
+        begin_buffers(b);
+        size_B = b->bucket_limit_B;
+    }
+    return build_ranks(b, HELD_BY_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
+}
+
+void buckets_begin(struct builder *b)
+{
+    b->wire.n_sent = 0;
+    if (b->reduces && b->wire.way) /* none: units scatter their gradients */
+        b->wire.way->begin(b);
+}
+
+/* Gradients of what others than data ranks hold are summed over those. */
+static int send_others(struct builder *b, enum holders h, struct err *err)
+{
+    double bytes = b->others_B[h] * b->wire.frac;
+    b->others_B[h] = 0;
+    if (bytes <= 0 || build_ranks(b, h) == 1)
+        return 0;
+    int32_t comm =
+        build_comm(b, build_holders_channel(h), build_reduction(b), bytes, err);
+    if (comm < 0)
+        return -1;
+    wire_send_by(b, bytes / b->wire.frac, comm);
+    return 0;
+}
+
+static int add_others(struct builder *b, enum holders h, double bytes, struct err *err)
+{
+    double limit_B = (double)b->s->parallel.bucket_B;
+    b->others_B[h] += bytes;
+    return limit_B <= 0 || b->others_B[h] < limit_B ? 0 : send_others(b, h, err);
+}
+
+int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
+{
+    double bytes = (double)p->elements * b->wire.gradient_B;
+    enum holders h = build_holders(b, p);
+    if (h != HELD_BY_DATA)
+        return add_others(b, h, bytes, err);
+    return build_ranks(b, h) > 1 ? b->wire.way->add(b, bytes, err) : 0;
+}
+
+/* All gradients at once, after backward, when reduction does not overlap with it. */
+static int add_all(struct builder *b, struct err *err)
+{
+    for (int32_t i = b->list.n_blocks - 1; i >= 0; i--) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat; k++)
+            for (int32_t j = block->n_params - 1; j >= 0; j--)
+                if (buckets_add(b, &block->params[j], err) < 0)
+                    return -1;
+    }
+    return 0;
+}
+
+/* The last bucket, and what it costs that ranks wait for each other. */
+int buckets_end(struct builder *b, struct err *err)
+{
+    if (!b->s->parallel.overlap && add_all(b, err) < 0)
+        return -1;
+    if (b->wire.way->end(b, err) < 0 || send_others(b, HELD_BY_EXPERTS, err) < 0 ||
+        send_others(b, HELD_BY_ALL, err) < 0)
+        return -1;
+    double wait_s = b->fw->reduce_s;
+    if (wait_s > 0) {
+        int32_t after = b->last_comm;
+        b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
+                                      PART_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
+        b->step->program.tasks.v[b->last_comm].after[0] = after;
+    }
+    return 0;
+}
+
+/* Buffers of transformers are the ids of positions, int64. */
+int buckets_broadcast(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    struct program *program = &b->step->program;
+    bool wanted = p->broadcast_buffers && p->library == LIBRARY_DDP &&
+                  scenario_world(b->s) > 1 && b->s->model.positions > 0;
+    if (!wanted)
+        return 0;
+    struct coll_plan *plan = ARENA_NEW(b->arena, struct coll_plan);
+    if (wire_broadcast(b, (double)b->s->model.positions * 8, plan, err) < 0)
+        return -1;
+    int32_t sent =
+        program_collective(program, PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
+                           program_comm(program, plan), -1);
+    int32_t next = program_kernel(program, STREAM_COMPUTE, PART_COMPUTE, 0, 0, 0);
+    program->tasks.v[next].after[0] = sent;
+    return 0;
+}

@@ -1,0 +1,185 @@
+#include "step/cast.h"
+
+enum {
+    UNFOLDED_RANKS_MAX = 65536,
+    UNEVEN_RANKS_MAX = 64 /* that are all simulated where they lie unevenly */
+};
+
+static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
+{
+    const struct cluster_group *k = s->cluster.groups;
+    for (; rank >= k->count * k->gpus_per_instance; k++)
+        rank -= k->count * k->gpus_per_instance;
+    return k->instance->gpu;
+}
+
+/* Whether equal ranks are equal by symmetry: groups of one cluster group, or data
+ * parallelism alone. */
+static bool folds(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return cluster_is_uniform(&s->cluster) ||
+           (p->pipeline == 1 && p->tensor == 1 && p->context == 1 && p->expert == 1 &&
+            p->sharding == SHARDING_NONE);
+}
+
+/* Ranks that lie otherwise than the first of their stage meet something else: each is
+ * simulated while they are few. */
+static bool is_small_and_uneven(const struct cast *cast)
+{
+    const struct cluster *c = cast->groups.cluster;
+    return c->n_gpus <= UNEVEN_RANKS_MAX && cluster_is_uniform(c) &&
+           !groups_are_even(&cast->groups);
+}
+
+static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
+                     struct err *err)
+{
+    const struct cluster *c = &s->cluster;
+    cast->folded =
+        net_new_classes(c, cast->groups.n_classes, cast->groups.class_of, err);
+    if (!cast->folded)
+        return -1;
+    if (!unfold) {
+        cast->net = cast->folded;
+        return 0;
+    }
+    if (c->n_gpus > UNFOLDED_RANKS_MAX)
+        return err_set(err,
+                       "%lld ranks are too many to simulate each (%s, or at most %d)",
+                       (long long)c->n_gpus,
+                       folds(s) ? "leave --unfold out"
+                                : "write a cluster of one group, which is folded",
+                       UNFOLDED_RANKS_MAX);
+    cast->net = net_new(c, false, err);
+    return cast->net ? 0 : -1;
+}
+
+/* The ranks whose steps are built: the first of each stage and cluster group. */
+static void choose_steps(struct cast *cast, struct arena *arena,
+                         const struct scenario *s, int64_t **firsts)
+{
+    const struct cluster *c = &s->cluster;
+    const struct layout *l = &cast->groups.layout;
+    int64_t most = l->pipeline * c->n_groups, from = 0;
+    cast->steps = ARENA_ARRAY(arena, most, struct step);
+    cast->gpus = ARENA_ARRAY(arena, most, const struct gpu *);
+    cast->stages = ARENA_ARRAY(arena, most, int64_t);
+    *firsts = ARENA_ARRAY(arena, most, int64_t);
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        int64_t n = c->groups[g].count * c->groups[g].gpus_per_instance;
+        for (int64_t p = 0; p < l->pipeline; p++) {
+            int64_t rank = p * l->stride_p;
+            if (c->n_groups > 1) /* the first of the stage among the group's ranks */
+                for (rank = from;
+                     rank < from + n && groups_stage(&cast->groups, rank) != p;)
+                    rank++;
+            if (c->n_groups > 1 && rank == from + n)
+                continue;
+            (*firsts)[cast->n_steps] = rank;
+            cast->gpus[cast->n_steps] = c->groups[g].instance->gpu;
+            cast->stages[cast->n_steps++] = p;
+        }
+        from += n;
+    }
+}
+
+static int make_orders(struct cast *cast, const struct step_request *q,
+                       struct pass_list **orders, struct err *err)
+{
+    const struct scenario *s = q->s;
+    const struct parallelism *p = &s->parallel;
+    int64_t message_ps = 0;
+    int64_t(*times)[PASS_N] =
+        arena_alloc(q->arena, (size_t)p->pipeline, sizeof(*times));
+    struct schedule_request request = {
+        .kind = p->schedule,
+        .stages = p->pipeline,
+        .chunks = p->virtual_stages,
+        .microbatches = s->training.microbatches,
+        .active = p->active_microbatches,
+        .paced = p->forward_policy == FORWARD_PACED,
+    };
+    *orders = NULL;
+    if (p->pipeline == 1)
+        return 0;
+    for (int64_t i = 0; i < p->pipeline && p->schedule == SCHEDULE_SMP_INTERLEAVED; i++)
+        if (step_measure(q, i * cast->groups.layout.stride_p, gpu_of(s, 0), times[i],
+                         &message_ps, err) < 0)
+            return -1;
+    request.time_ps = (const int64_t(*)[PASS_N])times;
+    request.message_ps = message_ps;
+    return schedule_make(orders, q->arena, &request, err);
+}
+
+/* Which step each simulated rank runs. */
+static void assign(struct cast *cast, struct arena *arena, const struct scenario *s,
+                   bool unfold, const int64_t *firsts)
+{
+    cast->n_ranks = unfold ? s->cluster.n_gpus : cast->n_steps;
+    cast->programs = ARENA_ARRAY(arena, cast->n_ranks, const struct program *);
+    cast->ranks = ARENA_ARRAY(arena, cast->n_ranks, int64_t);
+    for (int64_t i = 0; i < cast->n_ranks; i++) {
+        int64_t rank = unfold ? i : firsts[i];
+        int32_t k = unfold ? 0 : (int32_t)i;
+        while (unfold && (cast->stages[k] != groups_stage(&cast->groups, rank) ||
+                          cast->gpus[k] != gpu_of(s, rank)))
+            k++;
+        cast->ranks[i] = rank;
+        cast->programs[i] = &cast->steps[k].program;
+    }
+}
+
+/* Stages have instances of their own, all of one kind. */
+static bool stages_lie_alike(const struct groups *g)
+{
+    return cluster_is_uniform(g->cluster) && groups_are_even(g) &&
+           g->layout.stride_p % g->cluster->groups[0].gpus_per_instance == 0;
+}
+
+int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
+               const struct cast_options *options, struct err *err)
+{
+    struct pass_list *orders;
+    struct op_list model;
+    struct measured_stage *measured = NULL;
+    struct op_settings settings = scenario_op_settings(s);
+    int64_t *firsts;
+    *cast = (struct cast) { 0 };
+    groups_init(&cast->groups, arena, s);
+    bool unfold = options->unfold || !folds(s) || is_small_and_uneven(cast);
+    if (make_nets(cast, s, unfold, err) < 0)
+        return -1;
+    if (op_list_make(&model, arena, &s->model, &settings, err) < 0)
+        return -1;
+    struct step_request q = {
+        .arena = arena,
+        .s = s,
+        .net = cast->net,
+        .folded = cast->folded,
+        .groups = &cast->groups,
+        .model = &model,
+        .stages_alike = stages_lie_alike(&cast->groups),
+        .measured = &measured,
+        .detail = options->detail,
+        .marks = options->marks,
+    };
+    choose_steps(cast, arena, s, &firsts);
+    if (make_orders(cast, &q, &orders, err) < 0)
+        return -1;
+    for (int32_t i = 0; i < cast->n_steps; i++)
+        if (step_build(&cast->steps[i], &q, firsts[i], cast->gpus[i],
+                       orders ? &orders[cast->stages[i]] : NULL, err) < 0)
+            return -1;
+    assign(cast, arena, s, unfold, firsts);
+    return 0;
+}
+
+void cast_release(struct cast *cast)
+{
+    for (int32_t i = 0; i < cast->n_steps; i++)
+        step_release(&cast->steps[i]);
+    if (cast->net != cast->folded)
+        net_free(cast->net);
+    net_free(cast->folded);
+}

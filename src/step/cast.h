@@ -1,0 +1,32 @@
+/* Who is simulated: folded, one rank for each stage of the pipeline (and each group of
+ * equal instances, where a cluster has several); unfolded, all. Ranks that do the same
+ * share one step. */
+#ifndef STEP_CAST_H
+#define STEP_CAST_H
+
+#include "step/step.h"
+
+struct cast_options {
+    bool unfold, detail;
+    bool marks; /* of memory, for observers */
+};
+
+struct cast {
+    struct groups groups;
+    struct net *net;    /* that is run on */
+    struct net *folded; /* for measuring passes; the same where the run is folded */
+    int32_t n_steps;
+    struct step *steps;      /* [n_steps] */
+    const struct gpu **gpus; /* [n_steps] of each step */
+    int64_t *stages;         /* [n_steps] of the pipeline */
+    int64_t n_ranks;
+    const struct program **programs; /* [n_ranks] */
+    int64_t *ranks;                  /* [n_ranks] their numbers */
+};
+
+/* Builds the nets and the steps, in the arena. */
+int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
+               const struct cast_options *options, struct err *err);
+void cast_release(struct cast *cast);
+
+#endif

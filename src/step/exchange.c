@@ -1,0 +1,181 @@
+/* What context and expert groups exchange within a layer (MODEL.md, "Long sequences and
+ * experts").
+ *
+ * Context groups: each rank has its part of the keys and values, and needs all of them.
+ * All-gather: they are gathered before attention, in backward once more, and their
+ * gradients are scattered behind it. Ring: attention runs in pieces, and each part of
+ * the keys comes in while the piece before it runs; in backward the gradients of a part
+ * travel on with it (PyTorch's and Transformer Engine's ring attention):
+ *
+ *   compute   |piece 0 |piece 1 |piece 2 |piece 3 |
+ *   forward   |kv 1    |kv 2    |kv 3    |
+ *   backward  |kv 1    |kv 2    |kv 3, d |kv.. d  |     kv and d: twice as long
+ *
+ * Expert groups: tokens go to the ranks that have their experts, and come back. */
+#include "model/share.h"
+#include "step/builder.h"
+
+enum group { GROUP_RING, GROUP_GATHER, GROUP_EXPERT };
+
+struct rule {
+    enum group group;
+    bool backward, after;
+    const char *ops; /* the first of these that the block has */
+    enum coll_op op;
+};
+
+/* clang-format off */
+static const struct rule rules[] = {
+    { GROUP_RING, false, false, "flash", COLL_SENDRECV },
+    { GROUP_RING, false, false, "cross_flash", COLL_SENDRECV },
+    { GROUP_RING, true, false, "flash_bwd", COLL_SENDRECV },
+    { GROUP_RING, true, false, "cross_flash_bwd", COLL_SENDRECV },
+    { GROUP_GATHER, false, false, "flash|scores", COLL_ALL_GATHER },
+    { GROUP_GATHER, false, false, "cross_flash|cross_scores", COLL_ALL_GATHER },
+    { GROUP_GATHER, true, false, "flash_bwd|dprobs", COLL_ALL_GATHER },
+    { GROUP_GATHER, true, false, "cross_flash_bwd|cross_dprobs", COLL_ALL_GATHER },
+    { GROUP_GATHER, true, true, "flash_bwd|dkey", COLL_REDUCE_SCATTER },
+    { GROUP_GATHER, true, true, "cross_flash_bwd|cross_dkey", COLL_REDUCE_SCATTER },
+    { GROUP_EXPERT, false, true, "dispatch", COLL_ALLTOALL },
+    { GROUP_EXPERT, false, false, "combine", COLL_ALLTOALL },
+    { GROUP_EXPERT, true, true, "combine_bwd", COLL_ALLTOALL },
+    { GROUP_EXPERT, true, false, "dispatch_bwd", COLL_ALLTOALL },
+};
+/* clang-format on */
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+static double width_B(const struct builder *b)
+{
+    return b->half ? 2 : 4;
+}
+
+/* Keys and values of the rank's own tokens. */
+static double own_keys_B(const struct builder *b)
+{
+    const struct model *m = &b->s->model;
+    struct share share = share_of(m, &b->settings, OP_ATTENTION);
+    return 2 * (double)op_tokens(&b->settings) * (double)m->kv_width /
+           (double)(share.degree * share.tokens_over) * width_B(b);
+}
+
+/* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a part
+ * of the sequence each. */
+static double routed_B(const struct builder *b)
+{
+    const struct model *m = &b->s->model;
+    double tokens = (double)op_tokens(&b->settings) * (double)m->experts_per_token;
+    double ranks = b->settings.sequence_parallel ? (double)b->settings.tensor : 1;
+    return tokens / ranks * (double)m->hidden * width_B(b);
+}
+
+static bool applies(const struct builder *b, const struct rule *r)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool ring =
+        p->context_comm == CONTEXT_RING && b->settings.attention == OP_ATTENTION_FLASH;
+    switch (r->group) {
+    case GROUP_RING:
+        return p->context > 1 && ring;
+    case GROUP_GATHER:
+        return p->context > 1 && !ring;
+    case GROUP_EXPERT:
+        break;
+    }
+    return p->expert > 1 && b->s->model.experts > 0;
+}
+
+static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
+                     struct err *err)
+{
+    double own_B = own_keys_B(b);
+    k->ring = true;
+    k->both = -1;
+    k->times = (int32_t)b->s->parallel.context - !r->backward;
+    k->workspace_B = (int64_t)(own_B * (double)(b->s->parallel.context - 1));
+    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, own_B, err);
+    if (k->comm >= 0 && r->backward && k->times > 2)
+        k->both = build_comm(b, CHANNEL_CONTEXT, r->op, 2 * own_B, err);
+    return k->comm < 0 || (k->both < 0 && r->backward && k->times > 2) ? -1 : 0;
+}
+
+static int plan_gather(struct builder *b, const struct rule *r, struct op_comm *k,
+                       struct err *err)
+{
+    double all_B = own_keys_B(b) * (double)b->s->parallel.context;
+    k->workspace_B = r->op == COLL_ALL_GATHER ? (int64_t)all_B : 0;
+    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, all_B, err);
+    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+}
+
+static int plan_experts(struct builder *b, const struct rule *r, struct op_comm *k,
+                        struct err *err)
+{
+    k->part = PART_EXPERT_COMM;
+    k->comm = build_comm(b, CHANNEL_EXPERT, r->op, routed_B(b), err);
+    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+}
+
+static int (*const planners[])(struct builder *, const struct rule *, struct op_comm *,
+                               struct err *) = {
+    [GROUP_RING] = plan_ring,
+    [GROUP_GATHER] = plan_gather,
+    [GROUP_EXPERT] = plan_experts,
+};
+
+static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
+                     struct err *err)
+{
+    const struct op_block *bl = &b->list.blocks[block];
+    struct block_comms *c = &b->comms[block];
+    int32_t at = tensor_find_op(r->backward ? bl->backward : bl->forward,
+                                r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    if (at < 0)
+        return 0;
+    struct op_comm k = { .op = at,
+                         .after = r->after,
+                         .stream = STREAM_GROUP,
+                         .part = PART_CONTEXT_COMM,
+                         .times = 1 };
+    if (planners[r->group](b, r, &k, err) < 0)
+        return -1;
+    c->v[r->backward][c->n[r->backward]++] = k;
+    return 0;
+}
+
+int exchange_plan(struct builder *b, struct err *err)
+{
+    for (int32_t i = 0; i < b->list.n_blocks; i++)
+        for (int k = 0; k < RULES; k++)
+            if (applies(b, &rules[k]) && plan_rule(b, &rules[k], i, err) < 0)
+                return -1;
+    return 0;
+}
+
+/* Message n of a ring, from 1 on. In backward the middle ones carry gradients, too: those
+ * of the piece before last. */
+static int32_t send_part(struct builder *b, const struct op_comm *ring, bool backward,
+                         int32_t n, int32_t begin)
+{
+    bool both = ring->both >= 0 && n > 1 && n < ring->times;
+    return program_collective_on(&b->step->program, STREAM_GROUP, PART_CONTEXT_COMM,
+                                 b->fw->dispatch_collective_s,
+                                 both ? ring->both : ring->comm,
+                                 backward && n > 1 ? b->last_kernel : begin);
+}
+
+void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct op *op,
+                     const double host_alone_shared_s[3])
+{
+    const double *t = host_alone_shared_s;
+    int32_t begin = b->last_kernel, message = -1;
+    double pieces = (double)op->pieces;
+    for (int32_t i = 0; i < (int32_t)op->pieces; i++) {
+        int32_t arrives = message;
+        if (i < ring->times)
+            message = send_part(b, ring, op->backward, i + 1, begin);
+        build_wait(b, arrives);
+        build_kernel(b, b->part, t[0] / pieces, t[1] / pieces, t[2] / pieces);
+    }
+    if (op->backward)
+        build_wait(b, message); /* the rank's own gradients are back */
+}

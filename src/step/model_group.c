@@ -1,0 +1,113 @@
+/* What ranks of several stages do together, on a stream of their own: outputs handed round
+ * beside the passes; the two copies of an embedding and the norm summed up behind them. */
+#include "step/builder.h"
+
+/* A collective behind the last kernel; its task, or -1 after an error. */
+static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
+                     double bytes, enum part part, double host_s, struct err *err)
+{
+    int32_t comm = build_comm(b, channel, op, bytes, err);
+    return comm < 0 ? -1
+                    : program_collective_on(&b->step->program, STREAM_MODEL, part,
+                                            host_s, comm, b->last_kernel);
+}
+
+/* An all-reduce behind the last kernel, and the compute stream behind it. What follows is
+ * the optimizer's when the sum is. */
+static int sum(struct builder *b, enum channel channel, double bytes, enum part part,
+               struct err *err)
+{
+    int32_t task = begin(b, channel, COLL_ALL_REDUCE, bytes, part,
+                         b->fw->dispatch_optimizer_s, err);
+    if (task < 0)
+        return -1;
+    build_wait(b, task);
+    build_kernel(b, part == PART_OPTIMIZER ? PART_OPTIMIZER : PART_COMPUTE, 0, 0, 0);
+    return 0;
+}
+
+/* Numbers that the model's head makes of each token. */
+static double logits_per_token(const struct scenario *s)
+{
+    switch (s->model.head) {
+    case MODEL_HEAD_SPAN:
+        return 2;
+    case MODEL_HEAD_NONE:
+        return (double)s->model.hidden;
+    case MODEL_HEAD_CLASS: /* a few for each sequence */
+        return 2 / (double)s->training.sequence_length;
+    default:
+        return (double)s->model.vocab;
+    }
+}
+
+/* What forward returns of a microbatch. */
+static double outputs_B(const struct builder *b)
+{
+    double elements[] = {
+        [OUTPUTS_NONE] = 0,
+        [OUTPUTS_LOSS] = 1,
+        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(b->s),
+    };
+    return elements[b->s->parallel.broadcast_outputs] *
+           dtype_bytes(op_compute_dtype(b->s->training.precision));
+}
+
+/* All ranks run the script and get what the last stage's forward returned; they keep it
+ * for the script to read until the step ends. */
+int group_broadcast_output(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    double bytes = outputs_B(b);
+    if (bytes <= 0 || p->library != LIBRARY_SMP)
+        return 0;
+    b->outputs =
+        begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, PART_PIPELINE_COMM, 0, err);
+    if (b->outputs < 0)
+        return -1;
+    int64_t received_B = ledger_round((int64_t)bytes);
+    if (groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1)
+        return 0; /* its own */
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
+    b->outputs_B += received_B;
+    return 0;
+}
+
+void group_take_outputs(struct builder *b)
+{
+    build_wait(b, b->outputs);
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, b->outputs_B);
+    b->outputs = -1;
+    b->outputs_B = 0;
+}
+
+/* First and last stage add up the gradients of an embedding that both hold. */
+int group_sum_embeddings(struct builder *b, struct err *err)
+{
+    build_tag(b, WORK_OTHER, -1);
+    const struct parallelism *p = &b->s->parallel;
+    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    if (p->pipeline == 1 || !model_ties_head(&b->s->model) ||
+        (stage != 0 && stage != p->pipeline - 1))
+        return 0;
+    double elements = (double)b->embedding_elements;
+    if (shard_is_full(b)) /* of shards */
+        elements /= (double)p->shard_degree;
+    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s), PART_PIPELINE_COMM,
+               err);
+}
+
+/* The norm of all gradients, for clipping: each rank's share is read, and summed up. */
+int group_sum_norms(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
+    if (b->s->training.gradient_clipping <= 0 ||
+        (p->tensor * p->pipeline == 1 && !sharded))
+        return 0;
+    double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
+    build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    build_label(b, "gradient norm");
+    enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
+    return sum(b, channel, 4, PART_OPTIMIZER, err);
+}

@@ -1,0 +1,183 @@
+/* Gathers of parameters that were updated in shards (ZeRO 1 and 2, Megatron's distributed
+ * optimizer): behind the update, or beside the forwards that read them.
+ *
+ *   gather   |bucket 0|bucket 1|bucket 2| ...
+ *   compute           |layers 0|layers 1|  |layers 2| ...   of the first microbatch
+ *
+ * In steady state a step's gathers run beside the forwards of the next one. The step that
+ * is replayed has those of the step before it: they stand at its begin, one behind the
+ * other, and the first forward of each chunk waits block by block (MODEL.md, R8.5). */
+#include "step/builder.h"
+
+/* Parameters of consecutive blocks that are gathered together. */
+struct param_bucket {
+    enum holders held_by;
+    double elements;
+    int32_t first, last; /* blocks of the chunk that it has parameters of */
+    int32_t comm;        /* of the program */
+};
+
+struct param_buckets {
+    int32_t n_blocks; /* of the chunk */
+    int32_t n;
+    struct param_bucket *v; /* in the order of backward, as gradients fill them */
+};
+
+static bool is_gathered(const struct builder *b, enum holders h)
+{
+    const struct parallelism *p = &b->s->parallel;
+    return (p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS) &&
+           p->shard_degree > 1 && build_ranks(b, h) > 1;
+}
+
+/* Index of the gather of so many elements; -1 after an error. */
+static int32_t plan_gather(struct builder *b, enum holders h, double elements,
+                           struct err *err)
+{
+    double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
+    enum channel channel = h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel(h);
+    return build_comm(b, channel, COLL_ALL_GATHER, elements * width, err);
+}
+
+static int32_t gather(struct builder *b, int32_t comm, int32_t after)
+{
+    return program_collective_on(&b->step->program, STREAM_SHARD,
+                                 PART_DATA_COMM_EXPOSED, b->fw->dispatch_optimizer_s,
+                                 comm, after);
+}
+
+/* Buckets of a chunk ---------------------------------------------------------------- */
+
+static int close_bucket(struct builder *b, struct param_buckets *to,
+                        struct param_bucket *open, struct err *err)
+{
+    if (open->elements <= 0)
+        return 0;
+    open->comm = plan_gather(b, open->held_by, open->elements, err);
+    if (open->comm < 0)
+        return -1;
+    build_beside(b, b->step->program.comms.v[open->comm].plan);
+    to->v[to->n++] = *open;
+    open->elements = 0;
+    return 0;
+}
+
+/* The same buckets as those of the gradients: as many elements. 0: no limit. */
+static double bucket_elements(const struct builder *b)
+{
+    return b->wire.gradient_B > 0 ? (double)b->s->parallel.bucket_B / b->wire.gradient_B
+                                  : 0;
+}
+
+static int add_block(struct builder *b, struct param_buckets *to,
+                     struct param_bucket open[HOLDERS], const struct op_block *block,
+                     int32_t at, struct err *err)
+{
+    double limit = bucket_elements(b);
+    for (int32_t i = block->n_params - 1; i >= 0; i--) {
+        enum holders h = build_holders(b, &block->params[i]);
+        if (!is_gathered(b, h))
+            continue;
+        if (open[h].elements <= 0)
+            open[h].last = at;
+        open[h].first = at;
+        open[h].elements += (double)block->params[i].elements;
+        if (limit > 0 && open[h].elements >= limit &&
+            close_bucket(b, to, &open[h], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int fill_buckets(struct builder *b, const struct chunk_slices *c,
+                        struct param_buckets *to, struct err *err)
+{
+    struct param_bucket open[HOLDERS] = { 0 };
+    int64_t tensors = HOLDERS;
+    for (int h = 0; h < HOLDERS; h++)
+        open[h].held_by = (enum holders)h;
+    for (int32_t i = 0; i < c->n; i++) {
+        to->n_blocks += (int32_t)c->v[i].repeat;
+        tensors += c->v[i].repeat * b->list.blocks[c->v[i].block].n_params;
+    }
+    to->v = ARENA_ARRAY(b->arena, tensors, struct param_bucket);
+    int32_t at = to->n_blocks;
+    for (int32_t i = c->n - 1; i >= 0; i--)
+        for (int64_t k = 0; k < c->v[i].repeat; k++)
+            if (add_block(b, to, open, &b->list.blocks[c->v[i].block], --at, err) < 0)
+                return -1;
+    for (int h = 0; h < HOLDERS; h++)
+        if (close_bucket(b, to, &open[h], err) < 0)
+            return -1;
+    return 0;
+}
+
+int param_gather_plan(struct builder *b, struct err *err)
+{
+    if (!b->s->parallel.overlap_param_gather || !is_gathered(b, HELD_BY_DATA))
+        return 0;
+    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    b->param_buckets = ARENA_ARRAY(b->arena, n_chunks, struct param_buckets);
+    for (int32_t i = 0; i < n_chunks; i++)
+        if (fill_buckets(b, &b->chunks[i], &b->param_buckets[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* In the step ------------------------------------------------------------------------ */
+
+/* In the order of forward. A block waits for the last of its gathers. */
+static int32_t *gather_chunk(struct builder *b, const struct param_buckets *chunk)
+{
+    int32_t *ready = ARENA_ARRAY(b->arena, chunk->n_blocks, int32_t);
+    for (int32_t i = 0; i < chunk->n_blocks; i++)
+        ready[i] = -1;
+    for (int32_t i = chunk->n - 1; i >= 0; i--) {
+        const struct param_bucket *v = &chunk->v[i];
+        int32_t task = gather(b, v->comm, -1);
+        for (int32_t k = v->first; k <= v->last; k++)
+            ready[k] = task;
+    }
+    return ready;
+}
+
+void param_gather_begin(struct builder *b)
+{
+    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    if (!b->param_buckets)
+        return;
+    build_tag(b, WORK_OTHER, -1);
+    b->ready = ARENA_ARRAY(b->arena, n_chunks, int32_t *);
+    for (int32_t i = 0; i < n_chunks; i++)
+        b->ready[i] = gather_chunk(b, &b->param_buckets[i]);
+}
+
+bool param_gather_awaited(const struct builder *b, enum pass_kind kind, int32_t chunk)
+{
+    return kind == PASS_FORWARD && b->ready && b->ready[chunk];
+}
+
+void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
+{
+    if (!b->ready || !b->ready[chunk])
+        return;
+    build_wait(b, b->ready[chunk][at]);
+    if (at == b->param_buckets[chunk].n_blocks - 1)
+        b->ready[chunk] = NULL;
+}
+
+/* Behind the update: all that the same ranks hold at once. */
+int param_gather_end(struct builder *b, struct err *err)
+{
+    for (int i = 0; i < HOLDERS && !b->param_buckets; i++) {
+        enum holders h = (enum holders)i;
+        double elements = (double)build_held(b, h);
+        if (elements <= 0 || !is_gathered(b, h))
+            continue;
+        int32_t comm = plan_gather(b, h, elements, err);
+        if (comm < 0)
+            return -1;
+        gather(b, comm, b->last_kernel);
+    }
+    return 0;
+}

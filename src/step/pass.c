@@ -1,0 +1,203 @@
+/* Forward and backward of one microbatch through a chunk: its layers in order, with what
+ * is recomputed and gathered for them. */
+#include "step/builder.h"
+
+#include <string.h>
+
+/* Checkpoints ------------------------------------------------------------------------- */
+
+static bool is_layer(const struct builder *b, int32_t block)
+{
+    const char *name = b->list.blocks[block].name;
+    size_t n = strlen(name);
+    return n >= 5 && strcmp(name + n - 5, "layer") == 0;
+}
+
+/* Layers that keep one input together with layer k of a slice; 0: it is not recomputed as
+ * a whole. */
+static int64_t checkpointed(const struct builder *b, int32_t block, int64_t k)
+{
+    const struct training *t = &b->s->training;
+    enum checkpointing c = t->checkpointing;
+    if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE || !is_layer(b, block) ||
+        (k + 1) % t->checkpoint_every != 0)
+        return 0;
+    return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
+}
+
+/* The input of a layer, which is what a checkpoint keeps (E9); by operators its last
+ * product, too, which nobody needs. */
+static int64_t checkpoint_B(const struct builder *b)
+{
+    int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
+    return n * (int64_t)tensor_stream_B(b);
+}
+
+static int64_t saved_B(const struct builder *b, const struct op_block *block)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; pass_saves(b, block, i) && j < block->forward[i].n_outs;
+             j++)
+            if (block->forward[i].outs[j].kept_until >= 0)
+                sum += block->forward[i].outs[j].size_B;
+    return sum;
+}
+
+int64_t pass_kept_B(const struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    int64_t every = b->s->training.checkpoint_every;
+    int64_t group = checkpointed(b, index, every - 1), sum = 0;
+    if (group > 0 && every == 1)
+        return checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
+               saved_B(b, block);
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until >= 0 &&
+                !pass_is_core(b, &block->forward[i]))
+                sum += block->forward[i].outs[j].size_B;
+    return sum;
+}
+
+static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
+                         int32_t *unit, struct err *err)
+{
+    for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
+        int64_t group = checkpointed(b, slice.block, k);
+        b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
+        if (group > 0 && k % group == 0)
+            offload_checkpoint(b, checkpoint_B(b));
+        param_gather_enter(b, chunk, *unit);
+        if (shard_enter(b, *unit, false, err) < 0)
+            return -1;
+        b->from_checkpoint =
+            group > 0 && k % group == 0 && !b->s->parallel.offload_activations;
+        pass_forward_block(b, slice.block);
+        b->from_checkpoint = false;
+        if (shard_leave(b, *unit, false, err) < 0)
+            return -1;
+    }
+    b->keep = KEEP_ACTIVATIONS;
+    return 0;
+}
+
+/* Computes the layers [from, to) of a slice again; what they keep is workspace. */
+static int recompute(struct builder *b, struct slice slice, int64_t from, int64_t to,
+                     int32_t unit, struct err *err)
+{
+    load_checkpoint(b, checkpoint_B(b));
+    b->keep = KEEP_WORKSPACE;
+    b->part = PART_RECOMPUTE;
+    for (int64_t k = from; k < to; k++) {
+        if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
+            return -1;
+        b->stops_early = b->fw->recompute_stops && k == to - 1;
+        pass_forward_block(b, slice.block);
+    }
+    b->stops_early = false;
+    b->part = PART_COMPUTE;
+    return 0;
+}
+
+/* What a layer's backward holds beside what its operators make: the gradient of its
+ * output, which the residual sums pass on (that which came from the next stage is the
+ * pass's), and that output if it was made again. */
+static int64_t residual_B(const struct builder *b, int32_t block, bool again)
+{
+    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    int64_t n = !b->gradient_came + (again && !b->fw->recompute_stops);
+    return is_layer(b, block) ? stream_B * n : 0;
+}
+
+static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)
+{
+    int64_t held_B = residual_B(b, block, again);
+    b->gradient_came = false;
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, held_B);
+    int rc = pass_backward_block(b, block, err);
+    ledger_free(&b->step->ledger, LEDGER_HELD, held_B);
+    return rc;
+}
+
+/* Layers of a slice from the last to the first; *unit is one behind its last. */
+static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
+                          struct err *err)
+{
+    int32_t first = *unit - (int32_t)slice.repeat;
+    for (int64_t k = slice.repeat - 1; k >= 0; k--) {
+        int64_t group = checkpointed(b, slice.block, k);
+        int64_t from = group > 0 ? k / group * group : 0;
+        bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
+        bool again = group > 0 && b->kind == PASS_BACKWARD && last;
+        if (again && recompute(b, slice, from, k + 1, first, err) < 0)
+            return -1;
+        b->keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
+        if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
+            backward_layer(b, slice.block, again, err) < 0)
+            return -1;
+        pass_accumulate(b, &b->list.blocks[slice.block]);
+        if (shard_leave(b, first + (int32_t)k, true, err) < 0)
+            return -1;
+    }
+    b->keep = KEEP_ACTIVATIONS;
+    *unit = first;
+    return 0;
+}
+
+/* Passes ------------------------------------------------------------------------------ */
+
+/* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it once
+ * it is sent. */
+static bool keeps_output(const struct builder *b, int32_t chunk)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool last = groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1 &&
+                chunk == p->virtual_stages - 1;
+    return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
+}
+
+/* This rank's part of it where a tensor group sends it in parts. */
+static int64_t kept_output_B(const struct builder *b, int32_t chunk)
+{
+    double parts = (double)b->s->parallel.tensor;
+    return keeps_output(b, chunk) ? (int64_t)(tensor_stream_B(b) / parts) : 0;
+}
+
+/* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient that
+ * has come, and the output, of whose parts a tensor group makes it once more. */
+static int64_t backward_ends_B(const struct builder *b, int32_t chunk)
+{
+    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    return keeps_output(b, chunk) ? stream_B * (1 + (b->s->parallel.tensor > 1)) : 0;
+}
+
+int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
+{
+    const struct chunk_slices *c = &b->chunks[chunk];
+    int32_t unit = 0;
+    b->kind = kind;
+    b->part = PART_COMPUTE;
+    shard_begin(b, chunk);
+    if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
+        return -1;
+    if (kind == PASS_FORWARD) {
+        for (int32_t i = 0; i < c->n; i++)
+            if (forward_slice(b, c->v[i], chunk, &unit, err) < 0)
+                return -1;
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
+        return 0;
+    }
+    b->backward_begin = b->last_kernel;
+    b->gradient_came = keeps_output(b, chunk);
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
+    for (int32_t i = 0; i < c->n; i++)
+        unit += (int32_t)c->v[i].repeat;
+    for (int32_t i = c->n - 1; i >= 0; i--)
+        if (backward_slice(b, c->v[i], &unit, err) < 0)
+            return -1;
+    ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
+    if (kind == PASS_BACKWARD)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
+    return 0;
+}

@@ -1,0 +1,260 @@
+/* Forward and backward of one block: kernels in the order of issue with their collectives,
+ * tensors allocated and freed, gradients handed to their buckets. */
+#include "step/builder.h"
+
+#include <math.h>
+
+static double dispatch_s(const struct builder *b, const struct op *op)
+{
+    double each = op->backward ? b->fw->dispatch_backward_s : b->fw->dispatch_forward_s;
+    return each * op->dispatches;
+}
+
+/* Times ----------------------------------------------------------------------------- */
+
+static void time_ops(struct builder *b, const struct op *ops, int32_t n,
+                     double *times[2])
+{
+    for (int side = 0; side < 2; side++) {
+        times[side] = ARENA_ARRAY(b->arena, n, double);
+        struct kernel_share share = side ? b->shared : kernel_alone;
+        for (int32_t i = 0; i < n; i++)
+            times[side][i] = kernel_framework_s(b->gpu, b->fw, b->half, &ops[i], share);
+    }
+}
+
+void pass_time_blocks(struct builder *b)
+{
+    b->times = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_times);
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        time_ops(b, block->forward, block->n_forward, b->times[i].forward_s);
+        time_ops(b, block->backward, block->n_backward, b->times[i].backward_s);
+    }
+}
+
+/* Operators ------------------------------------------------------------------------- */
+
+static void emit_op(struct builder *b, const struct op *op, double alone_s,
+                    double shared_s)
+{
+    bool weight = tensor_weight_op(op);
+    if (b->overlapped >= 0 && !weight) {
+        build_wait(b, b->overlapped);
+        b->overlapped = -1;
+    }
+    if (b->gathered >= 0 && weight) {
+        build_wait(b, b->gathered);
+        b->gathered = -1;
+    }
+    double times_s[] = { dispatch_s(b, op), alone_s, shared_s };
+    if (b->ring)
+        exchange_pieces(b, b->ring, op, times_s);
+    else
+        build_kernel(b, b->part, times_s[0], alone_s, shared_s);
+    b->ring = NULL;
+    build_label(b, op->name);
+    b->step->flops += op->flops;
+    pass_allocate(b, op);
+}
+
+/* Collectives of the tensor, context and expert groups that stand before or behind the operator. */
+static void emit_comms(struct builder *b, int32_t block, const struct op *op,
+                       int32_t at, bool after, struct host_spent *spent)
+{
+    double host_s = tensor_dispatch_s(b);
+    const struct block_comms *c = &b->comms[block];
+    for (int32_t i = 0; i < c->n[op->backward]; i++) {
+        const struct op_comm *k = &c->v[op->backward][i];
+        if (k->op != at || k->after != after)
+            continue;
+        int32_t task = -1;
+        if (k->workspace_B > 0)
+            b->transient_B += ledger_workspace(&b->step->ledger, k->workspace_B);
+        if (k->ring) {
+            b->ring = k;
+            continue;
+        }
+        double late_s = k->stream == STREAM_TENSOR && !k->overlapped
+                            ? framework_skew_s(b->fw, b->settings.tensor)
+                            : 0;
+        if (late_s > 0) {
+            build_kernel(b, PART_TENSOR_COMM, 0, late_s, late_s);
+            build_label(b, "waits for the group");
+        }
+        for (int32_t n = 0; n < k->times; n++)
+            task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
+                                         k->comm, b->last_kernel);
+        spent->host_s += host_s * k->times;
+        spent->gpu_s += late_s + k->time_s * k->times;
+        if (k->overlapped && after && b->overlapped < 0)
+            b->overlapped = task;
+        else if (k->overlapped && !after && b->gathered < 0)
+            b->gathered = task;
+        else
+            build_wait(b, task);
+    }
+}
+
+/* Over a pass of a block the host's lead is lost in part. What is computed again counts
+ * with the backward behind it, into which the host keeps its lead. */
+static void soften(struct builder *b, const struct host_spent *spent)
+{
+    bool group = b->settings.tensor > 1;
+    double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
+    struct host_spent all = b->again;
+    all.host_s += spent->host_s;
+    all.gpu_s += spent->gpu_s;
+    all.deviation_s = hypot(all.deviation_s, spread * spent->host_s);
+    bool later = b->part == PART_RECOMPUTE;
+    b->again = later ? all : (struct host_spent) { 0 };
+    if (later || all.deviation_s <= 0)
+        return;
+    double lost_s = framework_host_lost_s(all.deviation_s, all.host_s, all.gpu_s);
+    build_kernel(b, PART_OTHER, 0, lost_s, lost_s);
+    build_label(b, "waits for the host");
+}
+
+/* Gathers make all ranks of sharded parameters wait for the slowest, unit by unit; in
+ * pipelines units stay gathered over many passes. */
+static void await_ranks(struct builder *b, const struct host_spent *spent)
+{
+    if (!shard_is_full(b) || b->s->parallel.pipeline > 1)
+        return;
+    double late_s =
+        spent->gpu_s * framework_unit_wait_frac(b->fw, b->s->parallel.shard_degree);
+    if (late_s <= 0)
+        return;
+    build_kernel(b, PART_DATA_COMM_EXPOSED, 0, late_s, late_s);
+    build_label(b, "waits for the slowest rank");
+}
+
+/* The last operator of a block that makes what backward needs. */
+static int32_t last_kept(const struct op_block *block)
+{
+    for (int32_t i = block->n_forward - 1; i >= 0; i--)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until >= 0)
+                return i;
+    return -1;
+}
+
+void pass_forward_block(struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    struct host_spent spent = { 0 };
+    if (b->part != PART_RECOMPUTE)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
+    int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
+    for (int32_t i = 0; i < n; i++) {
+        const struct op *op = &block->forward[i];
+        if (b->part == PART_RECOMPUTE && pass_saves(b, block, i))
+            continue;
+        emit_comms(b, index, op, i, false, &spent);
+        pass_scope(b, block, i);
+        emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
+        emit_comms(b, index, op, i, true, &spent);
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->forward_s[0][i];
+    }
+    pass_leave_scope(b);
+    soften(b, &spent);
+    await_ranks(b, &spent);
+}
+
+/* The core of attention once more, before backward needs it. */
+static void recompute_core(struct builder *b, int32_t index)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    enum part part = b->part;
+    b->part = PART_RECOMPUTE;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        if (pass_is_core(b, &block->forward[i]))
+            emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+    b->part = part;
+}
+
+/* The first backward operator that uses what the core kept; -1: there is no core. */
+static int32_t core_user(const struct builder *b, const struct op_block *block)
+{
+    int32_t first = -1;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
+            int32_t user = block->forward[i].outs[j].kept_until;
+            if (pass_is_core(b, &block->forward[i]) && user >= 0 &&
+                (first < 0 || user < first))
+                first = user;
+        }
+    return first;
+}
+
+/* Gradients that an operator completes: allocated by the first microbatch, added to by
+ * the others, reduced by those that reduce. */
+static int complete_gradients(struct builder *b, const struct op_block *block,
+                              const struct op *op, struct err *err)
+{
+    for (int32_t i = 0; i < op->grad_n; i++) {
+        const struct op_param *p = &block->params[op->grad_first + i];
+        const struct states *states = build_states(b, p);
+        double sum_B = (double)p->elements * states->gradient_B;
+        double made_B = shard_is_full(b) ? sum_B : (double)p->elements * states->made_B;
+        if (b->first && !b->fw->keeps_gradients)
+            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
+        else /* added to the sum behind this operator */
+            pass_make_gradient(b, made_B, sum_B);
+        if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
+            buckets_add(b, p, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether the backward pass at hand has the operator. */
+static bool runs(const struct builder *b, const struct op *op)
+{
+    return !b->splits || tensor_weight_op(op) == (b->kind == PASS_WEIGHT);
+}
+
+int pass_backward_block(struct builder *b, int32_t index, struct err *err)
+{
+    const struct op_block *block = &b->list.blocks[index];
+    const struct block_times *t = &b->times[index];
+    struct host_spent spent = { 0 };
+    int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
+    for (int32_t i = 0; i < block->n_backward; i++) {
+        const struct op *op = &block->backward[i];
+        if (!runs(b, op))
+            continue;
+        if (i == core)
+            recompute_core(b, index);
+        emit_comms(b, index, op, i, false, &spent);
+        emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
+        emit_comms(b, index, op, i, true, &spent);
+        pass_free_kept(b, block, i);
+        if (complete_gradients(b, block, op, err) < 0)
+            return -1;
+        spent.host_s += dispatch_s(b, op);
+        spent.gpu_s += t->backward_s[0][i];
+    }
+    if (!b->splits || b->kind == PASS_WEIGHT)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
+    soften(b, &spent);
+    await_ranks(b, &spent);
+    return 0;
+}
+
+void pass_accumulate(struct builder *b, const struct op_block *block)
+{
+    double elements = (double)block_parameters(block);
+    double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
+    double bytes = each_B * elements * (b->first ? 0.5 : 1);
+    if (shard_is_full(b) &&
+        b->s->parallel.pipeline == 1) /* else whole, until the last */
+        bytes /= (double)b->s->parallel.shard_degree;
+    if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
+        return;
+    build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    build_label(b, "add gradients");
+}

@@ -1,0 +1,155 @@
+/* What the operators of a block allocate and free: tensors kept for backward, those that
+ * die with the next operator, and local variables of the framework's functions. */
+#include "step/builder.h"
+
+#include <string.h>
+
+bool pass_is_core(const struct builder *b, const struct op *op)
+{
+    static const char *const names[] = { "scores",  "scale",         "mask",
+                                         "softmax", "probs_dropout", "probs_cast",
+                                         "context" };
+    const char *name = op->name;
+    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
+        return false;
+    if (strncmp(name, "cross_", 6) == 0)
+        name += 6;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at)
+{
+    return b->s->training.checkpointing == CHECKPOINT_OPERATORS &&
+           op_block_is_layer(block) && op_block_saves(block, at);
+}
+
+/* Where a forward operator's kept tensors are booked, and freed from. */
+static enum keep keep_of(const struct builder *b, const struct op *op)
+{
+    if (b->saves && !op->backward)
+        return KEEP_ACTIVATIONS;
+    if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
+        return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
+    return b->keep;
+}
+
+/* Local variables ----------------------------------------------------------------------- */
+
+static bool is_one_of(const char *name, const char *const *names, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether what the operator makes is a local variable of attention's function, which dies
+ * when that returns, behind its output product. The chain over scores has one name: each
+ * of its steps frees the one before, but for the product that it begins with. */
+static bool is_local(const struct op_block *block, int32_t at)
+{
+    static const char *const chain[] = { "scale", "mask", "softmax", "probs_dropout",
+                                         "probs_cast" };
+    const struct op *op = &block->forward[at];
+    bool returns = false;
+    if (op->module != OP_ATTENTION || at + 1 >= block->n_forward)
+        return false;
+    for (int32_t i = at + 1; i < block->n_forward && !returns; i++)
+        returns = strcmp(block->forward[i].name, "out") == 0;
+    const char *next = block->forward[at + 1].name;
+    bool begins = strcmp(op->name, "scores") == 0 && strcmp(next, "softmax") == 0;
+    return returns && (begins || !is_one_of(next, chain, 5));
+}
+
+void pass_leave_scope(struct builder *b)
+{
+    while (b->n_locals > 0)
+        ledger_free(&b->step->ledger, LEDGER_HELD, b->locals_B[--b->n_locals]);
+    b->makes_local = b->skips_input = b->saves = false;
+}
+
+void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
+{
+    if (at > 0 && strcmp(block->forward[at - 1].name, "out") == 0)
+        pass_leave_scope(b);
+    b->makes_local = is_local(block, at);
+    b->saves = pass_saves(b, block, at);
+    b->skips_input = at == 0 && b->from_checkpoint;
+}
+
+/* Tensors ------------------------------------------------------------------------------ */
+
+void pass_free_transient(struct builder *b)
+{
+    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
+    b->transient_B = 0;
+    while (b->n_made > 0)
+        ledger_free(&b->step->ledger, LEDGER_MADE, b->made_B[--b->n_made]);
+}
+
+void pass_make_gradient(struct builder *b, double made_B, double sum_B)
+{
+    const int32_t most = (int32_t)(sizeof(b->made_B) / sizeof(*b->made_B));
+    int64_t size_B = ledger_round((int64_t)made_B);
+    bool is_sum = b->fw->keeps_gradients && made_B == sum_B && !shard_is_full(b);
+    if (!is_sum || b->n_made == most) {
+        b->transient_B += ledger_workspace(&b->step->ledger, size_B);
+        return;
+    }
+    ledger_alloc(&b->step->ledger, LEDGER_MADE, size_B);
+    b->made_B[b->n_made++] = size_B;
+}
+
+void pass_allocate(struct builder *b, const struct op *op)
+{
+    static const enum ledger_kind kinds[] = {
+        [KEEP_ACTIVATIONS] = LEDGER_ACTIVATIONS, [KEEP_WORKSPACE] = LEDGER_HELD
+    };
+    struct ledger *l = &b->step->ledger;
+    enum keep keep = keep_of(b, op);
+    int64_t transient_B = 0;
+    for (int32_t i = b->skips_input && !op->backward; i < op->n_outs; i++) {
+        int64_t size = ledger_round(op->outs[i].size_B);
+        bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
+        bool local =
+            !kept && !op->backward && b->makes_local &&
+            b->n_locals < (int32_t)(sizeof(b->locals_B) / sizeof(*b->locals_B));
+        if (local)
+            b->locals_B[b->n_locals++] = size;
+        else if (!kept)
+            transient_B += size;
+        ledger_alloc(l,
+                     kept    ? kinds[keep]
+                     : local ? LEDGER_HELD
+                             : LEDGER_WORKSPACE,
+                     size);
+    }
+    pass_free_transient(b);
+    b->transient_B = transient_B;
+}
+
+void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward)
+{
+    enum ledger_kind usual =
+        b->keep == KEEP_WORKSPACE ? LEDGER_HELD : LEDGER_ACTIVATIONS;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
+            if (block->forward[i].outs[j].kept_until == backward)
+                ledger_free(&b->step->ledger,
+                            pass_saves(b, block, i)               ? LEDGER_ACTIVATIONS
+                            : pass_is_core(b, &block->forward[i]) ? LEDGER_HELD
+                                                                  : usual,
+                            block->forward[i].outs[j].size_B);
+}
+
+int64_t pass_autocast_B(const struct builder *b, const struct op_block *block)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < block->n_params && !shard_is_full(b); i++)
+        if (block->params[i].matrix)
+            bytes += b->states.autocast_B * (double)block->params[i].elements;
+    return (int64_t)bytes;
+}

@@ -1,0 +1,157 @@
+/* Passes of a pipeline's stage in its order, and the messages between stages. */
+#include "step/builder.h"
+
+/* Where the pass at hand stands in the pipeline. */
+struct position {
+    int64_t stage, last;  /* of all virtual stages */
+    int32_t base, n_each; /* messages of the accumulation step; of a direction */
+    int64_t microbatches;
+};
+
+static int32_t message_of(const struct position *at, bool backward, int64_t stage,
+                          int64_t microbatch)
+{
+    return at->base + (backward ? at->n_each : 0) +
+           (int32_t)(stage * at->microbatches + microbatch);
+}
+
+/* Megatron waits for its messages to be sent, until 2023. */
+static bool sends_exposed(const struct builder *b)
+{
+    return b->s->parallel.library == LIBRARY_MEGATRON && !b->fw->send_overlap;
+}
+
+static int send(struct builder *b, bool back, int32_t message, struct err *err)
+{
+    int32_t comm = build_comm(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
+                              tensor_message_B(b), err);
+    if (comm < 0)
+        return -1;
+    struct program *p = &b->step->program;
+    int32_t task = program_collective_on(p, back ? STREAM_BACK : STREAM_NEXT,
+                                         PART_PIPELINE_COMM, 0, comm, b->last_kernel);
+    p->tasks.v[task].sends = message;
+    if (sends_exposed(b))
+        build_wait(b, task);
+    return 0;
+}
+
+/* One task for the whole pass. */
+static int write_measured(struct builder *b, struct pass_ref ref, struct err *err)
+{
+    const struct measured *m;
+    int32_t pass, waits[2] = { b->waits[0], b->waits[1] }, receives = b->receives;
+    b->waits[0] = b->waits[1] = b->receives = -1;
+    if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, &pass, err) < 0)
+        return -1;
+    struct program *p = &b->step->program;
+    build_mark_memory(b);
+    b->last_kernel = program_pass(p, pass);
+    p->tasks.v[b->last_kernel].receives = receives;
+    program_follow(p, b->last_kernel, waits[0]);
+    program_follow(p, b->last_kernel, waits[1]);
+    ledger_apply(&b->step->ledger, &m->memory);
+    b->step->flops += m->flops;
+    return 0;
+}
+
+/* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
+static int hand_on(struct builder *b, struct pass_ref ref, const struct position *at,
+                   struct err *err)
+{
+    bool backward = ref.kind != PASS_FORWARD;
+    int64_t to = backward ? at->stage - 1 : at->stage + 1;
+    bool last_chunk = ref.chunk == b->s->parallel.virtual_stages - 1;
+    if (to >= 0 && to <= at->last &&
+        send(b, backward, message_of(at, backward, to, ref.microbatch), err) < 0)
+        return -1;
+    return backward || !last_chunk ? 0 : group_broadcast_output(b, err);
+}
+
+static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
+
+static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
+                      const struct position *at, struct err *err)
+{
+    bool backward = ref.kind != PASS_FORWARD;
+    build_tag(b, work_of[ref.kind], ref.microbatch);
+    int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
+    if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
+        b->receives = message_of(at, backward, at->stage, ref.microbatch);
+    else if (ref.kind == PASS_FORWARD)
+        build_wait(b, build_load_batch(b));
+    if (detail) {
+        int32_t begin = build_kernel(b, PART_COMPUTE, 0, 0, 0);
+        b->step->program.tasks.v[begin].sync = true;
+        if (pass_write(b, ref.kind, ref.chunk, err) < 0)
+            return -1;
+        build_close(b);
+    } else if (write_measured(b, ref, err) < 0) {
+        return -1;
+    }
+    return ref.kind == PASS_WEIGHT ? 0 : hand_on(b, ref, at, err);
+}
+
+/* Whether no later pass of the order completes gradients of the chunk. */
+static bool is_last_backward(const struct pass_list *order, int64_t i)
+{
+    for (int64_t k = i + 1; k < order->n; k++)
+        if (order->v[k].kind == order->v[i].kind &&
+            order->v[k].chunk == order->v[i].chunk)
+            return false;
+    return true;
+}
+
+/* Microbatches that are replayed through the allocator: as many as are in flight at once,
+ * and a few behind them. Those in the middle find what these have left; of more in flight
+ * than are replayed, activations count as they are (reserved_by_stage_B). */
+static int64_t recorded_microbatches(const struct pass_list *order)
+{
+    enum { BEHIND = 2, MOST = 14 };
+    int64_t n = schedule_in_flight(order) + BEHIND;
+    return n < MOST ? n : MOST;
+}
+
+int pipeline_passes(struct builder *b, const struct pass_list *order,
+                    int64_t accumulated, bool reduces, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    int64_t m = b->s->training.microbatches, all = p->pipeline * p->virtual_stages;
+    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    enum pass_kind completes = b->splits ? PASS_WEIGHT : PASS_BACKWARD;
+    struct position at = { .last = all - 1,
+                           .n_each = (int32_t)(all * m),
+                           .microbatches = m };
+    at.base = (int32_t)accumulated * 2 * at.n_each;
+    b->step->program.n_messages = at.base + 2 * at.n_each;
+    b->reduces = reduces;
+    int64_t recorded = recorded_microbatches(order);
+    struct ledger *l = &b->step->ledger;
+    buckets_begin(b);
+    for (int64_t i = 0; i < order->n; i++) {
+        struct pass_ref ref = order->v[i];
+        at.stage = ref.chunk * p->pipeline + stage;
+        b->first = !b->seen[ref.chunk];
+        b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
+        bool watched = (b->reduces && p->overlap) ||
+                       shard_changes(b, ref.kind, ref.chunk) ||
+                       param_gather_awaited(b, ref.kind, ref.chunk);
+        l->microbatch = ref.microbatch;
+        l->records = accumulated == 0 && ref.microbatch < recorded;
+        if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
+            return -1;
+        l->records = true;
+        if (ref.kind == completes)
+            b->seen[ref.chunk] = true;
+    }
+    build_tag(b, WORK_OTHER, -1); /* of no pass any more */
+    b->reduces = reduces;
+    if (reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
+        return -1;
+    if (reduces)
+        build_wait(b, b->last_comm);
+    group_take_outputs(b);
+    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    build_host_pause(b, b->fw->microbatch_s);
+    return 0;
+}

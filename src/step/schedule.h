@@ -1,0 +1,56 @@
+/* Pipeline schedules: the order in which a stage runs the passes of its microbatches.
+ *
+ *   gpipe, smp-simple   all forwards, then all backwards
+ *   1f1b                p - i - 1 forwards, then one forward and one backward in turn
+ *   interleaved         the same over chunks of layers (Megatron's virtual stages)
+ *   zb-h1               1f1b with the weight gradients of stage i put off by i backwards
+ *   smp-interleaved     whatever is ready when the stage is free, backward first
+ *
+ * The last is dynamic: it is played out once with the passes' own durations to find the
+ * order. Closed forms of bubbles and microbatches in flight: MODEL.md, "Pipelines". */
+#ifndef STEP_SCHEDULE_H
+#define STEP_SCHEDULE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "parallel/scenario.h"
+
+enum pass_kind {
+    PASS_FORWARD,
+    PASS_BACKWARD, /* all of it, or (zb-h1) the gradient of the input only */
+    PASS_WEIGHT,   /* zb-h1: the gradients of the weights */
+    PASS_N
+};
+
+struct pass_ref {
+    enum pass_kind kind;
+    int32_t chunk;      /* of the stage's layers */
+    int32_t microbatch; /* from 0 */
+};
+
+struct pass_list {
+    int64_t n;
+    struct pass_ref *v;
+};
+
+struct schedule_request {
+    enum schedule kind;
+    int64_t stages, chunks, microbatches;
+    int64_t active;                   /* of smp-interleaved; 0: no limit */
+    bool paced;                       /* at most stages - i in flight on stage i */
+    const int64_t (*time_ps)[PASS_N]; /* [stages], of smp-interleaved */
+    int64_t message_ps;               /* from stage to stage, of smp-interleaved */
+};
+
+/* Passes of each stage, [stages] lists in the arena. Fails when the kind cannot run so
+ * many chunks or microbatches. O(passes), smp-interleaved O(passes x stages). */
+int schedule_make(struct pass_list **out, struct arena *arena,
+                  const struct schedule_request *q, struct err *err);
+
+/* Most microbatches (of a chunk) whose forward has run and whose last backward has not. */
+int64_t schedule_in_flight(const struct pass_list *list);
+
+/* The dynamic schedule (schedule_dynamic.c). */
+void schedule_play(struct pass_list *lists, const struct schedule_request *q);
+
+#endif

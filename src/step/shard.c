@@ -1,0 +1,355 @@
+/* Sharded parameters: gathered unit by unit before use, dropped behind it; gradients
+ * scattered to the shards, and summed over replicas of the shards at the boundary.
+ *
+ *   gather   |u0 |u1 |    |u2 | ...            at most two ahead of what is in use
+ *   compute      |u0    |u1    |u2    | ...
+ *   scatter (backward)         |u2 |   |u1 | ...
+ *
+ * Gathers and scatters of a group are on one stream, in the order of issue: both are the
+ * process group's, which has one communicator.
+ *
+ * A unit is a few layers; embedding, head and what else is no layer form the root, which
+ * stays gathered from the begin of forward to the end of backward.
+ *
+ * In a pipeline (MODEL.md, R8.4) each chunk of a stage has its own units. They stay
+ * gathered from their first forward on, unless forward reshards, and gradients stay whole,
+ * until the last backward of an accumulation step drops and scatters them. */
+#include "step/shard_units.h"
+
+bool shard_is_full(const struct builder *b)
+{
+    return b->s->parallel.sharding == SHARDING_FULL && b->s->parallel.shard_degree > 1;
+}
+
+/* Width of parameters as gathered: what products read. */
+static double width_B(const struct builder *b)
+{
+    return b->half ? 2 : 4;
+}
+
+int shard_plan(struct builder *b, struct err *err)
+{
+    if (!shard_is_full(b))
+        return 0;
+    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    b->chunk_units = ARENA_ARRAY(b->arena, n_chunks, struct units);
+    for (int32_t i = 0; i < n_chunks; i++)
+        units_list(b, i, &b->chunk_units[i]);
+    const struct units *u = b->units = b->chunk_units;
+    double size_B = (u->v[u->n - 1].elements - u->v[u->n - 1].experts) * width_B(b);
+    int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
+    if (comm < 0)
+        return -1;
+    build_beside(b, b->step->program.comms.v[comm].plan);
+    return 0;
+}
+
+static bool in_pipeline(const struct builder *b)
+{
+    return b->s->parallel.pipeline > 1;
+}
+
+/* A pass of a pipeline begins when all that was issued before has ended. */
+void shard_begin(struct builder *b, int32_t chunk)
+{
+    if (!b->units)
+        return;
+    b->units = &b->chunk_units[chunk];
+    if (in_pipeline(b))
+        units_forget_ends(b->units);
+}
+
+bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
+{
+    if (!b->units)
+        return false;
+    const struct units *u = &b->chunk_units[chunk];
+    bool all = true;
+    for (int32_t i = 0; i < u->n; i++)
+        all &= u->v[i].elements <= 0 ||
+               (u->v[i].gathered && (kind == PASS_FORWARD || u->v[i].gradients));
+    return !all || b->reduces || b->s->parallel.shard_reshard;
+}
+
+/* Lists of a part for each rank cost the host time before the collective, and it waits for
+ * the GPU first (MODEL.md, R8.3). */
+static void make_lists(struct builder *b, int32_t n)
+{
+    double each_s = (double)b->s->parallel.shard_degree * b->fw->shard_part_s;
+    if (each_s <= 0)
+        return;
+    build_wait(b, b->last_comm);
+    int32_t task = build_kernel(b, PART_OTHER, 0, 0, 0);
+    b->step->program.tasks.v[task].sync = true;
+    build_kernel(b, PART_OTHER, n * each_s, 0, 0);
+    build_label(b, "lists of parts");
+}
+
+/* Lists' parts lie apart from what the collective moves: they are copied from or to it on
+ * its stream, and what they gather into is zeroed first. Yields the last task. */
+static int32_t copy_lists(struct builder *b, int32_t after, double elements,
+                          double passes)
+{
+    if (b->fw->shard_part_s <= 0 || elements <= 0)
+        return after;
+    double bytes = passes * elements * width_B(b);
+    int32_t task =
+        program_kernel(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED, 0,
+                       kernel_stream_s(b->gpu, bytes, kernel_alone),
+                       kernel_stream_s(b->gpu, bytes, b->shared));
+    program_follow(&b->step->program, task, after);
+    b->step->program.tasks.v[task].tag.label = "copy lists of parts";
+    return task;
+}
+
+/* The last task of the gathers; -1: there are none. -2 after an error. */
+static int32_t gather_from(struct builder *b, enum channel channel, struct gathers g,
+                           int32_t after, struct err *err)
+{
+    int32_t task = -1;
+    if (g.n == 0 || (g.elements <= 0 && channel != CHANNEL_SHARD))
+        return -1;
+    double size_B = g.elements / g.n * width_B(b);
+    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
+    if (comm < 0)
+        return -2;
+    make_lists(b, g.n);
+    double shard_B = g.elements * width_B(b) / (double)b->s->parallel.shard_degree;
+    if (channel == CHANNEL_SHARD)
+        after = offload_load_shard(b, shard_B, after);
+    for (int32_t i = 0; i < g.n; i++)
+        task = program_collective_on(&b->step->program, STREAM_SHARD,
+                                     PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
+                                     comm, after);
+    return copy_lists(b, task, g.elements, 3);
+}
+
+/* Gathers of all that are no experts, then of those; *task is the last. */
+static int gather_unit(struct builder *b, const struct unit *v, struct gathers g,
+                       int32_t after, int32_t *task, struct err *err)
+{
+    double frac = v->elements > 0 ? g.elements / v->elements : 0;
+    struct gathers experts = { g.n, v->experts * frac };
+    g.elements -= experts.elements;
+    int32_t shared = gather_from(b, CHANNEL_SHARD, g, after, err);
+    int32_t own =
+        shared < -1 ? -2 : gather_from(b, CHANNEL_EXPERT_DATA, experts, after, err);
+    if (own < -1)
+        return -1;
+    if (shared >= 0 || own >= 0)
+        *task = own >= 0 ? own : shared;
+    return 0;
+}
+
+/* Whether the limit of live elements forbids to gather the unit as a whole. */
+static bool is_full(const struct builder *b, const struct unit *v)
+{
+    double limit = (double)b->s->parallel.shard_live_elements;
+    return !b->fw->shard_tensors && limit > 0 && b->units->live + v->elements > limit;
+}
+
+/* Gathers a unit that is `ahead` turns away; its memory is there when the unit that was
+ * in use a window before has been left. */
+static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
+                  struct err *err)
+{
+    struct units *u = b->units;
+    struct unit *v = &u->v[unit];
+    bool full = is_full(b, v);
+    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b, backward));
+    int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
+    if (v->gathered)
+        return 0;
+    v->gather = v->regather = -1;
+    if (gather_unit(b, v, v->first[AHEAD], after, &v->gather, err) < 0)
+        return -1;
+    v->gathered = true;
+    v->used = false;
+    u->live += v->elements;
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
+    return 0;
+}
+
+static void drop(struct builder *b, struct unit *v)
+{
+    if (!v->gathered)
+        return;
+    v->gathered = false;
+    b->units->live -= v->elements;
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
+}
+
+/* Gathers of the next units in the direction of the pass, as far as the limits let. */
+static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
+{
+    struct units *u = b->units;
+    for (int32_t k = 1; k < units_window(b, backward); k++) {
+        int32_t next = backward ? unit - k : unit + k;
+        if (next <= UNIT_ROOT || next >= u->n)
+            return 0;
+        if (is_full(b, &u->v[next]))
+            return 0;
+        if (gather(b, next, k, backward, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void hold_gradients(struct builder *b, struct unit *v)
+{
+    if (v->gradients)
+        return;
+    v->gradients = true;
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
+                 (int64_t)(v->held * states_wire_B(b->s)));
+}
+
+/* Kernels wait for the unit's gathers, and for those that could not begin ahead. */
+static int gather_open(struct builder *b, struct unit *v, struct err *err)
+{
+    struct gathers open = v->used ? (struct gathers) { 0 } : v->first[IN_THE_OPEN];
+    int32_t ready = v->used ? -1 : v->gather;
+    if (b->part != PART_RECOMPUTE && v->dropped) {
+        open = v->again[IN_THE_OPEN];
+        ready = v->regather;
+        v->dropped = false;
+    }
+    if (gather_unit(b, v, open, b->last_kernel, &ready, err) < 0)
+        return -1;
+    build_wait(b, ready);
+    v->used = true;
+    return 0;
+}
+
+int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
+{
+    struct units *u = b->units;
+    if (!u)
+        return 0;
+    int32_t unit = u->of[at];
+    struct unit *v = &u->v[unit];
+    if (at == 0 && !backward && u->v[UNIT_ROOT].elements > 0 &&
+        gather(b, UNIT_ROOT, 0, backward, err) <
+            0) /* a later stage's, whose head comes last */
+        return -1;
+    if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
+        return -1;
+    if (b->part == PART_RECOMPUTE)
+        v->dropped = v->again[AHEAD].n + v->again[IN_THE_OPEN].n > 0;
+    if (v->dropped &&
+        gather_unit(b, v, v->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
+        return -1;
+    if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
+        return -1;
+    if (backward && b->part != PART_RECOMPUTE && (!b->splits || b->kind == PASS_WEIGHT))
+        hold_gradients(b, v);
+    return 0;
+}
+
+static int scatter_experts(struct builder *b, const struct unit *v, struct err *err)
+{
+    double size_B = v->experts * states_wire_B(b->s);
+    if (size_B <= 0)
+        return 0;
+    int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
+    if (comm < 0)
+        return -1;
+    b->last_comm =
+        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+                              b->fw->dispatch_backward_s, comm, b->last_kernel);
+    return 0;
+}
+
+/* The shards' sums over their replicas. */
+static int sum_replicas(struct builder *b, double size_B, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    if (!b->reduces || p->data * p->context <= p->shard_degree)
+        return 0;
+    size_B /= (double)p->shard_degree;
+    int32_t comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
+    if (comm < 0)
+        return -1;
+    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
+                                      b->fw->dispatch_backward_s, comm, b->last_comm);
+    return 0;
+}
+
+/* The unit's gradients go to their shards, and shards are summed over their replicas. */
+static int scatter(struct builder *b, struct unit *v, struct err *err)
+{
+    double size_B = (v->elements - v->experts) * states_wire_B(b->s);
+    if (b->fw->bucket_copy_B > 0) {
+        build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s,
+                     b->fw->bucket_copy_B * size_B);
+        build_label(b, "gradients to flat parameter");
+    }
+    if (scatter_experts(b, v, err) < 0)
+        return -1;
+    if (v->tensors == 0)
+        return 0;
+    int32_t comm =
+        build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B / v->tensors, err);
+    if (comm < 0)
+        return -1;
+    make_lists(b, v->tensors);
+    for (int32_t i = 0; i < v->tensors; i++)
+        b->last_comm = program_collective_on(
+            &b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+            b->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->last_comm = copy_lists(b, b->last_comm, v->elements, 2);
+    if (b->fw->shard_synchronous)
+        build_wait(b, b->last_comm);
+    if (sum_replicas(b, size_B, err) < 0)
+        return -1;
+    offload_store_shard(b, size_B / (double)b->s->parallel.shard_degree, b->last_comm);
+    return 0;
+}
+
+/* The first or last of a unit's blocks, in the direction of the pass. */
+static bool ends_unit(const struct units *u, int32_t at, bool backward)
+{
+    int32_t next = backward ? at - 1 : at + 1;
+    if (u->of[at] == UNIT_ROOT) /* held through forward and backward */
+        return false;
+    return next < 0 || next >= u->n_blocks || u->of[next] != u->of[at];
+}
+
+/* Backward has left the unit: its gradients go, those of the unit before have gone. */
+static int leave_backward(struct builder *b, struct unit *v, struct err *err)
+{
+    struct units *u = b->units;
+    if ((in_pipeline(b) && !b->reduces) || v->elements <= 0)
+        return 0;
+    drop(b, v);
+    if (scatter(b, v, err) < 0)
+        return -1;
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
+    u->pending_B = v->held * states_wire_B(b->s);
+    v->gradients = false;
+    return 0;
+}
+
+int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
+{
+    struct units *u = b->units;
+    if (!u)
+        return 0;
+    struct unit *v = &u->v[u->of[at]];
+    bool root_ends = backward && at == 0;
+    if (ends_unit(u, at, backward)) {
+        u->ends[u->turn++ % TURNS] = b->last_kernel;
+        if (!backward && b->s->parallel.shard_reshard)
+            drop(b, v);
+        if (backward && leave_backward(b, v, err) < 0)
+            return -1;
+    }
+    if (!root_ends)
+        return 0;
+    u->ends[u->turn++ % TURNS] = b->last_kernel;
+    if (leave_backward(b, &u->v[UNIT_ROOT], err) < 0)
+        return -1;
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
+    u->pending_B = 0;
+    return 0;
+}

@@ -1,0 +1,139 @@
+#include "step/shard_units.h"
+
+#include <math.h>
+
+int64_t units_window(const struct builder *b, bool backward)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool alone = b->fw->shard_synchronous || (backward && !p->shard_backward_prefetch);
+    int64_t ahead = alone ? 1 : p->shard_prefetch + 1;
+    return p->shard_in_flight > 0 && p->shard_in_flight < ahead ? p->shard_in_flight
+                                                                : ahead;
+}
+
+static bool is_gathered(const struct builder *b, const struct op_param *p)
+{
+    if (build_holders(b, p) == HELD_BY_EXPERTS && build_ranks(b, HELD_BY_EXPERTS) == 1)
+        return false;
+    return p->elements >= b->s->parallel.shard_persistence_elements;
+}
+
+static void add_gathered(const struct builder *b, const struct op_block *block,
+                         struct unit *v)
+{
+    for (int32_t i = 0; i < block->n_params; i++) {
+        const struct op_param *p = &block->params[i];
+        if (!is_gathered(b, p))
+            continue;
+        v->elements += (double)p->elements;
+        v->experts += build_holders(b, p) == HELD_BY_EXPERTS ? (double)p->elements : 0;
+    }
+}
+
+/* The unit's parameters come and go together. */
+static void gather_whole(struct unit *v)
+{
+    v->live = v->held = v->elements;
+    v->tensors = 1;
+    v->first[AHEAD] = (struct gathers) { 1, v->elements };
+}
+
+static void add_gather(struct gathers g[TIMINGS], bool ahead, double elements)
+{
+    g[ahead ? AHEAD : IN_THE_OPEN].n++;
+    g[ahead ? AHEAD : IN_THE_OPEN].elements += elements;
+}
+
+/* Tensor i of n of a block is gathered by itself, and ahead if what lies before it leaves
+ * room (MODEL.md, R8.1). `behind`: elements of the block behind it. */
+static void add_tensor(const struct builder *b, struct unit *v, const double *sizes,
+                       int32_t i, int32_t n, double behind)
+{
+    const struct parallelism *p = &b->s->parallel;
+    double limit = units_window(b, false) <= 1  ? 0
+                   : p->shard_live_elements > 0 ? (double)p->shard_live_elements
+                                                : HUGE_VAL;
+    double before = sizes[(i + n - 1) % n], next = sizes[(i + 1) % n];
+    bool full = b->s->training.checkpointing == CHECKPOINT_FULL;
+    add_gather(v->first, before < limit, sizes[i]);
+    if (full && p->shard_reuse_elements > 0 && i + 1 < n &&
+        2 * behind > (double)p->shard_reuse_elements)
+        add_gather(v->again, next < limit, sizes[i]);
+    v->live = fmax(v->live, sizes[i] + (before < limit ? before : 0));
+    v->held = fmax(v->held, fmax(sizes[i], (double)p->shard_bucket_elements));
+    v->tensors++;
+}
+
+static void list_tensors_of(const struct builder *b, const struct op_block *block,
+                            struct unit *v)
+{
+    double *sizes = ARENA_ARRAY(b->arena, block->n_params, double);
+    double behind = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < block->n_params; i++)
+        if (is_gathered(b, &block->params[i]))
+            sizes[n++] = (double)block->params[i].elements;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        add_tensor(b, v, sizes, i, n, behind);
+        behind += sizes[i];
+    }
+}
+
+static void list_tensors(const struct builder *b, const struct chunk_slices *c,
+                         struct units *u)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < u->n; i++) {
+        struct unit *v = &u->v[i];
+        v->live = v->held = v->tensors = 0;
+        v->first[AHEAD] = (struct gathers) { 0 };
+    }
+    for (int32_t i = 0; i < c->n; i++)
+        for (int64_t k = 0; k < c->v[i].repeat; k++, at++)
+            list_tensors_of(b, &b->list.blocks[c->v[i].block], &u->v[u->of[at]]);
+    for (int32_t i = 0; i < u->n; i++) {
+        u->v[i].live = fmin(u->v[i].live, u->v[i].elements);
+        u->v[i].held = fmin(u->v[i].held, u->v[i].elements);
+    }
+}
+
+static void list_units(struct builder *b, const struct chunk_slices *c, struct units *u)
+{
+    int64_t each = b->s->parallel.shard_unit_layers;
+    int32_t at = 0;
+    u->n = 1;
+    for (int32_t i = 0; i < c->n; i++) {
+        const struct op_block *block = &b->list.blocks[c->v[i].block];
+        for (int64_t k = 0; k < c->v[i].repeat; k++, at++) {
+            bool layer = op_block_is_layer(block);
+            if (layer && (each <= 1 || k % each == 0))
+                u->n++;
+            u->of[at] = layer ? u->n - 1 : UNIT_ROOT;
+            add_gathered(b, block, &u->v[u->of[at]]);
+            u->v[u->of[at]].blocks++;
+        }
+    }
+    for (int32_t i = 0; i < u->n; i++)
+        gather_whole(&u->v[i]);
+    if (b->fw->shard_tensors)
+        list_tensors(b, c, u);
+}
+
+void units_forget_ends(struct units *u)
+{
+    for (int32_t i = 0; i < TURNS; i++)
+        u->ends[i] = -1;
+}
+
+void units_list(struct builder *b, int32_t chunk, struct units *u)
+{
+    const struct chunk_slices *c = &b->chunks[chunk];
+    for (int32_t i = 0; i < c->n; i++)
+        u->n_blocks += (int32_t)c->v[i].repeat;
+    u->v = ARENA_ARRAY(b->arena, u->n_blocks + 1, struct unit);
+    u->of = ARENA_ARRAY(b->arena, u->n_blocks, int32_t);
+    list_units(b, c, u);
+    for (int32_t i = 0; i < u->n; i++)
+        u->v[i].gather = u->v[i].regather = -1;
+    units_forget_ends(u);
+}

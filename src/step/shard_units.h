@@ -1,0 +1,55 @@
+/* Units of sharded parameters: what is gathered together, and when it may begin. Shared by
+ * shard.c, which writes their collectives. */
+#ifndef STEP_SHARD_UNITS_H
+#define STEP_SHARD_UNITS_H
+
+#include "step/builder.h"
+
+enum { UNIT_ROOT = 0, TURNS = 64 /* of which the ends are remembered */ };
+
+/* Alike gathers, one behind the other. */
+struct gathers {
+    int32_t n;
+    double elements; /* of all */
+};
+
+/* Whether a gather may begin while what comes before its tensor is in use. */
+enum timing { IN_THE_OPEN, AHEAD, TIMINGS };
+
+struct unit {
+    double elements; /* that are gathered; small tensors may stay whole */
+    double experts;  /* of them, from those that hold the same ones alone */
+    double live;     /* of them, gathered at once */
+    double held;     /* gradients of them that wait for their scatter */
+    int32_t tensors; /* scatters; 1 where units are gathered as a whole */
+    struct gathers first[TIMINGS], again[TIMINGS]; /* again: for backward, of those that
+                                                      recomputation dropped */
+    int32_t blocks;   /* in use at the moment (root), or of the unit */
+    int32_t gather;   /* task; -1: none yet */
+    int32_t regather; /* task; -1: nothing was gathered again */
+    bool gathered;
+    bool dropped;   /* the tensors of `again`, which backward needs */
+    bool used;      /* kernels wait for the gather already */
+    bool gradients; /* held whole at the moment */
+};
+
+/* Of one chunk of the stage. */
+struct units {
+    int32_t n, n_blocks;
+    struct unit *v;
+    int32_t *of;               /* [blocks of the chunk, repeats counted] unit */
+    int32_t turn, ends[TURNS]; /* last kernels of the units left */
+    double live;               /* elements gathered */
+    double pending_B;          /* gradients under way to their shards */
+};
+
+/* The units of a chunk's blocks: the root and its layers, none gathered; *u is zero. */
+void units_list(struct builder *b, int32_t chunk, struct units *u);
+
+/* Gathers wait for no unit that has been left before. */
+void units_forget_ends(struct units *u);
+
+/* Units that may be gathered at once, the one in use among them. */
+int64_t units_window(const struct builder *b, bool backward);
+
+#endif

@@ -1,0 +1,108 @@
+/* Which blocks of the model a stage holds, and its chunks. */
+#include "parallel/partition.h"
+#include "step/builder.h"
+
+#include <string.h>
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How often the part holds the model's block i, whose first layer (or the layer behind
+ * it) is number `layer`. */
+static int64_t held(const struct partition_part *part, const struct op_list *model,
+                    int32_t i, int64_t layer)
+{
+    const struct op_block *block = &model->blocks[i];
+    int64_t from = part->first_layer, to = from + part->n_layers;
+    if (op_block_is_layer(block))
+        return at_least(0, at_most(to, layer + block->repeat) - at_least(from, layer));
+    if (i == 0)
+        return part->has_embedding;
+    if (i == model->n_blocks - 1)
+        return part->has_head;
+    return from <= layer && layer < to;
+}
+
+/* The last stage keeps its own copy of a tied embedding: one more tensor of the head,
+ * complete with the gradient of the logits. */
+static void own_embedding(struct builder *b, const struct op_list *model,
+                          struct op_block *head)
+{
+    struct op *ops = ARENA_ARRAY(b->arena, head->n_backward, struct op);
+    struct op_param *params =
+        ARENA_ARRAY(b->arena, head->n_params + 1, struct op_param);
+    int32_t at = -1;
+    for (int32_t i = 0; i < head->n_backward; i++) {
+        ops[i] = head->backward[i];
+        if (strcmp(ops[i].name, "logits_dgrad") == 0 && ops[i].grad_n == 0)
+            at = i;
+    }
+    if (at < 0)
+        return;
+    for (int32_t i = 0; i < head->n_params; i++)
+        params[i] = head->params[i];
+    params[head->n_params] = model->blocks[0].params[0];
+    ops[at].grad_first = head->n_params;
+    ops[at].grad_n = 1;
+    head->params = params;
+    head->n_params++;
+    head->backward = ops;
+}
+
+/* The stage's own list: the model's blocks that any of its chunks holds. */
+static void list_blocks(struct builder *b, const struct op_list *model,
+                        const struct partition *parts, int64_t stage)
+{
+    int64_t n_chunks = parts->n_chunks, layer = 0;
+    b->list.blocks = ARENA_ARRAY(b->arena, model->n_blocks, struct op_block);
+    b->chunks = ARENA_ARRAY(b->arena, n_chunks, struct chunk_slices);
+    for (int64_t c = 0; c < n_chunks; c++)
+        b->chunks[c].v = ARENA_ARRAY(b->arena, model->n_blocks, struct slice);
+    for (int32_t i = 0; i < model->n_blocks; i++) {
+        int64_t sum = 0;
+        for (int64_t c = 0; c < n_chunks; c++) {
+            const struct partition_part *part =
+                &parts->parts[c * parts->n_stages + stage];
+            int64_t n = held(part, model, i, layer);
+            if (n > 0)
+                b->chunks[c].v[b->chunks[c].n++] =
+                    (struct slice) { b->list.n_blocks, n };
+            sum += n;
+        }
+        layer += op_block_is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
+        if (sum == 0)
+            continue;
+        struct op_block *block = &b->list.blocks[b->list.n_blocks++];
+        *block = model->blocks[i];
+        block->repeat = sum;
+    }
+}
+
+int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    struct partition parts;
+    if (p->pipeline == 1) {
+        struct partition_part *all = ARENA_NEW(b->arena, struct partition_part);
+        *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
+                                         .has_embedding = true,
+                                         .has_head = true };
+        parts = (struct partition) { .n_stages = 1, .n_chunks = 1, .parts = all };
+    } else if (partition_of(&parts, b->arena, b->s, model, err) < 0) {
+        return -1;
+    }
+    list_blocks(b, model, &parts, stage);
+    b->embedding_elements = model->blocks[0].params[0].elements;
+    bool last = stage == p->pipeline - 1 && b->list.n_blocks > 0;
+    if (p->pipeline > 1 && last && model_ties_head(&b->s->model))
+        own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
+    return 0;
+}

@@ -1,0 +1,243 @@
+#include "step/step.h"
+
+#include "base/units.h"
+#include "step/builder.h"
+
+#include <math.h>
+
+enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
+
+/* Set-up ------------------------------------------------------------------------------- */
+
+/* Sharded over all that hold the same. */
+static struct states states_held_by(const struct builder *b, enum holders h)
+{
+    struct scenario s = *b->s;
+    if (s.parallel.shard_degree > 1)
+        s.parallel.shard_degree = build_ranks(b, h);
+    return offload_states(b, states_of(&s));
+}
+
+/* Replicas of a parameter, over which its gradients are summed. */
+static int64_t replicas(const struct builder *b)
+{
+    return build_ranks(b, HELD_BY_DATA);
+}
+
+static bool sums_gradients(const struct builder *b)
+{
+    return replicas(b) > 1 || build_held(b, HELD_BY_ALL) > 0;
+}
+
+/* Whether gradients are held a second time in buckets, as DDP's are. What is sharded
+ * goes out bucket by bucket. */
+static bool has_buckets(const struct builder *b)
+{
+    enum library l = b->s->parallel.library;
+    return replicas(b) > 1 && b->s->parallel.sharding == SHARDING_NONE &&
+           !b->s->parallel.gradient_as_bucket_view && l != LIBRARY_MEGATRON &&
+           l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
+}
+
+/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; without a pipeline they hold
+ * all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's sums are
+ * one flat buffer, which is reduced where it stands. */
+static int64_t flat_buffers_B(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    double elements = (double)op_list_parameters(&b->list),
+           wire_B = states_wire_B(b->s);
+    bool reduces = p->library == LIBRARY_DEEPSPEED && p->sharding != SHARDING_NONE &&
+                   !(b->half && b->fw->gradient_16bit_B > 0);
+    if (!reduces || replicas(b) == 1 || shard_is_full(b))
+        return 0;
+    double buffer = elements;
+    if (p->shard_bucket_elements > 0)
+        buffer = fmin(buffer, (double)p->shard_bucket_elements);
+    return (int64_t)(wire_B * (buffer + (p->pipeline == 1 ? elements : 0)));
+}
+
+/* What is there before the step begins: parameters, optimizer states, buckets, and
+ * gradients that are zeroed rather than freed. */
+static void allocate_states(struct builder *b)
+{
+    struct ledger *l = &b->step->ledger;
+    bool buckets = has_buckets(b);
+    ledger_alloc(l, LEDGER_BUFFERS, flat_buffers_B(b));
+    if (zero_flattens(b)) {
+        zero_allocate_states(b);
+        return;
+    }
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
+            const struct op_param *p = &block->params[k % block->n_params];
+            const struct states *states = build_states(b, p);
+            double n = (double)p->elements;
+            if (b->s->parallel.offload != OFFLOAD_PARAMETERS)
+                ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
+            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
+            if (b->fw->keeps_gradients)
+                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
+            if (buckets)
+                ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * states_wire_B(b->s)));
+        }
+    }
+}
+
+static void set_up(struct builder *b)
+{
+    const struct step_request *q = b->request;
+    b->arena = q->arena;
+    b->s = q->s;
+    b->fw = q->s->training.framework;
+    b->net = q->net;
+    b->plans = (struct plans) { q->arena, q->net, q->groups };
+    b->settings = scenario_op_settings(q->s);
+    b->states = offload_states(b, states_of(q->s));
+    for (int h = HELD_BY_EXPERTS; h < HOLDERS; h++)
+        b->others[h] = states_held_by(b, (enum holders)h);
+    b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
+    b->shared = kernel_alone;
+    b->plan_B = -1;
+    b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives =
+        b->outputs = -1;
+    b->waits[0] = b->waits[1] = b->backward_begin = -1;
+    b->detail = q->detail || q->s->parallel.pipeline == 1;
+    int64_t chunks = q->s->parallel.virtual_stages;
+    b->seen = ARENA_ARRAY(q->arena, chunks, bool);
+    b->splits =
+        q->s->parallel.pipeline > 1 && q->s->parallel.schedule == SCHEDULE_ZB_H1;
+    program_init(&b->step->program);
+}
+
+static int builder_init(struct builder *b, struct err *err)
+{
+    set_up(b);
+    if (stage_cut(b, b->request->model, err) < 0 || tensor_plan(b, err) < 0 ||
+        shard_plan(b, err) < 0)
+        return -1;
+    if (sums_gradients(b) && !shard_is_full(b) &&
+        buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
+        return -1;
+    if (param_gather_plan(b, err) < 0)
+        return -1;
+    pass_time_blocks(b);
+    measure_begin(b);
+    if (measure_layer(b, err) < 0)
+        return -1;
+    b->step->ledger.records = true;
+    allocate_states(b);
+    b->step->ledger.n_before = b->step->ledger.events.n;
+    b->step->ledger.marks = b->request->marks;
+    if (b->request->marks)
+        VEC_PUSH(&b->step->program.marks, ledger_mark(&b->step->ledger));
+    return 0;
+}
+
+/* A lone stage ------------------------------------------------------------------------- */
+
+static int microbatch(struct builder *b, int64_t number, struct err *err)
+{
+    build_tag(b, WORK_FORWARD, number);
+    build_wait(b, build_load_batch(b));
+    if (buckets_broadcast(b, err) < 0)
+        return -1;
+    if (pass_write(b, PASS_FORWARD, 0, err) < 0)
+        return -1;
+    buckets_begin(b);
+    build_tag(b, WORK_BACKWARD, number);
+    if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
+        return -1;
+    build_wait(b, b->overlapped);
+    build_wait(b, b->gathered);
+    b->overlapped = b->gathered = -1;
+    if (b->reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
+        return -1;
+    if (b->reduces)
+        build_wait(b, b->last_comm);
+    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    build_host_pause(b, b->fw->microbatch_s);
+    return 0;
+}
+
+/* The step --------------------------------------------------------------------------------- */
+
+static int accumulation_steps(struct builder *b, const struct pass_list *order,
+                              struct err *err)
+{
+    const struct training *t = &b->s->training;
+    int64_t n = order ? t->accumulation : t->accumulation * t->microbatches;
+    int64_t replayed = n > REPLAYED_MICROBATCHES ? REPLAYED_MICROBATCHES : n;
+    struct program *p = &b->step->program;
+    for (int64_t i = 0; i < replayed; i++) {
+        b->first = i == 0;
+        b->reduces =
+            sums_gradients(b) && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
+                                  (order && shard_is_full(b)));
+        if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
+                  : microbatch(b, i, err) < 0)
+            return -1;
+        if (n > replayed && i == 1)
+            p->repeat.from = (int32_t)p->tasks.n - 1;
+        if (n > replayed && i == 2)
+            p->repeat.to = (int32_t)p->tasks.n - 1;
+        if (i == 2)
+            p->repeat.extra = n - replayed;
+    }
+    b->step->flops *= (double)n / (double)replayed;
+    return 0;
+}
+
+int step_build(struct step *step, const struct step_request *request, int64_t rank,
+               const struct gpu *gpu, const struct pass_list *order, struct err *err)
+{
+    *step = (struct step) { 0 };
+    struct builder b = {
+        .step = step, .request = request, .gpu = gpu, .plans_rank = rank
+    };
+    if (builder_init(&b, err) < 0)
+        return -1;
+    param_gather_begin(&b);
+    if (accumulation_steps(&b, order, err) < 0 || group_sum_embeddings(&b, err) < 0 ||
+        group_sum_norms(&b, err) < 0)
+        return -1;
+    build_tag(&b, WORK_UPDATE, -1);
+    update_parameters(&b);
+    build_mark_memory(&b);
+    return param_gather_end(&b, err);
+}
+
+int step_measure(const struct step_request *request, int64_t rank,
+                 const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
+                 struct err *err)
+{
+    struct step step = { 0 };
+    struct builder b = {
+        .step = &step, .request = request, .gpu = gpu, .plans_rank = rank
+    };
+    const struct measured *m;
+    int32_t pass;
+    int rc = builder_init(&b, err);
+    for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
+        rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, &pass, err);
+        if (rc == 0) {
+            ledger_apply(&step.ledger, &m->memory);
+            time_ps[kind] = m->cost.time_ps;
+        }
+    }
+    int32_t comm =
+        rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV, tensor_message_B(&b), err)
+                : -1;
+    if (comm >= 0)
+        *message_ps =
+            units_ps(coll_plan_time_s(step.program.comms.v[comm].plan, request->net));
+    step_release(&step);
+    return comm >= 0 ? 0 : -1;
+}
+
+void step_release(struct step *step)
+{
+    program_release(&step->program);
+    ledger_release(&step->ledger);
+}

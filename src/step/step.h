@@ -1,0 +1,56 @@
+/* One training step of one rank, written out: its program of tasks, and the memory it
+ * takes while it runs.
+ *
+ *   for each accumulation step: the passes of the stage in the schedule's order
+ *       (a lone stage: forward, backward; behind the last backward gradients go into
+ *        buckets, each bucket a reduction as soon as it is full)
+ *   update of the optimizer
+ *
+ * Accumulation steps beyond the fourth are alike; they become the program's repeat.
+ * With several stages a pass stands as one task, measured in isolation, except where
+ * something observes its operators: the last backwards, beside the reduction. */
+#ifndef STEP_STEP_H
+#define STEP_STEP_H
+
+#include "memory/ledger.h"
+#include "parallel/scenario.h"
+#include "run/plans.h"
+#include "step/schedule.h"
+
+struct step {
+    struct program program;
+    struct ledger ledger;
+    double kernels_s[2]; /* of one middle layer: forward, backward */
+    int64_t layer_parameters_B, layer_activations_B;
+    double flops; /* executed by this GPU, over the whole step */
+};
+
+struct measured_stage; /* passes of a stage, measured: private to measure.c */
+
+/* What steps of one scenario have in common. */
+struct step_request {
+    struct arena *arena;
+    const struct scenario *s;
+    const struct net *net; /* that is run on; the plans' links are its */
+    const struct net
+        *folded; /* for measuring passes; the same when the run is folded */
+    const struct groups *groups;
+    const struct op_list *model;
+    bool stages_alike; /* the groups of all stages lie alike in the folded net */
+    struct measured_stage **measured; /* the list so far, in the arena */
+    bool detail;                      /* no pass stands as one task */
+    bool marks;                       /* the program says what memory its tasks hold */
+};
+
+/* Builds the step of a rank of the job on a GPU type of the cluster; `order` is its
+ * stage's list of passes, NULL with one stage. */
+int step_build(struct step *step, const struct step_request *request, int64_t rank,
+               const struct gpu *gpu, const struct pass_list *order, struct err *err);
+void step_release(struct step *step);
+
+/* Durations of a stage's passes, for the dynamic schedule, and of a message. */
+int step_measure(const struct step_request *request, int64_t rank,
+                 const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
+                 struct err *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* Collectives within a tensor group, of the modules that it shares: which operators they stand before or behind, by how
+ * the group splits its products (MODEL.md, "Tensor parallelism"). */
+#include "model/share.h"
+#include "step/builder.h"
+
+#include <string.h>
+
+/* How it is split; NORMS: norms see a slice of the columns. */
+enum { REDUCE = 1 << 0, SCATTER = 1 << 1, COLUMNS = 1 << 2, NORMS = 1 << 3 };
+
+enum extent {
+    EXTENT_X,      /* activations of all tokens */
+    EXTENT_QKV,    /* what the first products of attention write, undivided */
+    EXTENT_FFN,    /* and those of the MLP */
+    EXTENT_TOKENS, /* one fp32 number a token */
+};
+
+struct rule {
+    unsigned split;
+    bool backward, after;
+    const char *ops; /* the first of these that the block has */
+    enum coll_op op;
+    enum extent extent;
+    bool overlaps; /* sums may run beside the gradients of weights that follow, gathers
+                      beside the operator that they precede, up to those gradients */
+    int32_t times;
+};
+
+/* clang-format off */
+static const struct rule rules[] = {
+    /* Megatron, SMP "speed": products whole in rows; sums of partial results */
+    { REDUCE, false, true, "word_gather", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "out", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "cross_out", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, false, true, "combine|down", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
+    { REDUCE, true, true, "logits_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "up_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "cross_value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    /* sequence parallelism, and the reading of SMP "memory" that gathers inputs */
+    { SCATTER, false, true, "word_gather", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "qkv|query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "cross_query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "cross_out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "router|gate|up", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, true, "combine|down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "logits", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, true, "logits_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    /* SMP "memory", the other: every product split by the columns of its input */
+    { COLUMNS, false, true, "qkv|value", COLL_REDUCE_SCATTER, EXTENT_QKV, false, 1 },
+    { COLUMNS, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { COLUMNS, false, true, "up", COLL_REDUCE_SCATTER, EXTENT_FFN, false, 1 },
+    { COLUMNS, false, true, "combine|down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { COLUMNS, false, true, "cross_value", COLL_REDUCE_SCATTER, EXTENT_QKV, false, 1 },
+    { COLUMNS, false, true, "cross_out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "gate_dgrad|up_dgrad", COLL_ALL_GATHER, EXTENT_FFN, false, 1 },
+    { COLUMNS, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { COLUMNS, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
+    { COLUMNS, true, false, "cross_query_dgrad", COLL_ALL_GATHER, EXTENT_QKV, false, 1 },
+    /* norms over slices of columns: two sums each way */
+    { NORMS, false, true, "norm1", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, false, true, "norm2", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, false, true, "norm3", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm1_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm2_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    { NORMS, true, true, "norm3_bwd", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 2 },
+    /* loss over a split vocabulary: largest logit, its target, sum of exponentials */
+    { REDUCE | SCATTER, false, true, "loss", COLL_ALL_REDUCE, EXTENT_TOKENS, false, 3 },
+};
+/* clang-format on */
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+/* The rules that the operator's module follows; 0: it is whole. SMP splits embedding and
+ * head, where at all, as Megatron does. */
+static unsigned split_of(const struct builder *b, const struct op *op)
+{
+    const struct parallelism *p = &b->s->parallel;
+    struct share share = share_of(&b->s->model, &b->settings, op->module);
+    if (share.degree == 1)
+        return 0;
+    if (p->sequence_parallel)
+        return SCATTER;
+    if (share.stream != SHARE_SLICE)
+        return REDUCE;
+    return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER : COLUMNS);
+}
+
+static double extent_B(const struct builder *b, enum extent e)
+{
+    const struct model *m = &b->s->model;
+    double tokens = (double)op_tokens(&b->settings);
+    double width = b->half ? 2 : 4;
+    switch (e) {
+    case EXTENT_X:
+        return tokens * (double)m->hidden * width;
+    case EXTENT_QKV:
+        return tokens * (double)(m->q_width + 2 * m->kv_width) * width;
+    case EXTENT_FFN:
+        return tokens * (double)m->ffn * (m->gated_mlp ? 2 : 1) * width;
+    case EXTENT_TOKENS:
+        return tokens * 4;
+    }
+    return 0;
+}
+
+static int32_t find(const struct op *ops, int32_t n, const char *name, size_t len)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strlen(ops[i].name) == len && strncmp(ops[i].name, name, len) == 0)
+            return i;
+    return -1;
+}
+
+int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
+{
+    const char *bar = strchr(names, '|');
+    int32_t at = find(ops, n, names, bar ? (size_t)(bar - names) : strlen(names));
+    return at < 0 && bar ? tensor_find_op(ops, n, bar + 1) : at;
+}
+
+/* Attention and MLP side by side share one collective: the later one's. SMP's are modules
+ * of their own, each with its own. */
+static bool is_shared(const struct builder *b, const struct rule *r)
+{
+    return b->s->model.parallel_residual && !b->settings.best_effort &&
+           (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
+            (r->op == COLL_ALL_GATHER &&
+             strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
+}
+
+/* What the collective takes alone: on the folded net, which counts all groups. */
+int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err)
+{
+    const struct comm *c = &b->step->program.comms.v[comm];
+    struct plans plans = { b->arena, b->request->folded, b->request->groups };
+    const struct coll_plan *plan = c->plan;
+    if (b->request->folded != b->net &&
+        plans_make(&plans, c, b->plans_rank, &plan, err) < 0)
+        return -1;
+    *time_s = coll_plan_time_s(plan, b->request->folded);
+    return 0;
+}
+
+int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm place,
+               enum coll_op op, double size_B, struct err *err)
+{
+    struct block_comms *c = &b->comms[block];
+    struct op_comm k = place;
+    size_B *= 1 - b->s->parallel.tensor_hidden_frac;
+    k.comm = build_comm(b, CHANNEL_TENSOR, op, size_B, err);
+    if (k.comm < 0)
+        return -1;
+    if (k.overlapped)
+        build_beside(b, b->step->program.comms.v[k.comm].plan);
+    k.stream = STREAM_TENSOR;
+    k.part = PART_TENSOR_COMM;
+    if (tensor_alone_s(b, k.comm, &k.time_s, err) < 0)
+        return -1;
+    c->v[backward][c->n[backward]++] = k;
+    return 0;
+}
+
+static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
+                     struct err *err)
+{
+    const struct op_block *bl = &b->list.blocks[block];
+    const struct op *ops = r->backward ? bl->backward : bl->forward;
+    int32_t at =
+        tensor_find_op(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    if (at < 0 || is_shared(b, r) || !(split_of(b, &ops[at]) & r->split))
+        return 0;
+    double size_B = extent_B(b, r->extent);
+    bool gathers = r->op == COLL_ALL_GATHER && b->settings.slices;
+    struct op_comm place = { .op = at,
+                             .after = r->after,
+                             .overlapped = r->overlaps && b->fw->tensor_overlap,
+                             .workspace_B = gathers ? (int64_t)size_B : 0,
+                             .times = r->times };
+    return tensor_add(b, block, r->backward, place, r->op, size_B, err);
+}
+
+double tensor_dispatch_s(const struct builder *b)
+{
+    return framework_collective_dispatch_s(b->fw, b->settings.tensor);
+}
+
+int tensor_plan(struct builder *b, struct err *err)
+{
+    enum { MOST = RULES + EXCHANGES_MAX + TENSOR_ENDS_MAX };
+    b->comms = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_comms);
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        b->comms[i].v[0] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
+        b->comms[i].v[1] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
+        if (tensor_ends_before(b, i, err) < 0)
+            return -1;
+        for (int k = 0; k < RULES && b->s->parallel.tensor > 1; k++)
+            if (plan_rule(b, &rules[k], i, err) < 0)
+                return -1;
+        if (tensor_ends_behind(b, i, err) < 0)
+            return -1;
+    }
+    return exchange_plan(b, err);
+}
+
+bool tensor_weight_op(const struct op *op)
+{
+    static const char *const endings[] = { "_wgrad", "_grad_cast", "_bias" };
+    size_t n = strlen(op->name);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t k = strlen(endings[i]);
+        if (n > k && strcmp(op->name + n - k, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}

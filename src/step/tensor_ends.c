@@ -1,0 +1,204 @@
+/* Where the residual stream passes between modules that a tensor group shares in unlike
+ * ways (model/share.h): at the ends of SMP's distributed transformer, and at modules that
+ * are left whole (MODEL.md, "Tensor parallelism", R5.1). T is the stream of all the
+ * group's tokens.
+ *
+ *   from   to     forward              backward
+ *   OWN    ALL    all-gather T         slices
+ *   ALL    OWN    slices               all-gather T
+ *   ALL    SLICE  slices               all-gather T
+ *   SLICE  ALL    all-gather T         slices
+ *   OWN    SLICE  all-to-all of T / t  all-to-all of T / t
+ *   SLICE  OWN    all-to-all of T / t  all-to-all of T / t
+ *
+ * Slices are views: they take no time. A rank's own tokens are its samples; where all were
+ * fed the same ones, its part of each sequence, which is gathered (ALL) on the way. */
+#include "model/share.h"
+#include "step/builder.h"
+
+#include <string.h>
+
+enum { NOTHING = -1 };
+
+struct way {
+    enum share_stream from, to;
+    int forward, backward; /* enum coll_op */
+};
+
+static const struct way ways[] = {
+    { SHARE_OWN, SHARE_ALL, COLL_ALL_GATHER, NOTHING },
+    { SHARE_ALL, SHARE_OWN, NOTHING, COLL_ALL_GATHER },
+    { SHARE_ALL, SHARE_SLICE, NOTHING, COLL_ALL_GATHER },
+    { SHARE_SLICE, SHARE_ALL, COLL_ALL_GATHER, NOTHING },
+    { SHARE_OWN, SHARE_SLICE, COLL_ALLTOALL, COLL_ALLTOALL },
+    { SHARE_SLICE, SHARE_OWN, COLL_ALLTOALL, COLL_ALLTOALL },
+};
+
+/* A place of a block where the stream goes from one module to another: an operator of its
+ * forward list and one of its backward list. */
+struct crossing {
+    enum share_stream from, to;
+    struct op_comm forward, backward;
+};
+
+enum { CROSSINGS_MAX = 2 };
+
+static enum share_stream stream_of(const struct builder *b, enum op_module module)
+{
+    return share_of(&b->s->model, &b->settings, module).stream;
+}
+
+static enum share_stream between(const struct builder *b)
+{
+    return share_between_layers(&b->s->model, &b->settings);
+}
+
+/* Of all the group's tokens, in the width of the residual stream. */
+static double whole_B(const struct builder *b)
+{
+    bool wide = op_is_autocast(b->s->training.precision) || !b->half;
+    double tokens = (double)op_tokens(&b->settings);
+    return tokens * (double)b->s->model.hidden * (wide ? 4 : 2);
+}
+
+static struct op_comm place(int32_t op, bool after)
+{
+    return (struct op_comm) { .op = op, .after = after, .times = 1 };
+}
+
+static int32_t first_of(const struct op *ops, int32_t n, enum op_module module)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (ops[i].module == module)
+            return i;
+    return -1;
+}
+
+/* Into the block at its first operator, within a layer at the MLP, out of a block that
+ * layers follow. */
+static int find_crossings(const struct builder *b, const struct op_block *block,
+                          struct crossing out[CROSSINGS_MAX])
+{
+    const struct op *f = block->forward, *g = block->backward;
+    int32_t last_f = block->n_forward - 1, last_g = block->n_backward - 1;
+    int n = 0;
+    if (block->n_forward == 0 || block->n_backward == 0)
+        return 0;
+    enum op_module first = f[0].module;
+    bool embedding = strcmp(block->name, "embedding") == 0;
+    if (!embedding)
+        out[n++] = (struct crossing) { between(b), stream_of(b, first), place(0, false),
+                                       place(last_g, true) };
+    if (first == OP_ATTENTION)
+        out[n++] =
+            (struct crossing) { stream_of(b, OP_ATTENTION), stream_of(b, OP_MLP),
+                                place(first_of(f, last_f + 1, OP_MLP), false),
+                                place(first_of(g, last_g + 1, OP_ATTENTION), false) };
+    if (first == OP_EMBEDDING)
+        out[n++] = (struct crossing) { stream_of(b, first), between(b),
+                                       place(last_f, true), place(0, false) };
+    return n;
+}
+
+static int add(struct builder *b, int32_t block, bool backward, struct op_comm at,
+               int op, struct err *err)
+{
+    if (op == NOTHING)
+        return 0;
+    double size_B = whole_B(b);
+    if (op == COLL_ALLTOALL)
+        size_B /= (double)b->settings.tensor;
+    at.workspace_B = (int64_t)size_B;
+    return tensor_add(b, block, backward, at, (enum coll_op)op, size_B, err);
+}
+
+/* One crossing's collectives that stand behind their operator, or those before it. */
+static int cross(struct builder *b, int32_t block, struct crossing c, bool after,
+                 struct err *err)
+{
+    bool through = c.from != SHARE_ALL && c.to != SHARE_ALL && c.from != c.to;
+    if (through && b->settings.prescaled) {
+        struct crossing in = c, on = c;
+        in.to = on.from = SHARE_ALL;
+        return cross(b, block, in, after, err) || cross(b, block, on, after, err) ? -1
+                                                                                  : 0;
+    }
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        const struct way *w = &ways[i];
+        if (w->from != c.from || w->to != c.to)
+            continue;
+        if ((c.forward.after == after &&
+             add(b, block, false, c.forward, w->forward, err) < 0) ||
+            (c.backward.after == after &&
+             add(b, block, true, c.backward, w->backward, err) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+static int cross_all(struct builder *b, int32_t block, bool after, struct err *err)
+{
+    struct crossing all[CROSSINGS_MAX];
+    int n = b->settings.best_effort && b->settings.tensor > 1
+                ? find_crossings(b, &b->list.blocks[block], all)
+                : 0;
+    for (int i = 0; i < n; i++)
+        if (cross(b, block, all[i], after, err) < 0)
+            return -1;
+    return 0;
+}
+
+int tensor_ends_before(struct builder *b, int32_t block, struct err *err)
+{
+    return cross_all(b, block, false, err);
+}
+
+int tensor_ends_behind(struct builder *b, int32_t block, struct err *err)
+{
+    return cross_all(b, block, true, err);
+}
+
+/* Between stages ----------------------------------------------------------------------- */
+
+double tensor_stream_B(const struct builder *b)
+{
+    bool split = b->settings.sequence_parallel ||
+                 (b->settings.tensor > 1 && between(b) != SHARE_ALL);
+    return whole_B(b) / (split ? (double)b->settings.tensor : 1);
+}
+
+/* Whether a stream that all ranks hold goes on in parts: Megatron's and, of prescaled
+ * batches, SMP's; other ranks of SMP's each send all. */
+static bool sends_parts(const struct builder *b)
+{
+    return !b->settings.best_effort || b->settings.prescaled || between(b) != SHARE_ALL;
+}
+
+double tensor_message_B(const struct builder *b)
+{
+    double tokens = (double)op_tokens(&b->settings);
+    double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
+    return sends_parts(b) ? bytes / (double)b->settings.tensor : bytes;
+}
+
+/* SMP's stages put the parts together; Megatron's do so unseen (MODEL.md, R3). */
+int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
+                       bool backward, struct err *err)
+{
+    const struct op_block *blocks = b->list.blocks;
+    bool outermost =
+        chunk->n == 0 ||
+        (backward ? blocks[chunk->v[chunk->n - 1].block].forward[0].module == OP_HEAD
+                  : strcmp(blocks[chunk->v[0].block].name, "embedding") == 0);
+    if (b->settings.tensor <= 1 || !b->settings.best_effort || !b->settings.prescaled ||
+        between(b) != SHARE_ALL || outermost || b->kind == PASS_WEIGHT)
+        return 0;
+    int32_t comm = build_comm(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b), err);
+    if (comm < 0)
+        return -1;
+    build_kernel(b, PART_COMPUTE, 0, 0, 0); /* behind the message */
+    build_wait(b,
+               program_collective_on(&b->step->program, STREAM_TENSOR, PART_TENSOR_COMM,
+                                     tensor_dispatch_s(b), comm, b->last_kernel));
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* One update of the optimizer. */
+#include "step/builder.h"
+
+static bool scales_loss(enum op_precision p)
+{
+    return p == OP_FP16 || p == OP_AMP_FP16;
+}
+
+/* One kernel after the other on each parameter tensor. */
+static void update_tensors(struct builder *b, const struct framework_optimizer *o)
+{
+    double kernels = (double)o->kernels_per_tensor;
+    double dispatch_s = framework_optimizer_dispatch_s(b->fw, o);
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
+            const struct op_param *p = &block->params[k % block->n_params];
+            double elements =
+                (double)p->elements / build_shards(b, build_holders(b, p));
+            double time_s =
+                kernels *
+                kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
+            build_kernel(b, PART_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
+        }
+    }
+}
+
+void update_parameters(struct builder *b)
+{
+    if (b->s->parallel.library == LIBRARY_PARAMETER_SERVER &&
+        b->s->parallel.asynchronous)
+        return; /* the servers have done it */
+    const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
+    struct program *p = &b->step->program;
+    double step_B = 0, moved = 0; /* by elements of the rank's shards */
+    for (int h = 0; h < HOLDERS; h++) {
+        double elements = (double)build_held(b, (enum holders)h);
+        const struct states *states = h == HELD_BY_DATA ? &b->states : &b->others[h];
+        step_B += states->step_B * elements;
+        moved += elements / build_shards(b, (enum holders)h);
+    }
+    if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
+        p->tasks.v[p->tasks.n - 1].sync = true;
+    if (zero_flattens(b))
+        zero_update(b);
+    else
+        ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
+    bool on_gpu = !offload_update(b, moved);
+    if (on_gpu && o->kernels_per_tensor > 0)
+        update_tensors(b, o);
+    else if (on_gpu)
+        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, o->bytes * moved);
+    build_host_pause(b, o->fixed_s);
+}

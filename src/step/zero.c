@@ -1,0 +1,97 @@
+/* What DeepSpeed's ZeRO 1 and 2 allocate in 16 bits, as it stood until 2022
+ * (deepspeed/runtime/zero/stage2.py, later stage_1_and_2.py; MODEL.md, 8.14):
+ *
+ *   parameters |original tensors, freed|flat copy               |
+ *   optimizer  |flat shard of the fp32 parameters and moments   |
+ *   update     |gradients of its own|joined, 16 bits|joined, fp32|
+ *
+ * Flat buffers are large single blocks: the allocator cannot make them out of segments
+ * that activations have left, nor can most activations use those of the tensors. */
+#include "step/builder.h"
+
+bool zero_flattens(const struct builder *b)
+{
+    const struct parallelism *p = &b->s->parallel;
+    bool sharded =
+        p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS;
+    bool own_optimizer = b->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
+    return p->library == LIBRARY_DEEPSPEED && sharded && b->half && !own_optimizer;
+}
+
+static const struct states *states_of_holders(const struct builder *b, enum holders h)
+{
+    return h == HELD_BY_DATA ? &b->states : &b->others[h];
+}
+
+/* The tensors of the model, or their gradients. */
+static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
+{
+    struct ledger *l = &b->step->ledger;
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
+            const struct op_param *p = &block->params[k % block->n_params];
+            const struct states *s = build_states(b, p);
+            double each_B = kind == LEDGER_PARAMETERS ? s->parameter_B : s->gradient_B;
+            int64_t size_B = (int64_t)((double)p->elements * each_B);
+            if (frees)
+                ledger_free(l, kind, size_B);
+            else
+                ledger_alloc(l, kind, size_B);
+        }
+    }
+}
+
+void zero_allocate_states(struct builder *b)
+{
+    struct ledger *l = &b->step->ledger;
+    book_tensors(b, LEDGER_PARAMETERS, false);
+    book_tensors(b, LEDGER_PARAMETERS, true);
+    for (int h = 0; h < HOLDERS; h++) {
+        const struct states *s = states_of_holders(b, (enum holders)h);
+        double n = (double)build_held(b, (enum holders)h);
+        ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
+        ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
+    }
+    if (b->fw->keeps_gradients)
+        book_tensors(b, LEDGER_GRADIENTS, false);
+}
+
+/* Gradients that other ranks update die when all are reduced; this rank's own are taken to
+ * be the first of the list. */
+static void free_gradients_of_others(struct builder *b)
+{
+    double kept[HOLDERS] = { 0 };
+    for (int32_t i = 0; i < b->list.n_blocks; i++) {
+        const struct op_block *block = &b->list.blocks[i];
+        for (int64_t k = 0; k < block->repeat * block->n_backward; k++) {
+            const struct op *op = &block->backward[k % block->n_backward];
+            for (int32_t g = 0; g < op->grad_n; g++) {
+                const struct op_param *p = &block->params[op->grad_first + g];
+                enum holders h = build_holders(b, p);
+                double own = (double)build_held(b, h) / build_shards(b, h);
+                double size_B = (double)p->elements * build_states(b, p)->gradient_B;
+                if (kept[h] >= own)
+                    ledger_free(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)size_B);
+                kept[h] += (double)p->elements;
+            }
+        }
+    }
+}
+
+void zero_update(struct builder *b)
+{
+    const double fp32_B = 4;
+    struct ledger *l = &b->step->ledger;
+    if (!b->fw->keeps_gradients && b->s->parallel.sharding == SHARDING_OPTIMIZER)
+        free_gradients_of_others(b);
+    for (int h = 0; h < HOLDERS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
+        double own =
+            (double)build_held(b, (enum holders)h) / build_shards(b, (enum holders)h);
+        double made_B = states_of_holders(b, (enum holders)h)->made_B;
+        ledger_alloc(l, LEDGER_HELD, (int64_t)(own * made_B));
+        ledger_alloc(l, LEDGER_HELD, (int64_t)(own * fp32_B));
+        ledger_free(l, LEDGER_HELD, (int64_t)(own * made_B));
+        ledger_free(l, LEDGER_HELD, (int64_t)(own * fp32_B));
+    }
+}

@@ -1,0 +1,129 @@
+/* The values of an axis: a list, or a range by steps or factors. */
+#include "sweep/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A range's end: a number, or a quantity's number and its unit. */
+struct end {
+    double value;
+    bool whole;
+    const char *unit; /* NULL: a plain number */
+};
+
+static int read_end(struct cfg c, struct end *e)
+{
+    *e = (struct end) { 0 };
+    if (cfg_is_string(c)) {
+        char *rest;
+        const char *text = json_string_value(c.json);
+        e->value = strtod(text, &rest);
+        if (rest == text || !*rest || !isfinite(e->value))
+            return cfg_error(c, "should be a number or a quantity (write for example 4 "
+                                "or \"16MiB\")");
+        e->unit = rest;
+        return 0;
+    }
+    e->whole = json_is_integer(c.json);
+    return cfg_real(c, &e->value, -INFINITY, INFINITY);
+}
+
+static json_t *value_of(const struct end *e, double v, bool whole)
+{
+    char text[64];
+    if (e->unit) {
+        snprintf(text, sizeof(text), "%.12g%s", v, e->unit);
+        return json_string(text);
+    }
+    return whole && fabs(v) < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
+}
+
+/* Values up to the end; one that is off by rounding alone counts as the end. */
+static json_t *range(struct cfg axis, const struct end *from, const struct end *to,
+                     const struct end *by, bool multiply)
+{
+    bool whole = from->whole && by->whole;
+    double slack = 1e-9 * (fabs(to->value) + fabs(from->value));
+    bool up = multiply ? by->value > 1 : by->value > 0;
+    json_t *values = json_array();
+    for (int64_t i = 0; i <= SWEEP_POINTS_MAX; i++) {
+        double v = multiply ? from->value * pow(by->value, (double)i)
+                            : from->value + by->value * (double)i;
+        if (up ? v > to->value + slack : v < to->value - slack)
+            return values;
+        json_array_append_new(values, value_of(from, v, whole));
+    }
+    json_decref(values);
+    cfg_error(axis, "has more than %d values (take larger steps)", SWEEP_POINTS_MAX);
+    return NULL;
+}
+
+static int check_range(struct cfg by_c, const struct end *from, const struct end *to,
+                       const struct end *by, bool multiply)
+{
+    if (multiply && !(from->value > 0 && to->value > 0))
+        return cfg_error(by_c, "needs \"from\" and \"to\" above 0 (take \"step\")");
+    if (multiply && !(by->value > 0 && by->value != 1))
+        return cfg_error(by_c, "should be above 0, and not 1 (write 2)");
+    if (!multiply && by->value == 0)
+        return cfg_error(by_c, "should not be 0 (write 1)");
+    bool up = multiply ? by->value > 1 : by->value > 0;
+    if (up ? to->value < from->value : to->value > from->value)
+        return cfg_error(by_c, "leads away from \"to\" (swap \"from\" and \"to\")");
+    return 0;
+}
+
+static bool same_unit(const struct end *a, const struct end *b)
+{
+    return a->unit && b->unit ? strcmp(a->unit, b->unit) == 0 : a->unit == b->unit;
+}
+
+static json_t *read_range(struct cfg axis, struct cfg from_c, struct cfg to_c,
+                          struct cfg step, struct cfg factor)
+{
+    struct end from, to, by;
+    bool multiply = cfg_present(factor);
+    struct cfg by_c = multiply ? factor : step;
+    if (multiply == cfg_present(step)) {
+        cfg_error(axis, "a range needs either \"step\" or \"factor\"");
+        return NULL;
+    }
+    if (read_end(from_c, &from) | read_end(to_c, &to) | read_end(by_c, &by))
+        return NULL;
+    if (!same_unit(&from, &to)) {
+        cfg_error(to_c, "should have the unit of \"from\"");
+        return NULL;
+    }
+    if (multiply ? by.unit != NULL : !same_unit(&from, &by)) {
+        cfg_error(by_c, multiply ? "should be a plain number"
+                                 : "should have the unit of \"from\"");
+        return NULL;
+    }
+    if (check_range(by_c, &from, &to, &by, multiply))
+        return NULL;
+    return range(axis, &from, &to, &by, multiply);
+}
+
+json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
+                          struct cfg to, struct cfg step, struct cfg factor)
+{
+    if (!cfg_present(values) && !cfg_present(from) && !cfg_present(to)) {
+        cfg_error(axis,
+                  "has no values (write \"values\": [...], or \"from\", \"to\" and "
+                  "\"factor\")");
+        return NULL;
+    }
+    if (!cfg_present(values))
+        return read_range(axis, from, to, step, factor);
+    if (cfg_present(from) || cfg_present(to) || cfg_present(step) ||
+        cfg_present(factor)) {
+        cfg_error(values, "stands beside a range (keep one of them)");
+        return NULL;
+    }
+    if (!cfg_is_array(values) || cfg_len(values) == 0) {
+        cfg_error(values, "should be an array of at least one value");
+        return NULL;
+    }
+    return json_incref(values.json);
+}

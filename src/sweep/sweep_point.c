@@ -1,0 +1,131 @@
+#include "sweep/sweep_point.h"
+
+#include "base/xmalloc.h"
+#include "campaign/campaign.h"
+#include "config/pointer.h"
+#include "simulate/result_json.h"
+
+json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point)
+{
+    int64_t digits[SWEEP_AXES_MAX];
+    const struct sweep_field *f = &s->fields[field];
+    sweep_digits(s, point, digits);
+    return json_array_get(f->values, (size_t)digits[f->axis]);
+}
+
+/* The scenario of a point, a new tree; NULL with err set where a path leads nowhere. */
+static json_t *scenario_of(const struct sweep *s, int64_t point, struct err *err)
+{
+    json_t *tree = json_deep_copy(s->base);
+    for (int32_t i = 0; i < s->n_fields; i++) {
+        json_t *value = json_deep_copy(sweep_point_value(s, i, point));
+        if (pointer_set(tree, s->fields[i].path, value, err)) {
+            json_decref(tree);
+            return NULL;
+        }
+    }
+    return tree;
+}
+
+static json_t *axes_of(const struct sweep *s, int64_t point)
+{
+    json_t *axes = json_object();
+    for (int32_t i = 0; i < s->n_fields; i++)
+        json_object_set(axes, s->fields[i].path, sweep_point_value(s, i, point));
+    return axes;
+}
+
+/* The errors of a scenario as one line: the first, and how many more. */
+static int scenario_error(const struct diags *d, struct err *err)
+{
+    if (d->n_errors > 1)
+        return err_set(err, "%s (and %lld more)", d->errors[0],
+                       (long long)d->n_errors - 1);
+    return err_set(err, "%s", d->n_errors ? d->errors[0] : "unknown error");
+}
+
+/* Simulate's JSON for a scenario, whose tree is stolen; warnings of reading and of
+ * simulating go to *warnings where there are any. */
+static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
+                         json_t *tree, json_t *warnings, struct err *err)
+{
+    const struct simulate_options options = { .network = FIDELITY_FLOW };
+    const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
+    struct scenario s = { 0 };
+    struct simulate_result r;
+    struct campaign campaign;
+    struct campaign_result beyond;
+    if (scenario_read(&s, loader, cfg_from_tree(loader, "scenario", tree)) ||
+        campaign_read(&campaign, &s)) {
+        scenario_error(&loader->diags, err);
+        return NULL;
+    }
+    if (simulate(&r, &loader->arena, &s, &options, err))
+        return NULL;
+    campaign_run(&beyond, &loader->arena, &campaign, &s, &r);
+    if (campaign_draw(&beyond, &campaign, &s, &r, &draws, err))
+        return NULL;
+    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
+        json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
+    for (int32_t i = 0; i < r.n_warnings; i++)
+        json_array_append_new(warnings, json_string(r.warnings[i]));
+    trust_judge(&r, sweep->trust, &loader->diags, &s);
+    json_t *result = result_json(&s, &r);
+    campaign_json(result, &beyond);
+    return result;
+}
+
+static bool is_wanted(const struct sweep *s, json_t *result)
+{
+    bool fits = !json_is_false(pointer_get(result, "/memory/fits"));
+    return (fits || !s->feasible) && sweep_wheres_results(&s->wheres, result);
+}
+
+static json_t *results_of(const struct sweep *s, json_t *result)
+{
+    json_t *results = json_object();
+    for (int64_t i = 0; i < s->outputs.n; i++) {
+        json_t *v = pointer_get(result, s->outputs.v[i]);
+        json_object_set(results, s->outputs.v[i], v ? v : json_null());
+    }
+    return results;
+}
+
+/* Fills the record of a point that was run; a result of NULL is the error's. */
+static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *result,
+                 json_t *warnings, const struct err *err)
+{
+    if (result && !is_wanted(s, result)) {
+        json_object_set_new(record, "left_out", json_true());
+        return;
+    }
+    json_object_set_new(record, "axes", axes_of(s, point));
+    if (!result) {
+        json_t *text = json_string(err->text);
+        json_object_set_new(record, "error",
+                            text ? text : json_string("unknown error"));
+        return;
+    }
+    json_object_set_new(record, "results", results_of(s, result));
+    if (json_array_size(warnings))
+        json_object_set(record, "warnings", warnings);
+}
+
+char *sweep_point_run(const struct sweep *s, int64_t point)
+{
+    struct cfg_loader loader;
+    struct err err = { 0 };
+    json_t *warnings = json_array(), *result = NULL, *record = json_object();
+    cfg_loader_init(&loader);
+    json_t *tree = scenario_of(s, point, &err);
+    if (tree)
+        result = simulated(s, &loader, tree, warnings, &err);
+    json_object_set_new(record, "point", json_integer((json_int_t)point));
+    fill(record, s, point, result, warnings, &err);
+    char *line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(record);
+    json_decref(warnings);
+    json_decref(result);
+    cfg_loader_release(&loader);
+    return line ? line : xstrdup("");
+}

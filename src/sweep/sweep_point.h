@@ -1,0 +1,15 @@
+/* One point of a sweep: simulated, and what became of it as a line of JSON. */
+#ifndef SWEEP_SWEEP_POINT_H
+#define SWEEP_SWEEP_POINT_H
+
+#include "sweep/sweep.h"
+
+/* The record of a point, one line without its end; the caller frees it. What cannot be
+ * simulated becomes an error in the record. Threads may share the sweep; the line is
+ * the same whatever ran before. */
+char *sweep_point_run(const struct sweep *s, int64_t point);
+
+/* What an axis' field is at a point (borrowed). */
+json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point);
+
+#endif

@@ -1,0 +1,56 @@
+#include "sweep/sweep_run.h"
+
+#include "sweep/sweep_point.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+bool sweep_shard_has(struct sweep_shard shard, int64_t point)
+{
+    return shard.count <= 1 || point % shard.count == shard.index - 1;
+}
+
+void sweep_todo_make(struct sweep_todo *todo, const struct sweep_run *r)
+{
+    VEC(int64_t) points = { 0 };
+    for (int64_t i = 0; i < r->sweep->n_points; i++)
+        if (sweep_shard_has(r->shard, i) && !sweep_journal_has(r->journal, i) &&
+            sweep_wheres_axes(&r->sweep->wheres, r->sweep, i))
+            VEC_PUSH(&points, i);
+    *todo = (struct sweep_todo) { points.n, points.v };
+}
+
+void sweep_todo_release(struct sweep_todo *todo)
+{
+    free(todo->points);
+    *todo = (struct sweep_todo) { 0 };
+}
+
+int sweep_run(const struct sweep_run *r, struct err *err)
+{
+    struct sweep_todo todo;
+    sweep_todo_make(&todo, r);
+    int64_t done = 0;
+    int jobs = r->jobs ? r->jobs : omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
+    for (int64_t i = 0; i < todo.n; i++) {
+        bool failed;
+#pragma omp atomic read
+        failed = err->set;
+        if (!failed) {
+            char *line = sweep_point_run(r->sweep, todo.points[i]);
+#pragma omp critical(sweep_journal)
+            {
+                sweep_journal_add(r->journal, todo.points[i], line, err);
+                done++;
+                if (r->progress)
+                    r->progress(r->progress_arg, done, todo.n);
+            }
+            free(line);
+        }
+    }
+    sweep_todo_release(&todo);
+    if (!err->set)
+        sweep_journal_sync(r->journal, err);
+    return err->set ? -1 : 0;
+}

@@ -1,0 +1,29 @@
+/* A step as Chrome trace events (JSON), which Perfetto and chrome://tracing open: a
+ * process an instance, threads for the host and the streams of each GPU, arrows from
+ * send to receive, counters for the memory of each GPU, how busy it and its host are,
+ * and the use of an instance's links.
+ *
+ * Written as the run goes on, with one small buffer, so that its length costs no
+ * memory. Times are microseconds with six decimals: whole picoseconds. A pass that was
+ * measured once stands as one event. Two equal runs give the same bytes. */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include "base/err.h"
+#include "run/observe.h"
+
+enum { TRACE_RANKS = 64 }; /* shown, unless more or fewer are asked for */
+
+struct trace; /* private */
+
+/* Opens the file; the observer lives as long as the trace. At most n_ranks of the
+ * simulated ranks are shown, the first ones. NULL after an error. */
+struct trace *trace_new(const char *path, int64_t n_ranks, struct err *err);
+const struct observer *trace_observer(const struct trace *t);
+int64_t trace_events(const struct trace *t); /* written so far */
+
+/* Closes the file, which appears whole, and frees the trace; or drops both. */
+int trace_close(struct trace *t, struct err *err);
+void trace_abandon(struct trace *t);
+
+#endif
