@@ -50,10 +50,10 @@ struct python_value *python_arguments(struct python_parser *r)
     return v;
 }
 
-static const char *last_part(const char *path)
+const char *python_last_part(const char *name)
 {
-    const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
 }
 
 /* x.update(...) and the like, where x is a known dictionary or list. */
@@ -87,7 +87,7 @@ static struct python_value *call_method(struct python_parser *r, struct python_v
 /* The dictionary or list before the last dot of a path, or NULL. */
 static struct python_value *object_of(struct python_parser *r, const char *path)
 {
-    const char *method = last_part(path);
+    const char *method = python_last_part(path);
     if (method == path)
         return NULL;
     size_t n = (size_t)(method - path) - 1;
@@ -130,7 +130,7 @@ struct python_value *python_call_at(struct python_parser *r, const char *path,
     bool outermost = r->lex.brackets == 0;
     const struct python_value *imported = python_find(r, path);
     const char *function = imported && imported->text ? imported->text : path;
-    bool wanted = names_listed(r->wanted->calls, last_part(function));
+    bool wanted = names_listed(r->wanted->calls, python_last_part(function));
     if (wanted)
         r->calling = function;
     struct python_value *x = object_of(r, path);
@@ -142,11 +142,11 @@ struct python_value *python_call_at(struct python_parser *r, const char *path,
         r->calling = NULL;
     }
     if (x)
-        return call_method(r, x, last_part(path), arguments, line);
+        return call_method(r, x, python_last_part(path), arguments, line);
     if (strcmp(path, "dict") == 0)
         return make_dict(r, arguments);
     const struct python_item *first = python_get(arguments, "0");
-    if (names_listed(r->wanted->same, last_part(path)) && first) {
+    if (names_listed(r->wanted->same, python_last_part(path)) && first) {
         if (first->value->kind == PYTHON_DICT)
             python_note(r, line, "%.60s(...) is not run: what it is given is taken",
                         path);

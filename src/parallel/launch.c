@@ -71,15 +71,9 @@ void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
 
 /* --- which estimator -------------------------------------------------------------- */
 
-static const char *last_part(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    return dot ? dot + 1 : path;
-}
-
 static bool is_estimator(const struct python_call *c)
 {
-    if (!names_listed(estimators, last_part(c->function)))
+    if (!names_listed(estimators, python_last_part(c->function)))
         return false;
     for (const char *const *token = tokens; *token; token++)
         if (python_get(c->arguments, *token))

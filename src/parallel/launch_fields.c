@@ -236,8 +236,7 @@ static void take_image(struct taking *t, const struct launch_row *row,
 static void take_framework(struct taking *t, const struct launch_row *row,
                            const struct python_item *it)
 {
-    const char *function = strrchr(t->call->function, '.');
-    function = function ? function + 1 : t->call->function;
+    const char *function = python_last_part(t->call->function);
     const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "2";
     if (strcmp(function, "PyTorch") == 0)
         take_text(t, row, it);

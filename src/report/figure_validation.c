@@ -4,8 +4,8 @@
 #include "base/vec.h"
 #include "draw/chart.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The rows of one source in one quantity. */
@@ -103,12 +103,6 @@ static int write_scatter(const struct points *p, const char *path, struct err *e
     return chart_write(&c, path, err);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorted sizes of the errors, and the share of rows up to each. */
 static struct series error_curve(struct arena *arena, const struct points *p,
                                  const char *name)
@@ -117,7 +111,7 @@ static struct series error_curve(struct arena *arena, const struct points *p,
     double *x = ARENA_ARRAY(arena, n, double), *y = ARENA_ARRAY(arena, n, double);
     for (int64_t i = 0; i < n; i++)
         x[i] = fabs(p->predicted.v[i] / p->measured.v[i] - 1);
-    qsort(x, (size_t)n, sizeof(*x), by_value);
+    gsl_sort(x, 1, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         y[i] = (double)(i + 1) / (double)n;
     return (struct series) { .name = name,

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "search/plan_best.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,21 +108,10 @@ void run_simulate(struct run *run, int64_t total)
 
 /* --- what the simulated say of the scores ----------------------------------------- */
 
-static int by_real(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort(double *v, int64_t n)
-{
-    qsort(v, (size_t)n, sizeof(*v), by_real);
-}
-
 /* Sorts v. */
 static double median(double *v, int64_t n)
 {
-    sort(v, n);
+    gsl_sort(v, 1, (size_t)n);
     return v[n / 2];
 }
 
@@ -174,7 +164,7 @@ double run_score_error(const struct run *run, double most_s)
             v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
     }
     if (n) {
-        sort(v, n);
+        gsl_sort(v, 1, (size_t)n);
         error = v[n - 1 - n / 10];
     }
     free(v);

@@ -1,5 +1,6 @@
 #include "validation/regime.h"
 
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
@@ -167,12 +168,6 @@ struct regime_line *regime_lines(struct regime_rows *rows, int32_t *n)
 
 /* The shipped table */
 
-static int by_real(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Four digits are enough, and shorter in the file. */
 static json_t *rounded(double v, double step)
 {
@@ -200,7 +195,7 @@ static json_t *cell_json(const struct regime_row *rows, int64_t n)
         for (int k = 0; k < TRUST_AXES; k++)
             means[k] += rows[i].at.log2_of[k] / (double)n;
     }
-    qsort(errors, (size_t)n, sizeof(*errors), by_real);
+    gsl_sort(errors, 1, (size_t)n);
     for (int k = TRUST_NODES; k <= TRUST_PIPELINE; k++)
         json_array_append_new(cell, json_integer(degree(rows, (enum trust_axis)k)));
     for (int k = TRUST_TOKENS; k <= TRUST_PARAMETERS; k++)
