@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { PS_PER_US = 1000000, DEPS_MAX = 16 };
+enum { PS_PER_US = 1000000 };
 
 /* CollectiveCommType; sends and receives are nodes of their own. */
 static const int collective_types[COLL_OP_N] = {
@@ -18,8 +18,7 @@ static const int collective_types[COLL_OP_N] = {
 
 /* Nodes that something follows. */
 struct deps {
-    int32_t n;
-    uint64_t ids[DEPS_MAX];
+    VEC(uint64_t) ids; /* each once */
 };
 
 /* The file of one rank. */
@@ -28,8 +27,9 @@ struct writer {
     const struct program *program;
     int64_t rank;
     FILE *out;
-    uint64_t last; /* id of the node written last */
-    struct deps host;
+    uint64_t last;             /* id of the node written last */
+    struct deps host;          /* what the host's next act follows */
+    struct deps deps;          /* what the task being written follows */
     int32_t streams[STREAM_N]; /* last task of each, + 1; 0: none */
     int64_t left_ps[STREAM_N]; /* time not yet written */
     int64_t host_left_ps;
@@ -38,11 +38,17 @@ struct writer {
 
 static void depend(struct deps *d, uint64_t id)
 {
-    for (int32_t i = 0; i < d->n; i++)
-        if (d->ids[i] == id)
+    for (int64_t i = 0; i < d->ids.n; i++)
+        if (d->ids.v[i] == id)
             return;
-    if (id > 0 && d->n < DEPS_MAX)
-        d->ids[d->n++] = id;
+    if (id > 0)
+        VEC_PUSH(&d->ids, id);
+}
+
+static void depend_all(struct deps *d, const struct deps *others)
+{
+    for (int64_t i = 0; i < others->ids.n; i++)
+        depend(d, others->ids.v[i]);
 }
 
 static void depend_task(struct writer *w, struct deps *d, int32_t task)
@@ -70,7 +76,8 @@ static uint64_t take_us(int64_t *left_ps, int64_t takes_ps)
 static uint64_t begin(struct writer *w, const char *name, enum chakra_type type,
                       bool on_cpu, const struct deps *deps, uint64_t takes_us)
 {
-    chakra_begin(&w->x->proto, ++w->last, name, type, deps->n, deps->ids, takes_us);
+    chakra_begin(&w->x->proto, ++w->last, name, type, (int32_t)deps->ids.n, deps->ids.v,
+                 takes_us);
     chakra_add_bool(&w->x->proto, "is_cpu_op", on_cpu);
     return w->last;
 }
@@ -181,11 +188,12 @@ static void write_fusion(struct writer *w, int32_t i, const struct fusion *f,
         depend_task(w, &ready, f->tensors.v[first + taken - 1].ready);
         last = collective(w, "all_reduce fused", COLL_ALL_REDUCE, CHANNEL_WORLD, bytes,
                           &ready);
+        VEC_RELEASE(&ready.ids);
     }
-    w->done[i][0] = last > 0 ? last : deps->n > 0 ? deps->ids[0] : 0;
+    w->done[i][0] = last > 0 ? last : deps->ids.n > 0 ? deps->ids.v[0] : 0;
 }
 
-/* What the host does before the task can begin; `host` is what its next act follows. */
+/* What the host does before the task can begin. */
 static void write_host(struct writer *w, int32_t i, const char *name)
 {
     const struct task *t = &w->program->tasks.v[i];
@@ -196,7 +204,8 @@ static void write_host(struct writer *w, int32_t i, const char *name)
     }
     if (t->host_ps > 0) {
         uint64_t id = compute(w, name, true, &w->host, &w->host_left_ps, t->host_ps);
-        w->host = (struct deps) { 1, { id } };
+        w->host.ids.n = 0;
+        depend(&w->host, id);
     }
 }
 
@@ -206,17 +215,18 @@ static void write_task(struct writer *w, int32_t i)
     char text[OBSERVED_NAME_MAX];
     const char *name = observed_name(w->program, t, text);
     write_host(w, i, name);
-    struct deps deps = w->host;
-    depend_task(w, &deps, w->streams[t->stream] - 1);
-    depend_task(w, &deps, t->after[0]);
-    depend_task(w, &deps, t->after[1]);
+    w->deps.ids.n = 0;
+    depend_all(&w->deps, &w->host);
+    depend_task(w, &w->deps, w->streams[t->stream] - 1);
+    depend_task(w, &w->deps, t->after[0]);
+    depend_task(w, &w->deps, t->after[1]);
     w->done[i][1] = 0;
     if (t->comm >= 0) {
-        write_comm(w, i, name, &deps);
+        write_comm(w, i, name, &w->deps);
     } else if (t->fusion >= 0) {
-        write_fusion(w, i, w->program->fusions.v[t->fusion], &deps);
+        write_fusion(w, i, w->program->fusions.v[t->fusion], &w->deps);
     } else {
-        w->done[i][0] = compute(w, name, t->stream != STREAM_COMPUTE, &deps,
+        w->done[i][0] = compute(w, name, t->stream != STREAM_COMPUTE, &w->deps,
                                 &w->left_ps[t->stream], t->alone_ps);
     }
     w->streams[t->stream] = i + 1;
@@ -252,5 +262,7 @@ int chakra_write_rank(struct chakra_export *x, int64_t rank, struct err *err)
     chakra_write_metadata(&x->proto, w.out);
     write_tasks(&w);
     free(w.done);
+    VEC_RELEASE(&w.host.ids);
+    VEC_RELEASE(&w.deps.ids);
     return file_out_commit(&file, err);
 }

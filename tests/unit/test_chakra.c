@@ -3,7 +3,7 @@
  * is sent is received, and times add up to those of the program. */
 #include "base/file.h"
 #include "step/cast.h"
-#include "trace/chakra.h"
+#include "trace/chakra_state.h"
 
 #include "scenario_bench.h"
 
@@ -51,7 +51,7 @@ static bool is(struct span s, const char *text)
            memcmp(s.at, text, strlen(text)) == 0;
 }
 
-enum { DEPS_MAX = 16, RANKS = 16 };
+enum { DEPS_MAX = 64, RANKS = 16 };
 
 struct node {
     uint64_t id, type, duration_us;
@@ -132,7 +132,8 @@ static struct node read_node(struct span s)
 /* Traces --------------------------------------------------------------------------- */
 
 struct rank_seen {
-    int64_t nodes, kernels_us, host_us, collectives, messages;
+    int64_t nodes, kernels_us, host_us;
+    int most_deps;          /* of one of its nodes */
     VEC(struct node) comms; /* collectives in order */
 };
 
@@ -146,6 +147,8 @@ static void see_node(struct seen *x, int rank, const struct node *n)
 {
     struct rank_seen *r = &x->ranks[rank];
     CU_ASSERT_EQUAL_FATAL(n->id, (uint64_t)++r->nodes);
+    if (n->n_deps > r->most_deps)
+        r->most_deps = n->n_deps;
     for (int i = 0; i < n->n_deps; i++)
         CU_ASSERT_FATAL(n->deps[i] > 0 && n->deps[i] < n->id);
     if (n->type == 4) {
@@ -354,6 +357,37 @@ static void test_jobs(void)
     }
 }
 
+/* A host that is made to wait for many kernels before it acts again waits for all. */
+static void test_many_deps(void)
+{
+    enum { KERNELS = 40 };
+    struct program p;
+    const struct program *programs[] = { &p };
+    const struct cast cast = { .n_ranks = 1, .programs = programs };
+    struct chakra_counts counts = { .ranks = 1 };
+    struct chakra_export x = { .cast = &cast, .counts = &counts };
+    struct seen seen = { 0 };
+    struct err err = { 0 };
+    char dir[] = "/tmp/smsim-chakra-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    x.dir.temp = dir;
+    program_init(&p);
+    for (int i = 0; i < KERNELS; i++) {
+        int32_t at = program_kernel(&p, STREAM_COMPUTE, PART_COMPUTE, 0, 1e-3, 1e-3);
+        p.tasks.v[at].sync = true;
+    }
+    program_kernel(&p, STREAM_COMPUTE, PART_COMPUTE, 1e-3, 1e-3, 1e-3);
+    chakra_proto_init(&x.proto);
+    CU_ASSERT_EQUAL_FATAL(chakra_write_rank(&x, 0, &err), 0);
+    see_rank(&seen, dir, 0);
+    CU_ASSERT_EQUAL(counts.nodes, KERNELS + 2);
+    CU_ASSERT_EQUAL(seen.ranks[0].most_deps, KERNELS);
+    forget(&seen);
+    chakra_proto_release(&x.proto);
+    program_release(&p);
+    CU_ASSERT_EQUAL(rmdir(dir), 0);
+}
+
 /* A directory with something in it is left as it is. */
 static void test_occupied(void)
 {
@@ -377,5 +411,6 @@ void test_chakra_register(void)
 {
     CU_pSuite suite = CU_add_suite("chakra", NULL, NULL);
     CU_add_test(suite, "traces of jobs", test_jobs);
+    CU_add_test(suite, "a node that follows many", test_many_deps);
     CU_add_test(suite, "a directory that is not empty", test_occupied);
 }
