@@ -27,7 +27,7 @@ static int64_t rounded(int64_t size_B, int64_t to_B)
     return (size_B + to_B - 1) / to_B * to_B;
 }
 
-/* Bins of free blocks ---------------------------------------------------------------- */
+/* Bins of free blocks -------------------------------------------------------------- */
 
 /* Sizes below 2^ALLOCATOR_STEPS_LOG2 rounds have a bin each; from there on each octave
  * has as many. */
@@ -108,7 +108,7 @@ static struct allocator_block *best_fit(const struct allocator_pool *pool,
     return bin < ALLOCATOR_BINS ? pool->bins[bin] : NULL;
 }
 
-/* Blocks ----------------------------------------------------------------------------- */
+/* Blocks --------------------------------------------------------------------------- */
 
 static struct allocator_block *new_block(struct allocator *a)
 {
@@ -125,7 +125,8 @@ static void drop_block(struct allocator *a, struct allocator_block *b)
     a->spare = b;
 }
 
-/* What the block has beyond size_B becomes a free block behind it, if it is worth it. */
+/* What the block has beyond size_B becomes a free block behind it, if it is worth
+ * it. */
 static void split(struct allocator *a, struct allocator_block *b, int64_t size_B,
                   bool small)
 {
@@ -156,7 +157,7 @@ static void merge(struct allocator *a, struct allocator_block *b)
     drop_block(a, behind);
 }
 
-/* Segments --------------------------------------------------------------------------- */
+/* Segments ------------------------------------------------------------------------- */
 
 static bool is_whole_segment(const struct allocator_block *b)
 {
@@ -202,7 +203,7 @@ static struct allocator_block *new_segment(struct allocator *a,
     return b;
 }
 
-/* Interface -------------------------------------------------------------------------- */
+/* Interface ------------------------------------------------------------------------ */
 
 struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B)
 {

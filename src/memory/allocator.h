@@ -7,8 +7,9 @@
  * Sizes are rounded to 512 B. Up to 1 MiB blocks come from segments of 2 MiB, below
  * 10 MiB from segments of 20 MiB, larger ones from segments of their own, rounded to
  * 2 MiB. The smallest free block that is large enough is taken, and split when what is
- * left is worth it (512 B of small ones, more than 1 MiB of large ones); free neighbours
- * merge. When the GPU is full, segments that are free as a whole are given back.
+ * left is worth it (512 B of small ones, more than 1 MiB of large ones); free
+ * neighbours merge. When the GPU is full, segments that are free as a whole are given
+ * back.
  *
  * Free blocks stand in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
  * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
@@ -23,8 +24,8 @@
 
 struct allocator_block; /* a stretch of a segment, in use or free */
 
-/* Free blocks in bins by size, 2^ALLOCATOR_STEPS_LOG2 bins an octave; in a bin in order of
- * size, of equals by address. */
+/* Free blocks in bins by size, 2^ALLOCATOR_STEPS_LOG2 bins an octave; in a bin in order
+ * of size, of equals by address. */
 enum {
     ALLOCATOR_STEPS_LOG2 = 5,
     ALLOCATOR_OCTAVES = 52, /* all that sizes of 512 B to 2^63 have */

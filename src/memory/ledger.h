@@ -18,8 +18,8 @@ enum ledger_kind {
     LEDGER_KINDS,
     LEDGER_HELD = LEDGER_KINDS, /* workspace that outlives the next operator: booked as
                                    workspace, freed by its size */
-    LEDGER_MADE, /* a gradient as backward makes it, likewise: where gradients are kept, the
-                    first step's become those */
+    LEDGER_MADE, /* a gradient as backward makes it, likewise: where gradients are kept,
+                    the first step's become those */
 };
 
 /* One allocation (size above 0) or release (below). */
@@ -70,8 +70,8 @@ struct ledger_change {
     int64_t n_events;
 };
 
-/* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a copy
- * of the ledger at its begin), and the ledger as it was then. */
+/* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a
+ * copy of the ledger at its begin), and the ledger as it was then. */
 void ledger_begin(struct ledger *l);
 void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c);
 

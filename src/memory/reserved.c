@@ -8,7 +8,8 @@
 
 enum { STEPS = 3, NONE = -1 };
 
-/* Blocks in use of one kind, microbatch and size; the last allocated is the first freed. */
+/* Blocks in use of one kind, microbatch and size; the last allocated is the first
+ * freed. */
 struct shelf {
     int64_t size_B;
     enum ledger_kind kind;
@@ -37,7 +38,7 @@ struct replay {
     int64_t oldest;
 };
 
-/* Shelves ---------------------------------------------------------------------------- */
+/* Shelves -------------------------------------------------------------------------- */
 
 static int64_t size_of(const struct ledger_event *e)
 {
@@ -97,7 +98,7 @@ static void shelve(struct replay *r, int64_t n)
     }
 }
 
-/* Events ----------------------------------------------------------------------------- */
+/* Events --------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
 static void play_workspace(struct replay *r, int64_t size_B)
@@ -151,15 +152,15 @@ static void play(struct replay *r, int64_t i)
         allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
-/* Steps ------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------- */
 
 static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 {
     return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
-/* The first n events, which are those before the step; gradients that the first step has
- * kept are there. */
+/* The first n events, which are those before the step; gradients that the first step
+ * has kept are there. */
 static void play_state(struct replay *r, int64_t n, bool made_in_step)
 {
     int64_t there_B = r->kept_B;

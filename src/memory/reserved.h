@@ -13,7 +13,8 @@
 
 /* The most bytes of segments over three steps, or two where the second takes no more.
  * begin: events that are before the step. grows: states are made in the first step.
- * capacity_B: memory that segments can have. O(events), but for what allocator.h says. */
+ * capacity_B: memory that segments can have. O(events), but for what allocator.h
+ * says. */
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
                         bool grows, int64_t capacity_B);
 

@@ -79,8 +79,8 @@ static double steps_s(const struct coll_phase *p)
 
 /* Links share rates of progress, so progress is counted in bytes of one group on its
  * slowest link: two groups on one link get half of it each, however few of an
- * operation's bytes pass it; and n groups that run in lock step, as one activity, n times
- * the share of one, as they have one by one. */
+ * operation's bytes pass it; and n groups that run in lock step, as one activity, n
+ * times the share of one, as they have one by one. */
 static void make_activity(struct coll_activity *a, const struct net *net,
                           const struct coll_phase *p)
 {

@@ -1,8 +1,8 @@
-/* Tensor fusion as Horovod does it: at every tick of its cycle the coordinator takes the
- * gradients that all ranks have ready, in their order, fuses them up to the threshold,
- * and sends one all-reduce after the other; what becomes ready meanwhile waits for the
- * next tick. How many operations there are, and how large, is thus known only as the step
- * is replayed.
+/* Tensor fusion as Horovod does it: at every tick of its cycle the coordinator takes
+ * the gradients that all ranks have ready, in their order, fuses them up to the
+ * threshold, and sends one all-reduce after the other; what becomes ready meanwhile
+ * waits for the next tick. How many operations there are, and how large, is thus known
+ * only as the step is replayed.
  *
  *   ready      g1 g2   g3      g4 g5 g6
  *   tick    |       |       |       |       |
@@ -40,8 +40,8 @@ int64_t fusion_tick_ps(int64_t cycle_ps, int64_t now_ps);
 
 struct fuser; /* the run of one fusion over all ranks */
 
-/* `send` starts a plan, and has fuser_sent called at its end; `done` is called once, when
- * all tensors are reduced. */
+/* `send` starts a plan, and has fuser_sent called at its end; `done` is called once,
+ * when all tensors are reduced. */
 struct fuser *fuser_new(const struct fusion *f, struct sim *sim, int64_t n_ranks,
                         void (*send)(void *arg, const struct coll_plan *plan),
                         void (*done)(void *arg), void *arg);

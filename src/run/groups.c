@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Classes ---------------------------------------------------------------------------- */
+/* Classes -------------------------------------------------------------------------- */
 
 int64_t groups_stage(const struct groups *g, int64_t rank)
 {
@@ -80,7 +80,7 @@ bool groups_are_even(const struct groups *g)
     return true;
 }
 
-/* Sets of ranks ------------------------------------------------------------------------ */
+/* Sets of ranks -------------------------------------------------------------------- */
 
 static void add_dim(struct ranks *r, int64_t count, int64_t stride)
 {
@@ -183,7 +183,7 @@ int64_t ranks_member(const struct ranks *r, int64_t i)
     return rank;
 }
 
-/* Spans ---------------------------------------------------------------------------------- */
+/* Spans ---------------------------------------------------------------------------- */
 
 void groups_place(const struct groups *g, int64_t rank, int64_t *instance, int32_t *gpu)
 {
@@ -269,7 +269,7 @@ int groups_spans(const struct groups *g, const struct ranks *r, struct coll_grou
         (long long)ranks_count(r));
 }
 
-/* Lock step -------------------------------------------------------------------------------- */
+/* Lock step ------------------------------------------------------------------------ */
 
 static bool same_shape(const struct coll_group *a, const struct coll_group *b)
 {

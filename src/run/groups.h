@@ -1,11 +1,12 @@
-/* Who takes part in a collective, where those ranks sit, and what else runs beside them.
+/* Who takes part in a collective, where those ranks sit, and what else runs beside
+ * them.
  *
  *   rank --(layout)--> set of ranks --(cluster)--> spans of instances with equal GPUs
  *
  * Groups of one channel that sit on the same instances and belong to the same stage run
- * in lock step: their traffic shares links, and a folded run (one rank a stage) counts it
- * in full. Instances whose GPUs belong to other stages carry other traffic; a folded net
- * has one copy for each such class.
+ * in lock step: their traffic shares links, and a folded run (one rank a stage) counts
+ * it in full. Instances whose GPUs belong to other stages carry other traffic; a folded
+ * net has one copy for each such class.
  *
  * Costs: a set is O(1); its spans are O(members); classes are O(GPUs), once a run. */
 #ifndef RUN_GROUPS_H
@@ -15,7 +16,8 @@
 #include "parallel/scenario.h"
 #include "run/program.h"
 
-/* Ranks first + i0 strides[0] + i1 strides[1] + ..., the first index running fastest. */
+/* Ranks first + i0 strides[0] + i1 strides[1] + ..., the first index running
+ * fastest. */
 struct ranks {
     int64_t first;
     int32_t n_dims;
@@ -35,8 +37,9 @@ void groups_init(struct groups *g, struct arena *arena, const struct scenario *s
 
 int64_t groups_stage(const struct groups *g, int64_t rank);
 
-/* Whether the groups of a uniform cluster fill instances, or instances hold whole groups.
- * Only then do all ranks of a stage meet the same, and one stands for all exactly. */
+/* Whether the groups of a uniform cluster fill instances, or instances hold whole
+ * groups. Only then do all ranks of a stage meet the same, and one stands for all
+ * exactly. */
 bool groups_are_even(const struct groups *g);
 
 /* The group of a channel that a rank is in; of messages, sender and receiver. */

@@ -24,7 +24,7 @@ static struct coll_request request_of(const struct comm *comm,
     return q;
 }
 
-/* Messages ------------------------------------------------------------------------------ */
+/* Messages ------------------------------------------------------------------------- */
 
 /* Adds the route of one message to the loads of a phase. */
 static int load_route(const struct plans *p, const struct coll_group *pair,
@@ -89,10 +89,10 @@ static int plan_message(const struct plans *p, const struct comm *comm,
     return 0;
 }
 
-/* Collectives ----------------------------------------------------------------------------- */
+/* Collectives ---------------------------------------------------------------------- */
 
-/* The steps of a ring lower its pace (coll_run.c): to that of all groups together, as in
- * a folded run, not to that of a group alone. */
+/* The steps of a ring lower its pace (coll_run.c): to that of all groups together, as
+ * in a folded run, not to that of a group alone. */
 static void pace(const struct net *net, const struct coll_phase *joint,
                  struct coll_phase *own)
 {
@@ -107,8 +107,8 @@ static void pace(const struct net *net, const struct coll_phase *joint,
 }
 
 /* The group's own load, with the terms of the `n` groups together (`all`). An algorithm
- * that is asked for by name may take another protocol than one that is chosen, with other
- * overheads on the links: the loads are brought to those of `all`. */
+ * that is asked for by name may take another protocol than one that is chosen, with
+ * other overheads on the links: the loads are brought to those of `all`. */
 static int plan_own(const struct plans *p, const struct comm *comm,
                     const struct coll_group *groups, int32_t n,
                     const struct coll_plan *all, struct coll_plan *plan,

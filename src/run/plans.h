@@ -1,9 +1,10 @@
-/* Plans of collectives for the group that a rank is in: its own links, with the load and
- * the terms of the groups that run beside it in lock step.
+/* Plans of collectives for the group that a rank is in: its own links, with the load
+ * and the terms of the groups that run beside it in lock step.
  *
  * In a folded net the one group that is simulated carries the traffic of all beside it.
  * Unfolded each group carries its own, and they meet on the links; what a plan charges
- * for sharing (store-and-forward) is that of all together, so both give the same times. */
+ * for sharing (store-and-forward) is that of all together, so both give the same
+ * times. */
 #ifndef RUN_PLANS_H
 #define RUN_PLANS_H
 
@@ -20,8 +21,8 @@ struct plans {
 int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
                const struct coll_plan **out, struct err *err);
 
-/* A communicator that uses only that share of a node's NICs: what it sends loads each of
- * them the more. */
+/* A communicator that uses only that share of a node's NICs: what it sends loads each
+ * of them the more. */
 void plans_share_nics(const struct net *net, struct coll_plan *plan, double frac);
 
 #endif

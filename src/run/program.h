@@ -7,10 +7,10 @@
  *   copy      |batch|
  *
  * A task starts when the host has issued it, its stream has finished the one before,
- * and the tasks it comes after are done. Between the stages of a pipeline go messages: a
- * task that sends posts its message at its end, one that receives waits for its message,
- * and the host with it. A whole pass that was replayed in isolation may stand as one
- * task (`pass`). Ranks that are equal share one program. */
+ * and the tasks it comes after are done. Between the stages of a pipeline go messages:
+ * a task that sends posts its message at its end, one that receives waits for its
+ * message, and the host with it. A whole pass that was replayed in isolation may stand
+ * as one task (`pass`). Ranks that are equal share one program. */
 #ifndef RUN_PROGRAM_H
 #define RUN_PROGRAM_H
 
@@ -93,8 +93,8 @@ struct task {
     int64_t shared_ps; /* while a collective of this rank takes its share of the GPU */
 };
 
-/* A collective as the program knows it. Ranks of other groups than the one it was planned
- * for run plans of the same request over their own links. */
+/* A collective as the program knows it. Ranks of other groups than the one it was
+ * planned for run plans of the same request over their own links. */
 struct comm {
     enum channel channel;
     const struct coll_plan *plan;
@@ -145,8 +145,8 @@ int32_t program_collective_on(struct program *p, enum stream stream, enum part p
 /* Adds a measured pass; the host waits for its end. */
 int32_t program_pass(struct program *p, int32_t pass);
 
-/* The task follows one more, in a free place of `after` (there must be one); nothing for
- * a task below 0. */
+/* The task follows one more, in a free place of `after` (there must be one); nothing
+ * for a task below 0. */
 void program_follow(struct program *p, int32_t task, int32_t after);
 
 /* Adds a task of the comm stream that ends when all tensors of a fusion are reduced. */

@@ -56,7 +56,8 @@ static int64_t duration_ps(const struct rank *r, int32_t head)
                         r->n_comm > 0 ? t->shared_ps : t->alone_ps);
 }
 
-/* A running kernel goes on at another pace when a collective joins or leaves the GPU. */
+/* A running kernel goes on at another pace when a collective joins or leaves the
+ * GPU. */
 void run_change_pace(struct rank *r, int32_t n_comm)
 {
     struct lane *l = &r->lanes[STREAM_COMPUTE];

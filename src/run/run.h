@@ -9,9 +9,9 @@
 #include "run/observe.h"
 #include "run/plans.h"
 
-/* What makes a run other than its programs say: factors (> 0) on durations. A member that
- * is NULL is 1 throughout; so is all of it in a run without. Factors of exactly 1 change
- * nothing, to the picosecond. Not for the chunk fidelity. */
+/* What makes a run other than its programs say: factors (> 0) on durations. A member
+ * that is NULL is 1 throughout; so is all of it in a run without. Factors of exactly 1
+ * change nothing, to the picosecond. Not for the chunk fidelity. */
 struct run_factors {
     const double *const *kernel; /* [n_ranks][tasks] of kernels, copies, passes */
     const double *const *host;   /* [n_ranks][tasks] of the host's time to issue them */
@@ -21,8 +21,8 @@ struct run_factors {
     void *arg; /* of collective */
 };
 
-/* What is run: ranks[i] of the job runs programs[i] (entries may be the same program; in
- * a folded run a rank stands for all equal to it). */
+/* What is run: ranks[i] of the job runs programs[i] (entries may be the same program;
+ * in a folded run a rank stands for all equal to it). */
 struct run_request {
     struct plans
         plans; /* unfolded, groups other than a program's own get their plans */

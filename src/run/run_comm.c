@@ -1,6 +1,6 @@
 #include "run/run_state.h"
 
-/* Communicators ------------------------------------------------------------------------- */
+/* Communicators -------------------------------------------------------------------- */
 
 static struct communicator **find(struct run *run, uint64_t key)
 {
@@ -92,7 +92,7 @@ void run_comms_release(struct run *run)
     free(run->table);
 }
 
-/* Plans ------------------------------------------------------------------------------------ */
+/* Plans ---------------------------------------------------------------------------- */
 
 static bool same_request(const struct comm *a, const struct comm *b)
 {
@@ -121,7 +121,7 @@ static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
     return own.plan;
 }
 
-/* Messages ----------------------------------------------------------------------------------- */
+/* Messages ------------------------------------------------------------------------- */
 
 struct message *run_message(struct rank *r, int32_t number)
 {
@@ -140,7 +140,7 @@ static void deliver(struct rank *r, const struct task *t)
     run_try_lanes(m->waiter);
 }
 
-/* Meetings ------------------------------------------------------------------------------------- */
+/* Meetings ------------------------------------------------------------------------- */
 
 /* Whether a stream's collectives are of gradients and parameters, whose time is told
  * apart as exposed and hidden. */

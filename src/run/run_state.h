@@ -145,8 +145,8 @@ struct run {
     double wire_B;
     struct err *err;
     bool failed;
-    double links_from_s[LINKS_N], links_to_s[LINKS_N]; /* busy when the first rank's
-                                                          repeated stretch begins, ends */
+    /* busy when the first rank's repeated stretch begins, ends */
+    double links_from_s[LINKS_N], links_to_s[LINKS_N];
     struct run_links *links; /* for observers of their use; NULL: there are none */
 };
 

@@ -1,13 +1,15 @@
 /* What idle time of a compute stream is counted as (MODEL.md, (8.5) and (R3)).
  *
  * A rank waits for its host, for what its own GPU still moves, or for a rank of another
- * stage: that it sends, or comes to a collective. Time of the last kind is what the awaited
- * rank was busy with meanwhile, so each rank keeps a list of that, as others see it:
+ * stage: that it sends, or comes to a collective. Time of the last kind is what the
+ * awaited rank was busy with meanwhile, so each rank keeps a list of that, as others
+ * see it:
  *
  *   stage 0  | forward | forward |     idle      | backward |  reduces its gradients |
  *   as seen  |      bubble       | as for others |  bubble  |   data_comm_exposed    |
  *
- * O(log n) for a wait in a list of n spells; spells alike that follow each other are one. */
+ * O(log n) for a wait in a list of n spells; spells alike that follow each other are
+ * one. */
 #include "run/run_state.h"
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -33,8 +35,8 @@ static bool is_of_pass(const struct task *t)
            t->tag.work == WORK_BACKWARD || t->tag.work == WORK_WEIGHT;
 }
 
-/* Those who wait for a stage that runs a pass are in the pipeline's bubble, whatever the
- * pass is made of; beside passes it is what it is. */
+/* Those who wait for a stage that runs a pass are in the pipeline's bubble, whatever
+ * the pass is made of; beside passes it is what it is. */
 static enum part as_seen(const struct task *t, enum part part)
 {
     if (is_of_pass(t))
@@ -80,8 +82,8 @@ static bool is_awaited(const struct rank *r, int32_t task)
     return next->after[0] == task || next->after[1] == task;
 }
 
-/* Where the compute stream waits for the collective, which has waited for its turn, others
- * see that at once, who come to the same collective. */
+/* Where the compute stream waits for the collective, which has waited for its turn,
+ * others see that at once, who come to the same collective. */
 void run_account_coming(struct rank *r, struct lane *l)
 {
     const struct program *p = r->program;
@@ -152,8 +154,8 @@ static void book_message(struct wait *w, const struct message *m, int64_t now)
     book(w, PART_PIPELINE_COMM, PART_PIPELINE_COMM, come);
 }
 
-/* Until a collective with other stages ran: until it had its turn, the host had issued it,
- * and the last of its ranks had come. */
+/* Until a collective with other stages ran: until it had its turn, the host had issued
+ * it, and the last of its ranks had come. */
 static void book_encounter(struct wait *w, const struct encounter *e, int64_t now)
 {
     book(w, e->behind, e->behind, at_most(e->behind_ps, now));

@@ -1,5 +1,6 @@
 /* The JSON of `simulate`: the names are a contract, and so is their order;
- * what is unknown is null. Search, sweeps and validation read results by these names. */
+ * what is unknown is null. Search, sweeps and validation read results by these
+ * names. */
 #ifndef SIMULATE_RESULT_JSON_H
 #define SIMULATE_RESULT_JSON_H
 

@@ -1,5 +1,5 @@
-/* One training step of a scenario, replayed: what `smsim simulate` prints and what every
- * search, sweep and validation calls. */
+/* One training step of a scenario, replayed: what `smsim simulate` prints and what
+ * every search, sweep and validation calls. */
 #ifndef SIMULATE_SIMULATE_H
 #define SIMULATE_SIMULATE_H
 
@@ -73,8 +73,8 @@ int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
              const struct simulate_options *options, struct err *err);
 
-/* The step waits so much longer for something beside the replay: its time, rates, shares
- * and cost become those with the wait. */
+/* The step waits so much longer for something beside the replay: its time, rates,
+ * shares and cost become those with the wait. */
 void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
                    double wait_s);
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* How far a time that nothing measured is near to may be off: most rows of the published
- * tables are predicted within it, of which those least like any other (fp32 fine-tuning,
- * multi-node rows of unknown software) are off by 15 to 35 %. */
+/* How far a time that nothing measured is near to may be off: most rows of the
+ * published tables are predicted within it, of which those least like any other (fp32
+ * fine-tuning, multi-node rows of unknown software) are off by 15 to 35 %. */
 static const double unknown_error = 0.2;
 
 /* What a system that no table is of adds to the range, to its slow and its fast end. */

@@ -1,9 +1,10 @@
 /* How far a predicted step time is to be trusted: what validation found of the
  * measurements that are nearest to the job.
  *
- * validate/regimes.json (written by `smsim validate --regimes FILE`, shipped) holds cells:
- * of one published table and one place in the space of jobs, how many rows were measured
- * there and the mean, 10th and 90th percentile of predicted / measured - 1 of their times.
+ * validate/regimes.json (written by `smsim validate --regimes FILE`, shipped) holds
+ * cells: of one published table and one place in the space of jobs, how many rows were
+ * measured there and the mean, 10th and 90th percentile of predicted / measured - 1 of
+ * their times.
  *
  * Distance between two places, in octaves:
  *     1   a doubling of nodes, of the tensor or of the pipeline degree
@@ -15,8 +16,8 @@
  *     4   another chip
  *
  * Range: the cells within one octave of the nearest, eight at most, give means of their
- * percentiles, weighted by rows (ten at most) / (1 + distance). These are moved apart, for
- * the n rows seen and the distance d of the nearest, by
+ * percentiles, weighted by rows (ten at most) / (1 + distance). These are moved apart,
+ * for the n rows seen and the distance d of the nearest, by
  *     0.03 / sqrt(n) + 0.008 + 0.02 min(d, 12)
  * so that four in five rows lie within where their own table is left out, and the
  * prediction itself always does; then, as the system at hand is none of those measured,
@@ -27,13 +28,15 @@
  * Grade:
  *     measured       a cell of the same GPU, framework, networks, sharding, precision,
  *                    checkpointing and degrees, within 3/4 octave
- *     interpolated   cells of this chip, framework, networks, sharding and precision lie
- *                    on both sides (or within 1/2 octave) on every axis
+ *     interpolated   cells of this chip, framework, networks, sharding and precision
+ *                    lie on both sides (or within 1/2 octave) on every axis
  *     extrapolated   neither
- *     inferred       a warning says that something was inferred; or no cell has the chip,
- *                    and its profile says that it was guessed, transferred or inferred
+ *     inferred       a warning says that something was inferred; or no cell has the
+ *                    chip, and its profile says that it was guessed, transferred or
+ *                    inferred
  *
- * Without the file nothing is near: +-20 %, extrapolated. O(cells) a job: microseconds. */
+ * Without the file nothing is near: +-20 %, extrapolated. O(cells) a job:
+ * microseconds. */
 #ifndef SIMULATE_TRUST_H
 #define SIMULATE_TRUST_H
 
@@ -100,25 +103,25 @@ int trust_table_read(struct trust_table *table, struct arena *arena, const char 
 
 double trust_distance(const struct trust_place *a, const struct trust_place *b);
 
-/* Judges a place by the table; cells of the source `without` (may be NULL) are left out.
- * Inferred is not found here: it takes the scenario. */
+/* Judges a place by the table; cells of the source `without` (may be NULL) are left
+ * out. Inferred is not found here: it takes the scenario. */
 struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
                           const char *without);
 
-/* Reads what "regime" of simulate's JSON and of the shipped file name alike, all but the
- * axes; -1 where a name is wrong. Strings are copied. */
+/* Reads what "regime" of simulate's JSON and of the shipped file name alike, all but
+ * the axes; -1 where a name is wrong. Strings are copied. */
 int trust_names_read(struct trust_place *at, struct arena *arena, json_t *object);
 
-/* Fills r->trust of a job that was simulated; `diags` are those of reading it. Threads may
- * share the table. */
+/* Fills r->trust of a job that was simulated; `diags` are those of reading it. Threads
+ * may share the table. */
 void trust_judge(struct simulate_result *r, const struct trust_table *table,
                  const struct diags *diags, const struct scenario *s);
 
 /* Ends of the range of a time, in seconds. */
 void trust_range(const struct trust *t, double time_s, double range_s[2]);
 
-/* How much slower another plan of the same job may be predicted and yet be as fast: what
- * another system adds to the range is common to both, and is not counted. */
+/* How much slower another plan of the same job may be predicted and yet be as fast:
+ * what another system adds to the range is common to both, and is not counted. */
 double trust_tie(const struct trust *t);
 
 #endif

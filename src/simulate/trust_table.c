@@ -1,6 +1,6 @@
-/* validate/regimes.json: {"regimes": [{"source", what its cells share, "cells": [[nodes,
- * tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high, "row"],
- * ...]}, ...]}. */
+/* validate/regimes.json: {"regimes": [{"source", what its cells share, "cells":
+ * [[nodes, tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high,
+ * "row"], ...]}, ...]}. */
 #include "base/file.h"
 #include "config/cache.h"
 #include "config/datadir.h"
@@ -101,8 +101,8 @@ static int read_regimes(struct trust_table *table, struct arena *arena, json_t *
     return rc;
 }
 
-/* The file is ours, not a user's, and read by every simulation: not through config, which
- * would keep the place of every number. */
+/* The file is ours, not a user's, and read by every simulation: not through config,
+ * which would keep the place of every number. */
 int trust_table_read(struct trust_table *table, struct arena *arena, const char *file)
 {
     size_t len = 0;

@@ -1,7 +1,7 @@
 /* Gradients into buckets, as data-parallel libraries do it.
  *
- *   DDP        buckets in the order of readiness (rebuilt so after the first iteration),
- *              the first small, each sent when it is full
+ *   DDP        buckets in the order of readiness (rebuilt so after the first
+ *              iteration), the first small, each sent when it is full
  *   SMDDP      balanced fusion buffers: equal parts of all gradients, cut anywhere
  *   Horovod    whatever is ready at a tick of its cycle (fusion.h)
  *   servers    buckets as DDP's, pushed to the owners of their keys, and pulled */
@@ -9,7 +9,7 @@
 #include "step/smddp.h"
 #include "step/wire.h"
 
-/* DDP, and servers ------------------------------------------------------------------ */
+/* DDP, and servers ----------------------------------------------------------------- */
 
 static void begin_buckets(struct builder *b)
 {
@@ -37,7 +37,7 @@ static int fill_bucket(struct builder *b, double bytes, struct err *err)
     return send_bucket(b, err);
 }
 
-/* SMDDP ----------------------------------------------------------------------------- */
+/* SMDDP ---------------------------------------------------------------------------- */
 
 static void begin_buffers(struct builder *b)
 {
@@ -65,7 +65,7 @@ static int end_buffers(struct builder *b, struct err *err)
     return send_bucket(b, err);
 }
 
-/* Horovod --------------------------------------------------------------------------- */
+/* Horovod -------------------------------------------------------------------------- */
 
 static void begin_fusion(struct builder *b)
 {
@@ -93,7 +93,7 @@ static int end_fusion(struct builder *b, struct err *err)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------- */
 
 static const struct wire_way buckets_way = { begin_buckets, fill_bucket, send_bucket,
                                              COLL_AUTO };

@@ -76,8 +76,8 @@ void build_close(struct builder *b)
     pass_free_transient(b);
 }
 
-/* Gathers of sharded parameters: SMDDP's where it can; MiCS gathers between nodes first,
- * where its groups have several GPUs in each. */
+/* Gathers of sharded parameters: SMDDP's where it can; MiCS gathers between nodes
+ * first, where its groups have several GPUs in each. */
 static enum coll_algorithm algorithm_of(const struct builder *b, enum channel channel,
                                         enum coll_op op, double size_B)
 {
@@ -94,8 +94,8 @@ static enum coll_algorithm algorithm_of(const struct builder *b, enum channel ch
                                                                       : COLL_AUTO;
 }
 
-/* Share of the NICs that a collective over replicas or shards uses, by whose they are in
- * the group's nodes (MODEL.md, "Data parallelism"). */
+/* Share of the NICs that a collective over replicas or shards uses, by whose they are
+ * in the group's nodes (MODEL.md, "Data parallelism"). */
 static double nics_frac(const struct builder *b, enum channel channel)
 {
     bool over_data = channel == CHANNEL_DATA || channel == CHANNEL_WORLD ||

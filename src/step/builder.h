@@ -70,8 +70,8 @@ struct block_comms {
     struct op_comm *v[2];
 };
 
-/* Ranks that hold the same copy of a parameter, over which its gradient is summed and its
- * states are sharded. */
+/* Ranks that hold the same copy of a parameter, over which its gradient is summed and
+ * its states are sharded. */
 enum holders {
     HELD_BY_DATA,    /* those of the data group */
     HELD_BY_EXPERTS, /* those of it that have the same experts */
@@ -216,9 +216,9 @@ void load_checkpoint(struct builder *b, int64_t size_B);
  * parameters' own shards are step.c's to leave out. */
 struct states offload_states(const struct builder *b, struct states states);
 
-/* A rank's shard of parameters comes from the host before it is gathered (yields what the
- * gather follows), that of gradients goes there behind the scatter. Nothing where shards
- * are on the GPU. */
+/* A rank's shard of parameters comes from the host before it is gathered (yields what
+ * the gather follows), that of gradients goes there behind the scatter. Nothing where
+ * shards are on the GPU. */
 int32_t offload_load_shard(struct builder *b, double size_B, int32_t after);
 void offload_store_shard(struct builder *b, double size_B, int32_t after);
 
@@ -242,14 +242,14 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
-/* What becomes of a bucket of gradients over the ranks that hold the same: a sum for all;
- * where states are sharded, parts to their owners; under SMP all of it to the one rank that
- * owns that slice of its flat buffer. */
+/* What becomes of a bucket of gradients over the ranks that hold the same: a sum for
+ * all; where states are sharded, parts to their owners; under SMP all of it to the one
+ * rank that owns that slice of its flat buffer. */
 enum coll_op build_reduction(const struct builder *b);
 
-/* Which ranks hold a parameter; the elements that such hold; how many they are, and their
- * channel; into how many shards, each a rank's to update, those are divided; the states of
- * a parameter's elements. */
+/* Which ranks hold a parameter; the elements that such hold; how many they are, and
+ * their channel; into how many shards, each a rank's to update, those are divided; the
+ * states of a parameter's elements. */
 enum holders build_holders(const struct builder *b, const struct op_param *p);
 int64_t build_held(const struct builder *b, enum holders h);
 int64_t build_ranks(const struct builder *b, enum holders h);
@@ -257,8 +257,8 @@ double build_shards(const struct builder *b, enum holders h);
 enum channel build_holders_channel(enum holders h);
 const struct states *build_states(const struct builder *b, const struct op_param *p);
 
-/* zero.c: whether DeepSpeed keeps parameters and optimizer states in flat buffers; these,
- * before the first step; what an update holds beside them. */
+/* zero.c: whether DeepSpeed keeps parameters and optimizer states in flat buffers;
+ * these, before the first step; what an update holds beside them. */
 bool zero_flattens(const struct builder *b);
 void zero_allocate_states(struct builder *b);
 void zero_update(struct builder *b);
@@ -277,10 +277,10 @@ int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *
 int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names);
 bool tensor_weight_op(const struct op *op); /* makes the gradient of a weight */
 
-/* tensor_ends.c: collectives between modules that the tensor group shares in unlike ways,
- * before and behind the others of a block; what a stage does with the stream that comes in
- * its part; bytes of the stream of a rank between layers, and of its message to the next
- * stage. */
+/* tensor_ends.c: collectives between modules that the tensor group shares in unlike
+ * ways, before and behind the others of a block; what a stage does with the stream that
+ * comes in its part; bytes of the stream of a rank between layers, and of its message
+ * to the next stage. */
 enum { TENSOR_ENDS_MAX = 6 }; /* of a block and direction */
 int tensor_ends_before(struct builder *b, int32_t block, struct err *err);
 int tensor_ends_behind(struct builder *b, int32_t block, struct err *err);
@@ -289,8 +289,8 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
 double tensor_stream_B(const struct builder *b);
 double tensor_message_B(const struct builder *b);
 
-/* exchange.c: adds the collectives of context and expert groups to b->comms; an operator
- * in pieces, each beside the message that brings the keys of the next. */
+/* exchange.c: adds the collectives of context and expert groups to b->comms; an
+ * operator in pieces, each beside the message that brings the keys of the next. */
 enum { EXCHANGES_MAX = 8 }; /* of a block and direction */
 int exchange_plan(struct builder *b, struct err *err);
 void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct op *op,
@@ -307,11 +307,12 @@ bool pass_is_core(const struct builder *b, const struct op *op);
 /* What checkpoints by operators keep, and do not compute again. */
 bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at);
 
-/* pass_memory.c: what an operator makes, while that of the one before is freed if nobody
- * keeps it (or at once); the gradient of a parameter, made to be added to its sum; what forward kept for this operator of backward; autocast's 16-bit copies of a
- * block's weights, made in forward and dropped in backward (a sharded unit is gathered in
- * 16 bits). pass_scope before a forward operator of the block, pass_leave_scope behind the
- * last: local variables live until their function returns. */
+/* pass_memory.c: what an operator makes, while that of the one before is freed if
+ * nobody keeps it (or at once); the gradient of a parameter, made to be added to its
+ * sum; what forward kept for this operator of backward; autocast's 16-bit copies of a
+ * block's weights, made in forward and dropped in backward (a sharded unit is gathered
+ * in 16 bits). pass_scope before a forward operator of the block, pass_leave_scope
+ * behind the last: local variables live until their function returns. */
 void pass_allocate(struct builder *b, const struct op *op);
 void pass_free_transient(struct builder *b);
 void pass_make_gradient(struct builder *b, double made_B, double sum_B);
@@ -354,8 +355,8 @@ int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err)
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
 bool shard_is_full(const struct builder *b);
 
-/* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients: else
- * all it needs is there, and stays. */
+/* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients:
+ * else all it needs is there, and stays. */
 bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk);
 
 /* param_gather.c: set-up; before the first pass of a step; whether the next pass of the
@@ -381,10 +382,10 @@ int buckets_broadcast(struct builder *b, struct err *err);
 /* update.c */
 void update_parameters(struct builder *b);
 
-/* model_group.c: behind the forward of a microbatch, what the last stage's returns goes to
- * all ranks of the model group; at the end of the accumulation step it has come. Behind the
- * reduction of gradients, where stages share an embedding; before the update, when
- * gradients are clipped. */
+/* model_group.c: behind the forward of a microbatch, what the last stage's returns goes
+ * to all ranks of the model group; at the end of the accumulation step it has come.
+ * Behind the reduction of gradients, where stages share an embedding; before the
+ * update, when gradients are clipped. */
 int group_broadcast_output(struct builder *b, struct err *err);
 void group_take_outputs(struct builder *b);
 int group_sum_embeddings(struct builder *b, struct err *err);

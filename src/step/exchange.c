@@ -58,8 +58,8 @@ static double own_keys_B(const struct builder *b)
            (double)(share.degree * share.tokens_over) * width_B(b);
 }
 
-/* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a part
- * of the sequence each. */
+/* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
+ * part of the sequence each. */
 static double routed_B(const struct builder *b)
 {
     const struct model *m = &b->s->model;
@@ -151,8 +151,8 @@ int exchange_plan(struct builder *b, struct err *err)
     return 0;
 }
 
-/* Message n of a ring, from 1 on. In backward the middle ones carry gradients, too: those
- * of the piece before last. */
+/* Message n of a ring, from 1 on. In backward the middle ones carry gradients, too:
+ * those of the piece before last. */
 static int32_t send_part(struct builder *b, const struct op_comm *ring, bool backward,
                          int32_t n, int32_t begin)
 {

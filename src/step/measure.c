@@ -1,7 +1,7 @@
-/* Passes replayed in isolation: a pass of a pipeline's stage begins when its message has
- * come and the host with it, so that it takes the same time wherever it stands, and one
- * replay in detail serves for all of its kind, and for those of all stages that hold the
- * same blocks and lie alike. */
+/* Passes replayed in isolation: a pass of a pipeline's stage begins when its message
+ * has come and the host with it, so that it takes the same time wherever it stands, and
+ * one replay in detail serves for all of its kind, and for those of all stages that
+ * hold the same blocks and lie alike. */
 #include "base/units.h"
 #include "run/run.h"
 #include "step/builder.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Stages that are alike ---------------------------------------------------------------- */
+/* Stages that are alike ------------------------------------------------------------ */
 
 struct measured_stage {
     struct measured_stage *next;
@@ -78,7 +78,7 @@ void measure_begin(struct builder *b)
     *b->request->measured = b->measured;
 }
 
-/* Measuring ---------------------------------------------------------------------------- */
+/* Measuring ------------------------------------------------------------------------ */
 
 /* What jitter of single kernels comes to over the pass. */
 static void read_kernels(struct pass_cost *cost, const struct program *p,
@@ -148,7 +148,8 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
     return rc;
 }
 
-/* What the pass has allocated and freed, which the ledger has recorded since it began. */
+/* What the pass has allocated and freed, which the ledger has recorded since it
+ * began. */
 static void take_events(struct builder *b, struct ledger_change *memory)
 {
     struct ledger *l = &b->step->ledger;

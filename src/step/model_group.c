@@ -1,5 +1,6 @@
-/* What ranks of several stages do together, on a stream of their own: outputs handed round
- * beside the passes; the two copies of an embedding and the norm summed up behind them. */
+/* What ranks of several stages do together, on a stream of their own: outputs handed
+ * round beside the passes; the two copies of an embedding and the norm summed up behind
+ * them. */
 #include "step/builder.h"
 
 /* A collective behind the last kernel; its task, or -1 after an error. */
@@ -12,8 +13,8 @@ static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
                                             host_s, comm, b->last_kernel);
 }
 
-/* An all-reduce behind the last kernel, and the compute stream behind it. What follows is
- * the optimizer's when the sum is. */
+/* An all-reduce behind the last kernel, and the compute stream behind it. What follows
+ * is the optimizer's when the sum is. */
 static int sum(struct builder *b, enum channel channel, double bytes, enum part part,
                struct err *err)
 {

@@ -48,7 +48,7 @@ void load_checkpoint(struct builder *b, int64_t size_B)
     ledger_free(l, LEDGER_ACTIVATIONS, horizon * size_B);
 }
 
-/* --- states --------------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------- */
 
 struct states offload_states(const struct builder *b, struct states states)
 {

@@ -1,12 +1,13 @@
-/* Gathers of parameters that were updated in shards (ZeRO 1 and 2, Megatron's distributed
- * optimizer): behind the update, or beside the forwards that read them.
+/* Gathers of parameters that were updated in shards (ZeRO 1 and 2, Megatron's
+ * distributed optimizer): behind the update, or beside the forwards that read them.
  *
  *   gather   |bucket 0|bucket 1|bucket 2| ...
  *   compute           |layers 0|layers 1|  |layers 2| ...   of the first microbatch
  *
- * In steady state a step's gathers run beside the forwards of the next one. The step that
- * is replayed has those of the step before it: they stand at its begin, one behind the
- * other, and the first forward of each chunk waits block by block (MODEL.md, R8.5). */
+ * In steady state a step's gathers run beside the forwards of the next one. The step
+ * that is replayed has those of the step before it: they stand at its begin, one behind
+ * the other, and the first forward of each chunk waits block by block (MODEL.md,
+ * R8.5). */
 #include "step/builder.h"
 
 /* Parameters of consecutive blocks that are gathered together. */
@@ -46,7 +47,7 @@ static int32_t gather(struct builder *b, int32_t comm, int32_t after)
                                  comm, after);
 }
 
-/* Buckets of a chunk ---------------------------------------------------------------- */
+/* Buckets of a chunk --------------------------------------------------------------- */
 
 static int close_bucket(struct builder *b, struct param_buckets *to,
                         struct param_bucket *open, struct err *err)
@@ -124,7 +125,7 @@ int param_gather_plan(struct builder *b, struct err *err)
     return 0;
 }
 
-/* In the step ------------------------------------------------------------------------ */
+/* In the step ---------------------------------------------------------------------- */
 
 /* In the order of forward. A block waits for the last of its gathers. */
 static int32_t *gather_chunk(struct builder *b, const struct param_buckets *chunk)

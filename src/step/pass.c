@@ -1,10 +1,10 @@
-/* Forward and backward of one microbatch through a chunk: its layers in order, with what
- * is recomputed and gathered for them. */
+/* Forward and backward of one microbatch through a chunk: its layers in order, with
+ * what is recomputed and gathered for them. */
 #include "step/builder.h"
 
 #include <string.h>
 
-/* Checkpoints ------------------------------------------------------------------------- */
+/* Checkpoints ---------------------------------------------------------------------- */
 
 static bool is_layer(const struct builder *b, int32_t block)
 {
@@ -13,8 +13,8 @@ static bool is_layer(const struct builder *b, int32_t block)
     return n >= 5 && strcmp(name + n - 5, "layer") == 0;
 }
 
-/* Layers that keep one input together with layer k of a slice; 0: it is not recomputed as
- * a whole. */
+/* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
+ * as a whole. */
 static int64_t checkpointed(const struct builder *b, int32_t block, int64_t k)
 {
     const struct training *t = &b->s->training;
@@ -145,10 +145,10 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
     return 0;
 }
 
-/* Passes ------------------------------------------------------------------------------ */
+/* Passes --------------------------------------------------------------------------- */
 
-/* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it once
- * it is sent. */
+/* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it
+ * once it is sent. */
 static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
@@ -164,8 +164,8 @@ static int64_t kept_output_B(const struct builder *b, int32_t chunk)
     return keeps_output(b, chunk) ? (int64_t)(tensor_stream_B(b) / parts) : 0;
 }
 
-/* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient that
- * has come, and the output, of whose parts a tensor group makes it once more. */
+/* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient
+ * that has come, and the output, of whose parts a tensor group makes it once more. */
 static int64_t backward_ends_B(const struct builder *b, int32_t chunk)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));

@@ -1,5 +1,5 @@
-/* Forward and backward of one block: kernels in the order of issue with their collectives,
- * tensors allocated and freed, gradients handed to their buckets. */
+/* Forward and backward of one block: kernels in the order of issue with their
+ * collectives, tensors allocated and freed, gradients handed to their buckets. */
 #include "step/builder.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static double dispatch_s(const struct builder *b, const struct op *op)
     return each * op->dispatches;
 }
 
-/* Times ----------------------------------------------------------------------------- */
+/* Times ---------------------------------------------------------------------------- */
 
 static void time_ops(struct builder *b, const struct op *ops, int32_t n,
                      double *times[2])
@@ -33,7 +33,7 @@ void pass_time_blocks(struct builder *b)
     }
 }
 
-/* Operators ------------------------------------------------------------------------- */
+/* Operators ------------------------------------------------------------------------ */
 
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
@@ -58,7 +58,8 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     pass_allocate(b, op);
 }
 
-/* Collectives of the tensor, context and expert groups that stand before or behind the operator. */
+/* Collectives of the tensor, context and expert groups that stand before or behind the
+ * operator. */
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
 {

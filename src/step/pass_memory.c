@@ -1,5 +1,5 @@
-/* What the operators of a block allocate and free: tensors kept for backward, those that
- * die with the next operator, and local variables of the framework's functions. */
+/* What the operators of a block allocate and free: tensors kept for backward, those
+ * that die with the next operator, and local variables of the framework's functions. */
 #include "step/builder.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static enum keep keep_of(const struct builder *b, const struct op *op)
     return b->keep;
 }
 
-/* Local variables ----------------------------------------------------------------------- */
+/* Local variables ------------------------------------------------------------------ */
 
 static bool is_one_of(const char *name, const char *const *names, int32_t n)
 {
@@ -46,9 +46,10 @@ static bool is_one_of(const char *name, const char *const *names, int32_t n)
     return false;
 }
 
-/* Whether what the operator makes is a local variable of attention's function, which dies
- * when that returns, behind its output product. The chain over scores has one name: each
- * of its steps frees the one before, but for the product that it begins with. */
+/* Whether what the operator makes is a local variable of attention's function, which
+ * dies when that returns, behind its output product. The chain over scores has one
+ * name: each of its steps frees the one before, but for the product that it begins
+ * with. */
 static bool is_local(const struct op_block *block, int32_t at)
 {
     static const char *const chain[] = { "scale", "mask", "softmax", "probs_dropout",
@@ -80,7 +81,7 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
     b->skips_input = at == 0 && b->from_checkpoint;
 }
 
-/* Tensors ------------------------------------------------------------------------------ */
+/* Tensors -------------------------------------------------------------------------- */
 
 void pass_free_transient(struct builder *b)
 {

@@ -3,7 +3,8 @@
  *   gpipe, smp-simple   all forwards, then all backwards
  *   1f1b                p - i - 1 forwards, then one forward and one backward in turn
  *   interleaved         the same over chunks of layers (Megatron's virtual stages)
- *   zb-h1               1f1b with the weight gradients of stage i put off by i backwards
+ *   zb-h1               1f1b with the weight gradients of stage i put off by i
+ *                       backwards
  *   smp-interleaved     whatever is ready when the stage is free, backward first
  *
  * The last is dynamic: it is played out once with the passes' own durations to find the
@@ -47,7 +48,8 @@ struct schedule_request {
 int schedule_make(struct pass_list **out, struct arena *arena,
                   const struct schedule_request *q, struct err *err);
 
-/* Most microbatches (of a chunk) whose forward has run and whose last backward has not. */
+/* Most microbatches (of a chunk) whose forward has run and whose last backward has
+ * not. */
 int64_t schedule_in_flight(const struct pass_list *list);
 
 /* The dynamic schedule (schedule_dynamic.c). */

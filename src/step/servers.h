@@ -1,6 +1,6 @@
 /* Parameter servers in a step: one on each instance, keys spread by consistent hashing.
- * Parameter tensors are cut into slices of at most 4 MiB (MXNet's bound for large arrays:
- * a million elements), each a key. */
+ * Parameter tensors are cut into slices of at most 4 MiB (MXNet's bound for large
+ * arrays: a million elements), each a key. */
 #ifndef STEP_SERVERS_H
 #define STEP_SERVERS_H
 

@@ -5,15 +5,15 @@
  *   compute      |u0    |u1    |u2    | ...
  *   scatter (backward)         |u2 |   |u1 | ...
  *
- * Gathers and scatters of a group are on one stream, in the order of issue: both are the
- * process group's, which has one communicator.
+ * Gathers and scatters of a group are on one stream, in the order of issue: both are
+ * the process group's, which has one communicator.
  *
- * A unit is a few layers; embedding, head and what else is no layer form the root, which
- * stays gathered from the begin of forward to the end of backward.
+ * A unit is a few layers; embedding, head and what else is no layer form the root,
+ * which stays gathered from the begin of forward to the end of backward.
  *
  * In a pipeline (MODEL.md, R8.4) each chunk of a stage has its own units. They stay
- * gathered from their first forward on, unless forward reshards, and gradients stay whole,
- * until the last backward of an accumulation step drops and scatters them. */
+ * gathered from their first forward on, unless forward reshards, and gradients stay
+ * whole, until the last backward of an accumulation step drops and scatters them. */
 #include "step/shard_units.h"
 
 bool shard_is_full(const struct builder *b)
@@ -71,8 +71,8 @@ bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
     return !all || b->reduces || b->s->parallel.shard_reshard;
 }
 
-/* Lists of a part for each rank cost the host time before the collective, and it waits for
- * the GPU first (MODEL.md, R8.3). */
+/* Lists of a part for each rank cost the host time before the collective, and it waits
+ * for the GPU first (MODEL.md, R8.3). */
 static void make_lists(struct builder *b, int32_t n)
 {
     double each_s = (double)b->s->parallel.shard_degree * b->fw->shard_part_s;
@@ -85,8 +85,8 @@ static void make_lists(struct builder *b, int32_t n)
     build_label(b, "lists of parts");
 }
 
-/* Lists' parts lie apart from what the collective moves: they are copied from or to it on
- * its stream, and what they gather into is zeroed first. Yields the last task. */
+/* Lists' parts lie apart from what the collective moves: they are copied from or to it
+ * on its stream, and what they gather into is zeroed first. Yields the last task. */
 static int32_t copy_lists(struct builder *b, int32_t after, double elements,
                           double passes)
 {
@@ -275,7 +275,8 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
     return 0;
 }
 
-/* The unit's gradients go to their shards, and shards are summed over their replicas. */
+/* The unit's gradients go to their shards, and shards are summed over their
+ * replicas. */
 static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
     double size_B = (v->elements - v->experts) * states_wire_B(b->s);

@@ -44,8 +44,8 @@ static void add_gather(struct gathers g[TIMINGS], bool ahead, double elements)
     g[ahead ? AHEAD : IN_THE_OPEN].elements += elements;
 }
 
-/* Tensor i of n of a block is gathered by itself, and ahead if what lies before it leaves
- * room (MODEL.md, R8.1). `behind`: elements of the block behind it. */
+/* Tensor i of n of a block is gathered by itself, and ahead if what lies before it
+ * leaves room (MODEL.md, R8.1). `behind`: elements of the block behind it. */
 static void add_tensor(const struct builder *b, struct unit *v, const double *sizes,
                        int32_t i, int32_t n, double behind)
 {

@@ -1,5 +1,5 @@
-/* Units of sharded parameters: what is gathered together, and when it may begin. Shared by
- * shard.c, which writes their collectives. */
+/* Units of sharded parameters: what is gathered together, and when it may begin. Shared
+ * by shard.c, which writes their collectives. */
 #ifndef STEP_SHARD_UNITS_H
 #define STEP_SHARD_UNITS_H
 

@@ -7,7 +7,7 @@
 
 enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 
-/* Set-up ------------------------------------------------------------------------------- */
+/* Set-up --------------------------------------------------------------------------- */
 
 /* Sharded over all that hold the same. */
 static struct states states_held_by(const struct builder *b, enum holders h)
@@ -39,9 +39,9 @@ static bool has_buckets(const struct builder *b)
            l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
 }
 
-/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; without a pipeline they hold
- * all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's sums are
- * one flat buffer, which is reduced where it stands. */
+/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; without a pipeline they
+ * hold all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's
+ * sums are one flat buffer, which is reduced where it stands. */
 static int64_t flat_buffers_B(const struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
@@ -135,7 +135,7 @@ static int builder_init(struct builder *b, struct err *err)
     return 0;
 }
 
-/* A lone stage ------------------------------------------------------------------------- */
+/* A lone stage --------------------------------------------------------------------- */
 
 static int microbatch(struct builder *b, int64_t number, struct err *err)
 {
@@ -161,7 +161,7 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
     return 0;
 }
 
-/* The step --------------------------------------------------------------------------------- */
+/* The step ------------------------------------------------------------------------- */
 
 static int accumulation_steps(struct builder *b, const struct pass_list *order,
                               struct err *err)

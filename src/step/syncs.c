@@ -25,7 +25,8 @@ static struct trail trail_of(const struct program *p, const struct trail *trails
     return trails[task];
 }
 
-/* Whether the kernels since those that a collective waited for take no longer than it. */
+/* Whether the kernels since those that a collective waited for take no longer than
+ * it. */
 static bool is_tight(const struct program *p, const struct net *net, struct trail at,
                      const int64_t *until_ps, int32_t task)
 {

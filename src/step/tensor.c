@@ -1,5 +1,6 @@
-/* Collectives within a tensor group, of the modules that it shares: which operators they stand before or behind, by how
- * the group splits its products (MODEL.md, "Tensor parallelism"). */
+/* Collectives within a tensor group, of the modules that it shares: which operators
+ * they stand before or behind, by how the group splits its products (MODEL.md, "Tensor
+ * parallelism"). */
 #include "model/share.h"
 #include "step/builder.h"
 
@@ -82,8 +83,8 @@ static const struct rule rules[] = {
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-/* The rules that the operator's module follows; 0: it is whole. SMP splits embedding and
- * head, where at all, as Megatron does. */
+/* The rules that the operator's module follows; 0: it is whole. SMP splits embedding
+ * and head, where at all, as Megatron does. */
 static unsigned split_of(const struct builder *b, const struct op *op)
 {
     const struct parallelism *p = &b->s->parallel;
@@ -130,8 +131,8 @@ int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
     return at < 0 && bar ? tensor_find_op(ops, n, bar + 1) : at;
 }
 
-/* Attention and MLP side by side share one collective: the later one's. SMP's are modules
- * of their own, each with its own. */
+/* Attention and MLP side by side share one collective: the later one's. SMP's are
+ * modules of their own, each with its own. */
 static bool is_shared(const struct builder *b, const struct rule *r)
 {
     return b->s->model.parallel_residual && !b->settings.best_effort &&

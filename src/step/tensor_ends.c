@@ -1,7 +1,7 @@
 /* Where the residual stream passes between modules that a tensor group shares in unlike
- * ways (model/share.h): at the ends of SMP's distributed transformer, and at modules that
- * are left whole (MODEL.md, "Tensor parallelism", R5.1). T is the stream of all the
- * group's tokens.
+ * ways (model/share.h): at the ends of SMP's distributed transformer, and at modules
+ * that are left whole (MODEL.md, "Tensor parallelism", R5.1). T is the stream of all
+ * the group's tokens.
  *
  *   from   to     forward              backward
  *   OWN    ALL    all-gather T         slices
@@ -11,8 +11,9 @@
  *   OWN    SLICE  all-to-all of T / t  all-to-all of T / t
  *   SLICE  OWN    all-to-all of T / t  all-to-all of T / t
  *
- * Slices are views: they take no time. A rank's own tokens are its samples; where all were
- * fed the same ones, its part of each sequence, which is gathered (ALL) on the way. */
+ * Slices are views: they take no time. A rank's own tokens are its samples; where all
+ * were fed the same ones, its part of each sequence, which is gathered (ALL) on the
+ * way. */
 #include "model/share.h"
 #include "step/builder.h"
 
@@ -34,8 +35,8 @@ static const struct way ways[] = {
     { SHARE_SLICE, SHARE_OWN, COLL_ALLTOALL, COLL_ALLTOALL },
 };
 
-/* A place of a block where the stream goes from one module to another: an operator of its
- * forward list and one of its backward list. */
+/* A place of a block where the stream goes from one module to another: an operator of
+ * its forward list and one of its backward list. */
 struct crossing {
     enum share_stream from, to;
     struct op_comm forward, backward;
@@ -158,7 +159,7 @@ int tensor_ends_behind(struct builder *b, int32_t block, struct err *err)
     return cross_all(b, block, true, err);
 }
 
-/* Between stages ----------------------------------------------------------------------- */
+/* Between stages ------------------------------------------------------------------- */
 
 double tensor_stream_B(const struct builder *b)
 {

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
-/* Bytes on the wire and moved by kernels, of elements that have `g` bytes each. fp16: one
- * pass each way. int8: a pass for the largest of each block, one that rounds, one back;
- * every block has an fp32 scale. */
+/* Bytes on the wire and moved by kernels, of elements that have `g` bytes each. fp16:
+ * one pass each way. int8: a pass for the largest of each block, one that rounds, one
+ * back; every block has an fp32 scale. */
 enum { INT8_BLOCK = 256 };
 
 static void set_compression(struct wire *w, enum compression c, double g)
@@ -77,7 +77,7 @@ int wire_broadcast(struct builder *b, double bytes, struct coll_plan *plan,
     return 0;
 }
 
-/* Stages ---------------------------------------------------------------------------- */
+/* Stages --------------------------------------------------------------------------- */
 
 static const enum stream streams[] = {
     [COLL_AT_GPU] = STREAM_COMM,        [COLL_AT_COPY_OUT] = STREAM_TO_HOST,
@@ -194,7 +194,7 @@ void wire_send_by(struct builder *b, double bytes, int32_t comm)
                                          PART_DATA_COMM_EXPOSED, host_s, comm, ready);
 }
 
-/* Fused buffers --------------------------------------------------------------------- */
+/* Fused buffers -------------------------------------------------------------------- */
 
 struct wire_fused {
     struct arena *arena;

@@ -16,11 +16,12 @@ struct wire_way {
 /* Fills in b->wire but for its way. */
 void wire_init(struct builder *b);
 
-/* Makes the plans for a bucket of `bytes` of gradients, unless they are those made last. */
+/* Makes the plans for a bucket of `bytes` of gradients, unless they are those made
+ * last. */
 int wire_plan(struct builder *b, double bytes, struct err *err);
 
-/* Sends a bucket by the plans made: kernels that copy and compress, then its stages, one
- * task after the other. */
+/* Sends a bucket by the plans made: kernels that copy and compress, then its stages,
+ * one task after the other. */
 void wire_send(struct builder *b, double bytes);
 
 /* The same by one collective of NCCL's. */

@@ -57,8 +57,8 @@ void zero_allocate_states(struct builder *b)
         book_tensors(b, LEDGER_GRADIENTS, false);
 }
 
-/* Gradients that other ranks update die when all are reduced; this rank's own are taken to
- * be the first of the list. */
+/* Gradients that other ranks update die when all are reduced; this rank's own are taken
+ * to be the first of the list. */
 static void free_gradients_of_others(struct builder *b)
 {
     double kept[HOLDERS] = { 0 };
