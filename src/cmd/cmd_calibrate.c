@@ -86,6 +86,7 @@ static void print_term(FILE *out, const struct calibration_term *t)
             t->name, value, half, base, t->n, t->why ? "  " : "", t->why ? t->why : "");
 }
 
+/* The halves are those of 95 % confidence; the rate's is that of the last. */
 static void print_link(FILE *out, const struct calibration_link *l)
 {
     fprintf(out, "  %-34s %8.2f us -+ %.2g, then ", l->name, l->alpha_s * 1e6,
@@ -95,6 +96,8 @@ static void print_link(FILE *out, const struct calibration_link *l)
             fprintf(out, "no time a byte");
         else
             fprintf(out, "%.4g GB/s", l->rate_Bps[i] / 1e9);
+        if (i == l->n_knees && isfinite(l->rate_Bps[i]))
+            fprintf(out, " -+ %.2g", l->rate_half_Bps / 1e9);
         if (i < l->n_knees) {
             char knee[UNITS_TEXT_MAX];
             fprintf(out, " to %s, ", units_bytes_text(knee, l->knee_B[i]));
