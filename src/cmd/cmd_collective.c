@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
+#include "parallel/versions.h"
 #include "run/coll_run.h"
 
 #include <math.h>
@@ -174,8 +175,18 @@ static int set_fabric(struct work *w, const char *name)
     return 0;
 }
 
+static void warn_of_version(struct work *w)
+{
+    const char *v = w->args->nccl;
+    const char *doubt =
+        v && version_valid(v) ? version_doubt(&w->arena, "nccl", v) : NULL;
+    if (doubt)
+        fprintf(stderr, "warning: --nccl: %s\n", doubt);
+}
+
 static int prepare(struct work *w)
 {
+    warn_of_version(w);
     if (read_sizes(w->args->bytes, &w->sizes, w->err) ||
         cluster_parse(&w->cluster, w->loader, w->args->cluster))
         return -1;

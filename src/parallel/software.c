@@ -162,11 +162,16 @@ static void apply_launcher(struct reading *r)
 
 static int check_version(const struct reading *r, const char *key, const char *value)
 {
-    if (!value || version_valid(value))
+    struct cfg at = cfg_get(r->software, key);
+    if (!value)
         return 0;
-    return cfg_error(cfg_get(r->software, key),
-                     "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")",
-                     value);
+    if (!version_valid(value))
+        return cfg_error(
+            at, "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")", value);
+    const char *doubt = version_doubt(&r->loader->arena, key, value);
+    if (doubt)
+        cfg_warn(at, "%s", doubt);
+    return 0;
 }
 
 /* A release of SMP that data does not name takes the nearest below. */
@@ -193,9 +198,13 @@ int software_versions(struct reading *r)
     int rc = cfg_read(r->software, software_fields, w);
     const struct {
         const char *key, *value;
-    } all[] = { { "pytorch", w->pytorch }, { "nccl", w->nccl },
-                { "smddp", w->smddp },     { "smp", w->smp },
-                { "efa", w->efa },         { "sagemaker_sdk", w->sagemaker_sdk } };
+    } all[] = { { "pytorch", w->pytorch },
+                { "nccl", w->nccl },
+                { "horovod", w->horovod },
+                { "smddp", w->smddp },
+                { "smp", w->smp },
+                { "efa", w->efa },
+                { "sagemaker_sdk", w->sagemaker_sdk } };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (check_version(r, all[i].key, all[i].value))
             return -1;

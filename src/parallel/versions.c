@@ -22,6 +22,20 @@ static const char *const containers[][2] = {
 };
 /* clang-format on */
 
+/* First and last release that is known, the last as far as it is written: of "2" any 2.x.
+ * NCCL's are those of the table in cost/nccl.c; the others' have been released, whatever
+ * the model makes of them. */
+static const struct {
+    const char *key, *name, *first, *last;
+} known[] = {
+    { "pytorch", "PyTorch", "0.1", "2" },
+    { "nccl", "NCCL", "2.4", "2.30" },
+    { "horovod", "Horovod", "0.1", "0" },
+    { "smddp", "SMDDP", "1.0", "2" },
+    { "efa", "EFA's installer", "1", "1" },
+    { "sagemaker_sdk", "SageMaker's SDK", "1", "3" },
+};
+
 enum { DIGITS_MAX = 9 };
 
 bool version_valid(const char *v)
@@ -49,6 +63,38 @@ int version_compare(const char *a, const char *b)
         a = *a_end == '.' ? a_end + 1 : "0";
         b = *b_end == '.' ? b_end + 1 : "0";
     }
+}
+
+/* As version_compare, but b stands for all versions that begin with it. */
+static int compare_as_far(const char *a, const char *b)
+{
+    for (;;) {
+        char *a_end, *b_end;
+        long x = strtol(a, &a_end, 10), y = strtol(b, &b_end, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (*b_end != '.')
+            return 0;
+        a = *a_end == '.' ? a_end + 1 : "0";
+        b = b_end + 1;
+    }
+}
+
+const char *version_doubt(struct arena *arena, const char *key, const char *v)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(known[i].key, key) != 0)
+            continue;
+        bool older = compare_as_far(v, known[i].first) < 0;
+        if (!older && compare_as_far(v, known[i].last) <= 0)
+            return NULL;
+        return arena_printf(arena,
+                            "%s %.40s is not known (%s to %s are): taken for the "
+                            "%s of these",
+                            known[i].name, v, known[i].first, known[i].last,
+                            older ? "oldest" : "newest");
+    }
+    return NULL;
 }
 
 const char *version_nearest(const char *const *list, const char *v)

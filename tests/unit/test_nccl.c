@@ -1,9 +1,11 @@
 /* What NCCL and its plugins choose, by version, size and cluster. */
 #include "cost/nccl.h"
 #include "net_bench.h"
+#include "parallel/versions.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
+#include <string.h>
 
 void test_nccl_register(void);
 
@@ -96,6 +98,36 @@ static void test_versions(void)
     CU_ASSERT_PTR_NULL(nccl_version_get("2.12x"));
 }
 
+/* What is said to be known is what the table holds. */
+static void test_known_versions(void)
+{
+    static const struct {
+        const char *version, *doubt; /* NULL: none */
+    } rows[] = {
+        { "2.4", NULL },      { "2.4.8-1", NULL },
+        { "2.11.4", NULL },   { "2.30", NULL },
+        { "2.30.7+x", NULL }, { "2.3.7", "(2.4 to 2.30 are): taken for the oldest" },
+        { "2.31", "newest" }, { "9.9", "NCCL 9.9 is not known (2.4 to 2.30 are)" },
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *doubt = version_doubt(&arena, "nccl", rows[i].version);
+        if (!rows[i].doubt) {
+            CU_ASSERT_PTR_NULL(doubt);
+            continue;
+        }
+        CU_ASSERT_PTR_NOT_NULL_FATAL(doubt);
+        CU_ASSERT_PTR_NOT_NULL(strstr(doubt, rows[i].doubt));
+    }
+    CU_ASSERT_PTR_NULL(version_doubt(&arena, "pytorch", "2.5.1+cu124"));
+    CU_ASSERT_PTR_NOT_NULL(version_doubt(&arena, "pytorch", "9.9"));
+    CU_ASSERT_PTR_NOT_NULL(version_doubt(&arena, "horovod", "1.0"));
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.0")), "2.4");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
+    arena_release(&arena);
+}
+
 void test_nccl_register(void)
 {
     CU_pSuite s = CU_add_suite("nccl", NULL, NULL);
@@ -103,4 +135,5 @@ void test_nccl_register(void)
     CU_add_test(s, "choice of protocol", test_choice);
     CU_add_test(s, "2.4's choice of protocol", test_choice_of_2_4);
     CU_add_test(s, "versions", test_versions);
+    CU_add_test(s, "versions that are known", test_known_versions);
 }
