@@ -36,7 +36,7 @@ void report_blind_text(FILE *out, const struct regime_coverage *c)
     if (c->n)
         fprintf(out,
                 "Of %" PRId64
-                " rows that nothing was fitted to, %.0f %% lie within the "
+                " rows that no prediction was fitted to, %.0f %% lie within the "
                 "range stated of them\n",
                 c->n, 100.0 * (double)c->within / (double)c->n);
 }

@@ -150,7 +150,7 @@ void report_validation_text(FILE *out, const struct run *run, const struct summa
     if (m->recalled)
         fputs("    numbers recalled, not read in the source\n", out);
     if (m->blind)
-        fputs("    nothing was fitted to it\n", out);
+        fputs("    no prediction was fitted to it\n", out);
     fprintf(out, "  %" PRId64 " rows, %" PRId64 " dropped, %" PRId64 " failed",
             run->n_rows, run->n_dropped, run->n_failed);
     if (m->kind == MAPPING_SCENARIO)

@@ -39,7 +39,7 @@ struct mapping {
     const char *name;
     const char *source, *hardware;
     bool recalled; /* numbers from memory, not read in the source */
-    bool blind;    /* nothing was fitted to it, ranges included: no cells of regimes */
+    bool blind;    /* no prediction was fitted to it: no cells of regimes */
     enum mapping_kind kind;
     struct csv csv;
     struct filters filters;
