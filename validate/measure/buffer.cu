@@ -84,6 +84,13 @@ int buffer_read(struct measure *m, const struct buffer *b, int64_t i, double *va
     return 0;
 }
 
+int buffer_write(struct measure *m, void *to, const void *from, size_t bytes)
+{
+    TRY_CUDA(m, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, m->stream));
+    TRY_CUDA(m, cudaStreamSynchronize(m->stream));
+    return 0;
+}
+
 int64_t buffer_sets(const struct measure *m, double bytes, int64_t most)
 {
     double sets = 3.0 * (double)m->prop.l2CacheSize / bytes + 1;
