@@ -1,6 +1,7 @@
 /* Collectives of NCCL by size, for every number of GPUs from one up. Sizes are those of
  * nccl-tests: the whole buffer, of all ranks together for all-gather, reduce-scatter
  * and all-to-all. */
+#include "buffer.h"
 #include "group.h"
 #include "timing.h"
 
@@ -91,7 +92,7 @@ static int check(struct member *w, const struct buffers *b)
     float got[N];
     for (int i = 0; i < N; i++)
         ones[i] = 1;
-    TRY_CUDA(m, cudaMemcpy(b->send, ones, sizeof(got), cudaMemcpyHostToDevice));
+    TRY(buffer_write(m, b->send, ones, sizeof(got)));
     TRY(launch(w, b, 0, sizeof(got)));
     TRY_CUDA(m, cudaStreamSynchronize(m->stream));
     TRY_CUDA(m, cudaMemcpy(got, b->receive, sizeof(got), cudaMemcpyDeviceToHost));
@@ -139,7 +140,7 @@ static int run_member(struct member *w, void *arg)
     struct buffers b = { NULL, NULL };
     TRY_CUDA(m, cudaMalloc((void **)&b.send, (size_t)size_most));
     TRY_CUDA(m, cudaMalloc((void **)&b.receive, (size_t)size_most));
-    TRY_CUDA(m, cudaMemset(b.send, 0, (size_t)size_most));
+    TRY_CUDA(m, cudaMemsetAsync(b.send, 0, (size_t)size_most, m->stream));
     int rc = check(w, &b);
     if (rc == 0)
         rc = run_sizes(w, &b, (struct shared *)arg);

@@ -65,7 +65,7 @@ static int granularity(struct measure *m, size_t size)
     row_begin(m, "allocation");
     row_int(m, "bytes", (int64_t)size);
     if (status == cudaSuccess) {
-        row_real(m, "taken_bytes", (double)(before - after) / CHUNKS);
+        row_real(m, "taken_bytes", ((double)before - (double)after) / CHUNKS);
         row_real(m, "malloc_s", took_s);
     } else {
         cudaGetLastError();

@@ -147,7 +147,7 @@ static int sm_clock(struct measure *m, double *hz)
     return 0;
 }
 
-/* Products back to back for `seconds`; the time of one at the end of it. */
+/* Products back to back for `seconds`, once at least; the time of one at the end. */
 static int heat(struct measure *m, struct products *x, double burst_s, double seconds,
                 double *last_s)
 {
@@ -157,7 +157,7 @@ static int heat(struct measure *m, struct products *x, double burst_s, double se
     cudaEvent_t begin, end;
     TRY_CUDA(m, cudaEventCreate(&begin));
     TRY_CUDA(m, cudaEventCreate(&end));
-    while (measure_now_s() < until) {
+    do {
         TRY_CUDA(m, cudaEventRecord(begin, m->stream));
         for (int i = 0; i < batch; i++)
             TRY(launch_product(m, x, i));
@@ -165,7 +165,7 @@ static int heat(struct measure *m, struct products *x, double burst_s, double se
         TRY_CUDA(m, cudaEventSynchronize(end));
         TRY_CUDA(m, cudaEventElapsedTime(&ms, begin, end));
         *last_s = 1e-3 * (double)ms / batch;
-    }
+    } while (measure_now_s() < until);
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     return 0;

@@ -1,5 +1,6 @@
 #include "product_fp8.h"
 
+#include "buffer.h"
 #include "session.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ static int set_what(struct measure *m, struct product_fp8 *p)
     cublasOperation_t turn = CUBLAS_OP_T, keep = CUBLAS_OP_N;
     float one = 1;
     TRY_CUDA(m, cudaMalloc((void **)&p->scale, sizeof(one)));
-    TRY_CUDA(m, cudaMemcpy(p->scale, &one, sizeof(one), cudaMemcpyHostToDevice));
+    TRY(buffer_write(m, p->scale, &one, sizeof(one)));
     TRY_BLAS(m, cublasLtMatmulDescCreate(&p->what, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     const struct {
         cublasLtMatmulDescAttributes_t key;

@@ -1,6 +1,9 @@
 /* Kernels over rows: norms, softmax, biases, losses. A block has a row. */
 #include "vec8.cuh"
 
+/* Of threads_of: however a compiler uses registers, such a block can be launched. */
+#define ROW_BLOCK __launch_bounds__(1024)
+
 /* --- biases ----------------------------------------------------------------------- */
 
 static __global__ void bias_add8(dtype_t t, void *y, const void *bias, int64_t eights,
@@ -89,8 +92,9 @@ void kernel_bias_grad(cudaStream_t stream, dtype_t dtype, void *dbias, const voi
 
 /* --- norms ------------------------------------------------------------------------ */
 
-static __global__ void norm_row(dtype_t t, void *y, float *stats, const void *x,
-                                const void *gamma, const void *beta, int64_t columns)
+static __global__ void ROW_BLOCK norm_row(dtype_t t, void *y, float *stats,
+                                          const void *x, const void *gamma,
+                                          const void *beta, int64_t columns)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     float sum = 0, squares = 0;
@@ -131,9 +135,10 @@ void kernel_norm(cudaStream_t stream, dtype_t dtype, void *y, float *stats,
 
 /* dx = scale (g dy - mean(g dy) - z mean(g dy z)), z the normalised x; without the
  * first mean where none was taken. */
-static __global__ void norm_bwd_row(dtype_t t, void *dx, const void *dy, const void *x,
-                                    const float *stats, const void *gamma, bool centred,
-                                    int64_t columns)
+static __global__ void ROW_BLOCK norm_bwd_row(dtype_t t, void *dx, const void *dy,
+                                              const void *x, const float *stats,
+                                              const void *gamma, bool centred,
+                                              int64_t columns)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     float mean = stats[2 * row], scale = stats[2 * row + 1], first = 0, second = 0;
@@ -203,8 +208,8 @@ void kernel_norm_bwd(cudaStream_t stream, dtype_t dtype, void *dx, void *dgamma,
 
 /* --- softmax ---------------------------------------------------------------------- */
 
-static __global__ void softmax_row(dtype_t t, void *y, const void *x, float scale,
-                                   bool causal, int64_t columns)
+static __global__ void ROW_BLOCK softmax_row(dtype_t t, void *y, const void *x,
+                                             float scale, bool causal, int64_t columns)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     int64_t seen = causal ? row % columns + 1 : columns;
@@ -243,8 +248,9 @@ void kernel_softmax(cudaStream_t stream, dtype_t dtype, void *y, const void *x,
         dtype, y, x, scale, causal, columns);
 }
 
-static __global__ void softmax_bwd_row(dtype_t t, void *dx, const void *dy,
-                                       const void *y, float scale, int64_t columns)
+static __global__ void ROW_BLOCK softmax_bwd_row(dtype_t t, void *dx, const void *dy,
+                                                 const void *y, float scale,
+                                                 int64_t columns)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     float sum = 0;
@@ -275,8 +281,9 @@ void kernel_softmax_bwd(cudaStream_t stream, dtype_t dtype, void *dx, const void
 
 /* --- cross-entropy ---------------------------------------------------------------- */
 
-static __global__ void loss_row(dtype_t t, float *loss, float *lse, const void *x,
-                                const int *labels, int64_t columns, int64_t words)
+static __global__ void ROW_BLOCK loss_row(dtype_t t, float *loss, float *lse,
+                                          const void *x, const int *labels,
+                                          int64_t columns, int64_t words)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     float top = -INFINITY, sum = 0;
@@ -312,9 +319,10 @@ void kernel_loss(cudaStream_t stream, dtype_t dtype, float *loss, float *lse,
                                                       columns, words);
 }
 
-static __global__ void loss_bwd_row(dtype_t t, void *dx, const float *lse,
-                                    const void *x, const int *labels, float share,
-                                    int64_t columns, int64_t words)
+static __global__ void ROW_BLOCK loss_bwd_row(dtype_t t, void *dx, const float *lse,
+                                              const void *x, const int *labels,
+                                              float share, int64_t columns,
+                                              int64_t words)
 {
     int64_t row = blockIdx.x, eights = columns / 8;
     float top = lse[row];

@@ -276,6 +276,10 @@ static int run_member(struct member *member, void *arg)
     step_run_free(&s.run);
     if (s.talk)
         cudaStreamDestroy(s.talk);
+    if (s.ready)
+        cudaEventDestroy(s.ready);
+    if (s.done)
+        cudaEventDestroy(s.done);
     return rc;
 }
 

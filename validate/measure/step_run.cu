@@ -1,5 +1,6 @@
 #include "step_run.h"
 
+#include "buffer.h"
 #include "kernels.h"
 
 #include <cuda_bf16.h>
@@ -50,6 +51,7 @@ static int set_index(struct measure *m, struct step_run *r, int which, uint32_t 
 {
     const struct step_plan *p = r->plan;
     int64_t rows = p->batch * p->sequence;
+    TRY_CUDA(m, cudaMalloc((void **)&r->index[which], (size_t)rows * sizeof(int)));
     int *host = (int *)malloc((size_t)rows * sizeof(*host));
     if (!host)
         return measure_fail(m, "out of memory");
@@ -60,14 +62,9 @@ static int set_index(struct measure *m, struct step_run *r, int which, uint32_t 
                                  : (int64_t)(seed >> 8) % p->model.words;
         host[i] = (int)v;
     }
-    cudaError_t status =
-        cudaMalloc((void **)&r->index[which], (size_t)rows * sizeof(int));
-    if (status == cudaSuccess)
-        status = cudaMemcpy(r->index[which], host, (size_t)rows * sizeof(int),
-                            cudaMemcpyHostToDevice);
+    int rc = buffer_write(m, r->index[which], host, (size_t)rows * sizeof(*host));
     free(host);
-    TRY_CUDA(m, status);
-    return 0;
+    return rc;
 }
 
 static int allocate(struct measure *m, struct step_run *r)
