@@ -9,15 +9,18 @@ Models are those of transformers where it is installed (made from their configur
 nothing is fetched), else stacks of torch's own modules of the same sizes. Each is run
 eagerly and through torch.compile, in bf16 autocast over fp32 weights; --precisions tf32
 adds fp32 with products in TF32.
-A step that fails (out of memory, no compiler) is recorded with its error; what the time
-does not reach is left out. A file that is there already is gone on with: steps that it has
+A step that fails (out of memory, no compiler, a loss that is no number) is recorded with
+its error; what the time does not reach is left out, and a step (or its compiler) that is
+still at it 10 s behind the budget is given up. A file that is there already is gone on with: steps that it has
 are not run again.
 """
 import argparse
 import datetime
 import gc
 import json
+import math
 import os
+import signal
 import statistics
 import time
 
@@ -34,6 +37,7 @@ MODELS = {
 
 
 SETTLE_S = 2.0  # of steps before any is timed: clocks are those of long work then
+GRACE_S = 10.0  # behind the budget, until what is under way is given up
 
 
 def config_of(m):
@@ -144,14 +148,29 @@ def time_step(m, batch, mode, precision, steps):
     for _ in range(steps):
         took, loss = timed(step)
         times.append(took)
+    last = float(loss)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise FloatingPointError(f"the loss is {first} at first, {last} at last")
     quarter = sorted(times)
     median = statistics.median(times)
     return dict(library=library, attention=attention, parameters=parameters,
                 time_s=median,
                 spread=(quarter[3 * len(times) // 4] - quarter[len(times) // 4]) / median,
-                repetitions=steps, loss_first=first, loss_last=float(loss),
+                repetitions=steps, loss_first=first, loss_last=last,
                 allocated_bytes=torch.cuda.max_memory_allocated(),
                 reserved_bytes=torch.cuda.max_memory_reserved())
+
+
+class OutOfTime(BaseException):
+    """No Exception, so that nothing takes it for a failure of the step."""
+
+
+def end_after(seconds):
+    """Raises OutOfTime in so many seconds."""
+    def ring(number, frame):
+        raise OutOfTime
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def forget():
@@ -276,6 +295,25 @@ def measure_step(m, row, steps):
     return row
 
 
+def measure(args, out):
+    """All rows, until the budget is spent."""
+    begun = time.monotonic()
+    flash_rows(out, begun + args.budget / 4)
+    for m, row in wanted(args):
+        if out.has(row):
+            continue
+        if time.monotonic() > begun + args.budget:
+            raise OutOfTime
+        forget()
+        row = measure_step(m, row, args.steps)
+        out.add(row)
+        print(row["model"], row["batch"], row["mode"], row["precision"],
+              row.get("time_s", row.get("error")), flush=True)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    out.tree["complete"] = True
+    out.save()
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--out", required=True)
@@ -284,7 +322,7 @@ def main():
     words.add_argument("--modes", default="eager,compiled")
     words.add_argument("--precisions", default="amp_bf16")
     words.add_argument("--budget", type=float, default=1e9,
-                       help="seconds; no step is begun behind them")
+                       help="seconds; no step is begun behind them, none goes on for long")
     args = words.parse_args()
     for name in args.only.split(","):
         if name not in MODELS:
@@ -294,22 +332,11 @@ def main():
     if not torch.cuda.is_available():
         print("pytorch_step.py: no GPU to measure")
         raise SystemExit(3)
-    begun = time.monotonic()
-    out = Output(args.out)
-    flash_rows(out, begun + args.budget / 4)
-    for m, row in wanted(args):
-        if out.has(row):
-            continue
-        if time.monotonic() > begun + args.budget:
-            print("no time is left: run again to go on")
-            return
-        forget()
-        row = measure_step(m, row, args.steps)
-        out.add(row)
-        print(row["model"], row["batch"], row["mode"], row["precision"],
-              row.get("time_s", row.get("error")), flush=True)
-    out.tree["complete"] = True
-    out.save()
+    end_after(args.budget + GRACE_S)
+    try:
+        measure(args, Output(args.out))
+    except OutOfTime:
+        print("no time is left: run again to go on")
 
 
 if __name__ == "__main__":
