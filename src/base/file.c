@@ -118,6 +118,21 @@ int file_out_open(struct file_out *out, const char *path, struct err *err)
     return rc;
 }
 
+int file_out_check(const char *path, struct err *err)
+{
+    struct file_out out;
+    struct stat st;
+    bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (special) /* opening a pipe waits for its reader, and tells it of an end */
+        return access(path, W_OK) ? cannot_write(path, err) : 0;
+    if (file_out_open(&out, path, err))
+        return -1;
+    file_out_abandon(&out);
+    return 0;
+}
+
 int file_out_commit(struct file_out *out, struct err *err)
 {
     int rc = fflush(out->stream) || ferror(out->stream) ? -1 : 0;
@@ -191,6 +206,15 @@ int dir_out_open(struct dir_out *out, const char *path, struct err *err)
     cannot_write(path, err);
     dir_out_abandon(out);
     return -1;
+}
+
+int dir_out_check(const char *path, struct err *err)
+{
+    struct dir_out out;
+    if (dir_out_open(&out, path, err))
+        return -1;
+    dir_out_abandon(&out);
+    return 0;
 }
 
 int dir_out_commit(struct dir_out *out, struct err *err)

@@ -18,6 +18,8 @@ struct file_out {
     char *path, *temp; /* temp is NULL for standard output */
 };
 
+/* Whether file_out_open would succeed now; leaves nothing behind. */
+int file_out_check(const char *path, struct err *err);
 int file_out_open(struct file_out *out, const char *path, struct err *err);
 int file_out_commit(struct file_out *out, struct err *err);
 void file_out_abandon(struct file_out *out); /* harmless after commit */
@@ -28,6 +30,8 @@ struct dir_out {
     char *path, *temp; /* temp is where to write */
 };
 
+/* Whether dir_out_open would succeed now; leaves nothing behind. */
+int dir_out_check(const char *path, struct err *err);
 int dir_out_open(struct dir_out *out, const char *path, struct err *err);
 int dir_out_commit(struct dir_out *out, struct err *err);
 void dir_out_abandon(struct dir_out *out); /* harmless after commit */

@@ -22,7 +22,7 @@ struct args {
 
 /* clang-format off */
 static const struct option options[] = {
-    { "--out", OPTION_STRING, AT(out), "FILE", "the profile (\"-\": standard output)", 0, 0, NULL },
+    { "--out", OPTION_OUT, AT(out), "FILE", "the profile (\"-\": standard output)", 0, 0, NULL },
     { "--base", OPTION_STRING, AT(base), "NAME", "GPU or fabric whose terms stand where nothing was measured", 0, 0, NULL },
     { "--device", OPTION_STRING, AT(device), "TEXT", "only what was measured on devices named so", 0, 0, NULL },
     { "--fabric", OPTION_FLAG, AT(fabric), NULL, "fit the collectives, though there are kernels, too", 0, 0, NULL },

@@ -53,8 +53,8 @@ static const struct option options[] = {
     { "--network", OPTION_ENUM, AT(network), "FIDELITY", "analytic, flow (default) or chunk: closed forms to messages", 0, 0, fidelity_names },
     { "--unfold", OPTION_FLAG, AT(unfold), NULL, "simulate every instance", 0, 0, NULL },
     { "--explain", OPTION_FLAG, AT(explain), NULL, "say what was chosen, and where the time goes", 0, 0, NULL },
-    { "--plot", OPTION_STRING, AT(plot), "FILE", "bus bandwidth against size, with what was measured (.svg, .png, .pdf)", 0, 0, NULL },
-    { "--json", OPTION_STRING, AT(json), "FILE", "results as JSON (\"-\": standard output)", 0, 0, NULL },
+    { "--plot", OPTION_OUT, AT(plot), "FILE", "bus bandwidth against size, with what was measured (.svg, .png, .pdf)", 0, 0, NULL },
+    { "--json", OPTION_OUT, AT(json), "FILE", "results as JSON (\"-\": standard output)", 0, 0, NULL },
     { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
 };
 /* clang-format on */

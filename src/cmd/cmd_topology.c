@@ -10,15 +10,17 @@
 #include <stdio.h>
 
 /* clang-format off */
-#define WORD(n, m, v, h) \
-    { .name = (n), .type = OPTION_STRING, .at = offsetof(struct topology_args, m), \
+#define WORD(n, m, v, h) WORD_OF(OPTION_STRING, n, m, v, h)
+#define OUT(n, m, v, h) WORD_OF(OPTION_OUT, n, m, v, h)
+#define WORD_OF(t, n, m, v, h) \
+    { .name = (n), .type = (t), .at = offsetof(struct topology_args, m), \
       .value = (v), .help = (h) }
 
 static const struct option options[] = {
-    WORD("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
+    OUT("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
     WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
-    WORD("--out", out, "FILE", "write the instance there; standard output by default"),
+    OUT("--out", out, "FILE", "write the instance there; standard output by default"),
     WORD("--name", words.name, "NAME", "its title in what `smsim topology` shows"),
     WORD("--like", words.like, "INSTANCE", "take what the file leaves open from there"),
     WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not tell"),

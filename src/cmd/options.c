@@ -1,5 +1,8 @@
 #include "cmd/options.h"
 
+#include "base/err.h"
+#include "base/file.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -100,6 +103,8 @@ static int store(const struct usage *u, const struct option *o, const char *text
         *(bool *)at = true;
         return OPTIONS_GO_ON;
     case OPTION_STRING:
+    case OPTION_OUT:
+    case OPTION_OUT_DIR:
         *(const char **)at = text;
         return OPTIONS_GO_ON;
     case OPTION_LIST:
@@ -135,6 +140,23 @@ static int one_option(const struct usage *u, int argc, char **argv, int *i, void
     return unknown(u, name);
 }
 
+/* Before the work whose result they are to hold, not after it. */
+static int check_outputs(const struct usage *u, const void *args)
+{
+    struct err err = { 0 };
+    for (const struct option *o = u->options; o->name; o++) {
+        bool dir = o->type == OPTION_OUT_DIR;
+        if (!dir && o->type != OPTION_OUT)
+            continue;
+        const char *path = *(const char *const *)((const char *)args + o->at);
+        if (path && (dir ? dir_out_check(path, &err) : file_out_check(path, &err))) {
+            fprintf(stderr, "smsim %s: %s: %s\n", u->command, o->name, err.text);
+            return OPTIONS_NO_OUT;
+        }
+    }
+    return OPTIONS_GO_ON;
+}
+
 int options_parse(const struct usage *u, int argc, char **argv, void *args,
                   struct option_list *words)
 {
@@ -163,5 +185,5 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
                 "an argument", u->command, u->arguments);
         return OPTIONS_WRONG;
     }
-    return OPTIONS_GO_ON;
+    return check_outputs(u, args);
 }

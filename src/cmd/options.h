@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 enum option_type {
-    OPTION_FLAG,   /* bool */
-    OPTION_STRING, /* const char * */
-    OPTION_INT,    /* int64_t within min..max */
-    OPTION_REAL,   /* double within min..max */
-    OPTION_ENUM,   /* int, by names */
-    OPTION_LIST,   /* struct option_list: may be given several times */
+    OPTION_FLAG,    /* bool */
+    OPTION_STRING,  /* const char * */
+    OPTION_OUT,     /* likewise, a file to write: that it can be is checked at once */
+    OPTION_OUT_DIR, /* likewise, a directory that is new or empty */
+    OPTION_INT,     /* int64_t within min..max */
+    OPTION_REAL,    /* double within min..max */
+    OPTION_ENUM,    /* int, by names */
+    OPTION_LIST,    /* struct option_list: may be given several times */
 };
 
 enum { OPTION_LIST_MAX = 64 };
@@ -43,12 +45,12 @@ struct usage {
     int min_positional, max_positional;
 };
 
-/* What reading a command line came to; the first three are exit codes. */
-enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED = 0, OPTIONS_WRONG = 2 };
+/* What reading a command line came to; all but the first are exit codes. */
+enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED, OPTIONS_WRONG = 2, OPTIONS_NO_OUT = 3 };
 
 /* Fills args by the table; positional words are collected into `words`. "--name value"
  * and "--name=value" are the same, "--" ends options, "-" is a word. Prints help, or
- * what is wrong (with the nearest option), itself. */
+ * what is wrong (with the nearest option; outputs that cannot be written), itself. */
 int options_parse(const struct usage *usage, int argc, char **argv, void *args,
                   struct option_list *words);
 

@@ -89,9 +89,10 @@ const char *version_doubt(struct arena *arena, const char *key, const char *v)
         if (!older && compare_as_far(v, known[i].last) <= 0)
             return NULL;
         return arena_printf(arena,
-                            "%s %.40s is not known (%s to %s are): taken for the "
+                            "%s %.40s is not known (%s to %s%s are): taken for the "
                             "%s of these",
                             known[i].name, v, known[i].first, known[i].last,
+                            strchr(known[i].last, '.') ? "" : ".x",
                             older ? "oldest" : "newest");
     }
     return NULL;

@@ -127,6 +127,32 @@ static void test_errors(void)
     CU_ASSERT_STRING_EQUAL(err.text, expect);
 }
 
+/* Checks say what opening would, and leave no trace, not even of an old file's time. */
+static void test_checks(void)
+{
+    char path[128], pipe[128];
+    struct err err = { 0 };
+    struct stat st;
+    CU_ASSERT_EQUAL(file_out_check("-", &err), 0);
+    CU_ASSERT_EQUAL(file_out_check("/dev/null", &err), 0);
+    CU_ASSERT_EQUAL(file_out_check(in_dir(path, "new"), &err), 0);
+    CU_ASSERT_EQUAL(stat(path, &st), -1);
+    CU_ASSERT_EQUAL(dir_out_check(path, &err), 0);
+    CU_ASSERT_EQUAL(stat(path, &st), -1);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(in_dir(pipe, "pipe"), 0600), 0);
+    CU_ASSERT_EQUAL(file_out_check(pipe, &err), 0); /* does not wait for a reader */
+    CU_ASSERT(!err.set);
+    CU_ASSERT_EQUAL(file_out_check(dir, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is a directory"));
+    err.set = false;
+    CU_ASSERT_EQUAL(dir_out_check(dir, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "is not empty"));
+    err.set = false;
+    CU_ASSERT_EQUAL(file_out_check(in_dir(path, "none/b"), &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot be written"));
+    unlink(pipe);
+}
+
 static void test_full_device(void)
 {
     struct file_out out;
@@ -166,6 +192,7 @@ void test_file_register(void)
     CU_add_test(suite, "abandon keeps the old", test_abandon_keeps_the_old);
     CU_add_test(suite, "a link stays one", test_link_stays);
     CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "outputs checked beforehand", test_checks);
     CU_add_test(suite, "full device", test_full_device);
     CU_add_test(suite, "a child", test_child);
 }
