@@ -75,7 +75,7 @@ static int disagreement(struct cfg at, const struct batch *x, int64_t known)
     return -1;
 }
 
-/* The factor that global_batch_size leaves open: the micro batch when that is not
+/* The factor that global_batch_size leaves open: the micro-batch when that is not
  * given, else what repeats it; NULL when everything is given. */
 static int64_t *open_factor(const struct training_words *w, bool pipelined,
                             struct batch *x)

@@ -11,22 +11,6 @@
 
 enum { WIDTH = 88, PLANS_SHOWN = 10, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
 
-static const char *const part_texts[PART_N] = {
-    [PART_COMPUTE] = "compute",
-    [PART_RECOMPUTE] = "recomputation",
-    [PART_TENSOR_COMM] = "tensor-parallel communication",
-    [PART_PIPELINE_COMM] = "pipeline communication",
-    [PART_PIPELINE_BUBBLE] = "pipeline bubble",
-    [PART_CONTEXT_COMM] = "context-parallel communication",
-    [PART_EXPERT_COMM] = "expert communication",
-    [PART_DATA_COMM_EXPOSED] = "gradient communication",
-    [PART_DATA_COMM_HIDDEN] = "hidden gradient communication",
-    [PART_OPTIMIZER] = "optimizer",
-    [PART_OFFLOAD_EXPOSED] = "offload",
-    [PART_INPUT_WAIT] = "waiting for input",
-    [PART_OTHER] = "host and waiting",
-};
-
 static void wrap(FILE *out, const char *first, const char *text)
 {
     report_wrap(out, first, "    ", text, WIDTH);
@@ -190,7 +174,7 @@ static void print_parts(FILE *out, const struct plan_entry *e)
     char time[UNITS_TEXT_MAX];
     for (int i = 0; i < PART_N; i++)
         if (i != PART_DATA_COMM_HIDDEN && e->result.parts_s[i] > 0)
-            fprintf(out, "  %-31s %10s %5.1f %%\n", part_texts[i],
+            fprintf(out, "  %-31s %10s %5.1f %%\n", report_part_texts[i],
                     units_time_text(time, e->result.parts_s[i]),
                     100 * e->result.parts_s[i] / e->result.step_time_s);
 }
@@ -231,7 +215,7 @@ static void print_alternative(FILE *out, const struct plan_report *r,
         fprintf(out, "  needs %s\n", units_bytes_text(more, (double)x->peak_B));
     else if (a->worse_s > 0)
         fprintf(out, "  %s more %s\n", units_time_text(more, a->worse_s),
-                part_texts[a->worse]);
+                report_part_texts[a->worse]);
     else
         fprintf(out, "  no slower\n");
 }
@@ -242,7 +226,7 @@ static void print_why(FILE *out, const struct plan_report *r)
     const struct plan_entry *best = &r->outcome->entries[0];
     fprintf(out, "\nWhere the best plan's step goes\n");
     print_parts(out, best);
-    fprintf(out, "  what holds it back most: %s\n", part_texts[w->bottleneck]);
+    fprintf(out, "  what holds it back most: %s\n", report_part_texts[w->bottleneck]);
     print_sensitivities(out, r);
     if (w->n_alternatives)
         fprintf(out, "\nOne change away\n");

@@ -48,6 +48,9 @@ void report_blind_text(FILE *out, const struct regime_coverage *c);
 
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
 
+/* What each part of a step is called for people, [PART_N]. */
+extern const char *const report_part_texts[];
+
 /* regime_cells' tree as a file, one cell a line. */
 int report_regimes_write(json_t *tree, const char *path, struct err *err);
 

@@ -102,8 +102,7 @@ static void print_bar(FILE *out, double share, char fill)
     fputc('\n', out);
 }
 
-/* What each part is called for people. */
-static const char *const part_texts[PART_N] = {
+const char *const report_part_texts[PART_N] = {
     [PART_COMPUTE] = "compute",
     [PART_RECOMPUTE] = "recomputation",
     [PART_TENSOR_COMM] = "tensor-parallel communication",
@@ -111,10 +110,10 @@ static const char *const part_texts[PART_N] = {
     [PART_PIPELINE_BUBBLE] = "pipeline bubble",
     [PART_CONTEXT_COMM] = "context-parallel communication",
     [PART_EXPERT_COMM] = "expert communication",
-    [PART_DATA_COMM_EXPOSED] = "gradient communication, exposed",
-    [PART_DATA_COMM_HIDDEN] = "gradient communication, hidden",
+    [PART_DATA_COMM_EXPOSED] = "exposed gradient communication",
+    [PART_DATA_COMM_HIDDEN] = "hidden gradient communication",
     [PART_OPTIMIZER] = "optimizer",
-    [PART_OFFLOAD_EXPOSED] = "offload, exposed",
+    [PART_OFFLOAD_EXPOSED] = "exposed offload",
     [PART_INPUT_WAIT] = "waiting for input",
     [PART_OTHER] = "host and waiting",
 };
@@ -125,7 +124,7 @@ static void print_part(FILE *out, const struct simulate_result *r, int part, cha
     double share = r->step_time_s > 0 ? r->parts_s[part] / r->step_time_s : 0;
     if (r->parts_s[part] <= 0)
         return;
-    fprintf(out, "  %-31s %10s %5.1f %%", part_texts[part],
+    fprintf(out, "  %-31s %10s %5.1f %%", report_part_texts[part],
             units_time_text(time, r->parts_s[part]), 100 * share);
     print_bar(out, share, fill);
 }

@@ -178,9 +178,22 @@ static void test_wrap(void)
     }
 }
 
+/* Every part has a name, no two the same, that the column of names holds. */
+static void test_part_texts(void)
+{
+    enum { COLUMN = 31 };
+    for (int i = 0; i < PART_N; i++) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(report_part_texts[i]);
+        CU_ASSERT(strlen(report_part_texts[i]) <= COLUMN);
+        for (int k = 0; k < i; k++)
+            CU_ASSERT_STRING_NOT_EQUAL(report_part_texts[i], report_part_texts[k]);
+    }
+}
+
 void test_report_register(void)
 {
     CU_pSuite suite = CU_add_suite("report", NULL, NULL);
+    CU_add_test(suite, "names of parts", test_part_texts);
     CU_add_test(suite, "JSON has the contract's keys", test_json_keys);
     CU_add_test(suite, "JSON of the cost", test_json_cost);
     CU_add_test(suite, "text", test_text);
