@@ -75,6 +75,7 @@ static const struct cfg_field fields[] = {
     CFG_REAL("host_spread", T, fw.host_spread, 0, 10),
     CFG_REAL("host_spread_tensor", T, fw.host_spread_tensor, 0, 10),
     CFG_BOOL("tensor_overlap", T, fw.tensor_overlap),
+    CFG_BOOL("sums_each_input", T, fw.sums_each_input),
     CFG_BOOL("send_overlap", T, fw.send_overlap),
     CFG_REAL("tensor_hidden_frac", T, fw.tensor_hidden_frac, 0, 1),
     BYTES_EACH("accumulate", accumulate_B),

@@ -81,6 +81,8 @@ struct framework {
     /* tensor parallelism */
     bool
         tensor_overlap; /* backward's sums of activations beside gradients of weights */
+    bool sums_each_input; /* products that share their input are modules which sum its
+                             gradient one by one; else together (MODEL.md, 8.24) */
     double tensor_hidden_frac; /* share of all its bytes that pass within the products
                                   beside them, cut into pieces */
     bool send_overlap;         /* Megatron: stages go on while they send */

@@ -6,8 +6,15 @@
 
 #include <string.h>
 
-/* How it is split; NORMS: norms see a slice of the columns. */
-enum { REDUCE = 1 << 0, SCATTER = 1 << 1, COLUMNS = 1 << 2, NORMS = 1 << 3 };
+/* How it is split; NORMS: norms see a slice of the columns; EACH: products that share
+ * their input sum its gradient one by one. */
+enum {
+    REDUCE = 1 << 0,
+    SCATTER = 1 << 1,
+    COLUMNS = 1 << 2,
+    NORMS = 1 << 3,
+    EACH = 1 << 4,
+};
 
 enum extent {
     EXTENT_X,      /* activations of all tokens */
@@ -38,6 +45,10 @@ static const struct rule rules[] = {
     { REDUCE, true, true, "up_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { REDUCE, true, true, "qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { REDUCE, true, true, "cross_value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    /* besides these, where every product is a module with a sum of its own */
+    { EACH, true, true, "gate_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { EACH, true, true, "query_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { EACH, true, true, "key_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     /* sequence parallelism, and the reading of SMP "memory" that gathers inputs */
     { SCATTER, false, true, "word_gather", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { SCATTER, false, false, "qkv|query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
@@ -94,7 +105,7 @@ static unsigned split_of(const struct builder *b, const struct op *op)
     if (p->sequence_parallel)
         return SCATTER;
     if (share.stream != SHARE_SLICE)
-        return REDUCE;
+        return b->fw->sums_each_input ? REDUCE | EACH : REDUCE;
     return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER : COLUMNS);
 }
 
@@ -132,10 +143,11 @@ int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
 }
 
 /* Attention and MLP side by side share one collective: the later one's. SMP's are
- * modules of their own, each with its own. */
+ * modules of their own, each with its own, as are products that sum one by one. */
 static bool is_shared(const struct builder *b, const struct rule *r)
 {
     return b->s->model.parallel_residual && !b->settings.best_effort &&
+           !b->fw->sums_each_input &&
            (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
             (r->op == COLL_ALL_GATHER &&
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));

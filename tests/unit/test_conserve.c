@@ -42,6 +42,16 @@ static const char experts_text[] =
     "'optimizer': '" optimizer "' } }"
 #define JOB(precision, framework) JOB_OF(precision, framework, "adam")
 
+#define LLAMA_ON(framework)                                                           \
+    "{ 'model': { 'model_type': 'llama', 'num_hidden_layers': 8, 'hidden_size': 512," \
+    "             'num_attention_heads': 16, 'num_key_value_heads': 16,"              \
+    "             'intermediate_size': 1024, 'vocab_size': 8192,"                     \
+    "             'max_position_embeddings': 256 },"                                  \
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                        \
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "    \
+    "'fp16', 'attention': 'flash', 'microbatches': 4, 'framework': '" framework       \
+    "' } }"
+
 static const char tensors_text[] = JOB("fp16", "deepspeed-zero3");
 static const char lists_text[] = JOB("fp16", "deepspeed-zero3-2021");
 
@@ -83,6 +93,17 @@ static void test_tensor(void)
           M * ((4 * L + 2) * x_B + losses_B));
     check(base_text, "tensor=4 sequence_parallel=true", CHANNEL_TENSOR,
           COLL_REDUCE_SCATTER, M * (4 * L + 2) * x_B);
+}
+
+/* Of Llama's layer q, k, v, gate and up have an input's gradient each, which profiles
+ * sum one by one, or those of one input together. */
+static void test_tensor_sums(void)
+{
+    double losses_B = 3.0 * B * S * 4;
+    check(LLAMA_ON("megatron-deepspeed"), "tensor=4", CHANNEL_TENSOR, COLL_ALL_REDUCE,
+          M * (((2 + 2) * L + 2) * x_B + losses_B));
+    check(LLAMA_ON("atorch-deepspeed"), "tensor=4", CHANNEL_TENSOR, COLL_ALL_REDUCE,
+          M * (((2 + 5) * L + 2) * x_B + losses_B));
 }
 
 static void test_pipeline(void)
@@ -325,6 +346,7 @@ void test_conserve_register(void)
 {
     CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
     CU_add_test(s, "tensor groups exchange the residual stream", test_tensor);
+    CU_add_test(s, "modules of a tensor group sum one by one", test_tensor_sums);
     CU_add_test(s, "stages hand on the residual stream", test_pipeline);
     CU_add_test(s, "outputs of all microbatches", test_outputs);
     CU_add_test(s, "gradients and shards go over the wire", test_data);
