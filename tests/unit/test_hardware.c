@@ -100,17 +100,16 @@ static void test_gpus(void)
     cfg_loader_release(&loader);
 }
 
-/* A mesh GPU has all its links in use: six on eight GPUs. */
+/* A mesh GPU has all its links in use: six on eight GPUs and on Jean Zay's four. */
 static void test_mesh_rows(void)
 {
     static const struct {
         const char *name;
         int64_t row[4]; /* links of GPUs 0 to 3 */
     } cases[] = {
-        { "p3.16xlarge", { 6, 6, 6, 6 } },
-        { "p3dn.24xlarge", { 6, 6, 6, 6 } },
-        { "dgx-1v-16gb", { 6, 6, 6, 6 } },
-        { "p3.8xlarge", { 4, 4, 5, 5 } },
+        { "p3.16xlarge", { 6, 6, 6, 6 } },        { "p3dn.24xlarge", { 6, 6, 6, 6 } },
+        { "dgx-1v-16gb", { 6, 6, 6, 6 } },        { "p3.8xlarge", { 4, 4, 5, 5 } },
+        { "v100-32gb-4gpu-opa", { 6, 6, 6, 6 } },
     };
     struct cfg_loader loader;
 
