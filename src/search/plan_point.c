@@ -203,7 +203,7 @@ static void take(struct plan_result *r, struct simulate_result *s,
 {
     trust_judge(s, job->trust, diags, scenario);
     trust_range(&s->trust, s->step_time_s, r->range_s);
-    r->tie_error = trust_tie(&s->trust);
+    r->tie_error = s->trust.tie;
     r->known = isfinite(s->step_time_s) && s->step_time_s > 0;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;

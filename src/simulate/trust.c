@@ -178,7 +178,9 @@ static void set_errors(struct trust *t, const struct near *near, int32_t n)
         rows += (double)c->n;
     }
     double apart = few / sqrt(rows) + least + an_octave * fmin(near[0].distance, far);
-    t->low = fmax(fmin(low / weights - apart, 0) - elsewhere_slow, -0.9);
+    double slow = fmin(low / weights - apart, 0);
+    t->tie = 1 / (1 + fmax(slow, -0.9)) - 1;
+    t->low = fmax(slow - elsewhere_slow, -0.9);
     t->high = fmax(high / weights + apart, 0) + elsewhere_fast;
 }
 
@@ -191,6 +193,7 @@ struct trust trust_assess(const struct trust_table *table, const struct trust_pl
     if (n == 0) {
         t.low = 1 / (1 + unknown_error) - 1;
         t.high = 1 / (1 - unknown_error) - 1;
+        t.tie = unknown_error;
         return t;
     }
     t.distance = near[0].distance;
@@ -243,9 +246,4 @@ void trust_range(const struct trust *t, double time_s, double range_s[2])
 {
     range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
     range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
-}
-
-double trust_tie(const struct trust *t)
-{
-    return t->judged ? 1 / (1 + fmin(t->low + elsewhere_slow, 0)) - 1 : unknown_error;
 }

@@ -88,7 +88,9 @@ struct trust {
     bool judged; /* else all below is 0 */
     enum trust_grade grade;
     double low, high; /* errors between which the time's is expected */
-    double distance;  /* to the nearest cell; INFINITY without one */
+    double tie; /* another plan of the job may be predicted this much slower and yet
+                         be as fast: what another system adds is common to both */
+    double distance; /* to the nearest cell; INFINITY without one */
     int32_t n_nearest;
     const struct trust_cell *nearest[TRUST_NEAREST];
     struct trust_place at;
@@ -119,9 +121,5 @@ void trust_judge(struct simulate_result *r, const struct trust_table *table,
 
 /* Ends of the range of a time, in seconds. */
 void trust_range(const struct trust *t, double time_s, double range_s[2]);
-
-/* How much slower another plan of the same job may be predicted and yet be as fast:
- * what another system adds to the range is common to both, and is not counted. */
-double trust_tie(const struct trust *t);
 
 #endif

@@ -117,7 +117,7 @@ static void test_ranges(void)
     struct trust t = trust_assess(&table, &base, NULL);
     CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008 - 0.09, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008 + 0.045, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(trust_tie(&t), 1 / 0.962 - 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.tie, 1 / 0.962 - 1, 1e-12);
     trust_range(&t, 2, range_s);
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.103, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.872, 1e-12);
@@ -132,6 +132,7 @@ static void test_ranges(void)
     trust_range(&t, 1, range_s);
     CU_ASSERT_EQUAL(t.n_nearest, 0);
     CU_ASSERT_EQUAL(t.grade, TRUST_EXTRAPOLATED);
+    CU_ASSERT_DOUBLE_EQUAL(t.tie, 0.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
     trust_range(&(struct trust) { 0 }, 1, range_s); /* never judged */
