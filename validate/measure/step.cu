@@ -198,7 +198,7 @@ static int profile_piece(struct side *s, cudaEvent_t *events, int first, int las
     return 0;
 }
 
-/* The shortest of some rounds, for now and then something else runs; less what the
+/* The shortest of some rounds, as something else may run beside one; less what the
  * events themselves take. */
 static int profile_all(struct side *s, struct work *w, cudaEvent_t *events)
 {
