@@ -51,33 +51,24 @@ bool version_valid(const char *v)
     }
 }
 
-int version_compare(const char *a, const char *b)
+/* `prefix`: b stands for all versions that begin with it. */
+static int compare(const char *a, const char *b, bool prefix)
 {
     for (;;) {
         char *a_end, *b_end;
         long x = strtol(a, &a_end, 10), y = strtol(b, &b_end, 10);
         if (x != y)
             return x < y ? -1 : 1;
-        if (*a_end != '.' && *b_end != '.')
+        if (*b_end != '.' && (prefix || *a_end != '.'))
             return 0;
         a = *a_end == '.' ? a_end + 1 : "0";
         b = *b_end == '.' ? b_end + 1 : "0";
     }
 }
 
-/* As version_compare, but b stands for all versions that begin with it. */
-static int compare_as_far(const char *a, const char *b)
+int version_compare(const char *a, const char *b)
 {
-    for (;;) {
-        char *a_end, *b_end;
-        long x = strtol(a, &a_end, 10), y = strtol(b, &b_end, 10);
-        if (x != y)
-            return x < y ? -1 : 1;
-        if (*b_end != '.')
-            return 0;
-        a = *a_end == '.' ? a_end + 1 : "0";
-        b = b_end + 1;
-    }
+    return compare(a, b, false);
 }
 
 const char *version_doubt(struct arena *arena, const char *key, const char *v)
@@ -85,8 +76,8 @@ const char *version_doubt(struct arena *arena, const char *key, const char *v)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strcmp(known[i].key, key) != 0)
             continue;
-        bool older = compare_as_far(v, known[i].first) < 0;
-        if (!older && compare_as_far(v, known[i].last) <= 0)
+        bool older = compare(v, known[i].first, true) < 0;
+        if (!older && compare(v, known[i].last, true) <= 0)
             return NULL;
         return arena_printf(arena,
                             "%s %.40s is not known (%s to %s%s are): taken for the "
