@@ -89,13 +89,13 @@ static void take_sizes(const struct deepspeed *c)
 {
     static const struct {
         const char *key, *other, *pointer;
-        int64_t least;
+        int64_t floor;    /* what less counts as */
         double of_hidden; /* "auto" */
     } sizes[] = {
         { "stage3_param_persistence_threshold", "param_persistence_threshold",
           "/parallelism/sharding/param_persistence_elements", 0, 10 },
         { "stage3_max_live_parameters", "max_live_parameters",
-          "/parallelism/sharding/max_live_elements", 0, 0 },
+          "/parallelism/sharding/max_live_elements", 1, 0 }, /* 0 gathers none ahead */
         { "stage3_max_reuse_distance", "max_reuse_distance",
           "/parallelism/sharding/max_reuse_elements", 0, 0 },
     };
@@ -107,9 +107,8 @@ static void take_sizes(const struct deepspeed *c)
                            (struct launch_auto) { .pointer = sizes[i].pointer,
                                                   .linear = sizes[i].of_hidden,
                                                   .unit = "" });
-        } else if (deepspeed_whole(c, it, "zero_optimization.", sizes[i].least, &n)) {
-            /* 0 live parameters: nothing is gathered ahead, as beyond one */
-            n = i == 1 && n == 0 ? 1 : n;
+        } else if (deepspeed_whole(c, it, "zero_optimization.", 0, &n)) {
+            n = n > sizes[i].floor ? n : sizes[i].floor;
             deepspeed_set(c, sizes[i].pointer, json_integer((json_int_t)n),
                           arena_printf(c->t->arena, "zero_optimization.%s", it->key),
                           it);
