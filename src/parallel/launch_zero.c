@@ -5,9 +5,7 @@
 
 #include <inttypes.h>
 
-/* DeepSpeed's own default, in elements (zero/config.py; MEMORY_OPT_ALLREDUCE_SIZE of
- * engine.py without ZeRO), and more than any model has. */
-#define BUCKET_ELEMENTS 5e8
+/* Elements; more than any model has. */
 #define BUCKET_MAX 1000000000000
 
 static const struct python_item *zero_get(const struct deepspeed *c, const char *name,
@@ -67,7 +65,7 @@ static void take_bucket(const struct deepspeed *c)
                       of_units[] = "/parallelism/sharding/reduce_bucket_elements";
     const struct python_item *it =
         c->stage ? zero_get(c, "reduce_bucket_size", NULL) : NULL;
-    int64_t n = (int64_t)BUCKET_ELEMENTS;
+    int64_t n = DEEPSPEED_BUCKET_ELEMENTS;
     bool full = c->stage == SHARDING_FULL,
          given = deepspeed_whole(c, it, "zero_optimization.", 1, &n);
     const char *key =

@@ -362,8 +362,6 @@ static void apply_horovod(struct reading *r)
         p->fusion_cycle_s = horovod_versions[i].cycle_s;
 }
 
-enum { BEHIND_ELEMENTS = 500000000 };
-
 bool library_reduces_behind(enum library library, enum sharding sharding)
 {
     return library == LIBRARY_DEEPSPEED && sharding == SHARDING_NONE;
@@ -383,7 +381,7 @@ static void apply_library(struct reading *r)
         enum dtype wire = op_compute_dtype(t->precision);
         bool half =
             !op_is_autocast(t->precision) && (wire == DTYPE_FP16 || wire == DTYPE_BF16);
-        p->bucket_B = BEHIND_ELEMENTS * (half ? 2LL : 4LL);
+        p->bucket_B = DEEPSPEED_BUCKET_ELEMENTS * (half ? 2LL : 4LL);
     }
 }
 

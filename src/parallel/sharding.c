@@ -23,7 +23,7 @@ static const struct {
 } libraries[] = {
     [LIBRARY_DDP]              = { 0, 0, 0, 0, 0 },
     [LIBRARY_FSDP]             = { 2, 0, 0, 0, 0 },
-    [LIBRARY_DEEPSPEED]        = { 0, 500000000, 100000, 1000000000, 1000000000 },
+    [LIBRARY_DEEPSPEED]        = { 0, DEEPSPEED_BUCKET_ELEMENTS, 100000, 1000000000, 1000000000 },
     [LIBRARY_MEGATRON]         = { 0, 0, 0, 0, 0 },
     [LIBRARY_SMP]              = { 0, 500000000, 1000000, 1000000000, 0 },
     [LIBRARY_HOROVOD]          = { 0, 0, 0, 0, 0 },
