@@ -297,14 +297,13 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
 
 /* --- what the script's reading left open ------------------------------------------ */
 
-static bool is_set(struct cfg root, const char *pointer)
+bool launch_is_set(struct cfg root, const char *pointer)
 {
-    json_t *v = pointer ? pointer_get(root.json, pointer) : NULL;
+    json_t *v = pointer_get(root.json, pointer);
     return v && !json_is_null(v);
 }
 
-/* Doubts of the field itself, or of something in it. */
-static const struct launch_doubt *doubt_of(const struct launch *l, const char *pointer)
+const struct launch_doubt *launch_doubt_of(const struct launch *l, const char *pointer)
 {
     for (int64_t i = 0; i < l->doubts.n; i++)
         if (strcmp(l->doubts.v[i].pointer, pointer) == 0)
@@ -341,8 +340,9 @@ int launch_complete(struct launch *l, struct cfg root)
     launch_settle_autos(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
-        const struct launch_doubt *doubt = doubt_of(l, n->pointer);
-        if (is_set(root, n->pointer) || is_set(root, n->instead))
+        const struct launch_doubt *doubt = launch_doubt_of(l, n->pointer);
+        if (launch_is_set(root, n->pointer) ||
+            (n->instead && launch_is_set(root, n->instead)))
             continue;
         if (doubt)
             diags_error(d, "%s:%" PRId64 ": %s: %s (give --set %s=%s)", l->file,
@@ -355,7 +355,7 @@ int launch_complete(struct launch *l, struct cfg root)
     }
     for (int64_t i = 0; i < l->doubts.n; i++) {
         const struct launch_doubt *doubt = &l->doubts.v[i];
-        if (need_of(doubt->pointer) || is_set(root, doubt->pointer))
+        if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
             continue;
         diags_error(d, "%s:%" PRId64 ": %s: %s (give --set %s=VALUE)", l->file,
                     doubt->line, doubt->pointer, doubt->what, doubt->pointer);

@@ -119,12 +119,6 @@ void launch_take_workers(struct taking *t, const struct launch_row *row,
 
 /* --- what cannot stand without more ----------------------------------------------- */
 
-static bool has(struct cfg root, const char *pointer)
-{
-    json_t *v = pointer_get(root.json, pointer);
-    return v && !json_is_null(v);
-}
-
 /* Whether all that the section has came from the script. */
 static bool is_own(const struct launch *l, struct cfg section, const char *pointer)
 {
@@ -162,9 +156,10 @@ static void settle_length(struct launch *l, struct cfg root)
 {
     int64_t epochs =
         (int64_t)json_integer_value(pointer_get(root.json, "/training/epochs"));
-    if (!has(root, "/training/epochs") || has(root, "/training/samples"))
+    if (!launch_is_set(root, "/training/epochs") ||
+        launch_is_set(root, "/training/samples"))
         return;
-    if (!has(root, "/training/steps"))
+    if (!launch_is_set(root, "/training/steps"))
         launch_note(
             l, l->line,
             "how long the job is, is not known: the samples of an epoch are not "
@@ -175,10 +170,11 @@ static void settle_length(struct launch *l, struct cfg root)
 
 static void settle_job(struct launch *l, struct cfg root)
 {
-    bool ends = has(root, "/training/steps") || has(root, "/training/samples");
-    bool often = has(root, "/job/checkpoint/every") ||
-                 has(root, "/job/checkpoint/interval") ||
-                 has(root, "/training/samples");
+    bool ends = launch_is_set(root, "/training/steps") ||
+                launch_is_set(root, "/training/samples");
+    bool often = launch_is_set(root, "/job/checkpoint/every") ||
+                 launch_is_set(root, "/job/checkpoint/interval") ||
+                 launch_is_set(root, "/training/samples");
     struct cfg job = cfg_get(root, "job"), kept = cfg_get(job, "checkpoint");
     if (!ends && cfg_is_object(job) && is_own(l, job, "/job")) {
         launch_note(l, l->line,
@@ -196,18 +192,19 @@ static void settle_job(struct launch *l, struct cfg root)
 static void settle_input(struct launch *l, struct cfg root)
 {
     struct cfg storage = cfg_get(root, "storage"), input = cfg_get(root, "input");
-    bool size = has(root, "/storage/dataset"),
-         sample =
-             has(root, "/input/sample") || (size && has(root, "/training/samples"));
+    bool size = launch_is_set(root, "/storage/dataset"),
+         sample = launch_is_set(root, "/input/sample") ||
+                  (size && launch_is_set(root, "/training/samples"));
     if (cfg_is_object(storage) && is_own(l, storage, "/storage") && !sample) {
         launch_note(l, l->line,
                     "how the data come (input_mode, volume_size) is left out, as their "
                     "size is not known (give --set %s)",
-                    has(root, "/storage/mode") ? "/input/sample=8kB, of each"
-                                               : "/storage/dataset=50GB");
+                    launch_is_set(root, "/storage/mode") ? "/input/sample=8kB, of each"
+                                                         : "/storage/dataset=50GB");
         drop(l, root, "storage", NULL);
     }
-    if (cfg_is_object(input) && is_own(l, input, "/input") && !has(root, "/storage")) {
+    if (cfg_is_object(input) && is_own(l, input, "/input") &&
+        !launch_is_set(root, "/storage")) {
         launch_note(l, l->line,
                     "dataloader_num_workers is left out, as what a sample costs is not "
                     "known (give --set /input/cpu=5ms)");
@@ -217,7 +214,7 @@ static void settle_input(struct launch *l, struct cfg root)
 
 void launch_settle_job(struct launch *l, struct cfg root)
 {
-    if (l->spot_line && !has(root, "/job/spot_discount"))
+    if (l->spot_line && !launch_is_set(root, "/job/spot_discount"))
         launch_note(l, l->spot_line,
                     "use_spot_instances: costs are those on demand (give --set "
                     "/job/spot_discount=0.7, say, for 70 %% off)");

@@ -26,10 +26,7 @@ static const struct python_item *find(const struct taking *t, const char *name)
 
 bool launch_in_doubt(const struct taking *t, const char *pointer)
 {
-    for (int64_t i = 0; i < t->l->doubts.n; i++)
-        if (strcmp(t->l->doubts.v[i].pointer, pointer) == 0)
-            return true;
-    return false;
+    return launch_doubt_of(t->l, pointer) != NULL;
 }
 
 static void take_rows(struct taking *t, const struct launch_row *rows,

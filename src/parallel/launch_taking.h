@@ -79,6 +79,12 @@ void launch_doubts(struct taking *t, const char *pointer, int64_t line, const ch
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The doubt of a field, or NULL. */
+const struct launch_doubt *launch_doubt_of(const struct launch *l, const char *pointer);
+
+/* Whether the scenario has a value there, and no null. */
+bool launch_is_set(struct cfg root, const char *pointer);
+
 /* A value as JSON, its places remembered; what is not known inside is left out and
  * doubted. NULL when nothing is known. */
 json_t *launch_json(struct taking *t, const struct python_value *v,
