@@ -2,16 +2,7 @@
  * what is recomputed and gathered for them. */
 #include "step/builder.h"
 
-#include <string.h>
-
 /* Checkpoints ---------------------------------------------------------------------- */
-
-static bool is_layer(const struct builder *b, int32_t block)
-{
-    const char *name = b->list.blocks[block].name;
-    size_t n = strlen(name);
-    return n >= 5 && strcmp(name + n - 5, "layer") == 0;
-}
 
 /* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
  * as a whole. */
@@ -19,7 +10,8 @@ static int64_t checkpointed(const struct builder *b, int32_t block, int64_t k)
 {
     const struct training *t = &b->s->training;
     enum checkpointing c = t->checkpointing;
-    if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE || !is_layer(b, block) ||
+    if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
+        !op_block_is_layer(&b->list.blocks[block]) ||
         (k + 1) % t->checkpoint_every != 0)
         return 0;
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
@@ -107,7 +99,7 @@ static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
     int64_t n = !b->gradient_came + (again && !b->fw->recompute_stops);
-    return is_layer(b, block) ? stream_B * n : 0;
+    return op_block_is_layer(&b->list.blocks[block]) ? stream_B * n : 0;
 }
 
 static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)
