@@ -209,10 +209,14 @@ enum channel build_holders_channel(enum holders h)
     return channels[h];
 }
 
+const struct states *build_states_held(const struct builder *b, enum holders h)
+{
+    return h == HELD_BY_DATA ? &b->states : &b->others[h];
+}
+
 const struct states *build_states(const struct builder *b, const struct op_param *p)
 {
-    enum holders h = build_holders(b, p);
-    return h == HELD_BY_DATA ? &b->states : &b->others[h];
+    return build_states_held(b, build_holders(b, p));
 }
 
 int32_t build_load_batch(struct builder *b)

@@ -249,12 +249,13 @@ enum coll_op build_reduction(const struct builder *b);
 
 /* Which ranks hold a parameter; the elements that such hold; how many they are, and
  * their channel; into how many shards, each a rank's to update, those are divided; the
- * states of a parameter's elements. */
+ * states of an element that such hold, of a parameter's elements. */
 enum holders build_holders(const struct builder *b, const struct op_param *p);
 int64_t build_held(const struct builder *b, enum holders h);
 int64_t build_ranks(const struct builder *b, enum holders h);
 double build_shards(const struct builder *b, enum holders h);
 enum channel build_holders_channel(enum holders h);
+const struct states *build_states_held(const struct builder *b, enum holders h);
 const struct states *build_states(const struct builder *b, const struct op_param *p);
 
 /* zero.c: whether DeepSpeed keeps parameters and optimizer states in flat buffers;

@@ -35,8 +35,7 @@ void update_parameters(struct builder *b)
     double step_B = 0, moved = 0; /* by elements of the rank's shards */
     for (int h = 0; h < HOLDERS; h++) {
         double elements = (double)build_held(b, (enum holders)h);
-        const struct states *states = h == HELD_BY_DATA ? &b->states : &b->others[h];
-        step_B += states->step_B * elements;
+        step_B += build_states_held(b, (enum holders)h)->step_B * elements;
         moved += elements / build_shards(b, (enum holders)h);
     }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */

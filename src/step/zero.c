@@ -18,11 +18,6 @@ bool zero_flattens(const struct builder *b)
     return p->library == LIBRARY_DEEPSPEED && sharded && b->half && !own_optimizer;
 }
 
-static const struct states *states_of_holders(const struct builder *b, enum holders h)
-{
-    return h == HELD_BY_DATA ? &b->states : &b->others[h];
-}
-
 /* The tensors of the model, or their gradients. */
 static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
 {
@@ -48,7 +43,7 @@ void zero_allocate_states(struct builder *b)
     book_tensors(b, LEDGER_PARAMETERS, false);
     book_tensors(b, LEDGER_PARAMETERS, true);
     for (int h = 0; h < HOLDERS; h++) {
-        const struct states *s = states_of_holders(b, (enum holders)h);
+        const struct states *s = build_states_held(b, (enum holders)h);
         double n = (double)build_held(b, (enum holders)h);
         ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
@@ -88,7 +83,7 @@ void zero_update(struct builder *b)
     for (int h = 0; h < HOLDERS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
         double own =
             (double)build_held(b, (enum holders)h) / build_shards(b, (enum holders)h);
-        double made_B = states_of_holders(b, (enum holders)h)->made_B;
+        double made_B = build_states_held(b, (enum holders)h)->made_B;
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * made_B));
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * fp32_B));
         ledger_free(l, LEDGER_HELD, (int64_t)(own * made_B));
