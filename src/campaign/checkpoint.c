@@ -93,8 +93,7 @@ static double parts_of(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     double model = (double)p->tensor * (double)p->pipeline * (double)p->expert;
-    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
-    return fmin(model * (sharded ? (double)p->shard_degree : 1),
+    return fmin(model * (states_are_sharded(s) ? (double)p->shard_degree : 1),
                 (double)scenario_world(s));
 }
 

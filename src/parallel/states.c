@@ -49,6 +49,11 @@ double states_whole_optimizer_B(const struct scenario *s)
     return master_B + optimizers[s->training.optimizer].moments_B;
 }
 
+bool states_are_sharded(const struct scenario *s)
+{
+    return s->parallel.sharding != SHARDING_NONE && s->parallel.shard_degree > 1;
+}
+
 struct states states_of(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;

@@ -16,6 +16,9 @@ struct states {
     double step_B;  /* temporary during the update, per parameter */
 };
 
+/* Whether any of it is divided among ranks. */
+bool states_are_sharded(const struct scenario *s);
+
 struct states states_of(const struct scenario *s);
 
 /* Master weights and moments of a parameter, not divided. */

@@ -153,7 +153,7 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
 enum coll_op build_reduction(const struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
-    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
+    if (!states_are_sharded(b->s))
         return COLL_ALL_REDUCE;
     bool to_owner = p->library == LIBRARY_SMP && p->sharding == SHARDING_OPTIMIZER;
     return to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER;
@@ -195,10 +195,10 @@ int64_t build_ranks(const struct builder *b, enum holders h)
 
 double build_shards(const struct builder *b, enum holders h)
 {
-    const struct parallelism *p = &b->s->parallel;
-    if (p->sharding == SHARDING_NONE || p->shard_degree <= 1)
+    if (!states_are_sharded(b->s))
         return 1;
-    return (double)(h == HELD_BY_DATA ? p->shard_degree : build_ranks(b, h));
+    return (double)(h == HELD_BY_DATA ? b->s->parallel.shard_degree
+                                      : build_ranks(b, h));
 }
 
 enum channel build_holders_channel(enum holders h)

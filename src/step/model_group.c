@@ -102,9 +102,8 @@ int group_sum_embeddings(struct builder *b, struct err *err)
 int group_sum_norms(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
-    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
     if (b->s->training.gradient_clipping <= 0 ||
-        (p->tensor * p->pipeline == 1 && !sharded))
+        (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s)))
         return 0;
     double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
     build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);

@@ -121,7 +121,7 @@ static int plan_groups(struct builder *b, double size, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
     struct wire *w = &b->wire;
-    bool sharded = p->sharding != SHARDING_NONE && p->shard_degree > 1;
+    bool sharded = states_are_sharded(b->s);
     int32_t comm = build_comm(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
                               build_reduction(b), size, err);
     if (comm < 0)
