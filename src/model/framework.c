@@ -184,9 +184,16 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
     return ranks >= WIDE_GROUP ? fw->dispatch_wide_s : fw->dispatch_collective_s;
 }
 
+/* By how many standard deviations the last of so many ranks comes behind their mean:
+ * the leading term of the expected largest of normal deviates. */
+static double slowest_of(int64_t ranks)
+{
+    return sqrt(2 * log((double)ranks));
+}
+
 double framework_skew_s(const struct framework *fw, int64_t ranks)
 {
-    return ranks > 1 ? fw->collective_skew_s * sqrt(2 * log((double)ranks)) : 0;
+    return ranks > 1 ? fw->collective_skew_s * slowest_of(ranks) : 0;
 }
 
 double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
@@ -194,8 +201,7 @@ double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
     enum { OF_A_NODE = 8 };
     if (ranks <= OF_A_NODE)
         return 0;
-    return fw->unit_spread *
-           (sqrt(2 * log((double)ranks)) - sqrt(2 * log((double)OF_A_NODE)));
+    return fw->unit_spread * (slowest_of(ranks) - slowest_of(OF_A_NODE));
 }
 
 /* E[max of B(t) - x t over 0 <= t <= 1], B a standard Brownian motion; x >= 0. */

@@ -138,8 +138,8 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
  * (MODEL.md, "Terms of framework profiles"). */
 double framework_skew_s(const struct framework *fw, int64_t ranks);
 
-/* The share of a unit's time by which ranks that shard its parameters wait for the slowest
- * of them, beyond what a node's eight do (MODEL.md, 8.22). */
+/* The share of a unit's time by which ranks that shard its parameters wait for the
+ * slowest of them, beyond what a node's eight do (MODEL.md, 8.22). */
 double framework_unit_wait_frac(const struct framework *fw, int64_t ranks);
 
 /* What host and GPU lose to each other in work that takes the one host_s, with standard
