@@ -142,9 +142,10 @@ double op_list_flops(const struct op_list *list, bool backward);
 bool op_block_is_layer(const struct op_block *block);  /* of the stack, not its ends */
 int64_t op_block_kept_B(const struct op_block *block); /* activations kept, one block */
 
-/* Whether checkpoints by operators keep what that forward operator makes: fused attention,
- * and the first, third, ... product of a layer; not batches of them, nor products that
- * read fp8: to PyTorch other operators (torchtitan's parallelize_llama.py, _save_list). */
+/* Whether checkpoints by operators keep what that forward operator makes: fused
+ * attention, and the first, third, ... product of a layer; not batches of them, nor
+ * products that read fp8: to PyTorch other operators (torchtitan's
+ * parallelize_llama.py, _save_list). */
 bool op_block_saves(const struct op_block *block, int32_t forward);
 
 #endif

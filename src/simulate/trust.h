@@ -22,8 +22,8 @@
  * so that four in five rows lie within where their own table is left out, and the
  * prediction itself always does; then, as the system at hand is none of those measured,
  * by 0.09 more to the slow and 0.045 to the fast side, so that four in five runs on
- * systems that no prediction was fitted to do (MODEL.md, sections 14 and 18). An error e of a
- * time t is a measured time of t / (1 + e).
+ * systems that no prediction was fitted to do (MODEL.md, sections 14 and 18). An error
+ * e of a time t is a measured time of t / (1 + e).
  *
  * Grade:
  *     measured       a cell of the same GPU, framework, networks, sharding, precision,

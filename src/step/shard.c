@@ -228,9 +228,9 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return 0;
     int32_t unit = u->of[at];
     struct unit *v = &u->v[unit];
+    /* here, as a later stage's head comes last */
     if (at == 0 && !backward && u->v[UNIT_ROOT].elements > 0 &&
-        gather(b, UNIT_ROOT, 0, backward, err) <
-            0) /* a later stage's, whose head comes last */
+        gather(b, UNIT_ROOT, 0, backward, err) < 0)
         return -1;
     if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
