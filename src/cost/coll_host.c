@@ -162,6 +162,16 @@ int host_phase(struct planner *p, const struct host_stage *stage,
     return rc;
 }
 
+int host_inside_phase(struct planner *p, enum coll_op op, const char *name,
+                      double size_B)
+{
+    struct ring_job job = { .name = name, .op = op, .size_B = size_B, .share = 1 };
+    if (p->request->groups[0].spans[0].n_gpus == 1)
+        return 0;
+    coll_list_inside(p, &job);
+    return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
+}
+
 void host_phase_steps(struct planner *p, struct coll_phase *phase)
 {
     enum { MESSAGE_B = 4 << 20 };

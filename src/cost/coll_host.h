@@ -36,6 +36,11 @@ struct host_stage {
 int host_phase(struct planner *p, const struct host_stage *stage,
                struct coll_phase *phase);
 
+/* Appends to the plan a ring inside each node, ahead of the stages through the hosts or
+ * behind them; nothing where a node has one GPU. -1 on error. */
+int host_inside_phase(struct planner *p, enum coll_op op, const char *name,
+                      double size_B);
+
 /* Fills in how chunk replay sees a phase with uses, latency and cap: one stream over
  * all its links, in messages of 4 MiB. */
 void host_phase_steps(struct planner *p, struct coll_phase *phase);

@@ -97,15 +97,6 @@ static int load_pull(const struct host_node *n)
     return 0;
 }
 
-static int inside_phase(struct planner *p, enum coll_op op, const char *name)
-{
-    struct ring_job job = { name, op, p->request->size_B, 1, NULL, 0 };
-    if (p->request->groups[0].spans[0].n_gpus == 1)
-        return 0;
-    coll_list_inside(p, &job);
-    return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
-}
-
 /* The busiest server's adding, as progress; what takes more accesses takes longer. */
 static double sum_cap_Bps(const struct planner *p, double busiest)
 {
@@ -133,13 +124,13 @@ int coll_plan_servers(struct planner *p)
           host_load_to_gpu, NULL },
     };
     p->plan->phases = ARENA_ARRAY(p->arena, PHASES_MAX, struct coll_phase);
-    if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside"))
+    if (host_inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size))
         return -1;
     for (int i = 0; i < 5; i++)
         if ((i != 2 || *copies > 0) &&
             host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
             return -1;
-    if (inside_phase(p, COLL_ALL_GATHER, "all-gather inside"))
+    if (host_inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size))
         return -1;
     if (p->request->groups[0].spans[0].n_gpus > 1)
         p->plan->phases[p->plan->n_phases - 1].place = COLL_AT_GATHER;

@@ -98,16 +98,6 @@ static double copy_cap_Bps(const struct planner *p)
     return cap;
 }
 
-static int inside_phase(struct planner *p, enum coll_op op, const char *name,
-                        double size_B)
-{
-    struct ring_job job = { .name = name, .op = op, .size_B = size_B, .share = 1 };
-    if (p->request->groups[0].spans[0].n_gpus == 1)
-        return 0;
-    coll_list_inside(p, &job);
-    return coll_ring_phase(p, &job, &p->plan->phases[p->plan->n_phases++]);
-}
-
 /* The stages of one buffer, one after the other. */
 static int plan_buffer(struct planner *p, double size_B)
 {
@@ -120,12 +110,12 @@ static int plan_buffer(struct planner *p, double size_B)
         { "to GPU", COLL_AT_COPY_IN, size_B, HOST_COPY_START_S, cap, host_load_to_gpu,
           NULL },
     };
-    if (inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size_B))
+    if (host_inside_phase(p, COLL_REDUCE_SCATTER, "reduce-scatter inside", size_B))
         return -1;
     for (int i = 0; i < 3; i++)
         if (host_phase(p, &stages[i], &p->plan->phases[p->plan->n_phases++]))
             return -1;
-    if (inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size_B))
+    if (host_inside_phase(p, COLL_ALL_GATHER, "all-gather inside", size_B))
         return -1;
     if (p->plan->n_phases == STAGES)
         p->plan->phases[STAGES - 1].place = COLL_AT_GATHER;
