@@ -1,5 +1,7 @@
 #include "report/plan_report.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +89,8 @@ static json_t *distribution(const struct space_stack *stack,
  * SDK). */
 static void print_around(FILE *out, const struct campaign *c)
 {
-    enum { MAX_RUN_S = 24 * 60 * 60 };
     const struct whole_job *job = &c->job;
-    double run_s = job->max_run_s > 0 ? job->max_run_s : MAX_RUN_S;
+    double run_s = job->max_run_s > 0 ? job->max_run_s : UNITS_DAY_S;
     if (job->keep_alive_s > 0)
         fprintf(out, "    keep_alive_period_in_seconds=%.0f,\n", job->keep_alive_s);
     if (job->max_run_s > 0 || job->spot_discount > 0)
