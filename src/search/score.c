@@ -179,6 +179,10 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
 
+/* Of a layer's gathers and scatters, what no kernel hides: an estimate, without a
+ * source. Scores are multiplied by what the simulated points say of them (run_learn). */
+static const double shard_exposed = 0.05;
+
 /* Parameters gathered for use and gradients scattered, layer by layer, beside the
  * computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p, struct sums *u)
@@ -204,10 +208,10 @@ static void sum_sharding(struct scorer *s, const struct space_point *p, struct s
     double late = 1 + framework_unit_wait_frac(u->fw, (int64_t)u->shards);
     u->forward_s *= late;
     u->backward_s *= late;
-    u->forward_s = fmax(u->forward_s, u->gather_s) + 0.05 * u->gather_s;
+    u->forward_s = fmax(u->forward_s, u->gather_s) + shard_exposed * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
     if (u->s->parallel.shard_backward_prefetch)
-        u->backward_s = fmax(u->backward_s, backward_s) + 0.05 * backward_s;
+        u->backward_s = fmax(u->backward_s, backward_s) + shard_exposed * backward_s;
     else
         u->backward_s += backward_s;
 }
@@ -261,8 +265,9 @@ static double stages_s(const struct space_point *p, const struct sums *u)
 {
     if (p->v[SPACE_PIPELINE] == 1 || p->v[SPACE_SHARDING] != SHARDING_FULL)
         return 0;
-    double gather_s = fmax(u->gather_s - u->forward_s, 0) + 0.05 * u->gather_s;
-    double reduce_s = fmax(u->reduce_s - u->backward_s, 0) + 0.05 * u->reduce_s;
+    double gather_s = fmax(u->gather_s - u->forward_s, 0) + shard_exposed * u->gather_s;
+    double reduce_s =
+        fmax(u->reduce_s - u->backward_s, 0) + shard_exposed * u->reduce_s;
     double ends = u->stage_parameters / u->l->parameters - u->stage_layers;
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
