@@ -22,10 +22,12 @@ struct tile {
 
 enum { TILES_N = 8, SPLITS_N = 10, TILES_SMALL_MAX = 16384, SPLIT_K_MIN = 256 };
 
-/* cuBLAS splits k where the tiles fill one wave or less; of more tiles only long loops. */
+/* cuBLAS splits k where the tiles fill one wave or less; of more tiles only long loops
+ * (MODEL.md, 3.5). */
 enum { SPLIT_WAVES_K_MIN = 6000, SPLIT_WAVES_MAX = 8 };
 
-/* A small tile alone on its SM over one of two that hide each other's waiting. */
+/* A small tile alone on its SM over one of two that hide each other's waiting (MODEL.md,
+ * 3.4): fitted to the kernels data of A100. */
 static const double lone_tile = 1.06;
 
 /* cuBLAS has many more; these make all the difference that data show. The last ones
@@ -185,6 +187,8 @@ double kernel_looped_s(const struct gpu *gpu, double alone_s)
     return alone_s * (1 + gpu->loop_loss * alone_s / (alone_s + gpu->loop_half_s));
 }
 
+/* Fitted to the kernels data, which are vLLM's, with the constants of fused attention
+ * below (MODEL.md, 3.13). */
 double kernel_paged_s(double tokens, int64_t heads)
 {
     static const double token_s = 9.6e-9, hidden_heads = 26;
