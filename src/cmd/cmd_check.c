@@ -167,9 +167,9 @@ static int check_file(const char *file)
 {
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    int rc = launch_is_deepspeed(file) ? check_deepspeed(&loader, file)
-             : launch_is_script(file)  ? check_script(&loader, file)
-                                       : check_document(&loader, file);
+    int rc = !launch_is_script(file)     ? check_document(&loader, file)
+             : launch_is_deepspeed(file) ? check_deepspeed(&loader, file)
+                                         : check_script(&loader, file);
     cmd_warn(&loader);
     if (rc || loader.diags.n_errors)
         return cmd_fail(&loader, NULL);
