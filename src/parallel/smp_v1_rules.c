@@ -13,8 +13,7 @@ int64_t smp_v1_stages(const struct smp_v1 *w)
     return w->given.partitions ? w->partitions : 1;
 }
 
-/* A rule of the SDK: `older` says which releases have it; NULL: all of those
- * compared. */
+/* A rule of the SDK. */
 struct sdk_rule {
     const char *key, *text, *last; /* last release that has it; NULL: the newest does */
     bool broken, always;           /* always: the library would refuse it, too */
