@@ -3,6 +3,8 @@
 #include "config/cache.h"
 #include "config/datadir.h"
 
+#include <math.h>
+
 struct gpu_raw {
     struct gpu gpu;
     struct cfg peak, gemm, nvlink;
@@ -93,13 +95,16 @@ static const enum dtype alike[DTYPE_N] = {
     [DTYPE_BF16] = DTYPE_FP16, [DTYPE_FP8] = DTYPE_FP8,
 };
 
-static int read_gemm_row(struct gpu_gemm *g, struct cfg row)
+/* `without_tensor_cores`: how much slower plain fp32 is, which stands for
+ * "misaligned_batch" where the row does not say it. */
+static int read_gemm_row(struct gpu_gemm *g, struct cfg row,
+                         double without_tensor_cores)
 {
     *g = (struct gpu_gemm) { .sustained = 1,
                              .hbm_frac = 0.8,
                              .epilogue = 1,
                              .misaligned = 1,
-                             .misaligned_batch = 1 };
+                             .misaligned_batch = without_tensor_cores };
     int rc = cfg_read(row, gemm_fields, g);
     if (!cfg_present(cfg_get(row, "split")))
         g->split_s = g->launch_s;
@@ -129,7 +134,9 @@ static int read_gemm(struct gpu *gpu, struct cfg object)
                            "matrix products reach it)",
                            name);
         else
-            rc = read_gemm_row(&gpu->gemm[t], row);
+            rc = read_gemm_row(
+                &gpu->gemm[t], row,
+                fmax(1, gpu->peak_flops[t] / gpu->peak_flops[DTYPE_FP32]));
     }
     return rc;
 }

@@ -95,6 +95,10 @@ static void test_gpus(void)
         CU_ASSERT_EQUAL(g->gemm[DTYPE_FP16].fractional, k->fractional);
         for (int t = 0; t < DTYPE_N; t++)
             CU_ASSERT_EQUAL(g->peak_flops[t] > 0, g->gemm[t].eta > 0);
+        /* misaligned batches go without tensor cores */
+        CU_ASSERT_DOUBLE_EQUAL(g->gemm[DTYPE_FP16].misaligned_batch,
+                               g->peak_flops[DTYPE_FP16] / g->peak_flops[DTYPE_FP32],
+                               1e-9);
     }
     check_clean(&loader);
     cfg_loader_release(&loader);
