@@ -377,12 +377,9 @@ static void apply_library(struct reading *r)
     if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
         p->bucket_B = SMDDP_BUFFER_B;
     if (p->bucket_B < 0 && t->framework->bucket_B > 0 &&
-        library_reduces_behind(p->library, p->sharding)) {
-        enum dtype wire = op_compute_dtype(t->precision);
-        bool half =
-            !op_is_autocast(t->precision) && (wire == DTYPE_FP16 || wire == DTYPE_BF16);
-        p->bucket_B = DEEPSPEED_BUCKET_ELEMENTS * (half ? 2LL : 4LL);
-    }
+        library_reduces_behind(p->library, p->sharding))
+        p->bucket_B = DEEPSPEED_BUCKET_ELEMENTS *
+                      (int64_t)dtype_bytes(op_parameter_dtype(t->precision));
 }
 
 /* What passes within products that are cut into pieces: the profile's share. */

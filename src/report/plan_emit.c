@@ -234,12 +234,12 @@ static void emit_megatron(FILE *out, const struct plan_job *job,
                            "--attention-softmax-in-fp32"));
 }
 
-/* Gradients overlap in buckets of elements below stage 3; without ZeRO they do not. */
-static json_t *zero_json(const struct plan_job *job, const struct space_point *p)
+/* Gradients of so many bytes overlap in buckets of elements below stage 3; without ZeRO
+ * they do not. */
+static json_t *zero_json(const struct plan_job *job, const struct space_point *p,
+                         int64_t gradient_B)
 {
     const struct training *of = &job->stacks[p->v[SPACE_LIBRARY]].probe.training;
-    enum dtype wire = op_compute_dtype(job->space.precision);
-    int64_t width_B = wire == DTYPE_FP16 || wire == DTYPE_BF16 ? 2 : 4;
     int64_t bucket_B =
         p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : of->framework->bucket_B;
     bool buckets = p->v[SPACE_SHARDING] && p->v[SPACE_SHARDING] != SHARDING_FULL;
@@ -249,7 +249,7 @@ static json_t *zero_json(const struct plan_job *job, const struct space_point *p
         json_object_set_new(z, "overlap_comm", json_true());
     if (buckets && bucket_B > 0)
         json_object_set_new(z, "reduce_bucket_size",
-                            json_integer((json_int_t)(bucket_B / width_B)));
+                            json_integer((json_int_t)(bucket_B / gradient_B)));
     if (p->v[SPACE_OFFLOAD])
         json_object_set_new(z, "offload_optimizer",
                             json_pack("{s:s}", "device", "cpu"));
@@ -267,13 +267,14 @@ static void emit_deepspeed(FILE *out, const struct plan_job *job,
     const struct space_point *p = &e->point;
     json_t *o = json_object();
     const char *precision = precision_word(job->space.precision, "bf16", "fp16", NULL);
+    int64_t gradient_B = precision ? 2 : 4; /* as the parameters, which it casts */
     json_object_set_new(o, "train_batch_size",
                         json_integer((json_int_t)job->space.global_batch));
     json_object_set_new(o, "train_micro_batch_size_per_gpu",
                         json_integer((json_int_t)p->v[SPACE_MICRO]));
     json_object_set_new(o, "gradient_accumulation_steps",
                         json_integer((json_int_t)p->pieces));
-    json_object_set_new(o, "zero_optimization", zero_json(job, p));
+    json_object_set_new(o, "zero_optimization", zero_json(job, p, gradient_B));
     if (precision)
         json_object_set_new(o, precision, json_pack("{s:b}", "enabled", 1));
     if (p->v[SPACE_PIPELINE] > 1)

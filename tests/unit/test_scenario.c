@@ -171,6 +171,29 @@ static void test_buckets(void)
     unload(&l);
 }
 
+/* Without ZeRO, DeepSpeed's buckets are of 5e8 gradients: 16 bits of each unless the
+ * parameters are fp32. */
+static void test_deepspeed_buckets(void)
+{
+    static const struct {
+        const char *precision;
+        int64_t bucket_B;
+    } cases[] = {
+        { "/training/precision=fp8", 1000000000 },
+        { "/training/precision=bf16", 1000000000 },
+        { "/training/precision=amp_bf16", 2000000000 },
+        { "/training/precision=tf32", 2000000000 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        load_changed(&l, "/cluster/instance=ml.p5.48xlarge",
+                     "/parallelism/library=deepspeed", cases[i].precision);
+        CU_ASSERT_EQUAL_FATAL(l.rc, 0);
+        CU_ASSERT_EQUAL(l.s.parallel.bucket_B, cases[i].bucket_B);
+        unload(&l);
+    }
+}
+
 static void test_job_steps(void)
 {
     static const struct {
@@ -461,6 +484,7 @@ void test_scenario_register(void)
     CU_ADD_TEST(suite, test_defaults);
     CU_ADD_TEST(suite, test_one_node_has_no_fabric);
     CU_ADD_TEST(suite, test_buckets);
+    CU_add_test(suite, "DeepSpeed's buckets are of elements", test_deepspeed_buckets);
     CU_ADD_TEST(suite, test_job_steps);
     CU_ADD_TEST(suite, test_batch);
     CU_ADD_TEST(suite, test_launchers);
