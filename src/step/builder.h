@@ -83,6 +83,7 @@ enum holders {
 struct slice {
     int32_t block;
     int64_t repeat;
+    int64_t first_layer; /* number of its first among the rank's layers; else 0 */
 };
 
 struct chunk_slices {

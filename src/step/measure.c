@@ -188,7 +188,7 @@ static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool f
 static int measure_block(struct builder *b, int32_t block, struct err *err)
 {
     struct framework fw = *b->fw;
-    struct slice slice = { block, 1 };
+    struct slice slice = { .block = block, .repeat = 1 };
     struct chunk_slices chunk = { 1, &slice };
     struct builder layer = *b;
     struct measured m[2] = { 0 };

@@ -5,14 +5,15 @@
 /* Checkpoints ---------------------------------------------------------------------- */
 
 /* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
- * as a whole. */
-static int64_t checkpointed(const struct builder *b, int32_t block, int64_t k)
+ * as a whole. One in so many is, counted through all chunks of the rank (MODEL.md,
+ * 8.23). */
+static int64_t checkpointed(const struct builder *b, struct slice slice, int64_t k)
 {
     const struct training *t = &b->s->training;
     enum checkpointing c = t->checkpointing;
     if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
-        !op_block_is_layer(&b->list.blocks[block]) ||
-        (k + 1) % t->checkpoint_every != 0)
+        !op_block_is_layer(&b->list.blocks[slice.block]) ||
+        (slice.first_layer + k + 1) % t->checkpoint_every != 0)
         return 0;
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
 }
@@ -40,7 +41,8 @@ int64_t pass_kept_B(const struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
     int64_t every = b->s->training.checkpoint_every;
-    int64_t group = checkpointed(b, index, every - 1), sum = 0;
+    int64_t group = checkpointed(b, (struct slice) { .block = index }, every - 1),
+            sum = 0;
     if (group > 0 && every == 1)
         return checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
                saved_B(b, block);
@@ -56,7 +58,7 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
                          int32_t *unit, struct err *err)
 {
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
-        int64_t group = checkpointed(b, slice.block, k);
+        int64_t group = checkpointed(b, slice, k);
         b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
             offload_checkpoint(b, checkpoint_B(b));
@@ -118,7 +120,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 {
     int32_t first = *unit - (int32_t)slice.repeat;
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
-        int64_t group = checkpointed(b, slice.block, k);
+        int64_t group = checkpointed(b, slice, k);
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
         bool again = group > 0 && b->kind == PASS_BACKWARD && last;

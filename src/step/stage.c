@@ -73,7 +73,7 @@ static void list_blocks(struct builder *b, const struct op_list *model,
             int64_t n = held(part, model, i, layer);
             if (n > 0)
                 b->chunks[c].v[b->chunks[c].n++] =
-                    (struct slice) { b->list.n_blocks, n };
+                    (struct slice) { .block = b->list.n_blocks, .repeat = n };
             sum += n;
         }
         layer += op_block_is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
@@ -83,6 +83,20 @@ static void list_blocks(struct builder *b, const struct op_list *model,
         *block = model->blocks[i];
         block->repeat = sum;
     }
+}
+
+/* Numbers the rank's layers from 0, chunk by chunk. */
+static void number_layers(struct builder *b, int64_t n_chunks)
+{
+    int64_t n = 0;
+    for (int64_t c = 0; c < n_chunks; c++)
+        for (int32_t i = 0; i < b->chunks[c].n; i++) {
+            struct slice *slice = &b->chunks[c].v[i];
+            if (!op_block_is_layer(&b->list.blocks[slice->block]))
+                continue;
+            slice->first_layer = n;
+            n += slice->repeat;
+        }
 }
 
 int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
@@ -100,6 +114,7 @@ int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
         return -1;
     }
     list_blocks(b, model, &parts, stage);
+    number_layers(b, parts.n_chunks);
     b->embedding_elements = model->blocks[0].params[0].elements;
     bool last = stage == p->pipeline - 1 && b->list.n_blocks > 0;
     if (p->pipeline > 1 && last && model_ties_head(&b->s->model))

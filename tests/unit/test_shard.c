@@ -162,20 +162,25 @@ struct spent {
     int64_t peak_B, left_B; /* activations: the most kept, and behind the step */
 };
 
+static struct spent spent_of(struct job *j, enum checkpointing how, int64_t every)
+{
+    j->s.training.attention = OP_ATTENTION_FLASH;
+    j->s.training.checkpointing = how;
+    j->s.training.checkpoint_every = every;
+    cast(j);
+    const struct ledger *l = &j->cast.steps[0].ledger;
+    struct spent spent = { j->cast.steps[0].flops, l->peak_activations_B,
+                           l->live_B[LEDGER_ACTIVATIONS] };
+    release(j);
+    return spent;
+}
+
 static struct spent spent_with(enum checkpointing how, int64_t every)
 {
     struct job j;
     struct framework fw;
     load(&j, &fw);
-    j.s.training.attention = OP_ATTENTION_FLASH;
-    j.s.training.checkpointing = how;
-    j.s.training.checkpoint_every = every;
-    cast(&j);
-    const struct ledger *l = &j.cast.steps[0].ledger;
-    struct spent spent = { j.cast.steps[0].flops, l->peak_activations_B,
-                           l->live_B[LEDGER_ACTIVATIONS] };
-    release(&j);
-    return spent;
+    return spent_of(&j, how, every);
 }
 
 /* Checkpoints of some layers, and of some operators of each (MODEL.md, 8.23): of 8
@@ -196,6 +201,27 @@ static void test_partly(void)
     CU_ASSERT_EQUAL(part.left_B, 0);
 }
 
+/* A rank counts through its chunks: of four of a layer each, two have checkpoints. */
+static void test_partly_of_chunks(void)
+{
+    static const struct {
+        enum checkpointing how;
+        int64_t every;
+    } cases[] = { { CHECKPOINT_NONE, 1 },
+                  { CHECKPOINT_FULL, 1 },
+                  { CHECKPOINT_FULL, 2 } };
+    double flops[3];
+    for (int i = 0; i < 3; i++) {
+        struct job j;
+        bench_scenario(&j.loader, &j.s, bench_gpt2, "/parallelism/",
+                       "library=megatron pipeline=2 virtual_stages=4 "
+                       "schedule=interleaved /training/microbatches=4");
+        flops[i] = spent_of(&j, cases[i].how, cases[i].every).flops;
+    }
+    CU_ASSERT(flops[1] > flops[0]);
+    CU_ASSERT_DOUBLE_EQUAL(flops[2] - flops[0], (flops[1] - flops[0]) / 2, 1);
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
@@ -204,4 +230,5 @@ void test_shard_register(void)
     CU_add_test(s, "waits for the slowest rank", test_slowest);
     CU_add_test(s, "recomputation that stops early", test_stops);
     CU_add_test(s, "checkpoints of some layers and operators", test_partly);
+    CU_add_test(s, "checkpoints of some layers, over chunks", test_partly_of_chunks);
 }
