@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the measuring program: build.sh OUTPUT. Needs nvcc with cuBLAS; NCCL where it is
-# there (without it, collectives and steps on several GPUs are recorded as not built).
+# Builds the measuring program: build.sh OUTPUT. Needs nvcc, and cuBLAS beside it or in
+# Python's packages; NCCL where either has it (without it, collectives and steps on several
+# GPUs are recorded as not built).
 #   NVCC=/path/to/nvcc   CUDA_CFLAGS, CUDA_LDFLAGS: further flags (where NCCL is)
 #   CUDA_ARCHS="75 100": generations to make binaries for, of those that nvcc knows;
 #       "native": those of the GPUs here, which builds in a fraction of the time
@@ -13,29 +14,65 @@ missing() {
     exit 3
 }
 
+# The folders of NVIDIA's packages for Python, which bring headers and libraries of their
+# own, the latter without a link libNAME.so.
+python_folders() {
+    python3 -c 'import glob, sys
+for path in sys.path:
+    for folder in glob.glob(glob.escape(path) + "/nvidia/*/"):
+        print(folder)' 2>/dev/null || true
+}
+
 nvcc=${NVCC:-}
 for path in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" \
-    /usr/local/cuda/bin/nvcc; do
+    /usr/local/cuda/bin/nvcc $(python_folders | sed 's|$|bin/nvcc|'); do
     [ -z "$nvcc" ] && [ -x "$path" ] && nvcc=$path
 done
 [ -n "$nvcc" ] || missing "no nvcc (install the CUDA Toolkit, or give NVCC=/path/to/nvcc)"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-has() { # header, library
-    echo "#include <$1>" >"$work/has.cu"
-    echo "int main(void) { return 0; }" >>"$work/has.cu"
+cflags=${CUDA_CFLAGS:-}
+ldflags=${CUDA_LDFLAGS:-}
+# compiles HEADER FLAGS...: whether a program with this header does, linked with the flags
+compiles() {
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$1" >"$work/has.cu"
+    shift
     # shellcheck disable=SC2086
-    "$nvcc" -o "$work/has" "$work/has.cu" ${CUDA_CFLAGS:-} ${CUDA_LDFLAGS:-} "-l$2" \
-        >"$work/has.log" 2>&1
+    "$nvcc" -o "$work/has" "$work/has.cu" $cflags "$@" $ldflags >"$work/has.log" 2>&1
 }
-has cuda_runtime.h cudart || missing "$nvcc does not compile: $(tail -n 1 "$work/has.log")"
-has cublasLt.h cublasLt || missing "no cuBLAS (install libcublas-dev of the CUDA Toolkit)"
-nccl="-lnccl"
-if ! has nccl.h nccl; then
+if ! compiles cuda_runtime.h; then
+    ldflags="$ldflags -L${nvcc%/*}/../lib" # where packages for Python have it
+    compiles cuda_runtime.h ||
+        missing "$nvcc does not compile: $(grep -m 1 -i error "$work/has.log")"
+fi
+
+# library HEADER NAME: adds what NAME is compiled and linked with, from where nvcc looks or
+# else from Python's packages; the program finds it there again when it starts.
+library() {
+    if compiles "$1" "-l$2" -Xlinker --trace; then
+        at=$(sed -n "s|^[^/]*\(/.*\)/lib$2\.so.*|\1|p" "$work/has.log" | head -n 1)
+        ldflags="$ldflags -l$2${at:+ -Xlinker -rpath -Xlinker $(cd "$at" && pwd -P)}"
+        return 0
+    fi
+    for folder in $(python_folders); do
+        for file in "$folder"lib/lib"$2".so*; do
+            link="-L${folder}lib -l:${file##*/} -Xlinker -rpath -Xlinker ${folder}lib"
+            # shellcheck disable=SC2086
+            if compiles "$1" -isystem "${folder}include" $link; then
+                cflags="$cflags -isystem ${folder}include"
+                ldflags="$ldflags $link"
+                return 0
+            fi
+        done
+    done
+    return 1
+}
+library cublas_v2.h cublas && library cublasLt.h cublasLt ||
+    missing "no cuBLAS (install libcublas-dev of the CUDA Toolkit)"
+if ! library nccl.h nccl; then
     echo "smsim-measure: no NCCL here (libnccl-dev): built without collectives" >&2
-    nccl=""
-    CUDA_CFLAGS="${CUDA_CFLAGS:-} -DSMSIM_NO_NCCL"
+    cflags="$cflags -DSMSIM_NO_NCCL"
 fi
 
 # The generations of the GPUs here, as nvidia-smi says; nothing where it does not.
@@ -78,10 +115,12 @@ for source in "$here"/*.cu; do
 done | xargs -P "$jobs" -I{} sh -c '
     name=$(basename "$1" .cu)
     "$2" -O3 $3 -Xcompiler -Wall,-Wextra $4 -c "$1" -o "$5/$name.o" || echo "$1" >>"$5/failed"
-' sh {} "$nvcc" "$codes" "${CUDA_CFLAGS:-}" "$work" >"$log" 2>&1 || true
+' sh {} "$nvcc" "$codes" "$cflags" "$work" >"$log" 2>&1 || true
 cat "$log" >&2
 [ ! -f "$work/failed" ] || missing "$(tr '\n' ' ' <"$work/failed")did not compile"
 # shellcheck disable=SC2086
-"$nvcc" -o "$work/out" "$work"/*.o ${CUDA_LDFLAGS:-} -lcublas -lcublasLt $nccl -lpthread \
-    >"$work/ld.log" 2>&1 || missing "$(tail -n 1 "$work/ld.log")"
+"$nvcc" -o "$work/out" "$work"/*.o $ldflags -lpthread >"$work/ld.log" 2>&1 ||
+    missing "$(tail -n 1 "$work/ld.log")"
+"$work/out" --help >/dev/null 2>"$work/start.log" ||
+    missing "it does not start: $(tail -n 1 "$work/start.log")"
 mv "$work/out" "$out"
