@@ -5,6 +5,12 @@
 
 enum { ROUND_B = 512 }; /* PyTorch's caching allocator, kMinBlockSize */
 
+const char *const ledger_kind_names[LEDGER_KINDS] = {
+    [LEDGER_PARAMETERS] = "parameters", [LEDGER_GRADIENTS] = "gradients",
+    [LEDGER_OPTIMIZER] = "optimizer",   [LEDGER_ACTIVATIONS] = "activations",
+    [LEDGER_BUFFERS] = "buffers",       [LEDGER_WORKSPACE] = "workspace",
+};
+
 int64_t ledger_round(int64_t size_B)
 {
     return (size_B + ROUND_B - 1) / ROUND_B * ROUND_B;

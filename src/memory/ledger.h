@@ -22,6 +22,8 @@ enum ledger_kind {
                     the first step's become those */
 };
 
+extern const char *const ledger_kind_names[LEDGER_KINDS];
+
 /* One allocation (size above 0) or release (below). */
 struct ledger_event {
     enum ledger_kind kind;

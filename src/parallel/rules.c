@@ -1,6 +1,7 @@
 /* Rules that join sections: what each library can shard and schedule, and what needs
  * what. Rules of SMP's dictionary are in smp.c. */
 #include "parallel/reading.h"
+#include "parallel/states.h"
 
 #include <inttypes.h>
 
@@ -110,7 +111,7 @@ static int check_param_gather(const struct reading *r)
     struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
     if (!r->has_param_gather || !p->overlap_param_gather)
         return 0;
-    if (p->sharding != SHARDING_OPTIMIZER && p->sharding != SHARDING_GRADIENTS)
+    if (!states_shard_updates(r->s))
         return cfg_error(at,
                          "updated parameters are gathered where the optimizer is "
                          "sharded (give /parallelism/sharding strategy \"optimizer\", "

@@ -54,6 +54,12 @@ bool states_are_sharded(const struct scenario *s)
     return s->parallel.sharding != SHARDING_NONE && s->parallel.shard_degree > 1;
 }
 
+bool states_shard_updates(const struct scenario *s)
+{
+    enum sharding by = s->parallel.sharding;
+    return shardings[by].optimizer && !shardings[by].parameters;
+}
+
 struct states states_of(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;

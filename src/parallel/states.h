@@ -11,13 +11,16 @@ struct states {
     double made_B; /* a gradient as backward makes it, before it is added to the sum */
     double gradient_B;
     double optimizer_B; /* master weights and moments; shards divided already */
-    double
-        autocast_B; /* 16-bit copies, per element of a product's weight, while used */
-    double step_B;  /* temporary during the update, per parameter */
+    double autocast_B;  /* 16-bit copies, per element of a product's weight, in use */
+    double step_B;      /* temporary during the update, per parameter */
 };
 
 /* Whether any of it is divided among ranks. */
 bool states_are_sharded(const struct scenario *s);
+
+/* Whether ranks update shards of parameters that each holds whole: ZeRO 1 and 2,
+ * Megatron's distributed optimizer. */
+bool states_shard_updates(const struct scenario *s);
 
 struct states states_of(const struct scenario *s);
 

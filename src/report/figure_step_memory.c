@@ -2,12 +2,6 @@
 #include "draw/chart.h"
 #include "report/figure_step_data.h"
 
-static const char *const kind_names[LEDGER_KINDS] = {
-    [LEDGER_PARAMETERS] = "parameters", [LEDGER_GRADIENTS] = "gradients",
-    [LEDGER_OPTIMIZER] = "optimizer",   [LEDGER_ACTIVATIONS] = "activations",
-    [LEDGER_BUFFERS] = "buffers",       [LEDGER_WORKSPACE] = "workspace",
-};
-
 enum { FRAMEWORK = LEDGER_KINDS, STACKED, LIMIT = STACKED, SERIES };
 
 /* The lane whose stage is fullest. */
@@ -83,7 +77,7 @@ static void describe(struct series series[SERIES], size_t n, const double *x,
     series[0] =
         (struct series) { .name = "framework, NCCL, allocator", .y = y[FRAMEWORK] };
     for (int k = 0; k < LEDGER_KINDS; k++)
-        series[k + 1] = (struct series) { .name = kind_names[k], .y = y[k] };
+        series[k + 1] = (struct series) { .name = ledger_kind_names[k], .y = y[k] };
     for (int i = 0; i < STACKED; i++) {
         series[i].kind = SERIES_STACKED_AREA;
         series[i].n = n;
@@ -154,10 +148,11 @@ void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
     for (int k = 0; k < STACKED; k++) {
         for (size_t i = 0; i < n; i++)
             y[(size_t)k * n + i] = stage_part(&r->memory.stages[i], k);
-        series[k] = (struct series) { .name = k ? kind_names[k - 1] : "framework",
-                                      .kind = SERIES_STACKED_BARS,
-                                      .n = n,
-                                      .y = y + (size_t)k * n };
+        series[k] =
+            (struct series) { .name = k ? ledger_kind_names[k - 1] : "framework",
+                              .kind = SERIES_STACKED_BARS,
+                              .n = n,
+                              .y = y + (size_t)k * n };
     }
     series[LIMIT] = (struct series) {
         .name = "capacity", .kind = SERIES_LIMIT, .n = 1, .y = &capacity

@@ -49,11 +49,11 @@ static void simulate_all(struct run *run, struct plan_outcome *out, struct arena
     enum { BLOCK = 1024 };
     int64_t n = space_slices(&run->job->space), total = out->feasible;
     struct scorer *scorer = scorer_new(run->job);
-    for (int64_t i = 0; i < n && !run_stopped(run->o); i++) {
+    for (int64_t i = 0; i < n && !plan_stopped(run->o); i++) {
         struct space_iter it;
         struct score score;
         space_iter_init(&it, &run->job->space, i);
-        while (space_next(&it) && !run_stopped(run->o)) {
+        while (space_next(&it) && !plan_stopped(run->o)) {
             if (!scorer_point(scorer, &it.p, &score) ||
                 score.least_B > score.capacity_B)
                 continue;
@@ -211,7 +211,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
         run_best(&run, &scored);
         count_simulated(&run, out, arena);
     }
-    out->complete = out->complete && !run_stopped(o);
+    out->complete = out->complete && !plan_stopped(o);
     take_entries(out, arena, &run);
     take_tried(out, arena, &run);
     if (!o->exhaustive)

@@ -131,7 +131,7 @@ static void climb(struct run *run)
 {
     enum { ROUNDS = 3 };
     struct scorer *scorer = scorer_new(run->job);
-    for (int round = 0; round < ROUNDS && !run_stopped(run->o); round++) {
+    for (int round = 0; round < ROUNDS && !plan_stopped(run->o); round++) {
         struct plan_near near[PLAN_NEAR_MAX];
         const struct plan_entry *best = best_so_far(run);
         if (!best)
@@ -172,7 +172,7 @@ static void simulate_promising(struct run *run, const struct scored *s, int64_t 
             limit = best->value * (1 + fmax(2 * error, least_margin));
         }
         choose_best(run, s, to < most ? to : most, limit);
-        if (run->all.n == before || run_stopped(run->o))
+        if (run->all.n == before || plan_stopped(run->o))
             return;
         run_simulate(run, most);
     }
@@ -193,7 +193,8 @@ void run_best(struct run *run, struct scored *s)
     for (int32_t i = 0; none && i < s->over.n; i++)
         run_choose(run, &s->over.v[i]);
     run_simulate(run, most);
-    if (!anything_fits(run) && !run_stopped(run->o)) { /* the scores misjudged memory */
+    if (!anything_fits(run) &&
+        !plan_stopped(run->o)) { /* the scores misjudged memory */
         for (int32_t i = 0; i < s->tightest.n; i++)
             run_choose(run, &s->tightest.v[i]);
         choose_best(run, s, 2 * most, INFINITY);

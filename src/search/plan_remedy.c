@@ -3,6 +3,7 @@
 #include "config/datadir.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
+#include "search/plan_score.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ int32_t plan_remedies(struct plan_remedy out[PLAN_REMEDIES], struct arena *arena
         out[i] = (struct plan_remedy) { .what = remedies[i].what };
         if (remedies[i].open(&wider, arena))
             check(&out[i], arena, &wider, o);
-        if (out[i].fits || (o->stop && *o->stop))
+        if (out[i].fits || plan_stopped(o))
             return i + 1;
     }
     return PLAN_REMEDIES;

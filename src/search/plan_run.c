@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool run_stopped(const struct plan_options *o)
-{
-    return o->stop && *o->stop;
-}
-
 /* --- entries ---------------------------------------------------------------------- */
 
 /* What a step of the job takes, or is billed, with its share of what is around the
@@ -90,7 +85,7 @@ void run_simulate(struct run *run, int64_t total)
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < n; i++) {
         struct plan_entry *e = next[i];
-        if (run_stopped(run->o)) {
+        if (plan_stopped(run->o)) {
             e->skipped = true;
             continue;
         }

@@ -16,8 +16,6 @@ struct run {
     double memory_ratio;           /* the same of memory, over all */
 };
 
-bool run_stopped(const struct plan_options *o);
-
 /* Adds a candidate to what is chosen; false when it is there already. */
 bool run_choose(struct run *run, const struct candidate *c);
 

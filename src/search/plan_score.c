@@ -34,6 +34,11 @@ double plan_value(const struct plan_job *job, const struct plan_options *o,
     return time_s;
 }
 
+bool plan_stopped(const struct plan_options *o)
+{
+    return o->stop && *o->stop;
+}
+
 bool plan_in_budget(const struct plan_options *o, double hours, double usd)
 {
     if (o->deadline_h > 0 && !(hours <= o->deadline_h))
@@ -146,11 +151,6 @@ static void score_point(struct scored *s, const struct pass *pass,
     }
 }
 
-static bool stopped(const struct plan_options *o)
-{
-    return o->stop && *o->stop;
-}
-
 bool plan_score_all(struct scored *out, const struct plan_job *job,
                     const struct plan_options *o)
 {
@@ -166,7 +166,7 @@ bool plan_score_all(struct scored *out, const struct plan_job *job,
         for (int64_t i = 0; i < n; i++) {
             struct space_iter it;
             space_iter_init(&it, &job->space, i);
-            while (!stopped(o) && space_next(&it))
+            while (!plan_stopped(o) && space_next(&it))
                 score_point(&mine, &pass, scorer, &it.p);
             if (!o->progress)
                 continue;
@@ -179,5 +179,5 @@ bool plan_score_all(struct scored *out, const struct plan_job *job,
         scorer_free(scorer);
         scored_release(&mine);
     }
-    return !stopped(o);
+    return !plan_stopped(o);
 }

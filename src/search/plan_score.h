@@ -33,6 +33,9 @@ int plan_kind(const struct space_point *p);
 double plan_value(const struct plan_job *job, const struct plan_options *o,
                   const struct space_point *p, double time_s, double memory_B);
 
+/* Whether the search is asked to stop with what it has. */
+bool plan_stopped(const struct plan_options *o);
+
 /* Whether time and cost of the whole job keep the budget. */
 bool plan_in_budget(const struct plan_options *o, double hours, double usd);
 

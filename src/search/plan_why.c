@@ -1,6 +1,7 @@
 #include "search/plan_why.h"
 
 #include "search/plan_near.h"
+#include "search/plan_score.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -160,7 +161,7 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
     int32_t n = w->n_alternatives + PLAN_SENSITIVITIES;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t i = 0; i < n; i++) {
-        if (o->stop && *o->stop)
+        if (plan_stopped(o))
             continue;
         if (i < w->n_alternatives) {
             make_alternative(&w->alternatives[i].entry, job, o, out);

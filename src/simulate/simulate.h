@@ -11,6 +11,10 @@
 #include "run/parts.h"
 #include "simulate/trust.h"
 
+/* NCCL's channels and buffers of a communicator of 2 GPUs, as nvidia-smi shows them
+ * (aiconfigurator's measured table; MODEL.md, 5.4). */
+enum { NCCL_COMMUNICATOR_B = 342000000 };
+
 struct stage_memory { /* bytes at the moment of the stage's peak */
     int64_t peak_B;   /* as nvidia-smi shows it */
     int64_t parameters_B, gradients_B, optimizer_B, activations_B;

@@ -150,6 +150,11 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
     return (int32_t)(p->comms.n - 1);
 }
 
+bool build_is_last_stage(const struct builder *b, int64_t rank)
+{
+    return groups_stage(b->request->groups, rank) == b->s->parallel.pipeline - 1;
+}
+
 enum coll_op build_reduction(const struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;

@@ -243,6 +243,9 @@ void build_host_pause(struct builder *b, double seconds);
 
 int64_t block_parameters(const struct op_block *block);
 
+/* Whether the rank (of the world) is of the pipeline's last stage. */
+bool build_is_last_stage(const struct builder *b, int64_t rank);
+
 /* What becomes of a bucket of gradients over the ranks that hold the same: a sum for
  * all; where states are sharded, parts to their owners; under SMP all of it to the one
  * rank that owns that slice of its flat buffer. */

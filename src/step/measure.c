@@ -22,11 +22,6 @@ struct measured_stage {
     double kernels_s[2]; /* of a layer: forward, backward */
 };
 
-static bool is_last_stage(const struct builder *b, int64_t rank)
-{
-    return groups_stage(b->request->groups, rank) == b->s->parallel.pipeline - 1;
-}
-
 static bool same_slice(const struct builder *b, const struct measured_stage *m,
                        struct slice x, struct slice y)
 {
@@ -52,7 +47,7 @@ static bool same_blocks(const struct builder *b, const struct measured_stage *m)
 static bool is_like(const struct builder *b, const struct measured_stage *m)
 {
     return b->gpu == m->gpu && (b->plans_rank == m->rank || b->request->stages_alike) &&
-           is_last_stage(b, b->plans_rank) == is_last_stage(b, m->rank) &&
+           build_is_last_stage(b, b->plans_rank) == build_is_last_stage(b, m->rank) &&
            same_blocks(b, m);
 }
 

@@ -67,7 +67,7 @@ int group_broadcast_output(struct builder *b, struct err *err)
     if (b->outputs < 0)
         return -1;
     int64_t received_B = ledger_round((int64_t)bytes);
-    if (groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1)
+    if (build_is_last_stage(b, b->plans_rank))
         return 0; /* its own */
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
     b->outputs_B += received_B;
@@ -87,9 +87,9 @@ int group_sum_embeddings(struct builder *b, struct err *err)
 {
     build_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->s->parallel;
-    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
+    bool is_first = groups_stage(b->request->groups, b->plans_rank) == 0;
     if (p->pipeline == 1 || !model_ties_head(&b->s->model) ||
-        (stage != 0 && stage != p->pipeline - 1))
+        (!is_first && !build_is_last_stage(b, b->plans_rank)))
         return 0;
     double elements = (double)b->embedding_elements;
     if (shard_is_full(b)) /* of shards */

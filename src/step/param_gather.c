@@ -26,9 +26,8 @@ struct param_buckets {
 
 static bool is_gathered(const struct builder *b, enum holders h)
 {
-    const struct parallelism *p = &b->s->parallel;
-    return (p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS) &&
-           p->shard_degree > 1 && build_ranks(b, h) > 1;
+    return states_shard_updates(b->s) && b->s->parallel.shard_degree > 1 &&
+           build_ranks(b, h) > 1;
 }
 
 /* Index of the gather of so many elements; -1 after an error. */

@@ -146,8 +146,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
-    bool last = groups_stage(b->request->groups, b->plans_rank) == p->pipeline - 1 &&
-                chunk == p->virtual_stages - 1;
+    bool last = build_is_last_stage(b, b->plans_rank) && chunk == p->virtual_stages - 1;
     return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
 }
 

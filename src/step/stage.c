@@ -116,7 +116,7 @@ int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
     list_blocks(b, model, &parts, stage);
     number_layers(b, parts.n_chunks);
     b->embedding_elements = model->blocks[0].params[0].elements;
-    bool last = stage == p->pipeline - 1 && b->list.n_blocks > 0;
+    bool last = build_is_last_stage(b, b->plans_rank) && b->list.n_blocks > 0;
     if (p->pipeline > 1 && last && model_ties_head(&b->s->model))
         own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
     return 0;

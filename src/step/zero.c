@@ -11,11 +11,9 @@
 
 bool zero_flattens(const struct builder *b)
 {
-    const struct parallelism *p = &b->s->parallel;
-    bool sharded =
-        p->sharding == SHARDING_OPTIMIZER || p->sharding == SHARDING_GRADIENTS;
     bool own_optimizer = b->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
-    return p->library == LIBRARY_DEEPSPEED && sharded && b->half && !own_optimizer;
+    return b->s->parallel.library == LIBRARY_DEEPSPEED && b->half && !own_optimizer &&
+           states_shard_updates(b->s);
 }
 
 /* The tensors of the model, or their gradients. */

@@ -63,9 +63,6 @@ void trace_name_rank(struct trace *t, const struct shown *s, bool new_process)
 void trace_memory(struct trace *t, struct shown *s, int64_t at_ps,
                   const int64_t held_B[LEDGER_KINDS])
 {
-    static const char *const kinds[LEDGER_KINDS] = { "parameters", "gradients",
-                                                     "optimizer",  "activations",
-                                                     "buffers",    "workspace" };
     struct trace_json *j = &t->json;
     if (memcmp(s->held_B, held_B, sizeof(s->held_B)) == 0)
         return;
@@ -78,7 +75,7 @@ void trace_memory(struct trace *t, struct shown *s, int64_t at_ps,
     trace_json_text(j, ")\",\"args\":{");
     for (int i = 0; i < LEDGER_KINDS; i++) {
         trace_json_text(j, i ? ",\"" : "\"");
-        trace_json_text(j, kinds[i]);
+        trace_json_text(j, ledger_kind_names[i]);
         trace_json_text(j, "\":");
         trace_json_int(j, held_B[i]);
     }
@@ -161,7 +158,8 @@ void trace_receives(struct trace *t, struct shown *s, const struct observed_task
     const struct task *task = seen->task;
     if (task->receives >= 0) {
         int64_t bit = s->board * t->n_messages + task->receives;
-        s->flow = t->sent[bit / 8] & (1u << (bit % 8)) ? task->receives : -1;
+        bool is_sent = t->sent[bit / 8] & (1u << (bit % 8));
+        s->flow = is_sent ? task->receives : -1;
     }
     if (s->flow < 0 || task->stream != STREAM_COMPUTE ||
         seen->ended_ps == seen->begun_ps)
