@@ -4,6 +4,7 @@
 #include "cost/kernel.h"
 #include "parallel/states.h"
 #include "search/score_parts.h"
+#include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,16 @@ struct sums {
     double whole_B;               /* of a gathered parameter */
     double shards;                /* ranks that states are divided over */
 };
+
+/* Of communication beside kernels, what these do not hide: estimates, without a source.
+ * Scores are multiplied by what the simulated points say of them (run_learn). */
+static const double shard_exposed = 0.05;  /* a layer's gathers and scatters */
+static const double context_exposed = 0.3; /* keys and values round a context group */
+static const double send_exposed = 0.1;    /* a message whose sender goes on */
+
+/* The bound: of the states of a mean stage, and of the activations of its layers, so
+ * much is held whatever the partition is (test_plan.c: it rejects nothing that fits). */
+static const double least_states = 0.97, least_activations = 0.8;
 
 static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,
                                                  SPACE_TENSOR,   SPACE_CONTEXT,
@@ -127,7 +138,8 @@ static double context_s(struct scorer *s, const struct space_point *p,
     double kv_B = 2 * l->exchange_B * (double)m->kv_heads / (double)m->heads /
                   (double)p->v[SPACE_TENSOR];
     struct score_group two = group_of(p, 'D', 2);
-    return 0.3 * (c - 1) * score_comm_s(s->comm, p, two, COLL_SENDRECV, kv_B);
+    double send_s = score_comm_s(s->comm, p, two, COLL_SENDRECV, kv_B);
+    return context_exposed * (c - 1) * send_s;
 }
 
 static double expert_s(struct scorer *s, const struct space_point *p,
@@ -179,10 +191,6 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
 
-/* Of a layer's gathers and scatters, what no kernel hides: an estimate, without a
- * source. Scores are multiplied by what the simulated points say of them (run_learn). */
-static const double shard_exposed = 0.05;
-
 /* Parameters gathered for use and gradients scattered, layer by layer, beside the
  * computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p, struct sums *u)
@@ -227,35 +235,43 @@ static struct score_group ends_of(const struct space_point *p)
                           p->v[SPACE_GPUS]);
 }
 
+/* Messages between stages: those of the first microbatch on its way there and back, and
+ * what the others wait for, which is all of it under Megatron. */
+static double messages_s(struct scorer *s, const struct space_point *p,
+                         const struct sums *u)
+{
+    double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
+    double v = (double)p->v[SPACE_VIRTUAL];
+    bool waits = u->s->parallel.library == LIBRARY_MEGATRON; /* for what it sends */
+    double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
+    double send_s =
+        score_comm_s(s->comm, p, group_of(p, 'P', 2), COLL_SENDRECV, send_B);
+    return (2 * (n - 1) + 2 * (waits ? 1 : send_exposed) * (m - 1) * v) * send_s;
+}
+
 /* Stages that a microbatch passes one after the other, and the slowest of them, which
  * sets the pace (MODEL.md, pipelines). */
 static double pipeline_s(struct scorer *s, const struct space_point *p,
                          const struct sums *u)
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
-    double v = (double)p->v[SPACE_VIRTUAL], layer_s = u->forward_s + u->backward_s;
-    double ends_s = u->l->ends_s[0] + u->l->ends_s[1];
-    double pause_s = u->fw->microbatch_s;
-    double all_s = u->layers * layer_s + ends_s;
+    double both_s = u->forward_s + u->backward_s, pause_s = u->fw->microbatch_s;
+    double all_s = u->layers * both_s + u->l->ends_s[0] + u->l->ends_s[1];
     if (n <= 1)
         return (double)p->pieces * (all_s + pause_s);
-    double last_s = floor(u->layers / n) * layer_s + u->l->ends_s[1];
-    double first_s = u->stage_layers * layer_s + u->l->ends_s[0];
+    double last_s = floor(u->layers / n) * both_s + u->l->ends_s[1];
+    double first_s = u->stage_layers * both_s + u->l->ends_s[0];
     double slowest_s = fmax(first_s, last_s) + pause_s;
     double bubble_s = all_s - fmax(first_s, last_s);
-    double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
-    struct score_group two = group_of(p, 'P', 2);
-    double send_s = score_comm_s(s->comm, p, two, COLL_SENDRECV, send_B);
-    bool waits = u->s->parallel.library == LIBRARY_MEGATRON; /* for what it sends */
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)
-        bubble_s /= v;
+        bubble_s /= (double)p->v[SPACE_VIRTUAL];
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
-        bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / layer_s);
-    double moves_s = (2 * (n - 1) + (waits ? 2 : 0.2) * (m - 1) * v) * send_s;
+        bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / both_s);
     struct score_group ends = ends_of(p);
     double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE,
                                   u->l->word_parameters * states_wire_B(u->s));
-    return (double)p->accumulation * (m * slowest_s + bubble_s + moves_s) + words_s;
+    return (double)p->accumulation * (m * slowest_s + bubble_s + messages_s(s, p, u)) +
+           words_s;
 }
 
 /* What stages that are fully sharded wait for in an accumulation step: gathers beside
@@ -316,7 +332,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
                     !library_reduces_behind(u->s->parallel.library, (enum sharding)how);
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
-    double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 0.02;
+    double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
     if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
         gather_s =
             fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);
@@ -365,8 +381,8 @@ static double in_flight(const struct space_point *p, double *least)
     }
 }
 
-static void sum_memory(const struct scorer *s, const struct space_point *p,
-                       const struct sums *u, struct score *out)
+static void sum_memory(const struct space_point *p, const struct sums *u,
+                       struct score *out)
 {
     const struct score_layer *l = u->l;
     bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
@@ -386,20 +402,20 @@ static void sum_memory(const struct scorer *s, const struct space_point *p,
     double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
     double states_B = parameter_B + optimizer_B;
-    double unit_B = whole ? 3 * 2 * l->parameters : 0;
+    double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
     if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
         unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
     bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
-    double fixed_B = (double)u->gpu->context_B + (p->world > 1 ? 342e6 : 0);
+    double fixed_B =
+        (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;
     out->memory_B = fixed_B + u->stage_parameters * (states_B + gradient_B) + wire_B +
                     unit_B + active_B;
-    double few_B = 0.8 * least * floor(u->layers / n) *
+    double few_B = least_activations * least * floor(u->layers / n) *
                    (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
-    double held_B = 0.97 * mean * states_B;
+    double held_B = least_states * mean * states_B;
     out->least_B = (double)u->gpu->context_B + held_B + few_B;
-    (void)s;
 }
 
 bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
@@ -424,7 +440,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     u.stage_parameters = u.stage_layers * l->parameters + ends;
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
-    sum_memory(s, p, &u, out);
+    sum_memory(p, &u, out);
     out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
     return true;
 }
