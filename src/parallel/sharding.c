@@ -120,6 +120,8 @@ int sharding_read(struct reading *r, struct cfg c)
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;
     *p = w.p;
+    if (p->library == LIBRARY_FSDP && !p->smp && !w.has_strategy)
+        p->sharding = SHARDING_FULL; /* FullyShardedDataParallel's FULL_SHARD */
     p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->has_degree |= w.has_degree;
     r->has_reshard = w.has_reshard;

@@ -7,6 +7,7 @@
 
 #include <CUnit/CUnit.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void test_shard_register(void);
@@ -222,10 +223,42 @@ static void test_partly_of_chunks(void)
     CU_ASSERT_DOUBLE_EQUAL(flops[2] - flops[0], (flops[1] - flops[0]) / 2, 1);
 }
 
+/* FSDP shards all that it wraps unless a strategy says less; DeepSpeed's ZeRO starts at
+ * stage 0, and DDP has nothing to shard. */
+static void test_unsaid(void)
+{
+    static const struct {
+        const char *parallelism;
+        enum sharding sharding;
+    } cases[] = {
+        { "{ 'library': 'fsdp' }", SHARDING_FULL },
+        { "{ 'library': 'fsdp', 'sharding': { 'degree': 4 } }", SHARDING_FULL },
+        { "{ 'library': 'fsdp', 'sharding': { 'strategy': 'none' } }", SHARDING_NONE },
+        { "{ 'library': 'deepspeed' }", SHARDING_NONE },
+        { "{ 'library': 'ddp' }", SHARDING_NONE },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        char text[400];
+        snprintf(text, sizeof(text),
+                 "{ 'model': 'gpt2', 'cluster': { 'instance': 'p4d.24xlarge' },"
+                 "  'training': { 'sequence_length': 512, 'micro_batch_size': 2 },"
+                 "  'parallelism': %s }",
+                 cases[i].parallelism);
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+        CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), 0);
+        CU_ASSERT_EQUAL(s.parallel.sharding, cases[i].sharding);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
     CU_add_test(s, "FSDP's copies of gradients", test_copies);
+    CU_add_test(s, "strategies left unsaid", test_unsaid);
     CU_add_test(s, "remainders of fp32 parameters", test_remainders);
     CU_add_test(s, "waits for the slowest rank", test_slowest);
     CU_add_test(s, "recomputation that stops early", test_stops);
