@@ -77,20 +77,23 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
 }
 
 /* One product of attention, or all of them in one kernel; over `context` ranks that
- * hold a part of the sequence each. */
+ * hold a part of the sequence each, or a part of the heads. */
 static void emit_attention(struct build *b, const struct row *row, bool backward)
 {
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
     int64_t s = b->s->sequence, d = b->m->head_dim;
-    int64_t parts = b->s->context > 1 ? b->s->context : 1, queries = s / parts;
+    int64_t ranks = b->s->context > 1 ? b->s->context : 1;
+    int64_t dealt = b->flags & HAS_DEALT_HEADS ? ranks : 1, parts = ranks / dealt;
+    int64_t queries = s / parts;
     if (op->dtype == DTYPE_FP8)
         op->dtype = DTYPE_BF16;
     op->m = queries;
     op->n = row->kind == ROW_BMM_SDS ? d : s;
     op->k = row->kind == ROW_BMM_SDS ? s : d;
     const struct share *share = &b->shares[OP_ATTENTION];
-    op->batch = b->s->batch / share->tokens_over * (b->m->heads / share->degree);
+    op->batch =
+        b->s->batch / share->tokens_over * (b->m->heads / share->degree / dealt);
     op->dispatches = row->same_node ? 0 : 1;
     op->flops = 2.0 * (double)queries * (double)s * (double)d * (double)op->batch;
     if (kind == OP_FLASH)

@@ -81,6 +81,7 @@ enum flag {
     HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
     HAS_FUSED_ROPE = 1 << 29,    /* rotary embedding in one kernel */
     HAS_SPLIT_ROPE = 1 << 30,    /* of one document after the other, joined again */
+    HAS_DEALT_HEADS = INT32_MIN, /* bit 31: each context rank attends with some heads */
 };
 
 /* What owns parameters. */
@@ -142,7 +143,7 @@ struct row {
     enum part part;
     uint32_t when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
-    struct keep keep[3];
+    struct keep keep[4];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
         made;        /* memory of what it makes, kept or not, where that is less than it

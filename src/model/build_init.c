@@ -56,12 +56,19 @@ static uint32_t flag(bool on, enum flag f)
     return on ? (uint32_t)f : 0;
 }
 
+static bool deals_heads(const struct op_settings *s)
+{
+    return s->context > 1 && s->context_way == OP_CONTEXT_HEADS;
+}
+
 /* Whether the framework's fused softmax has a kernel for these sizes. */
 static bool softmax_fits(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     struct share share = share_of(m, s, OP_ATTENTION);
     int64_t rows = s->batch / share.tokens_over * m->heads / share.degree;
+    if (deals_heads(s))
+        rows /= s->context;
     return (!fw->softmax_multiple || rows % fw->softmax_multiple == 0) &&
            (!fw->softmax_longest || s->sequence <= fw->softmax_longest);
 }
@@ -86,7 +93,9 @@ static uint32_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->rotary && fw->fused_rope, HAS_FUSED_ROPE) |
            flag(m->rotary && fw->split_rope && !fw->fused_rope, HAS_SPLIT_ROPE) |
            flag(m->relative_buckets > 0, HAS_RELATIVE) |
-           flag(flash && s->ring && s->context > 1, HAS_RING);
+           flag(flash && s->context_way == OP_CONTEXT_RING && s->context > 1,
+                HAS_RING) |
+           flag(deals_heads(s), HAS_DEALT_HEADS);
 }
 
 static bool gathers(const struct model *m, const struct op_settings *s)
@@ -181,7 +190,8 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_Q] = tokens * (double)m->q_width / t;
     e[SYM_K] = tokens * (double)m->kv_width / t;
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
-    e[SYM_E] *= b->flags & HAS_FLASH ? 1 : parts; /* gathered before the products */
+    if (!(b->flags & (HAS_FLASH | HAS_DEALT_HEADS)))
+        e[SYM_E] *= parts; /* gathered before the products */
     e[SYM_QR] = e[SYM_Q] * parts;
     e[SYM_KR] = e[SYM_K] * parts;
     e[SYM_QKV] = e[SYM_Q] + 2 * e[SYM_K];

@@ -102,6 +102,13 @@ enum op_attention {
 extern const struct name_value op_precision_names[];
 extern const struct name_value op_attention_names[];
 
+/* How the ranks that share a sequence attend to all of it (MODEL.md, R11.2 to R11.4). */
+enum op_context {
+    OP_CONTEXT_GATHER, /* each gathers all keys and values */
+    OP_CONTEXT_RING,   /* which come to each one part after the other */
+    OP_CONTEXT_HEADS,  /* each has some heads, of the whole sequence */
+};
+
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */
     int64_t sequence;  /* tokens of each */
@@ -109,9 +116,9 @@ struct op_settings {
     enum op_precision precision;
     enum op_attention attention;
     const struct framework *framework;
-    int64_t tensor;          /* tensor-parallel degree */
-    int64_t context;         /* ranks that share a sequence; 0: one */
-    bool ring;               /* keys and values come one part after the other */
+    int64_t tensor;  /* tensor-parallel degree */
+    int64_t context; /* ranks that share a sequence; 0: one */
+    enum op_context context_way;
     int64_t expert;          /* ranks that share the experts of a layer; 0: one */
     double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
     bool sequence_parallel;

@@ -40,7 +40,10 @@ static const struct name_value forward_policy_names[] = {
     { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
 };
 static const struct name_value context_comm_names[] = {
-    { "ring", CONTEXT_RING }, { "all-gather", CONTEXT_ALL_GATHER }, { NULL, 0 },
+    { "ring", CONTEXT_RING },
+    { "all-gather", CONTEXT_ALL_GATHER },
+    { "alltoall", CONTEXT_ALLTOALL },
+    { NULL, 0 },
 };
 static const struct name_value outputs_names[] = {
     { "none", OUTPUTS_NONE }, { "loss", OUTPUTS_LOSS }, { "logits", OUTPUTS_LOGITS },

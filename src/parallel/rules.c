@@ -123,6 +123,25 @@ static int check_param_gather(const struct reading *r)
 }
 
 /* What needs something else to be set. */
+/* All-to-all context parallelism deals each tensor rank's heads out to its ranks. */
+static int check_dealt_heads(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct model *m = &r->s->model;
+    if (p->context == 1 || p->context_comm != CONTEXT_ALLTOALL)
+        return 0;
+    bool queries = m->heads % (p->tensor * p->context) != 0;
+    if (!queries && m->kv_heads % (p->tensor * p->context) == 0)
+        return 0;
+    return cfg_error(
+        cfg_get(r->parallelism, "context_comm"),
+        "\"alltoall\" deals %" PRId64 " %s out to tensor %" PRId64 " x context %" PRId64
+        " ranks, which does not come out even (write "
+        "\"ring\", or degrees whose product divides them)",
+        queries ? m->heads : m->kv_heads,
+        queries ? "attention heads" : "key-value heads", p->tensor, p->context);
+}
+
 static int check_needs(const struct reading *r)
 {
     const struct parallelism *p = &r->s->parallel;
@@ -144,7 +163,7 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->training, "sequence_length"),
                          "%" PRId64 " tokens are no multiple of context %" PRId64,
                          t->sequence_length, p->context);
-    return 0;
+    return check_dealt_heads(r);
 }
 
 int rules_check(struct reading *r)

@@ -70,7 +70,7 @@ enum partition_method {
     PARTITION_MANUAL     /* stage_layers */
 };
 
-enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER };
+enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ALLTOALL };
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
 
 extern const struct name_value offload_names[], tensor_policy_names[],

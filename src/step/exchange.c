@@ -11,11 +11,14 @@
  *   forward   |kv 1    |kv 2    |kv 3    |
  *   backward  |kv 1    |kv 2    |kv 3, d |kv.. d  |     kv and d: twice as long
  *
+ * Heads: queries, keys and values of all tokens go to the ranks that have their heads,
+ * and what these make of them comes back (DeepSpeed-Ulysses).
+ *
  * Expert groups: tokens go to the ranks that have their experts, and come back. */
 #include "model/share.h"
 #include "step/builder.h"
 
-enum group { GROUP_RING, GROUP_GATHER, GROUP_EXPERT };
+enum group { GROUP_RING, GROUP_GATHER, GROUP_DEAL, GROUP_RETURN, GROUP_EXPERT };
 
 struct rule {
     enum group group;
@@ -36,6 +39,14 @@ static const struct rule rules[] = {
     { GROUP_GATHER, true, false, "cross_flash_bwd|cross_dprobs", COLL_ALL_GATHER },
     { GROUP_GATHER, true, true, "flash_bwd|dkey", COLL_REDUCE_SCATTER },
     { GROUP_GATHER, true, true, "cross_flash_bwd|cross_dkey", COLL_REDUCE_SCATTER },
+    { GROUP_DEAL, false, true, "heads_deal", COLL_ALLTOALL },
+    { GROUP_RETURN, false, false, "heads_return", COLL_ALLTOALL },
+    { GROUP_DEAL, false, true, "cross_heads_deal", COLL_ALLTOALL },
+    { GROUP_RETURN, false, false, "cross_heads_return", COLL_ALLTOALL },
+    { GROUP_RETURN, true, true, "heads_return_bwd", COLL_ALLTOALL },
+    { GROUP_DEAL, true, false, "heads_deal_bwd", COLL_ALLTOALL },
+    { GROUP_RETURN, true, true, "cross_heads_return_bwd", COLL_ALLTOALL },
+    { GROUP_DEAL, true, false, "cross_heads_deal_bwd", COLL_ALLTOALL },
     { GROUP_EXPERT, false, true, "dispatch", COLL_ALLTOALL },
     { GROUP_EXPERT, false, false, "combine", COLL_ALLTOALL },
     { GROUP_EXPERT, true, true, "combine_bwd", COLL_ALLTOALL },
@@ -49,13 +60,17 @@ static double width_B(const struct builder *b)
     return b->half ? 2 : 4;
 }
 
-/* Keys and values of the rank's own tokens. */
+/* So many columns, split over the tensor group, of the rank's own tokens. */
+static double own_B(const struct builder *b, int64_t columns)
+{
+    struct share share = share_of(&b->s->model, &b->settings, OP_ATTENTION);
+    return (double)op_tokens(&b->settings) * (double)columns /
+           (double)(share.degree * share.tokens_over) * width_B(b);
+}
+
 static double own_keys_B(const struct builder *b)
 {
-    const struct model *m = &b->s->model;
-    struct share share = share_of(m, &b->settings, OP_ATTENTION);
-    return 2 * (double)op_tokens(&b->settings) * (double)m->kv_width /
-           (double)(share.degree * share.tokens_over) * width_B(b);
+    return own_B(b, 2 * b->s->model.kv_width);
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
@@ -71,13 +86,17 @@ static double routed_B(const struct builder *b)
 static bool applies(const struct builder *b, const struct rule *r)
 {
     const struct parallelism *p = &b->s->parallel;
+    bool heads = p->context_comm == CONTEXT_ALLTOALL;
     bool ring =
         p->context_comm == CONTEXT_RING && b->settings.attention == OP_ATTENTION_FLASH;
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;
     case GROUP_GATHER:
-        return p->context > 1 && !ring;
+        return p->context > 1 && !ring && !heads;
+    case GROUP_DEAL:
+    case GROUP_RETURN:
+        return p->context > 1 && heads;
     case GROUP_EXPERT:
         break;
     }
@@ -107,6 +126,17 @@ static int plan_gather(struct builder *b, const struct rule *r, struct op_comm *
     return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
 }
 
+static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k,
+                      struct err *err)
+{
+    const struct model *m = &b->s->model;
+    int64_t columns = m->q_width + (r->group == GROUP_DEAL ? 2 * m->kv_width : 0);
+    double moved_B = own_B(b, columns);
+    k->workspace_B = (int64_t)moved_B;
+    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, moved_B, err);
+    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+}
+
 static int plan_experts(struct builder *b, const struct rule *r, struct op_comm *k,
                         struct err *err)
 {
@@ -117,8 +147,8 @@ static int plan_experts(struct builder *b, const struct rule *r, struct op_comm 
 
 static int (*const planners[])(struct builder *, const struct rule *, struct op_comm *,
                                struct err *) = {
-    [GROUP_RING] = plan_ring,
-    [GROUP_GATHER] = plan_gather,
+    [GROUP_RING] = plan_ring,      [GROUP_GATHER] = plan_gather,
+    [GROUP_DEAL] = plan_heads,     [GROUP_RETURN] = plan_heads,
     [GROUP_EXPERT] = plan_experts,
 };
 

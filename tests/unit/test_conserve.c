@@ -281,16 +281,20 @@ static void test_updates(void)
 static void test_context(void)
 {
     for (int c = 2; c <= 8; c *= 2) {
-        char ring[64], gather[96];
+        char ring[64], gather[96], heads[96];
         double keys_B = 2 * x_B / c;
         snprintf(ring, sizeof(ring), "context=%d context_comm=\"ring\"", c);
         snprintf(gather, sizeof(gather), "context=%d context_comm=\"all-gather\"", c);
+        snprintf(heads, sizeof(heads), "context=%d context_comm=\"alltoall\"", c);
         check(base_text, ring, CHANNEL_CONTEXT, COLL_SENDRECV,
               M * L * 3 * (c - 1) * keys_B);
         check(base_text, gather, CHANNEL_CONTEXT, COLL_ALL_GATHER,
               M * L * 2 * c * keys_B);
         check(base_text, gather, CHANNEL_CONTEXT, COLL_REDUCE_SCATTER,
               M * L * c * keys_B);
+        /* queries, keys, values and what attention makes of them, and their gradients */
+        check(base_text, heads, CHANNEL_CONTEXT, COLL_ALLTOALL,
+              M * L * 2 * 4 * x_B / c);
     }
 }
 
@@ -328,6 +332,7 @@ static void test_shares(void)
         { base_text, "context=2", 2, 2 },
         { base_text, "context=8", 8, 8 },
         { base_text, "context=4 context_comm=\"all-gather\"", 4, 4 },
+        { base_text, "context=4 context_comm=\"alltoall\"", 4, 0 },
         { experts_text, "expert=8", 1, 1 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

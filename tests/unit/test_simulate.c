@@ -118,6 +118,8 @@ static const char *const mixed[] = {
     "context=4 tensor=2 /training/attention=\"flash\"",
     "context=2 pipeline=2 context_comm=\"all-gather\" /training/attention=\"flash\"",
     "context=2",
+    "context=2 tensor=2 context_comm=\"alltoall\" /training/attention=\"flash\"",
+    "context=4 pipeline=2 context_comm=\"alltoall\"",
     "expert=2 " MIXTRAL,
     "expert=8 tensor=2 " MIXTRAL,
     /* groups of several kinds on the same NICs */
