@@ -26,6 +26,7 @@ say = $(if $(V),,@echo "  $(1)	$(2)")
 
 .PHONY: all demo test unit golden readme sweeps device plots regimes bench benches measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
+.DELETE_ON_ERROR:
 
 all: $(BUILD)/smsim             ## the program
 
@@ -42,16 +43,16 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 test: deps                      ## build and run all tests
 	$(Q)$(MAKE) --no-print-directory golden sweeps device unit
 
-unit: $(BUILD)/unit $(BUILD)/smsim
+unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
 
-golden: $(BUILD)/smsim
+golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
 
 readme: $(BUILD)/smsim          ## README.md against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
 
-sweeps: $(BUILD)/smsim
+sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared among processes
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
 
 device: $(BUILD)/smsim          ## validate --device without a device
@@ -63,7 +64,7 @@ plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 regimes: $(BUILD)/smsim         ## validate/regimes.json, by which results say how far to trust them
 	$(Q)$(BUILD)/smsim validate --regimes validate/regimes.json >/dev/null
 
-benches: $(BENCH_BIN)            ## the programs of the bench
+benches: $(BENCH_BIN)           ## the programs of the bench
 
 bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 	$(Q)for b in $(BENCH_BIN); do $$b || exit 1; done
@@ -79,7 +80,7 @@ layers:                         ## check that each layer includes only those bef
 format:                         ## lay the code out
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
-format-check:
+format-check:                   ## say what `make format` would change
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
 
 check-sanitized:                ## the suite under ASan and UBSan
@@ -107,4 +108,4 @@ $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
--include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BUILD)/src/main.d
+-include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCHES:%.c=$(BUILD)/%.d) $(BUILD)/src/main.d
