@@ -1,5 +1,4 @@
 /* DeepSpeed's configuration as a file, and its values that are "auto". */
-#include "base/file.h"
 #include "config/pointer.h"
 #include "model/model.h"
 #include "parallel/launch_deepspeed.h"
@@ -7,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CONFIG_MAX_B = 1 << 18, VALUES_MAX = 500 };
+enum { VALUES_MAX = 500 };
 
 /* --- the file --------------------------------------------------------------------- */
 
@@ -17,23 +16,17 @@ bool launch_is_deepspeed(const char *file)
     static const char *const marks[] = { "zero_optimization", "train_batch_size",
                                          "train_micro_batch_size_per_gpu" };
     const char *dot = strrchr(file, '.');
-    struct err err = { 0 };
-    size_t len;
     bool marked = false;
     if (!dot || strcmp(dot, ".json") != 0)
         return false;
-    char *text = file_read(file, CONFIG_MAX_B, &len, &err);
-    if (!text)
-        return false;
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cfg_parse(&loader, file, text, len);
+    struct cfg root = cfg_load(&loader, file);
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
         marked |= json_object_get(root.json, marks[i]) != NULL;
     marked = marked && !json_object_get(root.json, "training") &&
              !json_object_get(root.json, "cluster");
     cfg_loader_release(&loader);
-    free(text);
     return marked;
 }
 

@@ -231,6 +231,26 @@ static void test_detection(void)
     CU_ASSERT_FALSE(launch_is_deepspeed("/tmp"));
 }
 
+/* A file is told by its keys however long it is; too many values are an error, not
+ * another kind of file. */
+static void test_large(void)
+{
+    enum { N = 600, EACH = 512 };
+    char *text = malloc(N * (EACH + 32) + 64), *at = text;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    at += sprintf(at, "{ " SIZE);
+    for (int i = 0; i < N; i++)
+        at += sprintf(at, ", 'key%d': %*d", i, EACH, i);
+    strcpy(at, " }");
+    struct read r;
+    read_text(&r, text, ".json");
+    CU_ASSERT_TRUE(r.is_one);
+    CU_ASSERT_EQUAL_FATAL(r.loader.diags.n_errors, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.loader.diags.errors[0], "more than 500 values"));
+    release(&r);
+    free(text);
+}
+
 /* The Trainer's values: asked for, or of the model's hidden size (1600 of gpt2-xl). */
 static void test_auto(void)
 {
@@ -272,5 +292,6 @@ void test_deepspeed_register(void)
     CU_add_test(suite, "zero_optimization", test_zero);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "which files", test_detection);
+    CU_add_test(suite, "large files", test_large);
     CU_add_test(suite, "auto", test_auto);
 }
