@@ -1,5 +1,5 @@
 /* Checkpoints of a job: how many bytes the states take, who writes them where, and how
- * long the training stands still for it (MODEL.md, "Checkpoints"). */
+ * long the training stands still for it (MODEL.md, 15.7 and 15.8). */
 #ifndef CAMPAIGN_CHECKPOINT_H
 #define CAMPAIGN_CHECKPOINT_H
 

@@ -70,7 +70,7 @@ static int build_chains(struct planner *p, struct coll_phase *phase, double infl
     return rc;
 }
 
-/* (C2) of run/chunk.h: a chain of 2 (n - 1) hops. */
+/* (K2) of run/chunk.h: a chain of 2 (n - 1) hops. */
 static void time_chain(struct coll_phase *phase, const struct coll_terms *t, int32_t m)
 {
     enum { CHANNELS_PER_RING = 2 }; /* NCCL duplicates what its search found */

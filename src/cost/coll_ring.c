@@ -214,7 +214,7 @@ static void time_ring(struct work *w)
     coll_slice(steps);
 }
 
-/* (C2) of run/chunk.h. */
+/* (K2) of run/chunk.h. */
 static void time_chain(struct work *w)
 {
     struct coll_phase *phase = w->phase;

@@ -15,7 +15,7 @@
 #include <math.h>
 
 /* The size of buffers is not documented; the Herring paper tunes tens of MB. The incast
- * term is identified by nothing but the figure it is fitted to (MODEL.md). */
+ * term is identified by nothing but the figure it is fitted to (MODEL.md, S3). */
 const struct coll_library coll_library_defaults = {
     .buffer_B = 32 << 20,
     .incast_frac = 0.15,

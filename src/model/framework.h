@@ -135,7 +135,7 @@ double framework_optimizer_dispatch_s(const struct framework *fw,
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
 
 /* How far the ranks of a tensor group come apart before a collective that all wait for
- * (MODEL.md, "Terms of framework profiles"). */
+ * (MODEL.md, 8.9). */
 double framework_skew_s(const struct framework *fw, int64_t ranks);
 
 /* The share of a unit's time by which ranks that shard its parameters wait for the
@@ -144,7 +144,7 @@ double framework_unit_wait_frac(const struct framework *fw, int64_t ranks);
 
 /* What host and GPU lose to each other in work that takes the one host_s, with standard
  * deviation deviation_s, and the other gpu_s: the host falls behind and catches up at
- * random (MODEL.md 4.2). */
+ * random (MODEL.md, 4.2). */
 double framework_host_lost_s(double deviation_s, double host_s, double gpu_s);
 
 /* The framework profile of that name; NULL after reporting at `where`. */

@@ -73,7 +73,7 @@ int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
 int64_t model_parameters(const struct model *m);
 
 /* FLOPs of the model's own arithmetic for one sample of s tokens, forward and backward,
- * nothing recomputed: MODEL.md, "Model FLOPs". */
+ * nothing recomputed: MODEL.md, 1.3. */
 double model_flops_per_sample(const struct model *m, int64_t s, bool causal_half);
 
 #endif

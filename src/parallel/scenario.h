@@ -41,9 +41,9 @@ enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_GRADIENTS, SHARDING_
 enum offload { OFFLOAD_NONE, OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS }; /* to the host */
 enum compression { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_INT8 };
 
-/* How a tensor group exchanges activations (MODEL.md, "Tensor parallelism"). T is the
- * activation of the group's sequences: SMP's group works on `tensor` times the
- * sequences of a rank unless prescaled_batch is set. */
+/* How a tensor group exchanges activations (MODEL.md, R5). T is the activation of the
+ * group's sequences: SMP's group works on `tensor` times the sequences of a rank unless
+ * prescaled_batch is set. */
 enum tensor_policy {
     TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
     TENSOR_SMP_SPEED,   /* as Megatron, between a gather and a slice at both ends */
@@ -122,7 +122,7 @@ struct parallelism {
     /* pipeline */
     int64_t virtual_stages; /* chunks of layers a stage has; 1: one */
     enum schedule schedule;
-    int64_t active_microbatches; /* SMP: in flight at most (MODEL.md); 0: no limit */
+    int64_t active_microbatches;        /* SMP: in flight at most (R6); 0: no limit */
     enum forward_policy forward_policy; /* of SMP's schedules */
     enum outputs broadcast_outputs; /* what forward returns to all ranks of the group */
     enum partition_method partition;

@@ -1,6 +1,6 @@
 /* What a GPU holds for its parameters besides activations: bytes of parameters,
  * gradients and optimizer states, by precision, optimizer and sharding. Coefficients:
- * MODEL.md, "States". */
+ * MODEL.md, 5.1. */
 #ifndef PARALLEL_STATES_H
 #define PARALLEL_STATES_H
 

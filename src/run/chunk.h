@@ -17,31 +17,31 @@
  * Why it agrees with the closed form. Let rank r need d_r = step_s + max(message / rate
  * of its hop, least_s) for a message when no other message is on its links.
  *
- * (C1) Ring, K messages a rank: E[k][r] = max(E[k-1][r-1], E[k-1][r]) + d_r is the end
+ * (K1) Ring, K messages a rank: E[k][r] = max(E[k-1][r-1], E[k-1][r]) + d_r is the end
  *      of message k of rank r, E[-1][r] = 0. E[k][r] is the heaviest of the paths of
  *      k+1 steps that stay or move on by one; no path is heavier than (k+1) max d, and
  *      the one that stays at the slowest rank is as heavy. So the ring ends at
  *          T = before + K max_r d_r + after,
  *      the closed form: no fill, whatever the other hops are. The same holds for a
  *      window w > 1 (step k needs k-w): the path that stays has still K steps.
- * (C2) Chain of H hops, m chunks: T = before + sum_r d_r + (m-1) max_r d_r + after, the
+ * (K2) Chain of H hops, m chunks: T = before + sum_r d_r + (m-1) max_r d_r + after, the
  *      tandem queue of constant services. The closed form charges m max d as bytes over
  *      links and  fill = sum_r d_r - max_r d_r  as latency.
- * (C3) Rounding: each message's end is rounded up to 1 ps, so chunk exceeds the closed
+ * (K3) Rounding: each message's end is rounded up to 1 ps, so chunk exceeds the closed
  *      form by at most 3 (K + H + 1) ps, and is never below it by more than that.
- * (C4) Where q messages of each step pass one link (several rings, or hops of one, on
+ * (K4) Where q messages of each step pass one link (several rings, or hops of one, on
  *      one wire) and it is the slowest, flow charges K (step_s + q x / b). Messages
  *      wait in the queue while others' step_s pass, so chunk needs at least K q x / b:
  *      it is below flow by at most K step_s. FIFO serves the last round one by one, so
  *      rings end within q x / b of each other.
- * (C5) R chains that meet on links which are not the slowest: a chunk may wait for one
+ * (K5) R chains that meet on links which are not the slowest: a chunk may wait for one
  *      of each other chain at every hop, so chunk exceeds the closed form by at most
  *          sum_r (q_r - 1) x / b_r,   q_r chunks of a round on the links of hop r.
- * (C6) Streams: H hops that wait for nobody send m messages each, so the busiest link
+ * (K6) Streams: H hops that wait for nobody send m messages each, so the busiest link
  *      of load L a message is never idle before its last: T = before + m L, with H
  *      roundings a message at most.
- * (C7) Slices: a message cut into w slices, each with a w-th of d_r and a window of w,
- *      leaves (C1) as it is. Slices and messages of streams are near 256 KiB, so that
+ * (K7) Slices: a message cut into w slices, each with a w-th of d_r and a window of w,
+ *      leaves (K1) as it is. Slices and messages of streams are near 256 KiB, so that
  *      links shared first come, first served are shared as by fluids; what a ring's
  *      steps leave idle others use, so flow counts them as the ring's own pace.
  *

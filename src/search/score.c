@@ -250,7 +250,7 @@ static double messages_s(struct scorer *s, const struct space_point *p,
 }
 
 /* Stages that a microbatch passes one after the other, and the slowest of them, which
- * sets the pace (MODEL.md, pipelines). */
+ * sets the pace (MODEL.md, R6). */
 static double pipeline_s(struct scorer *s, const struct space_point *p,
                          const struct sums *u)
 {

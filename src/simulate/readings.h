@@ -1,7 +1,7 @@
 /* What has to be said about an SMP job. Where its documents leave two readings, the
- * default is said to be inferred, with the memory of both (MODEL.md, "Tensor
- * parallelism" and "Pipelines"); modules that its tensor groups leave whole are named,
- * and where stages are not as it makes them. */
+ * default is said to be inferred, with the memory of both (MODEL.md, R11, "Readings");
+ * modules that its tensor groups leave whole are named, and where stages are not as it
+ * makes them. */
 #ifndef SIMULATE_READINGS_H
 #define SIMULATE_READINGS_H
 

@@ -95,7 +95,7 @@ static enum coll_algorithm algorithm_of(const struct builder *b, enum channel ch
 }
 
 /* Share of the NICs that a collective over replicas or shards uses, by whose they are
- * in the group's nodes (MODEL.md, "Data parallelism"). */
+ * in the group's nodes (MODEL.md, 8.12). */
 static double nics_frac(const struct builder *b, enum channel channel)
 {
     bool over_data = channel == CHANNEL_DATA || channel == CHANNEL_WORLD ||

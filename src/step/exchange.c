@@ -1,5 +1,4 @@
-/* What context and expert groups exchange within a layer (MODEL.md, "Long sequences and
- * experts").
+/* What context and expert groups exchange within a layer (MODEL.md, R11).
  *
  * Context groups: each rank has its part of the keys and values, and needs all of them.
  * All-gather: they are gathered before attention, in backward once more, and their

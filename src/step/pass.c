@@ -18,8 +18,8 @@ static int64_t checkpointed(const struct builder *b, struct slice slice, int64_t
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
 }
 
-/* The input of a layer, which is what a checkpoint keeps (E9); by operators its last
- * product, too, which nobody needs. */
+/* The input of a layer, which is what a checkpoint keeps (MODEL.md, R9); by operators
+ * its last product, too, which nobody needs. */
 static int64_t checkpoint_B(const struct builder *b)
 {
     int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;

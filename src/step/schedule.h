@@ -8,7 +8,7 @@
  *   smp-interleaved     whatever is ready when the stage is free, backward first
  *
  * The last is dynamic: it is played out once with the passes' own durations to find the
- * order. Closed forms of bubbles and microbatches in flight: MODEL.md, "Pipelines". */
+ * order. Closed forms of bubbles and microbatches in flight: MODEL.md, R6. */
 #ifndef STEP_SCHEDULE_H
 #define STEP_SCHEDULE_H
 

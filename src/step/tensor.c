@@ -1,6 +1,5 @@
 /* Collectives within a tensor group, of the modules that it shares: which operators
- * they stand before or behind, by how the group splits its products (MODEL.md, "Tensor
- * parallelism"). */
+ * they stand before or behind, by how the group splits its products (MODEL.md, R5). */
 #include "model/share.h"
 #include "step/builder.h"
 

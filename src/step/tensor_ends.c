@@ -1,7 +1,6 @@
 /* Where the residual stream passes between modules that a tensor group shares in unlike
  * ways (model/share.h): at the ends of SMP's distributed transformer, and at modules
- * that are left whole (MODEL.md, "Tensor parallelism", R5.1). T is the stream of all
- * the group's tokens.
+ * that are left whole (MODEL.md, R5.1). T is the stream of all the group's tokens.
  *
  *   from   to     forward              backward
  *   OWN    ALL    all-gather T         slices

@@ -48,7 +48,7 @@ static int sharers(const struct coll_steps *steps, int32_t link)
     return n;
 }
 
-/* (C5) of chunk.h: what chunks of several chains wait for each other. */
+/* (K5) of chunk.h: what chunks of several chains wait for each other. */
 static double waiting_s(const struct bench *t, const struct coll_plan *plan,
                         const struct coll_steps *steps)
 {
@@ -71,7 +71,7 @@ static double waiting_s(const struct bench *t, const struct coll_plan *plan,
     return net_is_folded(t->net) ? most * (double)plan->n_nodes : most;
 }
 
-/* What (C3) and (C6) allow either way. */
+/* What (K3) and (K6) allow either way. */
 static double rounding_s(const struct coll_plan *plan)
 {
     double s = 0;
