@@ -49,40 +49,43 @@ enum width {
     WIDTH_N
 };
 
-enum flag {
-    HAS_AMP = 1 << 0,
-    HAS_FLASH = 1 << 1,
-    HAS_FUSED_SOFTMAX = 1 << 2,
-    HAS_FUSED_SOFTMAX_DROPOUT = 1 << 3,
-    HAS_FUSED_QKV = 1 << 4,
-    HAS_FUSED_ADD = 1 << 5,
-    HAS_COPIES = 1 << 6,        /* q, k, v are copied to the layout of the products */
-    HAS_WIDE_PROBS = 1 << 7,    /* probabilities are cast before the product */
-    HAS_SOFTMAX_INPUT = 1 << 8, /* kept for backward */
-    HAS_ATTENTION_DROPOUT = 1 << 9,
-    HAS_HIDDEN_DROPOUT = 1 << 10,
-    HAS_ROPE = 1 << 11,
-    HAS_RELATIVE = 1 << 12, /* T5: biases for positions, scores not scaled */
-    HAS_GATE = 1 << 13,
-    HAS_EXPERTS = 1 << 14,
-    HAS_EAGER_RMS = 1 << 15, /* RMSNorm as a handful of kernels */
-    HAS_CROSS = 1 << 16,     /* within a cross-attention sublayer */
-    HAS_PREDICTED = 1 << 17, /* only some positions are predicted */
-    HAS_POSITIONS = 1 << 18,
-    HAS_TYPES = 1 << 19,
-    HAS_EMBEDDING_NORM = 1 << 20,
-    HAS_CAST_LOSS = 1 << 21, /* logits are narrower than fp32 */
-    HAS_TIED = 1 << 22,
-    HAS_DECODER = 1 << 23,       /* causal */
-    HAS_RING = 1 << 24,          /* attention over keys that come part by part */
-    HAS_FUSED_LOSS = 1 << 25,    /* its gradient takes the place of the logits */
-    HAS_FP8 = 1 << 26,           /* products of the layers read fp8 */
-    HAS_FUSED_GATE = 1 << 27,    /* activation and gate in one kernel */
-    HAS_LOSS_IN_PLACE = 1 << 28, /* on one fp32 copy of the logits */
-    HAS_FUSED_ROPE = 1 << 29,    /* rotary embedding in one kernel */
-    HAS_SPLIT_ROPE = 1 << 30,    /* of one document after the other, joined again */
-    HAS_DEALT_HEADS = INT32_MIN, /* bit 31: each context rank attends with some heads */
-};
+/* What of a model and its settings rows depend on: bits of a set. */
+/* clang-format off */
+#define FLAG(bit) (UINT64_C(1) << (bit))
+
+#define HAS_AMP                   FLAG(0)
+#define HAS_FLASH                 FLAG(1)
+#define HAS_FUSED_SOFTMAX         FLAG(2)
+#define HAS_FUSED_SOFTMAX_DROPOUT FLAG(3)
+#define HAS_FUSED_QKV             FLAG(4)
+#define HAS_FUSED_ADD             FLAG(5)
+#define HAS_COPIES                FLAG(6)   /* q, k, v are copied to the products' layout */
+#define HAS_WIDE_PROBS            FLAG(7)   /* probabilities are cast before the product */
+#define HAS_SOFTMAX_INPUT         FLAG(8)   /* kept for backward */
+#define HAS_ATTENTION_DROPOUT     FLAG(9)
+#define HAS_HIDDEN_DROPOUT        FLAG(10)
+#define HAS_ROPE                  FLAG(11)
+#define HAS_RELATIVE              FLAG(12)  /* T5: biases for positions, scores not scaled */
+#define HAS_GATE                  FLAG(13)
+#define HAS_EXPERTS               FLAG(14)
+#define HAS_EAGER_RMS             FLAG(15)  /* RMSNorm as a handful of kernels */
+#define HAS_CROSS                 FLAG(16)  /* within a cross-attention sublayer */
+#define HAS_PREDICTED             FLAG(17)  /* only some positions are predicted */
+#define HAS_POSITIONS             FLAG(18)
+#define HAS_TYPES                 FLAG(19)
+#define HAS_EMBEDDING_NORM        FLAG(20)
+#define HAS_CAST_LOSS             FLAG(21)  /* logits are narrower than fp32 */
+#define HAS_TIED                  FLAG(22)
+#define HAS_DECODER               FLAG(23)  /* causal */
+#define HAS_RING                  FLAG(24)  /* attention over keys that come part by part */
+#define HAS_FUSED_LOSS            FLAG(25)  /* its gradient takes the place of the logits */
+#define HAS_FP8                   FLAG(26)  /* products of the layers read fp8 */
+#define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
+#define HAS_LOSS_IN_PLACE         FLAG(28)  /* on one fp32 copy of the logits */
+#define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
+#define HAS_SPLIT_ROPE            FLAG(30)  /* of one document after the other, joined */
+#define HAS_DEALT_HEADS           FLAG(31)  /* a context rank attends with some heads */
+/* clang-format on */
 
 /* What owns parameters. */
 enum part {
@@ -134,14 +137,14 @@ struct term {
 struct keep {
     struct term term;
     const char *until;
-    uint32_t when, unless;
+    uint64_t when, unless;
 };
 
 struct row {
     enum row_kind kind;
     const char *name; /* '#' becomes the number of the sublayer */
     enum part part;
-    uint32_t when, unless; /* flags that must all be set; of which none may be set */
+    uint64_t when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
     struct keep keep[4];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
@@ -199,7 +202,7 @@ struct build {
     const struct model *m;
     const struct op_settings *s;
     struct err *err;
-    uint32_t flags;
+    uint64_t flags;
     struct share shares[OP_MODULES];
     double sizes[OP_MODULES][SYM_N], width[WIDTH_N];
     const double *elements; /* the row of sizes of the module at hand */

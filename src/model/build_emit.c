@@ -16,17 +16,16 @@ static const char *const part_names[] = {
     [PART_TYPE] = "token_type", [PART_BIAS] = "relative_bias",
 };
 
-uint32_t build_flags(const struct build *b)
+uint64_t build_flags(const struct build *b)
 {
     if (!b->step || !b->step->prefix || strcmp(b->step->prefix, "cross_") != 0)
         return b->flags;
-    return (b->flags | HAS_CROSS) &
-           ~(uint32_t)(HAS_ROPE | HAS_SPLIT_ROPE | HAS_FUSED_QKV);
+    return (b->flags | HAS_CROSS) & ~(HAS_ROPE | HAS_SPLIT_ROPE | HAS_FUSED_QKV);
 }
 
-bool build_has(const struct build *b, uint32_t when, uint32_t unless)
+bool build_has(const struct build *b, uint64_t when, uint64_t unless)
 {
-    uint32_t flags = build_flags(b);
+    uint64_t flags = build_flags(b);
     return (flags & when) == when && !(flags & unless);
 }
 

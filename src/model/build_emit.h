@@ -12,10 +12,10 @@ enum { FORWARD_MAX = 96, BACKWARD_MAX = 128, PARAMS_MAX = 40 };
 
 /* The flags of the step at hand: within cross attention the keys are another
  * sequence's, so there is no rotation, and no one product for all three. */
-uint32_t build_flags(const struct build *b);
+uint64_t build_flags(const struct build *b);
 
 /* Whether a row or tensor with these flags belongs to the step at hand. */
-bool build_has(const struct build *b, uint32_t when, uint32_t unless);
+bool build_has(const struct build *b, uint64_t when, uint64_t unless);
 
 /* Bytes of a term, in the module at hand. */
 double build_bytes(const struct build *b, struct term t);

@@ -232,7 +232,7 @@ static const struct {
 
 /* Which segments a head has, and the backward operator that last needs its input. */
 static const struct {
-    uint32_t segments;
+    uint64_t segments;
     const char *user;
 } heads[] = {
     [MODEL_HEAD_NONE] = { 0, NULL },
@@ -284,7 +284,7 @@ void build_head(struct build *b, struct op_block *block)
 {
     enter(b, OP_HEAD);
     struct step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
-    uint32_t has = heads[b->m->head].segments;
+    uint64_t has = heads[b->m->head].segments;
     const char *user = heads[b->m->head].user;
     if (b->m->final_norm)
         has |= 1 << NORM;

@@ -51,9 +51,9 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
     return check_divides(m, s, vocab, err);
 }
 
-static uint32_t flag(bool on, enum flag f)
+static uint64_t flag(bool on, uint64_t f)
 {
-    return on ? (uint32_t)f : 0;
+    return on ? f : 0;
 }
 
 static bool deals_heads(const struct op_settings *s)
@@ -73,7 +73,7 @@ static bool softmax_fits(const struct model *m, const struct op_settings *s)
            (!fw->softmax_longest || s->sequence <= fw->softmax_longest);
 }
 
-static uint32_t attention_flags(const struct model *m, const struct op_settings *s)
+static uint64_t attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool flash = s->attention == OP_ATTENTION_FLASH;
@@ -104,7 +104,7 @@ static bool gathers(const struct model *m, const struct op_settings *s)
     return masked && s->predicted > 0;
 }
 
-static uint32_t flags(const struct model *m, const struct op_settings *s)
+static uint64_t flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool wide_logits = dtype_bytes(op_parameter_dtype(s->precision)) == 4 &&

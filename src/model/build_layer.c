@@ -409,7 +409,7 @@ void build_layer(struct build *b, struct op_block *block, bool decoder)
     if (m->post_norm)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
     bool second = decoder && m->arch == MODEL_ENCODER_DECODER;
-    uint32_t flags = b->flags;
+    uint64_t flags = b->flags;
     b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
