@@ -22,13 +22,15 @@ static double part_elements(const struct build *b, enum part part)
 
 static bool has_bias(const struct build *b, enum part part)
 {
-    return part == PART_NORM && !b->m->rms_norm;
+    return part == PART_NORM && !b->m->rms_norm && !b->m->bare_norm;
 }
 
 /* Parameters of what is no product: norms and embeddings. */
 static void own(struct build *b, enum part part)
 {
     double elements = part_elements(b, part);
+    if (part == PART_NORM && b->m->fixed_norm)
+        return;
     build_param(b, build_name(b, part, ".weight"), elements, false);
     if (has_bias(b, part))
         build_param(b, build_name(b, part, ".bias"), elements, false);

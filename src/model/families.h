@@ -3,25 +3,40 @@
 #ifndef MODEL_FAMILIES_H
 #define MODEL_FAMILIES_H
 
+#include "base/strbuf.h"
 #include "model/model.h"
 
 enum family_type {
     FAMILY_INT,
     FAMILY_BOOL,
     FAMILY_PROBABILITY, /* the member is a bool: above 0 */
+    FAMILY_NONZERO,     /* a bool: a number that is not 0; null: false */
+    FAMILY_OR_NONE,     /* FAMILY_INT; null: 0 */
     FAMILY_STRING,
+    FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
+};
+
+/* Layers by "layer_types". */
+struct family_layers {
+    int64_t n, sliding; /* n is 0: the file has no such list */
 };
 
 /* A model while it is read, with the words that only its family understands. */
 struct family_raw {
     struct model m;
     bool multi_query, new_decoder, alibi, bias; /* falcon */
-    const char *feed_forward;                   /* T5 */
+    const char *feed_forward;                   /* T5; NULL: not said */
     const char *activation;                     /* NULL: not said */
+    int64_t embedding_width;                    /* OPT; 0: the hidden size */
+    int64_t expansion;                          /* MPT: of the MLP; 0: 4 */
+    int64_t full_every; /* of so many layers one sees all keys; 0: none does */
+    bool qk_norm;       /* queries and keys of every head have weights */
+    struct family_layers listed;
 };
 
 struct family_field {
-    const char *key, *alias; /* another name that Hugging Face reads; or NULL */
+    const char *key, *alias; /* another name that Hugging Face reads; or NULL. "a/b" is
+                                 b of the object a */
     enum family_type type;
     size_t at; /* in struct family_raw */
     bool required;
@@ -35,9 +50,20 @@ struct family {
     void (*finish)(struct family_raw *raw); /* NULL: nothing to derive */
 };
 
+/* Ended by a NULL name each. */
+extern const struct family families_encoder[], families_gpt[], families_llama[];
+
+/* NULL: there is none of that name. */
+const struct family *family_find(const char *name);
+
+/* Why a model_type that users meet is none of the families ("has no attention"); NULL:
+ * not known either. */
+const char *family_refusal(const char *name);
+
+/* Appends the names of all, in quotes and with commas. */
+void family_list(struct strbuf *out);
+
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);
-
-extern const struct family families[]; /* ended by a NULL name */
 
 #endif

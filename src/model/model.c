@@ -38,10 +38,12 @@ static const struct name_value architectures[] = {
 
 static int unknown_family(struct cfg at, const char *name)
 {
+    const char *why = name ? family_refusal(name) : NULL;
+    if (why)
+        return cfg_error(at, "model_type \"%s\" is not modelled: %s", name, why);
     struct strbuf known;
     strbuf_init(&known);
-    for (const struct family *f = families; f->name; f++)
-        strbuf_printf(&known, "%s\"%s\"", known.len ? ", " : "", f->name);
+    family_list(&known);
     if (name)
         cfg_error(at, "model_type \"%s\" is not known (one of %s)", name,
                   strbuf_get(&known));
@@ -57,16 +59,27 @@ static const struct family *find_family(struct cfg root)
     struct cfg at = cfg_get(root, "model_type");
     if (cfg_present(at) && cfg_string(at, &name) < 0)
         return NULL;
-    for (const struct family *f = families; name && f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f;
-    unknown_family(at, name);
-    return NULL;
+    const struct family *f = name ? family_find(name) : NULL;
+    if (!f)
+        unknown_family(at, name);
+    return f;
+}
+
+/* Of "a/b" the member b of the object a. */
+static struct cfg find_key(struct cfg root, const char *key)
+{
+    char outer[64];
+    const char *slash = strchr(key, '/');
+    if (!slash)
+        return cfg_get(root, key);
+    snprintf(outer, sizeof(outer), "%.*s", (int)(slash - key), key);
+    struct cfg object = cfg_get(root, outer);
+    return cfg_is_object(object) ? cfg_get(object, slash + 1) : (struct cfg) { 0 };
 }
 
 static struct cfg find_field(struct cfg root, const struct family_field *f)
 {
-    struct cfg value = cfg_get(root, f->key);
+    struct cfg value = find_key(root, f->key);
     if (!cfg_present(value) && f->alias && cfg_present(cfg_get(root, f->alias)))
         return cfg_get(root, f->alias);
     return value;
@@ -103,25 +116,56 @@ static int missing(struct cfg root, const struct family_field *fields,
                      f->key);
 }
 
+/* Sliding and full attention, counted. */
+static int read_layer_types(struct cfg list, struct family_layers *layers)
+{
+    const char *word;
+    if (!cfg_is_array(list))
+        return cfg_error(list, "the types of all layers are an array of words");
+    for (struct cfg item = cfg_at(list, 0); cfg_present(item);
+         item = cfg_at(list, ++layers->n)) {
+        if (cfg_string(item, &word) < 0)
+            return -1;
+        bool sliding = strcmp(word, "sliding_attention") == 0;
+        if (!sliding && strcmp(word, "full_attention") != 0)
+            return cfg_error(
+                item,
+                "layers of \"%s\" are not modelled (\"full_attention\" and "
+                "\"sliding_attention\" are)",
+                word);
+        layers->sliding += sliding;
+    }
+    return 0;
+}
+
 static int read_field(struct cfg root, const struct family_field *fields,
                       const struct family_field *f, struct family_raw *raw)
 {
     char *member = (char *)raw + f->at;
     struct cfg value = find_field(root, f);
-    double probability;
+    double number;
+    if (value.json && !cfg_present(value) && f->type == FAMILY_OR_NONE)
+        *(int64_t *)(void *)member = 0;
+    if (value.json && !cfg_present(value) && f->type == FAMILY_NONZERO)
+        *(bool *)member = false;
     if (!cfg_present(value))
         return f->required ? missing(root, fields, f) : 0;
     switch (f->type) {
     case FAMILY_INT:
+    case FAMILY_OR_NONE:
         return cfg_int(value, (int64_t *)(void *)member, f->min, f->max);
     case FAMILY_BOOL:
         return cfg_bool(value, (bool *)member);
     case FAMILY_STRING:
         return cfg_string(value, (const char **)(void *)member);
     case FAMILY_PROBABILITY:
-        if (cfg_real(value, &probability, 0, 1) < 0)
+    case FAMILY_NONZERO:
+        if (cfg_real(value, &number, 0, f->type == FAMILY_NONZERO ? 1e9 : 1) < 0)
             return -1;
-        *(bool *)member = probability > 0;
+        *(bool *)member = number > 0;
+        break;
+    case FAMILY_LAYER_TYPES:
+        return read_layer_types(value, (struct family_layers *)(void *)member);
     }
     return 0;
 }
@@ -148,6 +192,21 @@ static int read_head(struct model *m, struct cfg root)
     for (const struct name_value *a = architectures; a->name; a++)
         if (ends_with(word, a->name))
             m->head = (enum model_head)a->value;
+    return 0;
+}
+
+/* What a family's file may say that its operator list has no rows for. */
+static int check_design(const struct family_raw *raw, struct cfg root)
+{
+    const struct model *m = &raw->m;
+    if (raw->embedding_width && raw->embedding_width != m->hidden)
+        return cfg_error(cfg_get(root, "word_embed_proj_dim"),
+                         "embeddings of %lld columns beside a hidden size of %lld are "
+                         "not modelled",
+                         (long long)raw->embedding_width, (long long)m->hidden);
+    if (raw->listed.n && raw->listed.n != m->layers)
+        return cfg_error(cfg_get(root, "layer_types"), "%lld types for %lld layers",
+                         (long long)raw->listed.n, (long long)m->layers);
     return 0;
 }
 
@@ -200,7 +259,7 @@ static int read_model(struct model *m, struct cfg root)
         raw.m.activation = families_activation(raw.activation);
     if (family->finish)
         family->finish(&raw);
-    if (check_heads(&raw.m, root) < 0)
+    if (check_heads(&raw.m, root) < 0 || check_design(&raw, root) < 0)
         return -1;
     derive(&raw.m);
     raw.m.name = m->name;

@@ -42,9 +42,12 @@ struct model {
         kv_width; /* columns of the query and of the key projection: heads x
                                  head_dim, but GPT-2's are always `hidden` wide */
     int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
+    int64_t positions_unused;             /* of these: rows that no token has */
     int64_t experts, experts_per_token;   /* 0: dense */
     int64_t relative_buckets;             /* T5: learned relative positions */
-    bool rms_norm;                        /* else LayerNorm with bias */
+    bool rms_norm;                        /* else LayerNorm with weights and bias, */
+    bool bare_norm;                       /* without bias (MPT, Cohere), or */
+    bool fixed_norm;                      /* without either (OLMo) */
     bool post_norm;                       /* norm behind the residual sum (BERT) */
     bool gated_mlp;                       /* SwiGLU, gated GELU: three matrices */
     bool tied_embeddings;                 /* the head's matrix is the embedding's */

@@ -162,17 +162,10 @@ static int check_precision(const struct reading *r)
     return 0;
 }
 
-/* Positions that a sequence may have: RoBERTa's first two are for padding. */
-static int64_t usable_positions(const struct model *m)
-{
-    bool roberta = m->family && strstr(m->family, "roberta");
-    return roberta && m->positions > 2 ? m->positions - 2 : m->positions;
-}
-
 static int check_sequence(const struct reading *r)
 {
     const struct training *t = &r->s->training;
-    int64_t positions = usable_positions(&r->s->model);
+    int64_t positions = r->s->model.positions - r->s->model.positions_unused;
     if (!r->words.has_sequence)
         return 0;
     bool learned = positions > 0 && !r->s->model.positions_assumed;

@@ -12,7 +12,7 @@
     X(names) X(units) X(file) \
     X(cfg) X(csv) \
     X(hardware) X(net) X(import) \
-    X(model) X(ops) \
+    X(model) X(families) X(ops) \
     X(layout) X(partition) X(distribution) X(scenario) X(launch) X(deepspeed) \
     X(kernel) \
     X(sim) X(flow) \

@@ -138,7 +138,7 @@ static const struct {
 } wrong[] = {
     { "3", "a model is a name, a path or an object" },
     { "{}", "/model_type: missing (give \"model_type\" one of \"bert\"" },
-    { "{'model_type': 'bart'}", "/model_type: model_type \"bart\" is not known" },
+    { "{'model_type': 'nobody'}", "/model_type: model_type \"nobody\" is not known" },
     { "{'model_type': 'gpt2', 'n_layers': 2, 'n_embd': 64, 'n_head': 4,"
       " 'vocab_size': 10}",
       "\"n_layer\" is missing (is \"n_layers\" meant to be it?)" },

@@ -1,0 +1,82 @@
+/* Rows of the tables of families: a field of the file, and where it goes in struct
+ * family_raw. Private to src/model/families*.c. */
+#ifndef MODEL_FAMILY_ROWS_H
+#define MODEL_FAMILY_ROWS_H
+
+#include "model/families.h"
+
+#include <stddef.h>
+
+#define R struct family_raw
+#define SIZE(k, a, member, need, most)                                             \
+    {                                                                              \
+        .key = (k), .alias = (a), .type = FAMILY_INT, .at = offsetof(R, m.member), \
+        .required = (need), .min = 1, .max = (most)                                \
+    }
+#define COUNT(k, a, member, most)                                                  \
+    {                                                                              \
+        .key = (k), .alias = (a), .type = FAMILY_INT, .at = offsetof(R, m.member), \
+        .min = 0, .max = (most)                                                    \
+    }
+#define WORD(k, member, most)                                                \
+    {                                                                        \
+        .key = (k), .type = FAMILY_INT, .at = offsetof(R, member), .min = 1, \
+        .max = (most)                                                        \
+    }
+#define FLAG(k, member)                                            \
+    {                                                              \
+        .key = (k), .type = FAMILY_BOOL, .at = offsetof(R, member) \
+    }
+#define DROP(k, member)                                                     \
+    {                                                                       \
+        .key = (k), .type = FAMILY_PROBABILITY, .at = offsetof(R, m.member) \
+    }
+#define NONZERO(k, member)                                              \
+    {                                                                   \
+        .key = (k), .type = FAMILY_NONZERO, .at = offsetof(R, m.member) \
+    }
+#define WINDOW(k)                                                                  \
+    {                                                                              \
+        .key = (k), .type = FAMILY_OR_NONE, .min = 0, .at = offsetof(R, m.window), \
+        .max = POSITIONS_MAX                                                       \
+    }
+#define TEXT(k, member)                                              \
+    {                                                                \
+        .key = (k), .type = FAMILY_STRING, .at = offsetof(R, member) \
+    }
+#define LAYER_TYPES                                                                 \
+    {                                                                               \
+        .key = "layer_types", .type = FAMILY_LAYER_TYPES, .at = offsetof(R, listed) \
+    }
+#define FIELDS_END  \
+    {               \
+        .key = NULL \
+    }
+#define FAMILY(word, table, function, ...)                                  \
+    {                                                                       \
+        .name = (word), .fields = (table), .finish = (function), .usual = { \
+            .m = { __VA_ARGS__ },                                           \
+            .multi_query = true                                             \
+        }                                                                   \
+    }
+#define DECODER .arch = MODEL_DECODER, .head = MODEL_HEAD_CAUSAL_LM, .final_norm = true
+
+enum {
+    LAYERS_MAX = 10000,
+    WIDTH_MAX = 1 << 20,
+    HEADS_MAX = 1 << 14,
+    VOCAB_MAX = 1 << 26,
+    POSITIONS_MAX = 1 << 26,
+    EXPERTS_MAX = 4096,
+};
+
+#define ACTIVATION(k) TEXT(k, activation)
+#define TIED FLAG("tie_word_embeddings", m.tied_embeddings)
+#define HEAD_DIM SIZE("head_dim", NULL, head_dim, false, WIDTH_MAX)
+#define HF_SIZES                                                   \
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),     \
+        SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),        \
+        SIZE("num_attention_heads", NULL, heads, true, HEADS_MAX), \
+        SIZE("vocab_size", NULL, vocab, true, VOCAB_MAX), HEAD_DIM, TIED
+
+#endif
