@@ -234,7 +234,9 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
     double rows = ceil_div((double)m, FLASH_TILE),
            columns = ceil_div((double)n, FLASH_TILE);
     double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
-    double clock = sustained ? gpu->gemm[dtype].sustained : 1;
+    double hot =
+        gpu->flash_sustained > 0 ? gpu->flash_sustained : gpu->gemm[dtype].sustained;
+    double clock = sustained ? hot : 1;
     double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
     double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
     double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;

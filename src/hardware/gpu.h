@@ -41,6 +41,9 @@ struct gpu {
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */
     double flash_forward_frac, flash_backward_frac; /* of peak, fused attention */
+    double
+        flash_sustained; /* its clock under the power limit of long training, over the
+                               cool one; 0: as products of its format */
     double loop_loss; /* a benchmark repeats one kernel: what its power limit adds to a
                            long kernel's time; 0: nothing */
     double loop_half_s;     /* length of the kernel to which it adds half of that */

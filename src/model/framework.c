@@ -82,6 +82,7 @@ static const struct cfg_field fields[] = {
     CFG_ROW("accumulate_16bit", CFG_T_QUANTITY, T, fw.accumulate_16bit_B,
             .unit = UNIT_BYTES, .max = 1e6, .has = offsetof(T, has_accumulate_16bit)),
     CFG_BOOL("keeps_gradients", T, fw.keeps_gradients),
+    CFG_BOOL("dummy_gradients", T, fw.dummy_gradients),
     BYTES_EACH("gradient_16bit", gradient_16bit_B),
     BYTES_EACH("master_16bit", master_16bit_B),
     BYTES_EACH("update_16bit", update_16bit_B),

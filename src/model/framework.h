@@ -90,6 +90,9 @@ struct framework {
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
     double accumulate_16bit_B; /* the same where products read 16-bit numbers */
     bool keeps_gradients;      /* they are zeroed, not freed, between steps */
+    bool dummy_gradients; /* products add to these themselves, and autograd is given one
+                             16-bit tensor for each weight of a layer, which all layers
+                             share (MODEL.md, 5.6) */
     double
         gradient_16bit_B; /* held per parameter where products read 16-bit numbers: sums
                                 in fp32, copies; 0: as the precision has it */

@@ -321,6 +321,11 @@ bool pass_saves(const struct builder *b, const struct op_block *block, int32_t a
 void pass_allocate(struct builder *b, const struct op *op);
 void pass_free_transient(struct builder *b);
 void pass_make_gradient(struct builder *b, double made_B, double sum_B);
+/* Whether autograd is given a dummy for the gradient of that parameter, which the
+ * product has added to the sum itself; bytes of all dummies (MODEL.md, 5.6). */
+bool pass_has_dummy(const struct builder *b, const struct op_block *block,
+                    const struct op_param *p);
+int64_t pass_dummies_B(const struct builder *b);
 void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward);
 int64_t pass_autocast_B(const struct builder *b, const struct op_block *block);
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at);

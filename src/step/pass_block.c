@@ -203,7 +203,7 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
         double made_B = shard_is_full(b) ? sum_B : (double)p->elements * states->made_B;
         if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
-        else /* added to the sum behind this operator */
+        else if (!pass_has_dummy(b, block, p)) /* added to the sum behind it */
             pass_make_gradient(b, made_B, sum_B);
         if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
             buckets_add(b, p, err) < 0)

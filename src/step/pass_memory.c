@@ -91,6 +91,30 @@ void pass_free_transient(struct builder *b)
         ledger_free(&b->step->ledger, LEDGER_MADE, b->made_B[--b->n_made]);
 }
 
+bool pass_has_dummy(const struct builder *b, const struct op_block *block,
+                    const struct op_param *p)
+{
+    return b->fw->dummy_gradients && b->half && p->matrix && op_block_is_layer(block);
+}
+
+/* Experts are alike, and so are layers: they share theirs. */
+int64_t pass_dummies_B(const struct builder *b)
+{
+    const struct model *m = &b->s->model;
+    double alike = (double)m->experts / (double)b->s->parallel.expert, bytes = 0;
+    const struct op_block *layer = NULL;
+    for (int32_t i = 0; i < b->list.n_blocks && !layer; i++)
+        if (op_block_is_layer(&b->list.blocks[i]))
+            layer = &b->list.blocks[i];
+    for (int32_t i = 0; layer && i < layer->n_params; i++) {
+        const struct op_param *p = &layer->params[i];
+        if (pass_has_dummy(b, layer, p))
+            bytes += build_states(b, p)->made_B * (double)p->elements /
+                     (p->expert ? alike : 1);
+    }
+    return (int64_t)bytes;
+}
+
 void pass_make_gradient(struct builder *b, double made_B, double sum_B)
 {
     const int32_t most = (int32_t)(sizeof(b->made_B) / sizeof(*b->made_B));

@@ -64,6 +64,7 @@ static void allocate_states(struct builder *b)
     struct ledger *l = &b->step->ledger;
     bool buckets = has_buckets(b);
     ledger_alloc(l, LEDGER_BUFFERS, flat_buffers_B(b));
+    ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b));
     if (zero_flattens(b)) {
         zero_allocate_states(b);
         return;

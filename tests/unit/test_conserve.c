@@ -221,6 +221,32 @@ static void test_gradient_sums(void)
     CU_ASSERT_EQUAL(wide_B - narrow_B, (int64_t)(6 * (L * layer + ends)));
 }
 
+static int64_t buffers_B(const char *text, bool dummies)
+{
+    struct job j;
+    struct cast cast;
+    struct err err = { 0 };
+    const struct cast_options how = { .detail = true };
+    load(&j, text, "");
+    struct framework fw = *j.s.training.framework;
+    CU_ASSERT(fw.dummy_gradients);
+    fw.dummy_gradients = dummies;
+    j.s.training.framework = &fw;
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
+    int64_t size_B = cast.steps[0].ledger.live_B[LEDGER_BUFFERS];
+    cast_release(&cast);
+    cfg_loader_release(&j.loader);
+    return size_B;
+}
+
+/* One 16-bit tensor for each weight of a layer: q, k, v and out, 4 H^2, and the MLP's,
+ * 8 H^2; those of all layers are the same. */
+static void test_dummies(void)
+{
+    static const char text[] = JOB("bf16", "megatron-core-2025");
+    CU_ASSERT_EQUAL(buffers_B(text, true) - buffers_B(text, false), 2 * 12 * H * H);
+}
+
 /* In a pipeline what is gathered stays, and is scattered once: the last stage has an
  * embedding of its own. Where forward reshards, each gathers its layers, and the first
  * backward: those that follow it find them there. */
@@ -357,6 +383,7 @@ void test_conserve_register(void)
     CU_add_test(s, "gradients and shards go over the wire", test_data);
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
     CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);
+    CU_add_test(s, "layers share their dummies of gradients", test_dummies);
     CU_add_test(s, "kernels of the update", test_updates);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);

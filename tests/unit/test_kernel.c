@@ -321,6 +321,24 @@ static void test_flash(void)
     CU_ASSERT_DOUBLE_EQUAL(wide / one, 4, 0.1);
 }
 
+static double hot_over_cool(const struct gpu *g)
+{
+    double hot = kernel_flash_s(g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
+                                true, kernel_alone);
+    double cool = kernel_flash_s(g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
+                                 false, kernel_alone);
+    return hot / cool;
+}
+
+/* Under the power limit attention has the clock of products, or its own. */
+static void test_flash_sustained(void)
+{
+    struct gpu g = a100();
+    CU_ASSERT_DOUBLE_EQUAL(hot_over_cool(&g), 1 / 0.87, 0.01);
+    g.flash_sustained = 0.95;
+    CU_ASSERT_DOUBLE_EQUAL(hot_over_cool(&g), 1 / 0.95, 0.01);
+}
+
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
  * bytes a batch's; the number of rows does not matter. */
 static void test_alignment(void)
@@ -401,6 +419,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_paged);
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
+    CU_ADD_TEST(suite, test_flash_sustained);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
 }
