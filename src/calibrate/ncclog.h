@@ -1,7 +1,9 @@
-/* Logs of nccl-tests, of any version: text with or without the prefixes that mpirun
- * puts before lines ("0: ", "[1,0]<stdout>:"), with or without the column "root", and
- * the JSON of --output_file. Out-of-place times are taken, in-place ones where there
- * are no others. A text may hold several runs one after the other. */
+/* Logs of nccl-tests, of any version: text as programs, launchers and loggers leave it,
+ * and the JSON of --output_file. Out-of-place times are taken, in-place ones where there
+ * are no others. A text may hold several runs one after the other. What a log does not
+ * name is read from its columns: the operation from reduction, root and bandwidth
+ * factor, the ranks from that factor or from size over count. What contradicts itself is
+ * refused; rows that are cut are left out, with a warning. */
 #ifndef CALIBRATE_NCCLOG_H
 #define CALIBRATE_NCCLOG_H
 
@@ -9,7 +11,7 @@
 
 int ncclog_read(struct samples *s, const char *file, const char *text,
                 const struct samples_hints *hints);
-int ncclog_read_json(struct samples *s, struct cfg root,
+int ncclog_read_json(struct samples *s, const char *file, struct cfg root,
                      const struct samples_hints *hints);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "calibrate/ncclog.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ void samples_release(struct samples *s)
     VEC_RELEASE(&s->links);
     VEC_RELEASE(&s->colls);
     VEC_RELEASE(&s->clocks);
+    VEC_RELEASE(&s->notes);
 }
 
 int samples_device(struct samples *s, const char *device, const char *where)
@@ -40,27 +40,42 @@ int samples_device(struct samples *s, const char *device, const char *where)
     return -1;
 }
 
+void samples_place(struct samples *s, int64_t gpus_per_node)
+{
+    for (int64_t i = 0; i < s->colls.n; i++) {
+        struct sample_coll *k = &s->colls.v[i];
+        if (k->n_nodes == 0)
+            k->n_nodes = (k->n_ranks + gpus_per_node - 1) / gpus_per_node;
+    }
+}
+
 static int64_t total(const struct samples *s)
 {
     return s->gemms.n + s->flashes.n + s->streams.n + s->links.n + s->colls.n +
            s->clocks.n;
 }
 
-/* Which reader the file is for, by how it begins. */
-enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_LOG };
+/* Which reader the file is for, by how it begins; a log may begin with anything, a
+ * command with commas or a dictionary of Python's, but names its columns. */
+enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_LOG, FORMAT_BINARY };
 
-static enum format format_of(const char *text)
+static bool is_log(const char *text)
 {
-    const char *at = text;
-    while (isspace((unsigned char)*at))
-        at++;
-    if (*at == '{')
-        return FORMAT_JSON;
+    return strstr(text, "algbw") && strstr(text, "busbw") && strstr(text, "time");
+}
+
+static enum format format_of(const char *text, size_t len)
+{
+    const char *at = text + strspn(text, "\xef\xbb\xbf \t\r\n");
     size_t line = strcspn(at, "\r\n");
     int commas = 0;
+    if (strlen(text) < len || strncmp(text, "\x1f\x8b", 2) == 0)
+        return FORMAT_BINARY;
+    if (*at == '{' && !is_log(at))
+        return FORMAT_JSON;
     for (size_t i = 0; i < line; i++)
         commas += at[i] == ',';
-    return commas >= 3 && *at != '#' ? FORMAT_CSV : FORMAT_LOG;
+    return commas >= 3 && *at != '#' && !is_log(at + line) ? FORMAT_CSV : FORMAT_LOG;
 }
 
 static int load_json(struct samples *s, const char *file, const char *text, size_t len,
@@ -72,7 +87,7 @@ static int load_json(struct samples *s, const char *file, const char *text, size
     if (cfg_present(cfg_get(root, "format")))
         return samples_load_measure(s, root);
     if (cfg_present(cfg_get(root, "results")))
-        return ncclog_read_json(s, root, hints);
+        return ncclog_read_json(s, file, root, hints);
     return cfg_error(root, "is neither of smsim-measure (no \"format\") nor of "
                            "nccl-tests (no \"results\")");
 }
@@ -90,7 +105,7 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
     }
     if (!s->file)
         s->file = arena_strdup(&s->loader->arena, file);
-    switch (format_of(text)) {
+    switch (format_of(text, len)) {
     case FORMAT_JSON:
         rc = load_json(s, file, text, len, hints);
         break;
@@ -99,6 +114,14 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
         break;
     case FORMAT_LOG:
         rc = ncclog_read(s, file, text, hints);
+        break;
+    case FORMAT_BINARY:
+        diags_error(
+            &s->loader->diags,
+            "%s: is no text in UTF-8 (compressed, or UTF-16 of Windows: convert "
+            "it first)",
+            file);
+        rc = -1;
         break;
     }
     free(text);

@@ -33,7 +33,8 @@ struct sample_link {  /* bytes from one place to another */
 
 struct sample_coll {
     enum coll_op op;
-    int64_t n_ranks, n_nodes;
+    int64_t n_ranks;
+    int64_t n_nodes; /* 0: not told */
     double bytes, time_s;
 };
 
@@ -55,6 +56,7 @@ struct samples {
     VEC(struct sample_link) links;
     VEC(struct sample_coll) colls;
     VEC(struct sample_clock) clocks;
+    VEC(const char *) notes; /* what was read from logs, a line each */
     struct cfg_loader *loader;
 };
 
@@ -73,6 +75,9 @@ void samples_release(struct samples *s);
  * that holds nothing usable. */
 int samples_load(struct samples *s, const char *file,
                  const struct samples_hints *hints);
+
+/* Collectives of which nothing tells the nodes: as many as the ranks fill. */
+void samples_place(struct samples *s, int64_t gpus_per_node);
 
 /* Parts of samples_load, by format. */
 int samples_load_measure(struct samples *s, struct cfg root);

@@ -142,7 +142,7 @@ static int read_collective(struct table *t)
         return fail(t, c, "is no operation known here (all_reduce, all_gather, ...)");
     if (number(t, column(&t->csv, gpus_columns), &gpus) ||
         number(t, column(&t->csv, size_columns), &k.bytes) ||
-        whole(t, "nodes", 1, &k.n_nodes) || time_of(t, &k.time_s))
+        whole(t, "nodes", 0, &k.n_nodes) || time_of(t, &k.time_s))
         return -1;
     k.op = (enum coll_op)op;
     k.n_ranks = (int64_t)gpus;

@@ -115,6 +115,8 @@ static void print_calibration(FILE *out, const struct calibration *c,
     if (s->date)
         fprintf(out, ", %s", s->date);
     fprintf(out, "\nterms without data are those of %s\n", c->base);
+    for (int64_t i = 0; i < s->notes.n; i++)
+        fprintf(out, "%s\n", s->notes.v[i]);
     if (s->n_failed)
         fprintf(out, "%" PRId64 " measurements had failed and are left out\n",
                 s->n_failed);
@@ -190,6 +192,7 @@ static int fit_fabric(struct work *w)
                                 "I[:N] (smsim list instances)");
     if (cluster_parse(&cluster, &w->loader, w->args->instance))
         return -1;
+    samples_place(&w->samples, cluster.groups[0].gpus_per_instance);
     const struct fabric *base =
         has_nodes(&w->samples) ? cluster.fabric : cluster.groups[0].instance->inside;
     if (w->args->base)
@@ -265,6 +268,7 @@ int cmd_calibrate(int argc, char **argv)
     if (rc == 0)
         print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
                           &w.samples);
+    cmd_warn(&w.loader);
     samples_release(&w.samples);
     calibration_release(&w.found);
     if (rc)

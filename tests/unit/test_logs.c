@@ -18,14 +18,20 @@ struct loaded {
 
 static const struct samples_hints no_hints = { .op = -1 };
 
-static void load(struct loaded *l, const char *name)
+static void load_as(struct loaded *l, const char *name,
+                    const struct samples_hints *hints)
 {
     cfg_loader_init(&l->loader);
-    samples_init(&l->samples, &l->loader, &no_hints);
+    samples_init(&l->samples, &l->loader, hints);
     l->rc = samples_load(&l->samples,
                          arena_printf(&l->loader.arena, "%s/tests/measure/%s",
                                       datadir_root(&l->loader.arena), name),
-                         &no_hints);
+                         hints);
+}
+
+static void load(struct loaded *l, const char *name)
+{
+    load_as(l, name, &no_hints);
 }
 
 static void unload(struct loaded *l)
@@ -48,8 +54,23 @@ static const struct {
       13.02 },
     { "mpirun-2024.log", "NVIDIA H100 80GB HBM3", 6, 5, COLL_ALL_GATHER, 8, 1,
       1073741824, 4253.1 },
-    { "reduce_scatter-prefix.log", NULL, 2, 1, COLL_REDUCE_SCATTER, 8, 1, 1073741824,
+    { "reduce_scatter-prefix.log", NULL, 2, 1, COLL_REDUCE_SCATTER, 8, 0, 1073741824,
       4253.1 },
+    { "log-v1-ms.log", "Tesla V100-SXM2-16GB", 3, 2, COLL_ALL_REDUCE, 2, 1, 67108864,
+      3052 },
+    { "log-bracket-prefix.log", "NVIDIA H100 80GB HBM3", 2, 1, COLL_ALL_REDUCE, 8, 2,
+      33554432, 402.7 },
+    { "log-kubectl-crlf.log", "NVIDIA A100-SXM4-80GB", 3, 2, COLL_ALL_REDUCE, 16, 2,
+      1073741824, 5120.4 },
+    { "log-quoted.md", "NVIDIA H200", 2, 1, COLL_ALL_GATHER, 16, 2, 1073741824,
+      3301.7 },
+    { "log-rows-alone.log", NULL, 2, 1, COLL_ALLTOALL, 32, 0, 67108864, 1540.2 },
+    { "log-three-runs.log", "NVIDIA H200", 2, 1, COLL_BROADCAST, 8, 1, 1073741824,
+      3650.9 },
+    { "log-all_gather-part.log", "Tesla V100-SXM2-32GB", 2, 1, COLL_ALL_GATHER, 4, 1,
+      16777216, 190.7 },
+    { "log-processes.json", "NVIDIA H100 80GB HBM3", 2, 0, COLL_REDUCE_SCATTER, 16, 2,
+      1048576, 70.1 },
     { "all_reduce.json", "NVIDIA H200", 2, 1, COLL_ALL_REDUCE, 8, 2, 1073741824,
       4300.5 },
 };
@@ -98,7 +119,17 @@ static const struct {
     const char *file, *says;
 } refused[] = {
     { "bad-nan.json", "bad-nan.json:" },
-    { "bad-cut.log", "bad-cut.log:17: the row is cut short" },
+    { "bad-cut.log", "no row of it can be read, of 1" },
+    { "bad-log-agree.log", "time, size and algbw do not agree" },
+    { "bad-log-list.log", "24 ranks by the list of devices, but bus over algorithm "
+                          "bandwidth means 64" },
+    { "bad-log-copies.log", "bad-log-copies.log:11: a rank is listed twice" },
+    { "bad-log-ranks.log", "bad-log-ranks.log:7: bus over algorithm bandwidth is not" },
+    { "bad-log-op.log", "nothing tells the operation: all_gather or alltoall (give" },
+    { "bad-log-host-time.log", "holds no measurement" },
+    { "bad-log-host-time.json", "/results/0/out_of_place/cpu_time: is the host's" },
+    { "bad-log-groups.log", "holds no measurement" },
+    { "bad-log-utf16.log", "is no text in UTF-8" },
     { "bad-nan.log", "the time is not a positive number" },
     { "bad-foreign.log", "no measurement is in it" },
     { "bad-cut.json", "bad-cut.json:" },
@@ -122,6 +153,73 @@ static void test_refused(void)
     }
 }
 
+/* What is left out of a log is said, with its line; the rest is taken. */
+static const struct {
+    const char *file, *says;
+} left_out[] = {
+    { "log-three-runs.log", "log-three-runs.log:17: rows left out, 1: no operation" },
+    { "log-three-runs.log", "log-three-runs.log:27: rows left out, 1: of one rank" },
+    { "log-three-runs.log", "log-three-runs.log:46: rows left out, 1: cut short" },
+    { "log-bracket-prefix.log", "log-bracket-prefix.log:16: rows left out, 1: cut" },
+    { "bad-log-host-time.log", "16: rows left out, 3: times of the host" },
+    { "bad-log-groups.log", "10: rows left out, 3: several groups at once" },
+};
+
+static void test_left_out(void)
+{
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        struct loaded l;
+        bool said = false;
+        load(&l, left_out[i].file);
+        for (int64_t w = 0; w < l.loader.diags.n_warnings; w++)
+            said = said || strstr(l.loader.diags.warnings[w], left_out[i].says);
+        CU_ASSERT(said);
+        unload(&l);
+    }
+}
+
+/* What a log does not tell, the caller may; what it tells otherwise, not. */
+static void test_hints(void)
+{
+    static const struct {
+        const char *file;
+        struct samples_hints hints;
+        int rc;
+        enum coll_op op;
+        int64_t n_ranks, n_nodes;
+    } cases[] = {
+        { "bad-log-op.log", { .op = COLL_ALLTOALL }, 0, COLL_ALLTOALL, 16, 0 },
+        { "bad-log-op.log", { .op = COLL_BROADCAST }, -1, 0, 0, 0 },
+        { "bad-log-list.log",
+          { .op = -1, .n_ranks = 64, .n_nodes = 16 },
+          0,
+          COLL_ALL_REDUCE,
+          64,
+          16 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        load_as(&l, cases[i].file, &cases[i].hints);
+        CU_ASSERT_EQUAL_FATAL(l.rc, cases[i].rc);
+        if (l.rc == 0) {
+            CU_ASSERT_EQUAL(l.samples.colls.v[0].op, cases[i].op);
+            CU_ASSERT_EQUAL(l.samples.colls.v[0].n_ranks, cases[i].n_ranks);
+            CU_ASSERT_EQUAL(l.samples.colls.v[0].n_nodes, cases[i].n_nodes);
+        }
+        unload(&l);
+    }
+}
+
+/* Nodes that nothing tells are as many as the ranks fill. */
+static void test_place(void)
+{
+    struct loaded l;
+    load(&l, "log-rows-alone.log");
+    samples_place(&l.samples, 8);
+    CU_ASSERT_EQUAL(l.samples.colls.v[0].n_nodes, 4);
+    unload(&l);
+}
+
 /* One set of measurements is of one device. */
 static void test_devices(void)
 {
@@ -140,5 +238,8 @@ void test_logs_register(void)
     CU_add_test(suite, "logs of nccl-tests", test_logs);
     CU_add_test(suite, "output of smsim-measure", test_measure);
     CU_add_test(suite, "what is refused", test_refused);
+    CU_add_test(suite, "what is left out of logs", test_left_out);
+    CU_add_test(suite, "what the caller knows of logs", test_hints);
+    CU_add_test(suite, "nodes that nothing tells", test_place);
     CU_add_test(suite, "devices", test_devices);
 }
