@@ -117,6 +117,7 @@ struct pass_cost {
 struct repeat {
     int32_t from, to; /* tasks whose ends delimit one period; from < 0: no repeat */
     int64_t extra;
+    bool if_steady; /* if all ranks are in their period by then (run_result.steady) */
 };
 
 struct program {

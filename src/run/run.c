@@ -95,12 +95,12 @@ static void delimit(struct rank *r, int32_t ended)
     if (ended == repeat->from) {
         r->from = r->account;
         if (leads)
-            run_links_busy(r->run, r->run->links_from_s);
+            r->run->links_from_s = run_links_busy(r->run);
     }
     if (ended == repeat->to) {
         r->to = r->account;
         if (leads)
-            run_links_busy(r->run, r->run->links_to_s);
+            r->run->links_to_s = run_links_busy(r->run);
     }
 }
 
@@ -272,6 +272,8 @@ static void run_release(struct run *run)
     run_comms_release(run);
     run_fusions_release(run);
     free(run->ranks);
+    free(run->links_from_s);
+    free(run->links_to_s);
     coll_world_release(&run->world);
     sim_release(&run->sim);
 }

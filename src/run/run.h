@@ -43,6 +43,8 @@ struct run_result {
     double charged_B[NET_KINDS]; /* to all links of a kind together, at flow fidelity;
                                     repeats and measured passes not counted */
     double wire_B; /* over all links of the net together, repeats not counted */
+    bool steady;   /* periods left out are like the last that was replayed; also without
+                    any, and where that is known without looking */
     uint64_t events;
 };
 

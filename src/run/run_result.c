@@ -55,43 +55,64 @@ static void unroll(const struct rank *r, struct account *a)
         a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
 }
 
-void run_links_busy(struct run *run, double busy_s[LINKS_N])
+double *run_links_busy(struct run *run)
+{
+    int32_t n = net_n_links(run->request->plans.net);
+    double *busy_s = xcalloc((size_t)n, sizeof(*busy_s));
+    for (int32_t i = 0; i < n; i++)
+        busy_s[i] = coll_world_link_busy_s(&run->world, i);
+    return busy_s;
+}
+
+/* What the net saw of a link, repeats counted. */
+static double link_busy_s(struct run *run, int32_t link)
+{
+    const struct repeat *rep = &run->ranks[0].program->repeat;
+    double busy_s = coll_world_link_busy_s(&run->world, link);
+    if (rep->from >= 0)
+        busy_s +=
+            (double)rep->extra * (run->links_to_s[link] - run->links_from_s[link]);
+    return busy_s;
+}
+
+/* The busiest link of each kind, and what measured passes did beside it. */
+static void read_links(struct run *run, const struct account *critical,
+                       struct run_result *out)
 {
     const struct net *net = run->request->plans.net;
     const struct net_link *links = net_links(net);
-    int32_t gpu, n = net_n_links(net);
+    double busy_s[LINKS_N] = { 0 };
+    int32_t gpu;
     int64_t instance, copy = -1; /* of a rank alone: its instance's links */
     if (run->n_ranks == 1) {
         groups_place(run->request->plans.groups, run->ranks[0].number, &instance, &gpu);
         copy = net_copy(net, instance);
     }
-    busy_s[LINKS_NIC] = busy_s[LINKS_NVLINK] = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (copy >= 0 && links[i].copy != copy)
-            continue;
-        double *busy = links[i].kind == NET_NIC      ? &busy_s[LINKS_NIC]
-                       : links[i].kind == NET_NVLINK ? &busy_s[LINKS_NVLINK]
-                                                     : NULL;
-        if (busy)
-            *busy = fmax(*busy, coll_world_link_busy_s(&run->world, i));
+    for (int32_t i = 0, n = net_n_links(net); i < n; i++) {
+        int kind = links[i].kind == NET_NIC ? LINKS_NIC : LINKS_NVLINK;
+        if ((copy < 0 || links[i].copy == copy) &&
+            (links[i].kind == NET_NIC || links[i].kind == NET_NVLINK))
+            busy_s[kind] = fmax(busy_s[kind], link_busy_s(run, i));
     }
-}
-
-/* What the net saw, repeats counted, and what measured passes did beside it. */
-static void read_links(struct run *run, const struct account *critical,
-                       struct run_result *out)
-{
-    const struct repeat *rep = &run->ranks[0].program->repeat;
-    double busy_s[LINKS_N];
-    run_links_busy(run, busy_s);
-    for (int i = 0; i < LINKS_N; i++) {
-        if (rep->from >= 0)
-            busy_s[i] +=
-                (double)rep->extra * (run->links_to_s[i] - run->links_from_s[i]);
+    for (int i = 0; i < LINKS_N; i++)
         busy_s[i] = fmin(busy_s[i] + units_s(critical->links_busy_ps[i]), out->time_s);
-    }
     out->nic_busy_s = busy_s[LINKS_NIC];
     out->nvlink_busy_s = busy_s[LINKS_NVLINK];
+}
+
+/* The host's time, that of periods that were not replayed by its tasks. */
+static double host_busy_s(const struct rank *r)
+{
+    const struct program *p = r->program;
+    const struct repeat *rep = &p->repeat;
+    int64_t period_ps = 0;
+    for (int32_t i = rep->from + 1; rep->from >= 0 && i <= rep->to; i++) {
+        int32_t pass = p->tasks.v[i].pass;
+        int64_t pass_ps = pass < 0 ? 0 : p->passes.v[pass].host_busy_ps;
+        period_ps += run_paced_ps(r->host_factors, i, p->tasks.v[i].host_ps) +
+                     run_paced_ps(r->kernel_factors, i, pass_ps);
+    }
+    return units_s(r->host_busy_ps + rep->extra * period_ps);
 }
 
 static void read_traffic(struct run *run, struct run_result *out)
@@ -114,11 +135,7 @@ static void read_critical(struct run *run, const struct rank *critical,
     int64_t hidden = a.comm_ps - own_ps;
     out->parts_s[PART_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
     out->gpu_busy_s = units_s(a.gpu_busy_ps);
-    const struct repeat *rep = &critical->program->repeat;
-    double repeats = 1;
-    if (rep->from >= 0 && critical->account.now_ps > 0)
-        repeats = (double)a.now_ps / (double)critical->account.now_ps;
-    out->host_busy_s = units_s(critical->host_busy_ps) * repeats;
+    out->host_busy_s = host_busy_s(critical);
     read_links(run, &a, out);
 }
 
@@ -144,6 +161,7 @@ int run_read_result(struct run *run, struct run_result *out)
         return -1;
     read_critical(run, &run->ranks[critical], out);
     read_traffic(run, out);
+    out->steady = run_is_steady(run);
     out->critical = critical;
     out->wire_B = run->wire_B;
     out->events = run->sim.n_fired;

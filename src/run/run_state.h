@@ -5,6 +5,7 @@
  *   run_fusion.c  fusions of gradients
  *   run_wait.c    what waits are counted as
  *   run_observe.c what observers are told
+ *   run_steady.c  whether ranks have come to their period
  *   run_result.c  accounts of ranks, and what is read from them
  */
 #ifndef RUN_RUN_STATE_H
@@ -145,8 +146,8 @@ struct run {
     double wire_B;
     struct err *err;
     bool failed;
-    /* busy when the first rank's repeated stretch begins, ends */
-    double links_from_s[LINKS_N], links_to_s[LINKS_N];
+    /* [links] busy when the first rank's repeated stretch begins, ends; NULL: none */
+    double *links_from_s, *links_to_s;
     struct run_links *links; /* for observers of their use; NULL: there are none */
 };
 
@@ -173,8 +174,11 @@ static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t 
 void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
                     int64_t first, int32_t nth, flow_done_fn *done, void *arg);
 
-/* run_result.c: how long the busiest link of each kind has worked. */
-void run_links_busy(struct run *run, double busy_s[LINKS_N]);
+/* run_result.c: how long each link has worked, which is freed with the run. */
+double *run_links_busy(struct run *run);
+
+/* run_steady.c: run_result.steady, of a run that has ended. */
+bool run_is_steady(const struct run *run);
 
 /* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
 void run_comms_init(struct run *run);

@@ -180,12 +180,39 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     read_warnings(r, arena, s, cast);
 }
 
+/* The cast of a step and its run, in which microbatches of a pipeline that go on as
+ * those before them are left out, if that is so. To be released in any case. */
+static int replay(struct run_result *run, struct cast *cast, struct arena *arena,
+                  const struct scenario *s, const struct simulate_options *options,
+                  struct err *err)
+{
+    const bool whole = options->whole || options->detail || options->observer;
+    struct cast_options how = { .unfold = options->unfold,
+                                .detail = options->detail,
+                                .marks = options->observer != NULL };
+    for (int attempt = 0;; attempt++) {
+        how.microbatches = whole ? 0 : cast_shorter(s, attempt);
+        if (cast_build(cast, arena, s, &how, err) < 0)
+            return -1;
+        struct run_request request = { .plans = { arena, cast->net, &cast->groups },
+                                       .network = options->network,
+                                       .n_ranks = cast->n_ranks,
+                                       .programs = cast->programs,
+                                       .ranks = cast->ranks,
+                                       .observer = options->observer };
+        int rc = run_programs(&request, run, err);
+        if (rc < 0 || run->steady)
+            return rc;
+        cast_release(cast);
+    }
+}
+
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
                     struct err *err)
 {
     struct cast cast;
     struct memory_result m = { 0 };
-    const struct cast_options how = { 0 };
+    const struct cast_options how = { .microbatches = cast_shorter(s, 0) };
     int rc = cast_build(&cast, arena, s, &how, err);
     if (rc == 0)
         read_memory(&m, arena, s, &cast);
@@ -199,20 +226,9 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
 {
     struct cast cast;
     struct run_result run;
-    const struct cast_options how = { options->unfold, options->detail,
-                                      options->observer != NULL };
     *r = (struct simulate_result) { .network = options->network };
-    int rc = cast_build(&cast, arena, s, &how, err);
+    int rc = replay(&run, &cast, arena, s, options, err);
     r->folded = cast.net && net_is_folded(cast.net);
-    if (rc == 0) {
-        struct run_request request = { .plans = { arena, cast.net, &cast.groups },
-                                       .network = r->network,
-                                       .n_ranks = cast.n_ranks,
-                                       .programs = cast.programs,
-                                       .ranks = cast.ranks,
-                                       .observer = options->observer };
-        rc = run_programs(&request, &run, err);
-    }
     if (rc == 0)
         read_all(r, arena, s, &cast, &run);
     cast_release(&cast);

@@ -181,6 +181,7 @@ struct builder {
     int64_t offloaded, n_loads; /* checkpoints copied out, and back */
     int32_t loads[64];          /* last kernels before the loads remembered */
     int32_t backward_begin;     /* kernel before the pass's backward */
+    double flops_before;        /* of the step, before the period that repeats */
     bool *seen;                 /* [chunks] a backward has run: gradients are there */
     int32_t outputs;            /* task of the last broadcast of outputs; -1: none */
     int64_t outputs_B;          /* of microbatches, received so far */
@@ -396,6 +397,7 @@ void update_parameters(struct builder *b);
  * to all ranks of the model group; at the end of the accumulation step it has come.
  * Behind the reduction of gradients, where stages share an embedding; before the
  * update, when gradients are clipped. */
+bool group_keeps_outputs(const struct scenario *s); /* of all microbatches */
 int group_broadcast_output(struct builder *b, struct err *err);
 void group_take_outputs(struct builder *b);
 int group_sum_embeddings(struct builder *b, struct err *err);

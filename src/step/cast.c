@@ -1,5 +1,7 @@
 #include "step/cast.h"
 
+#include "step/builder.h"
+
 enum {
     UNFOLDED_RANKS_MAX = 65536,
     UNEVEN_RANKS_MAX = 64 /* that are all simulated where they lie unevenly */
@@ -84,6 +86,27 @@ static void choose_steps(struct cast *cast, struct arena *arena,
     }
 }
 
+static struct schedule_request schedule_of(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return (struct schedule_request) {
+        .kind = p->schedule,
+        .stages = p->pipeline,
+        .chunks = p->virtual_stages,
+        .microbatches = s->training.microbatches,
+        .active = p->active_microbatches,
+        .paced = p->forward_policy == FORWARD_PACED,
+    };
+}
+
+int64_t cast_shorter(const struct scenario *s, int attempt)
+{
+    const struct schedule_request q = schedule_of(s);
+    return q.stages > 1 && s->training.accumulation == 1 && !group_keeps_outputs(s)
+               ? schedule_shorter(&q, attempt)
+               : 0;
+}
+
 static int make_orders(struct cast *cast, const struct step_request *q,
                        struct pass_list **orders, struct err *err)
 {
@@ -92,14 +115,8 @@ static int make_orders(struct cast *cast, const struct step_request *q,
     int64_t message_ps = 0;
     int64_t(*times)[PASS_N] =
         arena_alloc(q->arena, (size_t)p->pipeline, sizeof(*times));
-    struct schedule_request request = {
-        .kind = p->schedule,
-        .stages = p->pipeline,
-        .chunks = p->virtual_stages,
-        .microbatches = s->training.microbatches,
-        .active = p->active_microbatches,
-        .paced = p->forward_policy == FORWARD_PACED,
-    };
+    struct schedule_request request = schedule_of(s);
+    request.microbatches = q->microbatches;
     *orders = NULL;
     if (p->pipeline == 1)
         return 0;
@@ -163,7 +180,13 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
         .measured = &measured,
         .detail = options->detail,
         .marks = options->marks,
+        .microbatches = s->training.microbatches,
     };
+    if (options->microbatches > 0) {
+        const struct schedule_request order = schedule_of(s);
+        q.microbatches = options->microbatches;
+        q.left_out = (order.microbatches - q.microbatches) / schedule_period(&order);
+    }
     choose_steps(cast, arena, s, &firsts);
     if (make_orders(cast, &q, &orders, err) < 0)
         return -1;

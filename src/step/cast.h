@@ -8,7 +8,8 @@
 
 struct cast_options {
     bool unfold, detail;
-    bool marks; /* of memory, for observers */
+    bool marks;           /* of memory, for observers */
+    int64_t microbatches; /* of the pipeline's that steps hold (cast_shorter); 0: all */
 };
 
 struct cast {
@@ -23,6 +24,11 @@ struct cast {
     const struct program **programs; /* [n_ranks] */
     int64_t *ranks;                  /* [n_ranks] their numbers */
 };
+
+/* How many microbatches of a pipeline are enough to hold, if the run is steady by then
+ * (run/program.h: struct repeat); more at the second attempt (1). 0: all of them, as
+ * where no period is known or tensors of all microbatches are kept. */
+int64_t cast_shorter(const struct scenario *s, int attempt);
 
 /* Builds the nets and the steps, in the arena. */
 int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,

@@ -56,12 +56,17 @@ static double outputs_B(const struct builder *b)
 
 /* All ranks run the script and get what the last stage's forward returned; they keep it
  * for the script to read until the step ends. */
+bool group_keeps_outputs(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_SMP &&
+           s->parallel.broadcast_outputs != OUTPUTS_NONE;
+}
+
 int group_broadcast_output(struct builder *b, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    double bytes = outputs_B(b);
-    if (bytes <= 0 || p->library != LIBRARY_SMP)
+    if (!group_keeps_outputs(b->s))
         return 0;
+    double bytes = outputs_B(b);
     b->outputs =
         begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, PART_PIPELINE_COMM, 0, err);
     if (b->outputs < 0)

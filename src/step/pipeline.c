@@ -114,11 +114,30 @@ static int64_t recorded_microbatches(const struct pass_list *order)
     return n < MOST ? n : MOST;
 }
 
+/* The last period of the order, of which `done` passes are written, is that which the
+ * periods left out of it repeat. */
+static void repeat_period(struct builder *b, const struct pass_list *order,
+                          int64_t done)
+{
+    struct repeat *r = &b->step->program.repeat;
+    if (b->request->left_out == 0)
+        return;
+    *r = (struct repeat) { r->from, r->to, b->request->left_out, .if_steady = true };
+    if (done == order->periods_end - order->period) {
+        r->from = b->last_kernel;
+        b->flops_before = b->step->flops;
+    }
+    if (done == order->periods_end && r->from >= 0) {
+        r->to = b->last_kernel;
+        b->step->flops += (double)r->extra * (b->step->flops - b->flops_before);
+    }
+}
+
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
-    int64_t m = b->s->training.microbatches, all = p->pipeline * p->virtual_stages;
+    int64_t m = b->request->microbatches, all = p->pipeline * p->virtual_stages;
     int64_t stage = groups_stage(b->request->groups, b->plans_rank);
     enum pass_kind completes = b->splits ? PASS_WEIGHT : PASS_BACKWARD;
     struct position at = { .last = all - 1,
@@ -145,6 +164,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         l->records = true;
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
+        repeat_period(b, order, i + 1);
     }
     build_tag(b, WORK_OTHER, -1); /* of no pass any more */
     b->reduces = reduces;

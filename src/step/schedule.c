@@ -5,6 +5,15 @@ static void push(struct pass_list *l, enum pass_kind kind, int64_t chunk, int64_
     l->v[l->n++] = (struct pass_ref) { kind, (int32_t)chunk, (int32_t)m };
 }
 
+/* The passes so far are periods of so many, and what led to them. The last pair may
+ * hold a chunk's last backward, behind which gradients are reduced: it is none. */
+static void end_periods(struct pass_list *l, int64_t period)
+{
+    enum { LAST_PAIR = 2 };
+    l->period = period;
+    l->periods_end = l->n - LAST_PAIR;
+}
+
 static int64_t at_most(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -29,6 +38,7 @@ static void one_f_one_b(struct pass_list *l, const struct schedule_request *q,
         push(l, PASS_FORWARD, 0, i);
         push(l, PASS_BACKWARD, 0, i - warm);
     }
+    end_periods(l, 2);
     for (int64_t i = m - warm; i < m; i++)
         push(l, PASS_BACKWARD, 0, i);
 }
@@ -57,6 +67,7 @@ static void interleaved(struct pass_list *l, const struct schedule_request *q,
         interleaved_pass(l, q, PASS_FORWARD, k);
         interleaved_pass(l, q, PASS_BACKWARD, k - warm);
     }
+    end_periods(l, 2 * p * v);
     for (int64_t k = n - warm; k < n; k++)
         interleaved_pass(l, q, PASS_BACKWARD, k);
 }
@@ -73,6 +84,8 @@ static void zb_h1(struct pass_list *l, const struct schedule_request *q, int64_t
         push(l, PASS_BACKWARD, 0, i);
         if (i >= stage)
             push(l, PASS_WEIGHT, 0, weight++);
+        if (i + warm == m - 1)
+            end_periods(l, PASS_N);
     }
     while (weight < m)
         push(l, PASS_WEIGHT, 0, weight++);
@@ -80,14 +93,14 @@ static void zb_h1(struct pass_list *l, const struct schedule_request *q, int64_t
 
 static const struct {
     void (*list)(struct pass_list *l, const struct schedule_request *q, int64_t stage);
-    bool chunks, dynamic;
+    bool chunks, dynamic, periods;
 } schedules[] = {
-    [SCHEDULE_GPIPE] = { gpipe, false, false },
-    [SCHEDULE_1F1B] = { one_f_one_b, false, false },
-    [SCHEDULE_INTERLEAVED] = { interleaved, true, false },
-    [SCHEDULE_ZB_H1] = { zb_h1, false, false },
-    [SCHEDULE_SMP_SIMPLE] = { gpipe, false, false },
-    [SCHEDULE_SMP_INTERLEAVED] = { NULL, false, true },
+    [SCHEDULE_GPIPE] = { .list = gpipe },
+    [SCHEDULE_1F1B] = { .list = one_f_one_b, .periods = true },
+    [SCHEDULE_INTERLEAVED] = { .list = interleaved, .chunks = true, .periods = true },
+    [SCHEDULE_ZB_H1] = { .list = zb_h1, .periods = true },
+    [SCHEDULE_SMP_SIMPLE] = { .list = gpipe },
+    [SCHEDULE_SMP_INTERLEAVED] = { .dynamic = true },
 };
 
 static int check(const struct schedule_request *q, struct err *err)
@@ -124,6 +137,28 @@ int schedule_make(struct pass_list **out, struct arena *arena,
     if (schedules[kind].dynamic)
         schedule_play(*out, q);
     return 0;
+}
+
+int64_t schedule_period(const struct schedule_request *q)
+{
+    if (!schedules[q->kind].periods)
+        return 0;
+    return q->chunks > 1 ? q->stages : 1;
+}
+
+/* The first stage needs a few periods between its first forwards and its last
+ * backwards; stages of unequal length come to theirs when the pipeline has filled. */
+int64_t schedule_shorter(const struct schedule_request *q, int attempt)
+{
+    enum { ATTEMPTS = 2, FEW = 8 };
+    static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 5, 8 };
+    int64_t period = schedule_period(q);
+    if (attempt >= ATTEMPTS || period == 0 || q->microbatches % period != 0)
+        return 0;
+    int64_t n =
+        q->chunks > 1 ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;
+    bool is_worth_it = n < q->microbatches - q->microbatches / 3;
+    return is_worth_it ? n : 0;
 }
 
 int64_t schedule_in_flight(const struct pass_list *list)

@@ -8,7 +8,14 @@
  *   smp-interleaved     whatever is ready when the stage is free, backward first
  *
  * The last is dynamic: it is played out once with the passes' own durations to find the
- * order. Closed forms of bubbles and microbatches in flight: MODEL.md, R6. */
+ * order. Closed forms of bubbles and microbatches in flight: MODEL.md, R6.
+ *
+ * Behind its first forwards a stage does the same again and again, a period of one
+ * microbatch, or of as many as there are stages (interleaved):
+ *
+ *   f f f |f b|f b|f b| ... |f b|b b b
+ *
+ * so that an order with fewer microbatches stands for one with more. */
 #ifndef STEP_SCHEDULE_H
 #define STEP_SCHEDULE_H
 
@@ -32,6 +39,8 @@ struct pass_ref {
 struct pass_list {
     int64_t n;
     struct pass_ref *v;
+    int64_t period, periods_end; /* passes of a period; those before the end of the last
+                                    that is like the one before it. 0: no periods */
 };
 
 struct schedule_request {
@@ -47,6 +56,14 @@ struct schedule_request {
  * many chunks or microbatches. O(passes), smp-interleaved O(passes x stages). */
 int schedule_make(struct pass_list **out, struct arena *arena,
                   const struct schedule_request *q, struct err *err);
+
+/* Microbatches of a period; 0: the order has none. */
+int64_t schedule_period(const struct schedule_request *q);
+
+/* Fewer microbatches than the request's, by whole periods, whose order is enough to tell
+ * whether stages have come to their period; at the second attempt (1) enough for stages
+ * that do so late. 0: too few would be saved. */
+int64_t schedule_shorter(const struct schedule_request *q, int attempt);
 
 /* Most microbatches (of a chunk) whose forward has run and whose last backward has
  * not. */

@@ -6,7 +6,8 @@
  *        buckets, each bucket a reduction as soon as it is full)
  *   update of the optimizer
  *
- * Accumulation steps beyond the fourth are alike; they become the program's repeat.
+ * Accumulation steps beyond the fourth are alike; they become the program's repeat. So
+ * do microbatches of a long pipeline, if the run finds that they are alike.
  * With several stages a pass stands as one task, measured in isolation, except where
  * something observes its operators: the last backwards, beside the reduction. */
 #ifndef STEP_STEP_H
@@ -40,6 +41,8 @@ struct step_request {
     struct measured_stage **measured; /* the list so far, in the arena */
     bool detail;                      /* no pass stands as one task */
     bool marks;                       /* the program says what memory its tasks hold */
+    int64_t microbatches; /* of a pipeline's step that its stages' lists hold */
+    int64_t left_out;     /* periods of them that the step has beyond these */
 };
 
 /* Builds the step of a rank of the job on a GPU type of the cluster; `order` is its
