@@ -10,7 +10,8 @@
  * groups) add the mean and variance of their own largest at each such collective, and
  * the frontier is that of the groups.
  *
- * The same tables serve a rank drawn by itself: then every kernel or pass has a factor. */
+ * The same tables serve a rank drawn by itself: then every kernel or pass has a
+ * factor. */
 #ifndef CAMPAIGN_MONTECARLO_FRONTIER_H
 #define CAMPAIGN_MONTECARLO_FRONTIER_H
 

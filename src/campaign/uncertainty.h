@@ -1,7 +1,7 @@
-/* Uncertainty of a job (the scenario's "uncertainty" section): jitter and stragglers make
- * step times a distribution, failures leave part of the time to useful work. Both by
- * Monte Carlo, draw by draw, on all cores; results depend on the seed alone, not on the
- * number of threads (MODEL.md, "Uncertainty").
+/* Uncertainty of a job (the scenario's "uncertainty" section): jitter and stragglers
+ * make step times a distribution, failures leave part of the time to useful work. Both
+ * by Monte Carlo, draw by draw, on all cores; results depend on the seed alone, not on
+ * the number of threads (MODEL.md, "Uncertainty").
  *
  *   { "seed": 1, "samples": 500,
  *     "compute_jitter": { "distribution": "lognormal", "cv": 0.03, "per": "pass" },

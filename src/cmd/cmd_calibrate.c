@@ -11,26 +11,38 @@
 #include <math.h>
 #include <string.h>
 
-struct args {
+struct arguments {
     const char *out, *base, *instance, *device;
     int op;
     int64_t ranks, nodes;
     bool fabric;
 };
 
-#define AT(m) offsetof(struct args, m)
+#define AT(m) offsetof(struct arguments, m)
 
 /* clang-format off */
 static const struct option options[] = {
-    { "--out", OPTION_OUT, AT(out), "FILE", "the profile (\"-\": standard output)", 0, 0, NULL },
-    { "--base", OPTION_STRING, AT(base), "NAME", "GPU or fabric whose terms stand where nothing was measured", 0, 0, NULL },
-    { "--device", OPTION_STRING, AT(device), "TEXT", "only what was measured on devices named so", 0, 0, NULL },
-    { "--fabric", OPTION_FLAG, AT(fabric), NULL, "fit the collectives, though there are kernels, too", 0, 0, NULL },
-    { "--instance", OPTION_STRING, AT(instance), "I[:N]", "machine that the collectives ran on", 0, 0, NULL },
-    { "--op", OPTION_ENUM, AT(op), "OP", "operation of a log that does not say", 0, 0, coll_op_names },
-    { "--ranks", OPTION_INT, AT(ranks), "N", "ranks of a log that does not say", 1, 1 << 20, NULL },
-    { "--nodes", OPTION_INT, AT(nodes), "N", "nodes of a log that does not say", 1, 1 << 20, NULL },
-    { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
+    { .name = "--out", .type = OPTION_OUT, .at = AT(out),
+      .value = "FILE", .help = "the profile (\"-\": standard output)" },
+    { .name = "--base", .type = OPTION_STRING, .at = AT(base),
+      .value = "NAME",
+      .help = "GPU or fabric whose terms stand where nothing was measured" },
+    { .name = "--device", .type = OPTION_STRING, .at = AT(device),
+      .value = "TEXT", .help = "only what was measured on devices named so" },
+    { .name = "--fabric", .type = OPTION_FLAG, .at = AT(fabric),
+      .help = "fit the collectives, though there are kernels, too" },
+    { .name = "--instance", .type = OPTION_STRING, .at = AT(instance),
+      .value = "I[:N]", .help = "machine that the collectives ran on" },
+    { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
+      .value = "OP", .names = coll_op_names,
+      .help = "operation of a log that does not say" },
+    { .name = "--ranks", .type = OPTION_INT, .at = AT(ranks),
+      .value = "N", .min = 1, .max = 1 << 20,
+      .help = "ranks of a log that does not say" },
+    { .name = "--nodes", .type = OPTION_INT, .at = AT(nodes),
+      .value = "N", .min = 1, .max = 1 << 20,
+      .help = "nodes of a log that does not say" },
+    { .name = NULL },
 };
 /* clang-format on */
 
@@ -143,7 +155,7 @@ static void print_calibration(FILE *out, const struct calibration *c,
 /* --- what is fitted --------------------------------------------------------------- */
 
 struct work {
-    const struct args *args;
+    const struct arguments *args;
     struct cfg_loader loader;
     struct samples samples;
     struct calibration found;
@@ -247,7 +259,7 @@ static int write_profile(struct work *w)
 
 int cmd_calibrate(int argc, char **argv)
 {
-    struct args args = { .op = -1 };
+    struct arguments args = { .op = -1 };
     struct option_list files;
     int status = options_parse(&usage, argc, argv, &args, &files);
     if (status != OPTIONS_GO_ON)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct args {
+struct arguments {
     const char *cluster, *gpus, *fabric, *nccl, *bytes, *json, *plot;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
@@ -37,25 +37,44 @@ static const struct name_value protocol_names[] = {
     { NULL, 0 },
 };
 
-#define AT(m) offsetof(struct args, m)
+#define AT(m) offsetof(struct arguments, m)
 
 /* clang-format off */
 static const struct option options[] = {
-    { "--cluster", OPTION_STRING, AT(cluster), "I[:N]", "instance type, and how many", 0, 0, NULL },
-    { "--op", OPTION_ENUM, AT(op), "OP", "all_reduce, all_gather, reduce_scatter, alltoall, ...", 0, 0, coll_op_names },
-    { "--gpus", OPTION_STRING, AT(gpus), "0,1,2", "GPUs of each instance that take part (all)", 0, 0, NULL },
-    { "--bytes", OPTION_STRING, AT(bytes), "MIN:MAX:FACTOR", "sizes, 8:1GiB:2 by default; or one size", 0, 0, NULL },
-    { "--fabric", OPTION_STRING, AT(fabric), "F", "network between the instances", 0, 0, NULL },
-    { "--nccl", OPTION_STRING, AT(nccl), "V", "version of NCCL whose choices are followed", 0, 0, NULL },
-    { "--backend", OPTION_ENUM, AT(backend), "B", "library: nccl, smddp or parameter-server (nccl)", 0, 0, backend_names },
-    { "--algorithm", OPTION_ENUM, AT(algorithm), "A", "algorithm (auto)", 0, 0, coll_algorithm_names },
-    { "--protocol", OPTION_ENUM, AT(protocol), "P", "simple, ll, ll128 (auto: as NCCL chooses)", 0, 0, protocol_names },
-    { "--network", OPTION_ENUM, AT(network), "FIDELITY", "analytic, flow (default) or chunk: closed forms to messages", 0, 0, fidelity_names },
-    { "--unfold", OPTION_FLAG, AT(unfold), NULL, "simulate every instance", 0, 0, NULL },
-    { "--explain", OPTION_FLAG, AT(explain), NULL, "say what was chosen, and where the time goes", 0, 0, NULL },
-    { "--plot", OPTION_OUT, AT(plot), "FILE", "bus bandwidth against size, with what was measured (.svg, .png, .pdf)", 0, 0, NULL },
-    { "--json", OPTION_OUT, AT(json), "FILE", "results as JSON (\"-\": standard output)", 0, 0, NULL },
-    { NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, NULL },
+    { .name = "--cluster", .type = OPTION_STRING, .at = AT(cluster),
+      .value = "I[:N]", .help = "instance type, and how many" },
+    { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
+      .value = "OP", .names = coll_op_names,
+      .help = "all_reduce, all_gather, reduce_scatter, alltoall, ..." },
+    { .name = "--gpus", .type = OPTION_STRING, .at = AT(gpus),
+      .value = "0,1,2", .help = "GPUs of each instance that take part (all)" },
+    { .name = "--bytes", .type = OPTION_STRING, .at = AT(bytes),
+      .value = "MIN:MAX:FACTOR", .help = "sizes, 8:1GiB:2 by default; or one size" },
+    { .name = "--fabric", .type = OPTION_STRING, .at = AT(fabric),
+      .value = "F", .help = "network between the instances" },
+    { .name = "--nccl", .type = OPTION_STRING, .at = AT(nccl),
+      .value = "V", .help = "version of NCCL whose choices are followed" },
+    { .name = "--backend", .type = OPTION_ENUM, .at = AT(backend),
+      .value = "B", .names = backend_names,
+      .help = "library: nccl, smddp or parameter-server (nccl)" },
+    { .name = "--algorithm", .type = OPTION_ENUM, .at = AT(algorithm),
+      .value = "A", .names = coll_algorithm_names, .help = "algorithm (auto)" },
+    { .name = "--protocol", .type = OPTION_ENUM, .at = AT(protocol),
+      .value = "P", .names = protocol_names,
+      .help = "simple, ll, ll128 (auto: as NCCL chooses)" },
+    { .name = "--network", .type = OPTION_ENUM, .at = AT(network),
+      .value = "FIDELITY", .names = fidelity_names,
+      .help = "analytic, flow (default) or chunk: closed forms to messages" },
+    { .name = "--unfold", .type = OPTION_FLAG, .at = AT(unfold),
+      .help = "simulate every instance" },
+    { .name = "--explain", .type = OPTION_FLAG, .at = AT(explain),
+      .help = "say what was chosen, and where the time goes" },
+    { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
+      .value = "FILE",
+      .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+      .value = "FILE", .help = "results as JSON (\"-\": standard output)" },
+    { .name = NULL },
 };
 /* clang-format on */
 
@@ -75,7 +94,7 @@ struct sizes {
 
 /* All that one call works with. */
 struct work {
-    const struct args *args;
+    const struct arguments *args;
     struct cfg_loader *loader;
     struct err *err;
     struct arena arena;
@@ -359,9 +378,9 @@ static int run(struct work *w)
 
 int cmd_collective(int argc, char **argv)
 {
-    struct args args = { .op = NO_OP,
-                         .protocol = PROTOCOL_AUTO,
-                         .network = FIDELITY_FLOW };
+    struct arguments args = { .op = NO_OP,
+                              .protocol = PROTOCOL_AUTO,
+                              .network = FIDELITY_FLOW };
     struct option_list words = { 0 };
     struct cfg_loader loader;
     struct err err = { 0 };

@@ -7,12 +7,14 @@
 #include <stdio.h>
 
 /* clang-format off */
-struct args {
+struct arguments {
     struct option_list sets;
 };
 
+#define AT(m) offsetof(struct arguments, m)
+
 static const struct option options[] = {
-    { .name = "--set", .type = OPTION_LIST, .at = offsetof(struct args, sets),
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change one value of the scenario first" },
     { .name = NULL },
 };
@@ -93,7 +95,7 @@ static int run(struct cfg_loader *loader, const struct scenario *s)
 
 int cmd_partition(int argc, char **argv)
 {
-    struct args args = { 0 };
+    struct arguments args = { 0 };
     struct option_list words = { 0 };
     int done = options_parse(&usage, argc, argv, &args, &words);
     if (done != OPTIONS_GO_ON)

@@ -21,59 +21,65 @@ struct arguments {
     bool exhaustive, timing;
 };
 
-#define A struct arguments
+#define AT(m) offsetof(struct arguments, m)
+
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "--model", .type = OPTION_STRING, .at = offsetof(A, model), .value = "M",
+    { .name = "--model", .type = OPTION_STRING, .at = AT(model), .value = "M",
       .help = "in place of a scenario, with the four that follow" },
-    { .name = "--instance", .type = OPTION_STRING, .at = offsetof(A, instances),
-      .value = "I[,I...]", .help = "instances to choose among; \"ml.\": SageMaker's prices" },
-    { .name = "--count", .type = OPTION_STRING, .at = offsetof(A, count),
+    { .name = "--instance", .type = OPTION_STRING, .at = AT(instances),
+      .value = "I[,I...]",
+      .help = "instances to choose among; \"ml.\": SageMaker's prices" },
+    { .name = "--count", .type = OPTION_STRING, .at = AT(count),
       .value = "N[..M]", .help = "how many of them" },
-    { .name = "--global-batch", .type = OPTION_INT, .at = offsetof(A, batch), .value = "B",
+    { .name = "--global-batch", .type = OPTION_INT, .at = AT(batch), .value = "B",
       .min = 1, .max = 1e9, .help = "sequences a step" },
-    { .name = "--sequence-length", .type = OPTION_INT, .at = offsetof(A, sequence),
+    { .name = "--sequence-length", .type = OPTION_INT, .at = AT(sequence),
       .value = "S", .min = 1, .max = 1 << 24, .help = "tokens of a sequence" },
-    { .name = "--set", .type = OPTION_LIST, .at = offsetof(A, sets),
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change the job: /training/precision=fp16" },
-    { .name = "--estimator", .type = OPTION_STRING, .at = offsetof(A, estimator),
-      .value = "NAME", .help = "of a launch script with several: the variable that holds it" },
-    { .name = "--objective", .type = OPTION_ENUM, .at = offsetof(A, objective),
-      .value = "WHAT", .names = plan_objective_names, .help = "time (default), cost or memory" },
-    { .name = "--tokens", .type = OPTION_REAL, .at = offsetof(A, tokens), .value = "N",
-      .min = 1, .max = 1e18, .help = "tokens to train on, for time and cost of the job" },
-    { .name = "--max-cost", .type = OPTION_REAL, .at = offsetof(A, max_cost),
+    { .name = "--estimator", .type = OPTION_STRING, .at = AT(estimator),
+      .value = "NAME",
+      .help = "of a launch script with several: the variable that holds it" },
+    { .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
+      .value = "WHAT", .names = plan_objective_names,
+      .help = "time (default), cost or memory" },
+    { .name = "--tokens", .type = OPTION_REAL, .at = AT(tokens), .value = "N",
+      .min = 1, .max = 1e18,
+      .help = "tokens to train on, for time and cost of the job" },
+    { .name = "--max-cost", .type = OPTION_REAL, .at = AT(max_cost),
       .value = "USD", .min = 1e-9, .max = 1e15, .help = "the job may cost no more" },
-    { .name = "--deadline", .type = OPTION_REAL, .at = offsetof(A, deadline),
+    { .name = "--deadline", .type = OPTION_REAL, .at = AT(deadline),
       .value = "H", .min = 1e-9, .max = 1e9, .help = "the job may take no more hours" },
-    { .name = "--price", .type = OPTION_LIST, .at = offsetof(A, prices),
+    { .name = "--price", .type = OPTION_LIST, .at = AT(prices),
       .value = "I=USD/h", .help = "your own price of an instance" },
-    { .name = "--fix", .type = OPTION_LIST, .at = offsetof(A, fixes),
+    { .name = "--fix", .type = OPTION_LIST, .at = AT(fixes),
       .value = "FIELD=V", .help = "only plans with that: tensor=8" },
-    { .name = "--allow", .type = OPTION_LIST, .at = offsetof(A, allows),
-      .value = "FIELD=V,V", .help = "only plans with one of these: library=fsdp,smp-v1" },
-    { .name = "--for", .type = OPTION_ENUM, .at = offsetof(A, stacks), .value = "STACK",
+    { .name = "--allow", .type = OPTION_LIST, .at = AT(allows),
+      .value = "FIELD=V,V",
+      .help = "only plans with one of these: library=fsdp,smp-v1" },
+    { .name = "--for", .type = OPTION_ENUM, .at = AT(stacks), .value = "STACK",
       .names = space_for_names, .help = "smp-v1, smp-v2, megatron, deepspeed or fsdp" },
-    { .name = "--top", .type = OPTION_INT, .at = offsetof(A, top), .value = "K",
+    { .name = "--top", .type = OPTION_INT, .at = AT(top), .value = "K",
       .min = 1, .max = 100000, .help = "simulate the best so many (100)" },
-    { .name = "--exhaustive", .type = OPTION_FLAG, .at = offsetof(A, exhaustive),
+    { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
-    { .name = "--emit", .type = OPTION_ENUM, .at = offsetof(A, emit), .value = "AS",
+    { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "AS",
       .names = plan_emit_names,
       .help = "print the best as sagemaker, megatron, deepspeed, fsdp or scenario" },
-    { .name = "--json", .type = OPTION_OUT, .at = offsetof(A, json), .value = "FILE",
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",
       .help = "write the plans as JSON; - is standard output" },
-    { .name = "--plot", .type = OPTION_OUT, .at = offsetof(A, plot), .value = "FILE",
+    { .name = "--plot", .type = OPTION_OUT, .at = AT(plot), .value = "FILE",
       .help = "draw time against cost, or memory, as .svg, .png or .pdf" },
-    { .name = "--timing", .type = OPTION_FLAG, .at = offsetof(A, timing),
+    { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long planning took" },
     { .name = NULL },
 };
 
 static const struct usage usage = {
     .command = "plan",
-    .arguments = "SCENARIO | launch.py | ds_config.json | --model M --instance I --count N --global-batch B "
-                 "--sequence-length S",
+    .arguments = "SCENARIO | launch.py | ds_config.json | --model M --instance I --count N "
+                 "--global-batch B --sequence-length S",
     .summary = "The fastest, cheapest or smallest way to train a model on instances that "
                "can be\nrented: degrees, placement, library and batch, simulated, and why.",
     .details =
@@ -90,7 +96,6 @@ static const struct usage usage = {
     .max_positional = 1,
 };
 /* clang-format on */
-#undef A
 
 /* Ctrl-C ends the search with what it has; a signal can reach nothing but a global. */
 static volatile sig_atomic_t stop_requested;

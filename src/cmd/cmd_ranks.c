@@ -8,15 +8,17 @@
 #include <stdio.h>
 
 /* clang-format off */
-struct args {
+struct arguments {
     struct option_list sets;
     bool all;
 };
 
+#define AT(m) offsetof(struct arguments, m)
+
 static const struct option options[] = {
-    { .name = "--set", .type = OPTION_LIST, .at = offsetof(struct args, sets),
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change one value of the scenario first" },
-    { .name = "--all", .type = OPTION_FLAG, .at = offsetof(struct args, all),
+    { .name = "--all", .type = OPTION_FLAG, .at = AT(all),
       .help = "every rank and group, however many" },
     { .name = NULL },
 };
@@ -160,7 +162,7 @@ static void print_runs(const struct layout *l, const char *name, int64_t size, b
 
 int cmd_ranks(int argc, char **argv)
 {
-    struct args args = { 0 };
+    struct arguments args = { 0 };
     struct option_list words = { 0 };
     int done = options_parse(&usage, argc, argv, &args, &words);
     if (done != OPTIONS_GO_ON)

@@ -29,21 +29,21 @@ struct arguments {
 };
 
 /* clang-format off */
-#define PLOT_AT(figure) \
-    .at = offsetof(struct arguments, plots) + (figure) * sizeof(const char *)
+#define AT(m) offsetof(struct arguments, m)
+#define PLOT_AT(figure) .at = AT(plots) + (figure) * sizeof(const char *)
 
 static const struct option options[] = {
-    { .name = "--set", .type = OPTION_LIST, .at = offsetof(struct arguments, sets),
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change the scenario: /cluster/count=4" },
     { .name = "--estimator", .type = OPTION_STRING,
-      .at = offsetof(struct arguments, estimator), .value = "NAME",
+      .at = AT(estimator), .value = "NAME",
       .help = "of a launch script with several: the variable that holds it" },
-    { .name = "--network", .type = OPTION_ENUM, .at = offsetof(struct arguments, network),
+    { .name = "--network", .type = OPTION_ENUM, .at = AT(network),
       .value = "FIDELITY", .help = "analytic, flow (default) or chunk",
       .names = fidelity_names },
-    { .name = "--unfold", .type = OPTION_FLAG, .at = offsetof(struct arguments, unfold),
+    { .name = "--unfold", .type = OPTION_FLAG, .at = AT(unfold),
       .help = "simulate every rank, also those that are equal" },
-    { .name = "--json", .type = OPTION_OUT, .at = offsetof(struct arguments, json),
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, PLOT_AT(STEP_TIMELINE),
       .value = "FILE", .help = "draw what happens when (.svg, .png or .pdf)" },
@@ -54,20 +54,23 @@ static const struct option options[] = {
     { .name = "--plot-breakdown", .type = OPTION_OUT, PLOT_AT(STEP_BREAKDOWN),
       .value = "FILE", .help = "draw where the time of the step goes" },
     { .name = "--plot-usage", .type = OPTION_OUT, PLOT_AT(STEP_USAGE),
-      .value = "FILE", .help = "draw how busy GPU, host, network and NVLink are over time" },
+      .value = "FILE",
+      .help = "draw how busy GPU, host, network and NVLink are over time" },
     { .name = "--plot-job", .type = OPTION_OUT,
-      .at = offsetof(struct arguments, plot_job), .value = "FILE",
+      .at = AT(plot_job), .value = "FILE",
       .help = "draw the phases of the whole job, and what is billed" },
-    { .name = "--html", .type = OPTION_OUT, .at = offsetof(struct arguments, html),
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html),
       .value = "FILE", .help = "write all of it as one page" },
-    { .name = "--trace", .type = OPTION_OUT, .at = offsetof(struct arguments, trace),
-      .value = "FILE", .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
+    { .name = "--trace", .type = OPTION_OUT, .at = AT(trace),
+      .value = "FILE",
+      .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
     { .name = "--trace-ranks", .type = OPTION_INT,
-      .at = offsetof(struct arguments, trace_ranks), .value = "N",
+      .at = AT(trace_ranks), .value = "N",
       .help = "simulated ranks in the trace (64)", .min = 1, .max = 1 << 20 },
-    { .name = "--chakra", .type = OPTION_OUT_DIR, .at = offsetof(struct arguments, chakra),
-      .value = "DIR", .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
-    { .name = "--timing", .type = OPTION_FLAG, .at = offsetof(struct arguments, timing),
+    { .name = "--chakra", .type = OPTION_OUT_DIR, .at = AT(chakra),
+      .value = "DIR",
+      .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
+    { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long the simulation took" },
     { .name = NULL },
 };

@@ -15,16 +15,19 @@ struct arguments {
     bool resume;
 };
 
+#define AT(m) offsetof(struct arguments, m)
+
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "--out", .type = OPTION_STRING, .at = offsetof(struct arguments, out),
+    { .name = "--out", .type = OPTION_STRING, .at = AT(out),
       .value = "DIR", .help = "where points.csv, points.jsonl and figures go" },
-    { .name = "--jobs", .type = OPTION_INT, .at = offsetof(struct arguments, jobs),
+    { .name = "--jobs", .type = OPTION_INT, .at = AT(jobs),
       .value = "N", .help = "threads (default: all cores)", .min = 1, .max = 4096 },
-    { .name = "--resume", .type = OPTION_FLAG, .at = offsetof(struct arguments, resume),
+    { .name = "--resume", .type = OPTION_FLAG, .at = AT(resume),
       .help = "go on with what is in DIR: a killed sweep, or shards" },
-    { .name = "--shard", .type = OPTION_STRING, .at = offsetof(struct arguments, shard),
-      .value = "I/N", .help = "only every N-th point from the I-th on, for job arrays" },
+    { .name = "--shard", .type = OPTION_STRING, .at = AT(shard),
+      .value = "I/N",
+      .help = "only every N-th point from the I-th on, for job arrays" },
     { .name = NULL },
 };
 

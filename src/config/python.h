@@ -114,7 +114,8 @@ const struct python_value *python_name(const struct python *p, const char *name)
 /* A member of a dictionary, or NULL; of anything else NULL, too. */
 const struct python_item *python_get(const struct python_value *dict, const char *key);
 
-/* What stands behind the last dot of a name: "PyTorch" of "sagemaker.pytorch.PyTorch". */
+/* What stands behind the last dot of a name: "PyTorch" of
+ * "sagemaker.pytorch.PyTorch". */
 const char *python_last_part(const char *name);
 
 #endif

@@ -9,7 +9,8 @@
  *   replicate  out S w_i k          in S r_i            k = sum of r
  *   pull       out S w_i (N-1)      in S (N-1)/N
  *
- * and adds N - 1 times S w_i (asynchronous: updates by N pushes of it). The busiest server sets the pace. */
+ * and adds N - 1 times S w_i (asynchronous: updates by N pushes of it). The busiest
+ * server sets the pace. */
 #include "cost/coll_host.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SageMaker's data parallel library (MODEL.md, section 7).
  *
- * AllReduce: gradients are packed into balanced fusion buffers. Each is reduce-scattered
- * inside the node, copied to the host, cut into one part a node; the server processes of
- * node i sum part i of all nodes and send the sum back; then to the GPUs and gathered
- * inside. Stages of different buffers overlap.
+ * AllReduce: gradients are packed into balanced fusion buffers. Each is
+ * reduce-scattered inside the node, copied to the host, cut into one part a node; the
+ * server processes of node i sum part i of all nodes and send the sum back; then to the
+ * GPUs and gathered inside. Stages of different buffers overlap.
  *
  *   buffer 1 |scatter|to host|network + sums|to GPU|gather|
  *   buffer 2         |scatter|to host|      |network + sums|to GPU|gather|

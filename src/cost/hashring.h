@@ -1,5 +1,5 @@
-/* Consistent hashing: servers own arcs of a ring, each through many virtual nodes, and a
- * key belongs to the first server at or behind its hash. Servers that come or go move
+/* Consistent hashing: servers own arcs of a ring, each through many virtual nodes, and
+ * a key belongs to the first server at or behind its hash. Servers that come or go move
  * only the keys of their own arcs. Hashes are of numbers alone, so that every run, and
  * every rank, spreads keys alike. */
 #ifndef COST_HASHRING_H
@@ -33,8 +33,8 @@ int32_t hashring_server(const struct hashring *r, uint64_t key);
 int32_t hashring_servers(const struct hashring *r, uint64_t key, int32_t k,
                          int32_t *servers);
 
-/* Adds `bytes` of a key, in slices of at most slice_B that are keys of their own, to the
- * parts of the servers: own[] of the first of each, copies[] of its k replicas. */
+/* Adds `bytes` of a key, in slices of at most slice_B that are keys of their own, to
+ * the parts of the servers: own[] of the first of each, copies[] of its k replicas. */
 void hashring_spread(const struct hashring *r, uint64_t key, double bytes,
                      double slice_B, int32_t replicas, double *own, double *copies);
 

@@ -26,8 +26,8 @@ enum { TILES_N = 8, SPLITS_N = 10, TILES_SMALL_MAX = 16384, SPLIT_K_MIN = 256 };
  * (MODEL.md, 3.5). */
 enum { SPLIT_WAVES_K_MIN = 6000, SPLIT_WAVES_MAX = 8 };
 
-/* A small tile alone on its SM over one of two that hide each other's waiting (MODEL.md,
- * 3.4): fitted to the kernels data of A100. */
+/* A small tile alone on its SM over one of two that hide each other's waiting
+ * (MODEL.md, 3.4): fitted to the kernels data of A100. */
 static const double lone_tile = 1.06;
 
 /* cuBLAS has many more; these make all the difference that data show. The last ones
@@ -249,7 +249,8 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
            flash_block_s * h * rows / sms;
 }
 
-/* A product's bias sums and the like: bytes beyond its operands, launches beyond one. */
+/* A product's bias sums and the like: bytes beyond its operands, launches beyond
+ * one. */
 static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double factor,
                            struct kernel_share share)
 {

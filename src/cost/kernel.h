@@ -16,8 +16,8 @@ struct kernel_share {
 
 extern const struct kernel_share kernel_alone;
 
-/* What a communication kernel that occupies `sms` (0..1) and moves `memory_Bps` leaves of
- * the GPU, and at most `share`; MODEL.md (3.10), (3.11). */
+/* What a communication kernel that occupies `sms` (0..1) and moves `memory_Bps` leaves
+ * of the GPU, and at most `share`; MODEL.md (3.10), (3.11). */
 struct kernel_share kernel_beside(const struct gpu *gpu, struct kernel_share share,
                                   double sms, double memory_Bps);
 
@@ -27,8 +27,8 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
                      int64_t k, int64_t batch, bool sustained,
                      struct kernel_share share);
 
-/* What a kernel of `alone_s` takes when a benchmark repeats it in a loop, long enough for
- * the power limit to lower the clocks of long ones. Seconds; MODEL.md (3.12). */
+/* What a kernel of `alone_s` takes when a benchmark repeats it in a loop, long enough
+ * for the power limit to lower the clocks of long ones. Seconds; MODEL.md (3.12). */
 double kernel_looped_s(const struct gpu *gpu, double alone_s);
 
 /* What a server's paged cache of keys and values adds to fused attention over so many

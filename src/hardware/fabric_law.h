@@ -1,5 +1,6 @@
 /* What an algorithm costs over a fabric beside the bytes on its links, and which
- * algorithm a network plugin's tuner prefers: two parts of topologies/fabrics/NAME.json.
+ * algorithm a network plugin's tuner prefers: two parts of
+ * topologies/fabrics/NAME.json.
  *
  * A law is one row of constants for one algorithm and protocol, in one era of software.
  * With N nodes, n ranks, g = max(log2 N - 1, 0), size S, m = S / n, and the time X that

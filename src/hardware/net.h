@@ -11,8 +11,8 @@
  *
  * Folded, each group of the cluster is present once: the copy stands for all, the
  * neighbour's receive links are the copy's own receive links, and traffic must be
- * counted in full by whoever uses it: the core's capacity is that of the whole cluster. Unfolded, every instance is there, and building
- * is linear in instances. */
+ * counted in full by whoever uses it: the core's capacity is that of the whole cluster.
+ * Unfolded, every instance is there, and building is linear in instances. */
 #ifndef HARDWARE_NET_H
 #define HARDWARE_NET_H
 

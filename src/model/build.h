@@ -59,13 +59,13 @@ enum width {
 #define HAS_FUSED_SOFTMAX_DROPOUT FLAG(3)
 #define HAS_FUSED_QKV             FLAG(4)
 #define HAS_FUSED_ADD             FLAG(5)
-#define HAS_COPIES                FLAG(6)   /* q, k, v are copied to the products' layout */
-#define HAS_WIDE_PROBS            FLAG(7)   /* probabilities are cast before the product */
+#define HAS_COPIES                FLAG(6)   /* q, k, v go to the products' layout */
+#define HAS_WIDE_PROBS            FLAG(7)   /* probabilities are cast for the product */
 #define HAS_SOFTMAX_INPUT         FLAG(8)   /* kept for backward */
 #define HAS_ATTENTION_DROPOUT     FLAG(9)
 #define HAS_HIDDEN_DROPOUT        FLAG(10)
 #define HAS_ROPE                  FLAG(11)
-#define HAS_RELATIVE              FLAG(12)  /* T5: biases for positions, scores not scaled */
+#define HAS_RELATIVE              FLAG(12)  /* T5: biases, scores not scaled */
 #define HAS_GATE                  FLAG(13)
 #define HAS_EXPERTS               FLAG(14)
 #define HAS_EAGER_RMS             FLAG(15)  /* RMSNorm as a handful of kernels */
@@ -77,13 +77,13 @@ enum width {
 #define HAS_CAST_LOSS             FLAG(21)  /* logits are narrower than fp32 */
 #define HAS_TIED                  FLAG(22)
 #define HAS_DECODER               FLAG(23)  /* causal */
-#define HAS_RING                  FLAG(24)  /* attention over keys that come part by part */
-#define HAS_FUSED_LOSS            FLAG(25)  /* its gradient takes the place of the logits */
+#define HAS_RING                  FLAG(24)  /* attention over keys that come in parts */
+#define HAS_FUSED_LOSS            FLAG(25)  /* its gradient takes the logits' place */
 #define HAS_FP8                   FLAG(26)  /* products of the layers read fp8 */
 #define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
 #define HAS_LOSS_IN_PLACE         FLAG(28)  /* on one fp32 copy of the logits */
 #define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
-#define HAS_SPLIT_ROPE            FLAG(30)  /* of one document after the other, joined */
+#define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
 #define HAS_DEALT_HEADS           FLAG(31)  /* a context rank attends with some heads */
 /* clang-format on */
 

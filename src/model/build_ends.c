@@ -66,8 +66,10 @@ static const struct step embedding_normed_b[] = {
     STEPS_END,
 };
 
-/* Bridge: the encoder's last norm, then the decoder's embedding (the same matrix, whose
- * gradient the embedding block completes) ------------------------------------------------ */
+/* Bridge --------------------------------------------------------------------------- */
+
+/* The encoder's last norm, then the decoder's embedding (the same matrix, whose
+ * gradient the embedding block completes). */
 
 static const struct row encoder_end_f[] = {
     { ROW_STREAM, "encoder_dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },

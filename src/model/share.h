@@ -6,12 +6,13 @@
  *   SHARE_SLICE  all                1/t         SMP's optimize "memory"
  *   SHARE_OWN    1/t                all         SMP's modules that are not distributed
  *
- * "All tokens" are those of the group's batch: op_tokens. Megatron splits every module or
- * refuses to. SMP distributes what it can (smd_model_parallel_pytorch_tensor_parallel.rst
- * of the SageMaker SDK): a module whose sizes the degree does not divide stays whole. Then
- * each rank runs it on the samples that it brought; where the ranks were fed the same
- * ones (prescaled_batch), on all of them. Embedding and head stay whole unless the script
- * asks (distribute_embedding); each rank takes its samples, or its part of the sequences. */
+ * "All tokens" are those of the group's batch: op_tokens. Megatron splits every module
+ * or refuses to. SMP distributes what it can
+ * (smd_model_parallel_pytorch_tensor_parallel.rst of the SageMaker SDK): a module whose
+ * sizes the degree does not divide stays whole. Then each rank runs it on the samples
+ * that it brought; where the ranks were fed the same ones (prescaled_batch), on all of
+ * them. Embedding and head stay whole unless the script asks (distribute_embedding);
+ * each rank takes its samples, or its part of the sequences. */
 #ifndef MODEL_SHARE_H
 #define MODEL_SHARE_H
 

@@ -1,7 +1,8 @@
 /* Which rank does what: ranks are laid out over data, pipeline and tensor indices by a
  * placement string whose right-most letter varies fastest, so that
  *     rank = sum over letters of index[letter] * (product of the degrees to its right).
- * "cluster" is DPT and "spread" is TPD (SageMaker's names). Pure arithmetic, O(1) each. */
+ * "cluster" is DPT and "spread" is TPD (SageMaker's names). Pure arithmetic, O(1)
+ * each. */
 #ifndef PARALLEL_LAYOUT_H
 #define PARALLEL_LAYOUT_H
 

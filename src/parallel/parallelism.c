@@ -89,9 +89,10 @@ struct words {
     struct cfg sharding, partition, script;
     const char *placement;
     int64_t servers;
-    bool has_library, has_backend, has_overlap, has_param_gather, has_active, has_horizon, has_servers,
-        has_asynchronous, has_fusion, has_forward, has_context_comm, has_imbalance,
-        has_outputs, has_replicas, has_overlap_tensor, overlap_tensor;
+    bool has_library, has_backend, has_overlap, has_param_gather, has_active,
+        has_horizon, has_servers, has_asynchronous, has_fusion, has_forward,
+        has_context_comm, has_imbalance, has_outputs, has_replicas, has_overlap_tensor,
+        overlap_tensor;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
 

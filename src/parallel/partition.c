@@ -93,7 +93,8 @@ static int cut_type(struct cut *c, struct err *err)
     return 0;
 }
 
-/* SMP's cost of a module: a share of memory and of computation (facts of its paper). */
+/* SMP's cost of a module: a share of memory and of computation (its paper, arXiv
+ * 2111.05972). */
 static double smp_cost(const struct cut *c, double compute, double memory)
 {
     double w = c->q->memory_weight;

@@ -5,11 +5,11 @@
  *     parts    [e l l][l l][l l][l l h]
  *
  * Modules stand in order of execution, each with its computation and its memory in any
- * unit; only shares count, so this layer needs to know nothing of time. Parts are listed
- * in order of execution: part = chunk x n_stages + stage. Every part holds at least one
- * layer: what is no layer stays with the layer behind it, the head with the last one.
- * Only PARTITION_SMP_TREE may put the head elsewhere: on the first stage, where SMP's
- * algorithm leaves small modules behind a large container. */
+ * unit; only shares count, so this layer needs to know nothing of time. Parts are
+ * listed in order of execution: part = chunk x n_stages + stage. Every part holds at
+ * least one layer: what is no layer stays with the layer behind it, the head with the
+ * last one. Only PARTITION_SMP_TREE may put the head elsewhere: on the first stage,
+ * where SMP's algorithm leaves small modules behind a large container. */
 #ifndef PARALLEL_PARTITION_H
 #define PARALLEL_PARTITION_H
 

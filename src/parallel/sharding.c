@@ -14,20 +14,19 @@ static const struct name_value unit_names[] = {
     { "layer", UNIT_OF_LAYER }, { "model", UNIT_OF_MODEL }, { NULL, 0 },
 };
 
-/* Each library's own defaults, in elements (C.5, C.6 of its documents): FSDP gathers at
- * most two units at once and reduces unit by unit; DeepSpeed's reduce_bucket_size,
+/* Each library's own defaults, in elements: FSDP gathers at most two units at once
+ * (limit_all_gathers) and reduces unit by unit; DeepSpeed's reduce_bucket_size,
  * stage3_param_persistence_threshold, stage3_max_live_parameters and
- * stage3_max_reuse_distance. */
+ * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); SMP's sdp_ parameters
+ * (SageMaker developer guide, sharded data parallelism). */
 static const struct {
     int64_t in_flight, bucket, persistence, live, reuse;
 } libraries[] = {
-    [LIBRARY_DDP]              = { 0, 0, 0, 0, 0 },
-    [LIBRARY_FSDP]             = { 2, 0, 0, 0, 0 },
-    [LIBRARY_DEEPSPEED]        = { 0, DEEPSPEED_BUCKET_ELEMENTS, 100000, 1000000000, 1000000000 },
-    [LIBRARY_MEGATRON]         = { 0, 0, 0, 0, 0 },
-    [LIBRARY_SMP]              = { 0, 500000000, 1000000, 1000000000, 0 },
-    [LIBRARY_HOROVOD]          = { 0, 0, 0, 0, 0 },
-    [LIBRARY_PARAMETER_SERVER] = { 0, 0, 0, 0, 0 },
+    [LIBRARY_FSDP] = { .in_flight = 2 },
+    [LIBRARY_DEEPSPEED] = { .bucket = DEEPSPEED_BUCKET_ELEMENTS, .persistence = 100000,
+                            .live = 1000000000, .reuse = 1000000000 },
+    [LIBRARY_SMP] = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
+    [LIBRARY_PARAMETER_SERVER] = { 0 },
 };
 
 #define DEGREE_MAX   1048576.0

@@ -22,9 +22,9 @@ static const char *const containers[][2] = {
 };
 /* clang-format on */
 
-/* First and last release that is known, the last as far as it is written: of "2" any 2.x.
- * NCCL's are those of the table in cost/nccl.c; the others' have been released, whatever
- * the model makes of them. */
+/* First and last release that is known, the last as far as it is written: of "2" any
+ * 2.x. NCCL's are those of the table in cost/nccl.c; the others' have been released,
+ * whatever the model makes of them. */
 static const struct {
     const char *key, *name, *first, *last;
 } known[] = {

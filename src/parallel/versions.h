@@ -12,9 +12,9 @@ bool version_valid(const char *v); /* "2", "1.13.1", "2.5.1+cu124" */
 /* Below 0, 0 or above 0 as a is older than, the same as or newer than b. */
 int version_compare(const char *a, const char *b);
 
-/* Why a version is in doubt: no release that the model knows is like it ("NCCL 9.9 is not
- * known (2.4 to 2.30 are): taken for the newest of these"). `key` is its name in the
- * section "software". NULL: it is known, or the key is not. */
+/* Why a version is in doubt: no release that the model knows is like it ("NCCL 9.9 is
+ * not known (2.4 to 2.30 are): taken for the newest of these"). `key` is its name in
+ * the section "software". NULL: it is known, or the key is not. */
 const char *version_doubt(struct arena *arena, const char *key, const char *v);
 
 /* The newest of the list (oldest first, NULL ends it) that is not newer than v; NULL

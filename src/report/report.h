@@ -43,7 +43,8 @@ json_t *report_validation_json(const struct run *run, const struct summary *s);
  * rows keep the range that is stated of them. */
 void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
                          const struct regime_coverage *c);
-/* One line of the tables that no prediction was fitted to; nothing where there are none. */
+/* One line of the tables that no prediction was fitted to; nothing where there are
+ * none. */
 void report_blind_text(FILE *out, const struct regime_coverage *c);
 
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n);

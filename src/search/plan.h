@@ -5,10 +5,10 @@
  *     space ---rules---> points ---least_B---> scored ---best K---> simulated ---> plans
  *
  * Some of the K are chosen for what they are (the best of each library, way of sharding
- * and cluster), so that an error of the scores that all of a kind share is found out: the
- * scores of a kind are corrected by its simulated members before the rest is chosen.
- * Beyond half of K only those are simulated whose corrected scores come to within twice
- * the scores' error of the best. */
+ * and cluster), so that an error of the scores that all of a kind share is found out:
+ * the scores of a kind are corrected by its simulated members before the rest is
+ * chosen. Beyond half of K only those are simulated whose corrected scores come to
+ * within twice the scores' error of the best. */
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 

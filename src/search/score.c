@@ -40,7 +40,8 @@ static const double context_exposed = 0.3; /* keys and values round a context gr
 static const double send_exposed = 0.1;    /* a message whose sender goes on */
 
 /* The bound: of the states of a mean stage, and of the activations of its layers, so
- * much is held whatever the partition is (test_plan.c: it rejects nothing that fits). */
+ * much is held whatever the partition is (test_plan.c: it rejects nothing that
+ * fits). */
 static const double least_states = 0.97, least_activations = 0.8;
 
 static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,

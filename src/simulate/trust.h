@@ -88,8 +88,8 @@ struct trust {
     bool judged; /* else all below is 0 */
     enum trust_grade grade;
     double low, high; /* errors between which the time's is expected */
-    /* A plan of the same job that is this much slower may be as fast: what another system
-     * adds to the range is common to both. */
+    /* A plan of the same job that is this much slower may be as fast: what another
+     * system adds to the range is common to both. */
     double tie;
     double distance; /* to the nearest cell; INFINITY without one */
     int32_t n_nearest;

@@ -10,14 +10,14 @@
  *
  * Points are numbered in the order of the axes, the last fastest. A range has "step" or
  * "factor", and may be of quantities of one unit ("1MiB" to "64MiB"). An axis may give
- * "labels", one a value, for figures. "where" compares the value of an axis, known before
- * simulating, or else a result. "keep": "feasible" leaves out what does not fit. A point
- * that fails is kept, with its error, unless a comparison of axes left it out.
+ * "labels", one a value, for figures. "where" compares the value of an axis, known
+ * before simulating, or else a result. "keep": "feasible" leaves out what does not fit.
+ * A point that fails is kept, with its error, unless a comparison of axes left it out.
  *
  * What a point comes to is one line of JSON, its record:
  *     {"point": 3, "axes": {"/cluster/count": 4}, "results": {"step_time_s": 0.3}}
- * with "warnings" where there are any, and "error" in place of "results" where it failed.
- * A point left out after simulating is {"point": 3, "left_out": true}.
+ * with "warnings" where there are any, and "error" in place of "results" where it
+ * failed. A point left out after simulating is {"point": 3, "left_out": true}.
  *
  * After loading, a sweep is const and shared by all threads. */
 #ifndef SWEEP_SWEEP_H

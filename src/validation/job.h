@@ -23,7 +23,8 @@ void job_worker_free(struct job_worker *w);
  * batch; "attention": batch, heads, sequence, head_dim, causal, backward), "dtype", and
  * "burst" (true, the default: clocks of a short benchmark; false: those of long
  * training), "loop" (false; true: of a benchmark that repeats the kernel until the
- * power limit is felt), "paged" (false; true: attention over a server's paged cache). */
+ * power limit is felt), "paged" (false; true: attention over a server's paged
+ * cache). */
 json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                 struct err *err);
 

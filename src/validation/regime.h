@@ -1,5 +1,6 @@
-/* Errors of predicted step times by regime: where in the space of jobs (simulate/trust.h)
- * the rows of all tables stand, and how far off predictions are there.
+/* Errors of predicted step times by regime: where in the space of jobs
+ * (simulate/trust.h) the rows of all tables stand, and how far off predictions are
+ * there.
  *
  * Rows of every training table are gathered into one list. From it come the table that
  * `smsim validate` prints (by GPU, framework, nodes and tensor degree) and the cells

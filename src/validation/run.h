@@ -1,5 +1,5 @@
-/* Runs a mapping: every row of its table that takes part, in every variant, against what
- * was measured.
+/* Runs a mapping: every row of its table that takes part, in every variant, against
+ * what was measured.
  *
  *   rows --resolve--> outcomes, each with the jobs it needs --run, on all cores-->
  *   results of the distinct jobs --collect--> predicted beside measured

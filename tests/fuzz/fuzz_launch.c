@@ -1,6 +1,6 @@
 /* Whatever bytes come as a launch script, reading ends with a scenario or with errors,
- * in time near linear in the text. Build it with clang's fuzzer, or with -DFUZZ_ALONE for
- * a main that mutates seeds: fuzz_launch [SECONDS [SEED]]. */
+ * in time near linear in the text. Build it with clang's fuzzer, or with -DFUZZ_ALONE
+ * for a main that mutates seeds: fuzz_launch [SECONDS [SEED]]. */
 #include "parallel/launch.h"
 
 #include <stdio.h>

@@ -318,7 +318,8 @@ static void test_context(void)
               M * L * 2 * c * keys_B);
         check(base_text, gather, CHANNEL_CONTEXT, COLL_REDUCE_SCATTER,
               M * L * c * keys_B);
-        /* queries, keys, values and what attention makes of them, and their gradients */
+        /* queries, keys, values and what attention makes of them, and their gradients
+         */
         check(base_text, heads, CHANNEL_CONTEXT, COLL_ALLTOALL,
               M * L * 2 * 4 * x_B / c);
     }

@@ -1,5 +1,5 @@
-/* The host beside the GPU: what a small step costs when kernels are launched one by one,
- * by generated code, or as captured graphs. */
+/* The host beside the GPU: what a small step costs when kernels are launched one by
+ * one, by generated code, or as captured graphs. */
 #include "scenario_bench.h"
 #include "simulate/simulate.h"
 

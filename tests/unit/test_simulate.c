@@ -688,8 +688,8 @@ static void test_softened(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
-/* Megatron-Core's sums pass within products, cut into pieces, unless the scenario says that
- * they do not (MODEL.md, 8.11). */
+/* Megatron-Core's sums pass within products, cut into pieces, unless the scenario says
+ * that they do not (MODEL.md, 8.11). */
 static void test_pieces(void)
 {
     static const char *const says[] = { "", " overlap_tensor=false" };
