@@ -263,20 +263,32 @@ static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double fa
            factor * extra_B / rate;
 }
 
+/* Fused attention in the mean layer: with a window a row of tiles visits the window's
+ * columns, and one more that it begins in (MODEL.md, 3.14). */
+static double op_flash_s(const struct gpu *gpu, const struct op *op,
+                         struct kernel_share share)
+{
+    int64_t pieces = op->pieces > 1 ? op->pieces : 1, band = op->window + FLASH_TILE;
+    double all_s = kernel_flash_s(gpu, op->dtype, op->m, op->n / pieces, op->k,
+                                  op->batch, op->causal, op->backward, true, share);
+    if (op->windowed <= 0 || band >= op->n)
+        return (double)pieces * all_s;
+    double band_s = kernel_flash_s(gpu, op->dtype, op->m, band, op->k, op->batch, false,
+                                   op->backward, true, share);
+    return (1 - op->windowed) * all_s + op->windowed * fmin(all_s, band_s);
+}
+
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share)
 {
     double slower = op->slower > 0 ? op->slower : 1;
-    int64_t pieces = op->pieces > 1 ? op->pieces : 1;
     switch (op->kind) {
     case OP_GEMM:
         return slower * kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
                                       true, share) +
                gemm_extra_s(gpu, op, factor, share);
     case OP_FLASH:
-        return (double)pieces * kernel_flash_s(gpu, op->dtype, op->m, op->n / pieces,
-                                               op->k, op->batch, op->causal,
-                                               op->backward, true, share);
+        return op_flash_s(gpu, op, share);
     case OP_STREAM:
         break;
     }

@@ -15,6 +15,12 @@ static double part_elements(const struct build *b, enum part part)
         return b->elements[SYM_TYPE];
     case PART_BIAS:
         return b->elements[SYM_BIAS];
+    case PART_QUERY_NORM:
+        return b->elements[SYM_QN];
+    case PART_KEY_NORM:
+        return b->elements[SYM_KN];
+    case PART_SINKS:
+        return b->elements[SYM_SINKS];
     default:
         return b->elements[SYM_H];
     }
@@ -23,6 +29,13 @@ static double part_elements(const struct build *b, enum part part)
 static bool has_bias(const struct build *b, enum part part)
 {
     return part == PART_NORM && !b->m->rms_norm && !b->m->bare_norm;
+}
+
+/* Gradients of embeddings are parameters' gradients, not activations. */
+static bool is_embedding(enum part part)
+{
+    return part == PART_WORD || part == PART_PLACE || part == PART_TYPE ||
+           part == PART_BIAS;
 }
 
 /* Parameters of what is no product: norms and embeddings. */
@@ -56,9 +69,20 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
         own(b, row->part);
     if (row->kind == ROW_OWNER_BWD)
         build_completes(b, op, row->part, ".weight", has_bias(b, row->part) ? 2 : 1);
-    /* gradients of embeddings are parameters' gradients, not activations */
-    if (!row->in_place && (row->kind != ROW_OWNER_BWD || row->part == PART_NORM))
+    if (!row->in_place && (row->kind != ROW_OWNER_BWD || !is_embedding(row->part)))
         build_outs(b, op, row);
+}
+
+/* Of the scores of causal attention, those that windows leave in the mean layer
+ * (MODEL.md, 2.1). */
+static double set_window(const struct build *b, struct op *op)
+{
+    double s = (double)b->s->sequence, w = (double)b->m->window;
+    if (b->m->windowed_layers == 0 || w >= s)
+        return 1;
+    op->window = b->m->window;
+    op->windowed = (double)b->m->windowed_layers / (double)b->m->layers;
+    return 1 - op->windowed * (1 - w * (2 * s - w) / (s * s));
 }
 
 /* The products of one kernel: two, of backward five (dV, dP, dQ, dK, and P once
@@ -72,6 +96,8 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
         op->causal = false;
         op->n = b->s->sequence / 2;
     }
+    if (op->causal)
+        op->flops *= set_window(b, op);
     if (b->flags & HAS_RING) {
         op->pieces = parts;
         op->dispatches *= (int32_t)parts;

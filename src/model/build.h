@@ -20,6 +20,7 @@ enum sym {
     SYM_K,    /* keys, or values */
     SYM_E,    /* keys as the products read them: repeated where they are copied */
     SYM_QKV,  /* Q + 2 K */
+    SYM_QK,   /* Q + K */
     SYM_S,    /* scores */
     SYM_L,    /* one number a query and head */
     SYM_M,    /* inputs of the MLP's products: X, times experts a token */
@@ -27,6 +28,8 @@ enum sym {
     SYM_QR,   /* Q once for each piece of ring attention */
     SYM_KR,   /* K likewise */
     SYM_R,    /* router logits */
+    SYM_Z,    /* inside of the shared expert */
+    SYM_T,    /* one number a token */
     SYM_P,    /* predicted positions x hidden */
     SYM_V,    /* logits over the vocabulary */
     SYM_O,    /* first tokens x hidden */
@@ -36,6 +39,9 @@ enum sym {
     SYM_TYPE,  /* token types */
     SYM_BIAS,  /* T5: relative position biases */
     SYM_H,     /* one number a column of the residual stream: weights of norms */
+    SYM_QN,    /* weights of the norm of queries */
+    SYM_KN,    /* of keys */
+    SYM_SINKS, /* one number a head */
     SYM_N
 };
 
@@ -85,6 +91,13 @@ enum width {
 #define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
 #define HAS_DEALT_HEADS           FLAG(31)  /* a context rank attends with some heads */
+#define HAS_QK_NORM               FLAG(32)  /* norms of queries and of keys */
+#define HAS_RESULT_NORM           FLAG(33)  /* norms behind sublayers, before the sum */
+#define HAS_SCORE_CAP             FLAG(34)  /* scores through a scaled tanh */
+#define HAS_LOGIT_CAP             FLAG(35)  /* logits likewise */
+#define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each head */
+#define HAS_SHARED                FLAG(37)  /* an expert that all tokens go through */
+#define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
 /* clang-format on */
 
 /* What owns parameters. */
@@ -99,6 +112,10 @@ enum part {
     PART_UP,
     PART_DOWN,
     PART_ROUTER,
+    PART_SHARED_GATE,
+    PART_SHARED_UP,
+    PART_SHARED_DOWN,
+    PART_SHARED_SCALE,
     PART_DENSE,
     PART_LOGITS,
     PART_POOLER,
@@ -109,6 +126,9 @@ enum part {
     PART_PLACE,
     PART_TYPE,
     PART_BIAS,
+    PART_QUERY_NORM,
+    PART_KEY_NORM,
+    PART_SINKS,
 };
 
 enum row_kind {

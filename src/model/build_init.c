@@ -17,18 +17,19 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         { "key-value heads", m->kv_heads },
         { "query columns", m->q_width },
         { "feed-forward columns", m->ffn },
+        { "columns of the shared expert", m->shared_ffn },
         { "words of the vocabulary", vocab },
         { "tokens of a sequence",
           s->sequence_parallel ? op_tokens(s) / s->batch : s->tensor },
     };
-    bool left[] = { s->best_effort, s->best_effort, s->best_effort,
+    bool left[] = { s->best_effort, s->best_effort, s->best_effort, s->best_effort,
                     s->best_effort, s->whole_ends,  false };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (!left[i] && rows[i].size % s->tensor)
             return err_set(err,
                            "tensor degree %lld does not divide the model's %lld %s%s",
                            (long long)s->tensor, (long long)rows[i].size, rows[i].what,
-                           i == 4 ? " (set vocab_padding to pad it)" : "");
+                           i == 5 ? " (set vocab_padding to pad it)" : "");
     return 0;
 }
 
@@ -77,9 +78,10 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
 {
     const struct framework *fw = s->framework;
     bool flash = s->attention == OP_ATTENTION_FLASH;
-    bool both = !flash && fw->fused_softmax_dropout && m->attention_dropout;
+    bool plain = !m->score_cap && !m->sinks; /* what fused softmaxes are written for */
+    bool both = !flash && plain && fw->fused_softmax_dropout && m->attention_dropout;
     bool fused =
-        !flash && softmax_fits(m, s) &&
+        !flash && plain && softmax_fits(m, s) &&
         (s->attention == OP_ATTENTION_FUSED_SOFTMAX || fw->fused_softmax || both);
     bool wide = op_is_autocast(s->precision) || fw->softmax_wide;
     return flag(flash, HAS_FLASH) | flag(fused, HAS_FUSED_SOFTMAX) |
@@ -93,6 +95,8 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->rotary && fw->fused_rope, HAS_FUSED_ROPE) |
            flag(m->rotary && fw->split_rope && !fw->fused_rope, HAS_SPLIT_ROPE) |
            flag(m->relative_buckets > 0, HAS_RELATIVE) |
+           flag(m->q_norm > 0, HAS_QK_NORM) | flag(m->score_cap, HAS_SCORE_CAP) |
+           flag(m->sinks, HAS_SINKS) |
            flag(flash && s->context_way == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
            flag(deals_heads(s), HAS_DEALT_HEADS);
@@ -114,7 +118,9 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->gated_mlp, HAS_GATE) |
            flag(m->gated_mlp && fw->fused_gate, HAS_FUSED_GATE) |
            flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
-           flag(m->experts > 0, HAS_EXPERTS) |
+           flag(m->experts > 0, HAS_EXPERTS) | flag(m->shared_ffn > 0, HAS_SHARED) |
+           flag(m->shared_scale, HAS_SHARED_SCALE) |
+           flag(m->result_norm, HAS_RESULT_NORM) | flag(m->logit_cap, HAS_LOGIT_CAP) |
            flag(m->rms_norm && !fw->fused_norm, HAS_EAGER_RMS) |
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
@@ -168,6 +174,13 @@ static double stream_over(const struct build *b, enum op_module module)
     return split ? (double)b->s->tensor : 1;
 }
 
+/* Weights of the norm of queries or keys on a rank: all of them where every head has
+ * the same. */
+static double norm_weights(int64_t n, int64_t head_dim, double t)
+{
+    return n > head_dim ? (double)n / t : (double)n;
+}
+
 /* As a rank of the module has them. */
 static int set_elements(struct build *b, enum op_module module, int64_t vocab)
 {
@@ -194,12 +207,15 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
         e[SYM_E] *= parts; /* gathered before the products */
     e[SYM_QR] = e[SYM_Q] * parts;
     e[SYM_KR] = e[SYM_K] * parts;
+    e[SYM_QK] = e[SYM_Q] + e[SYM_K];
     e[SYM_QKV] = e[SYM_Q] + 2 * e[SYM_K];
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
     e[SYM_M] = e[SYM_X] * each;
     e[SYM_F] = tokens * each * (double)m->ffn / t;
     e[SYM_R] = tokens * (double)m->experts;
+    e[SYM_Z] = tokens * (double)m->shared_ffn / t;
+    e[SYM_T] = tokens;
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
     e[SYM_O] = sequences * h;
@@ -208,6 +224,9 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_PLACE] = (double)places * h;
     e[SYM_TYPE] = (double)m->type_vocab * h;
     e[SYM_BIAS] = (double)m->relative_buckets * heads;
+    e[SYM_QN] = norm_weights(m->q_norm, m->head_dim, t);
+    e[SYM_KN] = norm_weights(m->k_norm, m->head_dim, t);
+    e[SYM_SINKS] = m->sinks ? heads : 0;
     for (int i = 0; i < SYM_N; i++)
         if (e[i] > elements_max)
             return err_set(b->err,
@@ -234,6 +253,7 @@ static void set_linears(struct build *b, int64_t vocab)
                        *ends = &b->shares[OP_HEAD];
     int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
     int64_t q = m->q_width / attention->degree, kv = m->kv_width / attention->degree;
+    int64_t shared = m->shared_ffn / mlp->degree;
     int64_t f = m->ffn / mlp->degree, routed = dealt(op_tokens(s), mlp->tokens_over);
     int64_t all = m->experts > 0 ? m->experts : 1;
     int64_t experts = all / (s->expert > 1 ? s->expert : 1);
@@ -255,7 +275,11 @@ static void set_linears(struct build *b, int64_t vocab)
         [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
         [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
         [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },
-        [PART_ROUTER] = { routed, h, all, 1, false, true, head },
+        [PART_ROUTER] = { routed, h, all, 1, m->router_bias, true, head },
+        [PART_SHARED_GATE] = { routed, h, shared, 1, m->mlp_bias, true, layer },
+        [PART_SHARED_UP] = { routed, h, shared, 1, m->mlp_bias, true, layer },
+        [PART_SHARED_DOWN] = { routed, shared, h, 1, m->mlp_bias, true, layer },
+        [PART_SHARED_SCALE] = { routed, h, 1, 1, false, true, head },
         [PART_DENSE] = { predicted, h, h, 1, true, true, head },
         [PART_LOGITS] = { predicted, h, vocab / ends->degree, 1, m->head_bias || masked,
                           own, head },

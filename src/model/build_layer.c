@@ -13,15 +13,26 @@ static const struct row attention_f[] = {
     { ROW_LINEAR, .part = PART_QKV, .when = HAS_FUSED_QKV,
       .keep = { KEEP(NARROW(1, QKV), "dkey|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
                 KEEP(NARROW(1, K), "dprobs|flash_bwd", .when = HAS_ROPE,
-                     .unless = HAS_COPIES) } },
+                     .unless = HAS_COPIES),
+                KEEP(NARROW(1, QK), "query_norm_bwd", .when = HAS_QK_NORM) } },
     { ROW_LINEAR, .part = PART_QUERY, .unless = HAS_FUSED_QKV,
-      .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd",
-                     .unless = HAS_COPIES | HAS_ROPE) } },
+      .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
+                KEEP(NARROW(1, Q), "query_norm_bwd", .when = HAS_QK_NORM) } },
     { ROW_LINEAR, .part = PART_KEY, .unless = HAS_FUSED_QKV,
-      .keep = { KEEP(NARROW(1, K), "dquery|flash_bwd",
-                     .unless = HAS_COPIES | HAS_ROPE) } },
+      .keep = { KEEP(NARROW(1, K), "dquery|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
+                KEEP(NARROW(1, K), "key_norm_bwd", .when = HAS_QK_NORM) } },
     { ROW_LINEAR, .part = PART_VALUE, .unless = HAS_FUSED_QKV,
       .keep = { KEEP(NARROW(1, K), "dprobs|flash_bwd", .unless = HAS_COPIES) } },
+    { ROW_OWNER, "query_norm", PART_QUERY_NORM, .when = HAS_QK_NORM,
+      .unless = HAS_EAGER_RMS, .read = { NARROW(1, Q) }, .write = { NARROW(1, Q) } },
+    { ROW_OWNER, "key_norm", PART_KEY_NORM, .when = HAS_QK_NORM,
+      .unless = HAS_EAGER_RMS, .read = { NARROW(1, K) }, .write = { NARROW(1, K) } },
+    { ROW_OWNER, "query_norm", PART_QUERY_NORM, .when = HAS_QK_NORM | HAS_EAGER_RMS,
+      .launches = 6, .read = { NARROW(2, Q), FP32(4, Q) },
+      .write = { NARROW(2, Q), FP32(3, Q) }, .made = NARROW(3, Q) },
+    { ROW_OWNER, "key_norm", PART_KEY_NORM, .when = HAS_QK_NORM | HAS_EAGER_RMS,
+      .launches = 6, .read = { NARROW(2, K), FP32(4, K) },
+      .write = { NARROW(2, K), FP32(3, K) }, .made = NARROW(3, K) },
     { ROW_STREAM, "rope", .when = HAS_ROPE | HAS_FUSED_ROPE,
       .read = { NARROW(1, Q), NARROW(1, K) }, .write = { NARROW(1, Q), NARROW(1, K) },
       .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd", .unless = HAS_COPIES),
@@ -47,6 +58,10 @@ static const struct row attention_f[] = {
                 KEEP(NARROW(1, Q), "flash_bwd", .when = HAS_DEALT_HEADS,
                      .unless = HAS_FP8),
                 KEEP(FP32(1, L), "flash_bwd") } },
+    /* each head's result by a sigmoid of its log-sum less its sink */
+    { ROW_OWNER, "sinks", PART_SINKS, .when = HAS_SINKS | HAS_FLASH,
+      .read = { NARROW(1, Q), FP32(1, L) }, .write = { NARROW(1, Q) },
+      .keep = { KEEP(NARROW(1, Q), "sinks_bwd") } },
     { ROW_STREAM, "flash_merge", .when = HAS_FLASH | HAS_RING,
       .read = { NARROW(2, QR) }, .write = { NARROW(1, QR) } },
     { ROW_STREAM, "qk_copy", .when = HAS_COPIES, .launches = 2,
@@ -56,9 +71,17 @@ static const struct row attention_f[] = {
       .read = { NARROW(1, Q), NARROW(1, E) }, .write = { NARROW(1, S) } },
     { ROW_STREAM, "scale", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX | HAS_RELATIVE,
       .read = { NARROW(1, S) }, .write = { NARROW(1, S) } },
+    /* a division, tanh and a product */
+    { ROW_STREAM, "score_cap", .when = HAS_SCORE_CAP, .unless = HAS_FLASH,
+      .launches = 3, .read = { NARROW(3, S) }, .write = { NARROW(3, S) },
+      .made = NARROW(2, S), .keep = { KEEP(NARROW(1, S), "score_cap_bwd") } },
     { ROW_STREAM, "mask", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX,
       .read = { NARROW(1, S) }, .write = { PROBS(1, S) },
       .keep = { KEEP(PROBS(1, S), "softmax_bwd", .when = HAS_SOFTMAX_INPUT) } },
+    /* one more column of scores, dropped again behind the softmax */
+    { ROW_OWNER, "sinks", PART_SINKS, .when = HAS_SINKS, .unless = HAS_FLASH,
+      .launches = 2, .read = { PROBS(2, S) }, .write = { PROBS(2, S) },
+      .made = PROBS(1, S) },
     { ROW_STREAM, "softmax", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX_DROPOUT,
       .read = { PROBS(1, S) }, .write = { PROBS(1, S) },
       .keep = { KEEP(PROBS(1, S), "softmax_bwd") } },
@@ -83,7 +106,8 @@ static const struct row attention_f[] = {
       .read = { NARROW(2, Q) }, .write = { NARROW(2, Q) }, .made = NARROW(1, Q),
       .keep = { KEEP(NARROW(1, Q), "out_wgrad", .when = HAS_FLASH,
                      .unless = HAS_FP8) } },
-    { ROW_LINEAR, .part = PART_OUT },
+    { ROW_LINEAR, .part = PART_OUT,
+      .keep = { KEEP(NARROW(1, A), "result_norm#_bwd", .when = HAS_RESULT_NORM) } },
     ROW_END,
 };
 
@@ -93,6 +117,8 @@ static const struct row attention_b[] = {
     { ROW_BIAS, .part = PART_OUT, .unless = HAS_FUSED_ADD },
     { ROW_STREAM, "heads_return_bwd", .when = HAS_DEALT_HEADS, .launches = 2,
       .read = { NARROW(2, Q) }, .write = { NARROW(2, Q) }, .made = NARROW(1, Q) },
+    { ROW_OWNER_BWD, "sinks_bwd", PART_SINKS, .when = HAS_SINKS | HAS_FLASH,
+      .read = { NARROW(2, Q), FP32(1, L) }, .write = { NARROW(1, Q) } },
     { ROW_FLASH, "flash_bwd", .when = HAS_FLASH, .read = { NARROW(4, Q), NARROW(4, K) },
       .write = { NARROW(1, Q), NARROW(2, K) } },
     { ROW_STREAM, "flash_sum_bwd", .when = HAS_FLASH | HAS_RING,
@@ -112,11 +138,17 @@ static const struct row attention_b[] = {
       .read = { PROBS(2, S) }, .write = { PROBS(1, S) } },
     { ROW_STREAM, "softmax_bwd", .when = HAS_FUSED_SOFTMAX_DROPOUT, .unless = HAS_FLASH,
       .read = { PROBS(2, S), MASK(1, S) }, .write = { PROBS(1, S) } },
+    { ROW_OWNER_BWD, "sinks_bwd", PART_SINKS, .when = HAS_SINKS, .unless = HAS_FLASH,
+      .launches = 2, .read = { PROBS(2, S) }, .write = { PROBS(2, S) },
+      .made = PROBS(1, S) },
     { ROW_STREAM, "mask_cast_bwd", .when = HAS_WIDE_PROBS, .read = { PROBS(1, S) },
       .write = { NARROW(1, S) } },
     { ROW_STREAM, "relative_bias_sum_bwd", .when = HAS_RELATIVE,
       .unless = HAS_FLASH | HAS_CROSS, .read = { NARROW(2, S) },
       .write = { NARROW(1, S) } },
+    { ROW_STREAM, "score_cap_bwd", .when = HAS_SCORE_CAP, .unless = HAS_FLASH,
+      .launches = 3, .read = { NARROW(4, S) }, .write = { NARROW(3, S) },
+      .made = NARROW(2, S) },
     { ROW_STREAM, "scale_bwd", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX | HAS_RELATIVE,
       .read = { NARROW(1, S) }, .write = { NARROW(1, S) } },
     { ROW_BMM_SDS, "dquery", .unless = HAS_FLASH,
@@ -141,6 +173,19 @@ static const struct row attention_b[] = {
       .made = NARROW(3, K) },
     { ROW_STREAM, "rope_query_bwd", .when = HAS_ROPE, .unless = HAS_FUSED_ROPE,
       .launches = 9, .read = { NARROW(7.5, Q) }, .write = { NARROW(7.5, Q) },
+      .made = NARROW(3, Q) },
+    { ROW_OWNER_BWD, "key_norm_bwd", PART_KEY_NORM, .when = HAS_QK_NORM,
+      .unless = HAS_EAGER_RMS, .launches = 2, .read = { NARROW(4, K) },
+      .write = { NARROW(1, K) } },
+    { ROW_OWNER_BWD, "query_norm_bwd", PART_QUERY_NORM, .when = HAS_QK_NORM,
+      .unless = HAS_EAGER_RMS, .launches = 2, .read = { NARROW(4, Q) },
+      .write = { NARROW(1, Q) } },
+    { ROW_OWNER_BWD, "key_norm_bwd", PART_KEY_NORM, .when = HAS_QK_NORM | HAS_EAGER_RMS,
+      .launches = 10, .read = { NARROW(3, K), FP32(8, K) },
+      .write = { NARROW(2, K), FP32(5, K) }, .made = NARROW(3, K) },
+    { ROW_OWNER_BWD, "query_norm_bwd", PART_QUERY_NORM,
+      .when = HAS_QK_NORM | HAS_EAGER_RMS, .launches = 10,
+      .read = { NARROW(3, Q), FP32(8, Q) }, .write = { NARROW(2, Q), FP32(5, Q) },
       .made = NARROW(3, Q) },
     { ROW_DGRAD, .part = PART_QKV, .when = HAS_FUSED_QKV },
     { ROW_WGRAD, .part = PART_QKV, .when = HAS_FUSED_QKV },
@@ -194,13 +239,54 @@ static const struct row mlp_f[] = {
       .read = { NARROW(2, F) }, .write = { NARROW(1, F) },
       .keep = { KEEP(NARROW(1, F), "down_wgrad") } },
     { ROW_LINEAR, .part = PART_DOWN,
-      .keep = { KEEP(NARROW(1, M), "combine_bwd", .when = HAS_EXPERTS) } },
+      .keep = { KEEP(NARROW(1, M), "combine_bwd", .when = HAS_EXPERTS),
+                KEEP(NARROW(1, A), "result_norm#_bwd", .when = HAS_RESULT_NORM) } },
     { ROW_STREAM, "combine", .when = HAS_EXPERTS, .read = { NARROW(1, M) },
+      .write = { NARROW(1, X) } },
+    { ROW_LINEAR, .part = PART_SHARED_GATE, .when = HAS_SHARED,
+      .keep = { KEEP(NARROW(1, Z), "shared_activation_bwd") } },
+    { ROW_LINEAR, .part = PART_SHARED_UP, .when = HAS_SHARED,
+      .keep = { KEEP(NARROW(1, Z), "shared_multiply_bwd|shared_activation_bwd") } },
+    { ROW_STREAM, "shared_activation", .when = HAS_SHARED | HAS_FUSED_GATE,
+      .read = { NARROW(2, Z) }, .write = { NARROW(1, Z) },
+      .keep = { KEEP(NARROW(1, Z), "shared_down_wgrad") } },
+    { ROW_STREAM, "shared_activation", .when = HAS_SHARED, .unless = HAS_FUSED_GATE,
+      .read = { NARROW(1, Z) }, .write = { NARROW(1, Z) },
+      .keep = { KEEP(NARROW(1, Z), "shared_multiply_bwd") } },
+    { ROW_STREAM, "shared_multiply", .when = HAS_SHARED, .unless = HAS_FUSED_GATE,
+      .read = { NARROW(2, Z) }, .write = { NARROW(1, Z) },
+      .keep = { KEEP(NARROW(1, Z), "shared_down_wgrad") } },
+    { ROW_LINEAR, .part = PART_SHARED_DOWN, .when = HAS_SHARED,
+      .keep = { KEEP(NARROW(1, X), "shared_sigmoid_bwd", .when = HAS_SHARED_SCALE) } },
+    { ROW_LINEAR, .part = PART_SHARED_SCALE, .when = HAS_SHARED_SCALE },
+    { ROW_STREAM, "shared_sigmoid", .when = HAS_SHARED_SCALE, .launches = 2,
+      .read = { NARROW(1, X), NARROW(2, T) }, .write = { NARROW(1, X), NARROW(1, T) },
+      .keep = { KEEP(NARROW(1, T), "shared_sigmoid_bwd") } },
+    { ROW_STREAM, "shared_sum", .when = HAS_SHARED, .read = { NARROW(2, X) },
       .write = { NARROW(1, X) } },
     ROW_END,
 };
 
 static const struct row mlp_b[] = {
+    { ROW_STREAM, "shared_sigmoid_bwd", .when = HAS_SHARED_SCALE, .launches = 4,
+      .read = { NARROW(4, X), NARROW(3, T) }, .write = { NARROW(2, X), NARROW(2, T) },
+      .made = NARROW(1, X) },
+    { ROW_DGRAD, .part = PART_SHARED_SCALE, .when = HAS_SHARED_SCALE },
+    { ROW_WGRAD, .part = PART_SHARED_SCALE, .when = HAS_SHARED_SCALE },
+    { ROW_DGRAD, .part = PART_SHARED_DOWN, .when = HAS_SHARED },
+    { ROW_WGRAD, .part = PART_SHARED_DOWN, .when = HAS_SHARED },
+    { ROW_STREAM, "shared_activation_bwd", .when = HAS_SHARED | HAS_FUSED_GATE,
+      .read = { NARROW(3, Z) }, .write = { NARROW(2, Z) } },
+    { ROW_STREAM, "shared_multiply_bwd", .when = HAS_SHARED, .unless = HAS_FUSED_GATE,
+      .launches = 2, .read = { NARROW(3, Z) }, .write = { NARROW(2, Z) } },
+    { ROW_STREAM, "shared_activation_bwd", .when = HAS_SHARED, .unless = HAS_FUSED_GATE,
+      .read = { NARROW(2, Z) }, .write = { NARROW(1, Z) } },
+    { ROW_DGRAD, .part = PART_SHARED_GATE, .when = HAS_SHARED },
+    { ROW_WGRAD, .part = PART_SHARED_GATE, .when = HAS_SHARED },
+    { ROW_DGRAD, .part = PART_SHARED_UP, .when = HAS_SHARED },
+    { ROW_WGRAD, .part = PART_SHARED_UP, .when = HAS_SHARED },
+    { ROW_STREAM, "shared_sum_bwd", .when = HAS_SHARED, .launches = 2,
+      .read = { NARROW(4, X) }, .write = { NARROW(2, X) }, .made = NARROW(1, X) },
     { ROW_STREAM, "combine_bwd", .when = HAS_EXPERTS,
       .read = { NARROW(1, X), NARROW(1, M) }, .write = { NARROW(1, M) } },
     { ROW_DGRAD, .part = PART_DOWN },
@@ -226,6 +312,7 @@ static const struct row mlp_b[] = {
       .read = { FP32(3, R) }, .write = { FP32(2, R) } },
     { ROW_DGRAD, .part = PART_ROUTER, .when = HAS_EXPERTS },
     { ROW_WGRAD, .part = PART_ROUTER, .when = HAS_EXPERTS },
+    { ROW_BIAS, .part = PART_ROUTER, .when = HAS_EXPERTS },
     { ROW_STREAM, "router_sum_bwd", .when = HAS_EXPERTS, .read = { NARROW(2, A) },
       .write = { NARROW(1, A) } },
     { ROW_STREAM, "mlp_cast_bwd", .when = HAS_AMP | HAS_EXPERTS,
@@ -386,12 +473,66 @@ static const struct step cross_b[] = {
     STEPS_END,
 };
 
-static struct layer choose(const struct model *m, bool decoder)
+/* Gemma 2: norms of a sublayer's input and of its result. */
+static const struct step around_f[] = {
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(attention_f, 1),
+    STEP(build_norm_f, 1, .prefix = "result_"),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(mlp_f, 2),
+    STEP(build_norm_f, 2, .prefix = "result_"),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct step around_b[] = {
+    STEP(add_b, 2),
+    STEP(build_norm_b, 2, .prefix = "result_"),
+    STEP(mlp_b, 2),
+    STEP(build_norm_b, 2),
+    STEP(sum_b, 2),
+    STEP(add_b, 1),
+    STEP(build_norm_b, 1, .prefix = "result_"),
+    STEP(attention_b, 1),
+    STEP(build_norm_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
+/* OLMo 2: of its result alone. The sum is the next products' input, of which autocast
+ * keeps casts. */
+#define RESULT_STEPS(user_)                                                        \
+    {                                                                              \
+        STEP(attention_f, 1), STEP(build_norm_f, 1, .prefix = "result_"),          \
+            STEP(add_f, 1, .user = (user_)), STEP(mlp_f, 2),                       \
+            STEP(build_norm_f, 2, .prefix = "result_"), STEP(add_f, 2), STEPS_END, \
+    }
+static const struct step result_f[] = RESULT_STEPS(MLP_WGRAD);
+static const struct step result_cast_f[] = RESULT_STEPS(NULL);
+static const struct step result_b[] = {
+    STEP(add_b, 2),
+    STEP(build_norm_b, 2, .prefix = "result_"),
+    STEP(mlp_b, 2),
+    STEP(sum_b, 2),
+    STEP(add_b, 1),
+    STEP(build_norm_b, 1, .prefix = "result_"),
+    STEP(attention_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
+static struct layer choose(const struct build *b, bool decoder)
 {
+    const struct model *m = b->m;
     if (decoder && m->arch == MODEL_ENCODER_DECODER)
         return (struct layer) { cross_f, cross_b };
     if (m->post_norm)
         return (struct layer) { post_norm_f, post_norm_b };
+    if (m->no_input_norm)
+        return (struct layer) { b->flags & HAS_AMP ? result_cast_f : result_f,
+                                result_b };
+    if (m->result_norm)
+        return (struct layer) { around_f, around_b };
     if (m->parallel_residual && m->one_norm)
         return (struct layer) { parallel_one_f, parallel_one_b };
     if (m->parallel_residual)
@@ -404,9 +545,9 @@ static struct layer choose(const struct model *m, bool decoder)
 void build_layer(struct build *b, struct op_block *block, bool decoder)
 {
     const struct model *m = b->m;
-    struct layer layer = choose(m, decoder);
+    struct layer layer = choose(b, decoder);
     struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd" };
-    if (m->post_norm)
+    if (m->post_norm || m->no_input_norm)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
     bool second = decoder && m->arch == MODEL_ENCODER_DECODER;
     uint64_t flags = b->flags;

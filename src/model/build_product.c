@@ -90,7 +90,7 @@ static bool norm_makes_fp8(const struct build *b, enum part part)
 {
     bool behind_norm = part != PART_OUT && part != PART_DOWN;
     return b->s->framework->fp8_norm && behind_norm && !b->m->post_norm &&
-           !(b->flags & HAS_EXPERTS);
+           !b->m->no_input_norm && !(b->flags & HAS_EXPERTS);
 }
 
 /* The gate's and the up product's input is one. */

@@ -14,6 +14,7 @@ enum family_type {
     FAMILY_OR_NONE,     /* FAMILY_INT; null: 0 */
     FAMILY_STRING,
     FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
+    FAMILY_ANY,         /* 1: an array with something in it */
 };
 
 /* Layers by "layer_types". */
@@ -30,7 +31,10 @@ struct family_raw {
     int64_t embedding_width;                    /* OPT; 0: the hidden size */
     int64_t expansion;                          /* MPT: of the MLP; 0: 4 */
     int64_t full_every; /* of so many layers one sees all keys; 0: none does */
-    bool qk_norm;       /* queries and keys of every head have weights */
+    bool windows;       /* Qwen: layers behind the first `full_first` have windows */
+    int64_t full_first;
+    int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
+    int64_t dense_layers; /* 1: some layers have none */
     struct family_layers listed;
 };
 

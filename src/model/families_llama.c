@@ -1,29 +1,17 @@
 /* Decoders in the line of Llama: rotary embeddings, gated MLPs, few key-value heads. */
 #include "model/family_rows.h"
 
-/* Llama, Mistral, Qwen2, Mixtral --------------------------------------------------- */
+/* Llama, Mistral, Mixtral, Phi-3, StarCoder2 --------------------------------------------------- */
 
 #define LLAMA_SIZES                                                          \
     HF_SIZES, SIZE("num_key_value_heads", NULL, kv_heads, false, HEADS_MAX), \
-        SIZE("intermediate_size", NULL, ffn, true, WIDTH_MAX),               \
         DROP("attention_dropout", attention_dropout)
-
+#define LLAMA_FFN SIZE("intermediate_size", NULL, ffn, true, WIDTH_MAX)
 static const struct family_field llama_fields[] = {
     LLAMA_SIZES,
+    LLAMA_FFN,
     FLAG("attention_bias", bias),
     FLAG("mlp_bias", m.mlp_bias),
-    ACTIVATION("hidden_act"),
-    FIELDS_END,
-};
-
-static const struct family_field mistral_fields[] = { LLAMA_SIZES,
-                                                      ACTIVATION("hidden_act"),
-                                                      FIELDS_END };
-
-static const struct family_field mixtral_fields[] = {
-    LLAMA_SIZES,
-    SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
-    SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
@@ -33,24 +21,45 @@ static void llama_finish(struct family_raw *raw)
     raw->m.qkv_bias = raw->m.out_bias = raw->bias;
 }
 
-/* Phi-3, Gemma, OLMo, StarCoder2, StableLM, Cohere --------------------------------------- */
+/* Sliding windows: of the layers that are listed, or of all but every so-manyth. */
+static void set_windows(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    int64_t full = raw->full_every ? m->layers / raw->full_every : 0;
+    m->windowed_layers = raw->listed.n ? raw->listed.sliding : m->layers - full;
+    if (!m->window)
+        m->windowed_layers = 0;
+}
+
+/* Mistral, Mixtral, StarCoder2, Phi-3: of all layers. */
+static const struct family_field mistral_fields[] = {
+    LLAMA_SIZES, LLAMA_FFN, WINDOW("sliding_window"), ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+static const struct family_field mixtral_fields[] = {
+    LLAMA_SIZES,
+    LLAMA_FFN,
+    SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
+    WINDOW("sliding_window"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
 
 static const struct family_field phi3_fields[] = {
     LLAMA_SIZES,
+    LLAMA_FFN,
+    WINDOW("sliding_window"),
     DROP("resid_pdrop", hidden_dropout),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
-static const struct family_field gemma_fields[] = {
-    LLAMA_SIZES,
-    FLAG("attention_bias", bias),
-    ACTIVATION("hidden_activation"),
-    FIELDS_END,
-};
-
 static const struct family_field starcoder2_fields[] = {
     LLAMA_SIZES,
+    LLAMA_FFN,
+    WINDOW("sliding_window"),
     FLAG("use_bias", m.mlp_bias),
     DROP("residual_dropout", hidden_dropout),
     ACTIVATION("hidden_act"),
@@ -60,10 +69,137 @@ static const struct family_field starcoder2_fields[] = {
 static void starcoder2_finish(struct family_raw *raw)
 {
     raw->m.qkv_bias = raw->m.out_bias = raw->m.mlp_bias;
+    set_windows(raw);
+}
+
+/* Qwen --------------------------------------------------------------------------------- */
+
+#define QWEN_SIZES                                      \
+    LLAMA_SIZES, WINDOW("sliding_window"), LAYER_TYPES, \
+        FLAG("use_sliding_window", windows),            \
+        WORD("max_window_layers", full_first, 0, LAYERS_MAX), ACTIVATION("hidden_act")
+#define QWEN_EXPERTS                                                                  \
+    SIZE("moe_intermediate_size", NULL, ffn, true, WIDTH_MAX),                        \
+        SIZE("num_experts", NULL, experts, true, EXPERTS_MAX),                        \
+        SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),      \
+        WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                      \
+    {                                                                                 \
+        .key = "mlp_only_layers", .type = FAMILY_ANY, .at = offsetof(R, dense_layers) \
+    }
+
+static const struct family_field qwen2_fields[] = { QWEN_SIZES, LLAMA_FFN, FIELDS_END };
+static const struct family_field qwen3_fields[] = { QWEN_SIZES, LLAMA_FFN,
+                                                    FLAG("attention_bias", bias),
+                                                    FIELDS_END };
+static const struct family_field qwen2_moe_fields[] = {
+    QWEN_SIZES,
+    QWEN_EXPERTS,
+    SIZE("shared_expert_intermediate_size", NULL, shared_ffn, true, WIDTH_MAX),
+    FIELDS_END,
+};
+static const struct family_field qwen3_moe_fields[] = {
+    QWEN_SIZES,
+    QWEN_EXPERTS,
+    FLAG("attention_bias", bias),
+    FIELDS_END,
+};
+
+/* Windows of the layers behind the first few, where they are asked for. */
+static void qwen2_finish(struct family_raw *raw)
+{
+    if (!raw->windows)
+        raw->m.window = 0;
+    set_windows(raw);
+    if (!raw->listed.n && raw->m.windowed_layers > 0)
+        raw->m.windowed_layers =
+            raw->m.layers > raw->full_first ? raw->m.layers - raw->full_first : 0;
+}
+
+static void qwen3_finish(struct family_raw *raw)
+{
+    qwen2_finish(raw);
+    llama_finish(raw);
+    raw->m.q_norm = raw->m.k_norm = raw->m.head_dim;
+}
+
+/* Gemma -------------------------------------------------------------------------------- */
+
+static const struct family_field gemma_fields[] = {
+    LLAMA_SIZES,
+    LLAMA_FFN,
+    FLAG("attention_bias", bias),
+    ACTIVATION("hidden_activation"),
+    FIELDS_END,
+};
+
+static const struct family_field gemma2_fields[] = {
+    LLAMA_SIZES,
+    LLAMA_FFN,
+    WINDOW("sliding_window"),
+    LAYER_TYPES,
+    WORD("sliding_window_pattern", full_every, 1, LAYERS_MAX),
+    NONZERO("attn_logit_softcapping", score_cap),
+    NONZERO("final_logit_softcapping", logit_cap),
+    FLAG("attention_bias", bias),
+    ACTIVATION("hidden_activation"),
+    FIELDS_END,
+};
+
+/* Every other layer has a window. */
+static void gemma2_finish(struct family_raw *raw)
+{
+    raw->full_every = 2;
+    set_windows(raw);
+    llama_finish(raw);
+}
+
+/* All but every sixth. */
+static void gemma3_finish(struct family_raw *raw)
+{
+    if (!raw->full_every)
+        raw->full_every = 6;
+    set_windows(raw);
+    llama_finish(raw);
+    raw->m.q_norm = raw->m.k_norm = raw->m.head_dim;
+}
+
+/* GPT-OSS ------------------------------------------------------------------------------ */
+
+static const struct family_field gpt_oss_fields[] = {
+    LLAMA_SIZES,
+    LLAMA_FFN,
+    SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", "experts_per_token", experts_per_token, true,
+         EXPERTS_MAX),
+    FLAG("attention_bias", m.qkv_bias),
+    WINDOW("sliding_window"),
+    LAYER_TYPES,
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* Every other layer has a window. */
+static void gpt_oss_finish(struct family_raw *raw)
+{
+    raw->m.out_bias = raw->m.qkv_bias;
+    raw->full_every = 2;
+    set_windows(raw);
+}
+
+/* OLMo 2, StableLM --------------------------------------------------------------------- */
+
+static void olmo2_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    int64_t d = m->head_dim ? m->head_dim : m->hidden / m->heads;
+    llama_finish(raw);
+    m->q_norm = m->heads * d;
+    m->k_norm = (m->kv_heads ? m->kv_heads : m->heads) * d;
 }
 
 static const struct family_field stablelm_fields[] = {
     LLAMA_SIZES,
+    LLAMA_FFN,
     FLAG("use_qkv_bias", m.qkv_bias),
     FLAG("use_parallel_residual", m.parallel_residual),
     DROP("hidden_dropout", hidden_dropout),
@@ -78,19 +214,33 @@ static void stablelm_finish(struct family_raw *raw)
 
 #define GATED DECODER, .gated_mlp = true, .rotary = true
 #define LLAMA GATED, .rms_norm = true
+#define GEMMA LLAMA, .head_dim = 256, .tied_embeddings = true
+#define QWEN2 LLAMA, .qkv_bias = true, .window = 4096
+#define QWEN3 LLAMA, .head_dim = 128, .window = 4096
 
 const struct family families_llama[] = {
     FAMILY("llama", llama_fields, llama_finish, LLAMA),
     FAMILY("granite", llama_fields, llama_finish, LLAMA),
-    FAMILY("mistral", mistral_fields, NULL, LLAMA),
-    FAMILY("qwen2", mistral_fields, NULL, LLAMA, .qkv_bias = true),
-    FAMILY("mixtral", mixtral_fields, NULL, LLAMA),
-    FAMILY("phi3", phi3_fields, NULL, LLAMA, .fused_qkv = true),
-    FAMILY("gemma", gemma_fields, llama_finish, LLAMA, .head_dim = 256,
-           .tied_embeddings = true),
+    FAMILY("mistral", mistral_fields, set_windows, LLAMA, .window = 4096),
+    FAMILY("mixtral", mixtral_fields, set_windows, LLAMA),
+    FAMILY("qwen2", qwen2_fields, qwen2_finish, QWEN2),
+    FAMILY("qwen2_moe", qwen2_moe_fields, qwen2_finish, QWEN2, .shared_scale = true),
+    FAMILY("qwen3", qwen3_fields, qwen3_finish, QWEN3),
+    FAMILY("qwen3_moe", qwen3_moe_fields, qwen3_finish, QWEN3),
+    FAMILY("phi3", phi3_fields, set_windows, LLAMA, .fused_qkv = true),
+    FAMILY("gemma", gemma_fields, llama_finish, GEMMA),
+    FAMILY("gemma2", gemma2_fields, gemma2_finish, GEMMA, .result_norm = true,
+           .score_cap = true, .logit_cap = true, .window = 4096),
+    FAMILY("gemma3_text", gemma2_fields, gemma3_finish, GEMMA, .result_norm = true,
+           .window = 4096),
+    FAMILY("gpt_oss", gpt_oss_fields, gpt_oss_finish, LLAMA, .head_dim = 64,
+           .qkv_bias = true, .mlp_bias = true, .router_bias = true, .sinks = true,
+           .window = 128),
     FAMILY("olmo", llama_fields, llama_finish, GATED, .fixed_norm = true),
+    FAMILY("olmo2", llama_fields, olmo2_finish, LLAMA, .result_norm = true,
+           .no_input_norm = true),
     FAMILY("starcoder2", starcoder2_fields, starcoder2_finish, DECODER, .rotary = true,
-           .tied_embeddings = true, .mlp_bias = true),
+           .tied_embeddings = true, .mlp_bias = true, .window = 4096),
     FAMILY("stablelm", stablelm_fields, stablelm_finish, GATED),
     FAMILY("cohere", llama_fields, llama_finish, GATED, .tied_embeddings = true,
            .parallel_residual = true, .one_norm = true, .bare_norm = true),

@@ -18,10 +18,10 @@
         .key = (k), .alias = (a), .type = FAMILY_INT, .at = offsetof(R, m.member), \
         .min = 0, .max = (most)                                                    \
     }
-#define WORD(k, member, most)                                                \
-    {                                                                        \
-        .key = (k), .type = FAMILY_INT, .at = offsetof(R, member), .min = 1, \
-        .max = (most)                                                        \
+#define WORD(k, member, least, most)                                               \
+    {                                                                              \
+        .key = (k), .type = FAMILY_INT, .at = offsetof(R, member), .min = (least), \
+        .max = (most)                                                              \
     }
 #define FLAG(k, member)                                            \
     {                                                              \

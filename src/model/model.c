@@ -164,6 +164,11 @@ static int read_field(struct cfg root, const struct family_field *fields,
             return -1;
         *(bool *)member = number > 0;
         break;
+    case FAMILY_ANY:
+        if (!cfg_is_array(value))
+            return cfg_error(value, "this is an array (write [] for none)");
+        *(int64_t *)(void *)member = cfg_present(cfg_at(value, 0));
+        break;
     case FAMILY_LAYER_TYPES:
         return read_layer_types(value, (struct family_layers *)(void *)member);
     }
@@ -204,6 +209,14 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                          "embeddings of %lld columns beside a hidden size of %lld are "
                          "not modelled",
                          (long long)raw->embedding_width, (long long)m->hidden);
+    if (raw->dense_layers || raw->sparse_step > 1)
+        return cfg_error(cfg_get(root, raw->dense_layers ? "mlp_only_layers"
+                                                         : "decoder_sparse_step"),
+                         "experts in some layers alone are not modelled");
+    if (raw->listed.sliding && !m->window)
+        return cfg_error(
+            cfg_get(root, "layer_types"),
+            "sliding attention without a window (give \"sliding_window\")");
     if (raw->listed.n && raw->listed.n != m->layers)
         return cfg_error(cfg_get(root, "layer_types"), "%lld types for %lld layers",
                          (long long)raw->listed.n, (long long)m->layers);
@@ -304,6 +317,17 @@ int64_t model_parameters(const struct model *m)
     return n;
 }
 
+/* Keys that a query sees in the mean layer, of s before and behind it; `half`: of those
+ * before it alone. */
+static double keys_seen(const struct model *m, double s, bool half)
+{
+    double all = half ? s / 2 : s, w = (double)m->window;
+    double windowed = (double)m->windowed_layers / (double)m->layers;
+    if (m->windowed_layers == 0 || w >= s)
+        return all;
+    return (1 - windowed) * all + windowed * (half ? w - w * w / (2 * s) : w);
+}
+
 /* Multiply-adds of one layer for one sequence: projections, attention, MLP. */
 static double layer_macs(const struct model *m, double s, bool half, bool cross)
 {
@@ -312,8 +336,10 @@ static double layer_macs(const struct model *m, double s, bool half, bool cross)
     double projections = s * (h * (q + 2 * kv) + q * h);
     double each = m->experts > 0 ? (double)m->experts_per_token : 1;
     double mlp = s * h * (double)m->ffn * (m->gated_mlp ? 3 : 2) * each;
+    double shared = s * h * ((double)m->shared_ffn * 3 + (m->shared_scale ? 1 : 0));
     double router = s * h * (double)m->experts;
-    double sum = projections + 2 * core * s * s * (half ? 0.5 : 1) + mlp + router;
+    double attention = 2 * core * s * keys_seen(m, s, half);
+    double sum = projections + attention + mlp + shared + router;
     return cross ? sum + projections + 2 * core * s * s : sum;
 }
 

@@ -1,6 +1,8 @@
 /* Files of Hugging Face's families as their authors published them, less what no size
  * follows from, and the parameters they published with them. */
-#include "model/model.h"
+#include "cost/kernel.h"
+#include "hardware/gpu.h"
+#include "model/ops.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -175,6 +177,153 @@ static const struct {
       "'num_heads': 12, 'num_layers': 12, "
       "'relative_attention_num_buckets': 32, 'tie_word_embeddings': false, "
       "'vocab_size': 32128}" },
+    { "mistral-7b", 7241732096,
+      "{'model_type': 'mistral', 'hidden_act': 'silu', 'hidden_size': 4096, "
+      "'intermediate_size': 14336, 'max_position_embeddings': 32768, "
+      "'num_attention_heads': 32, 'num_hidden_layers': 32, "
+      "'num_key_value_heads': 8, 'sliding_window': 4096, "
+      "'tie_word_embeddings': false, 'vocab_size': 32000}" },
+    { "mixtral-8x22b", 140620634112,
+      "{'model_type': 'mixtral', 'hidden_size': 6144, "
+      "'intermediate_size': 16384, 'num_hidden_layers': 56, "
+      "'num_attention_heads': 48, 'num_key_value_heads': 8, "
+      "'num_local_experts': 8, 'num_experts_per_tok': 2, 'vocab_size': 32000, "
+      "'max_position_embeddings': 65536, 'sliding_window': null, "
+      "'tie_word_embeddings': false, 'hidden_act': 'silu'}" },
+    { "qwen2.5-72b", 72706203648,
+      "{'model_type': 'qwen2', 'hidden_size': 8192, "
+      "'intermediate_size': 29568, 'num_hidden_layers': 80, "
+      "'num_attention_heads': 64, 'num_key_value_heads': 8, "
+      "'vocab_size': 152064, 'max_position_embeddings': 131072, "
+      "'max_window_layers': 80, 'sliding_window': 131072, "
+      "'use_sliding_window': false, 'tie_word_embeddings': false, "
+      "'hidden_act': 'silu'}" },
+    { "qwen3-0.6b", 596049920,
+      "{'model_type': 'qwen3', 'head_dim': 128, 'hidden_act': 'silu', "
+      "'hidden_size': 1024, 'intermediate_size': 3072, "
+      "'max_position_embeddings': 40960, 'max_window_layers': 28, "
+      "'num_attention_heads': 16, 'num_hidden_layers': 28, "
+      "'num_key_value_heads': 8, 'sliding_window': null, "
+      "'tie_word_embeddings': true, 'use_sliding_window': false, "
+      "'vocab_size': 151936}" },
+    { "qwen3-8b", 8190735360,
+      "{'model_type': 'qwen3', 'attention_bias': false, "
+      "'attention_dropout': 0.0, 'head_dim': 128, 'hidden_act': 'silu', "
+      "'hidden_size': 4096, 'intermediate_size': 12288, "
+      "'max_position_embeddings': 40960, 'max_window_layers': 36, "
+      "'num_attention_heads': 32, 'num_hidden_layers': 36, "
+      "'num_key_value_heads': 8, 'sliding_window': null, "
+      "'tie_word_embeddings': false, 'use_sliding_window': false, "
+      "'vocab_size': 151936}" },
+    { "qwen3-30b-a3b", 30532122624,
+      "{'model_type': 'qwen3_moe', 'attention_bias': false, "
+      "'decoder_sparse_step': 1, 'head_dim': 128, 'hidden_act': 'silu', "
+      "'hidden_size': 2048, 'intermediate_size': 6144, "
+      "'max_position_embeddings': 40960, 'max_window_layers': 48, "
+      "'mlp_only_layers': [], 'moe_intermediate_size': 768, "
+      "'num_attention_heads': 32, 'num_experts': 128, "
+      "'num_experts_per_tok': 8, 'num_hidden_layers': 48, "
+      "'num_key_value_heads': 4, 'sliding_window': null, "
+      "'tie_word_embeddings': false, 'use_sliding_window': false, "
+      "'vocab_size': 151936}" },
+    { "qwen3-235b-a22b", 235093634560,
+      "{'model_type': 'qwen3_moe', 'decoder_sparse_step': 1, 'head_dim': 128, "
+      "'hidden_act': 'silu', 'hidden_size': 4096, 'intermediate_size': 12288, "
+      "'max_position_embeddings': 40960, 'max_window_layers': 94, "
+      "'mlp_only_layers': [], 'moe_intermediate_size': 1536, "
+      "'num_attention_heads': 64, 'num_experts': 128, "
+      "'num_experts_per_tok': 8, 'num_hidden_layers': 94, "
+      "'num_key_value_heads': 4, 'tie_word_embeddings': false, "
+      "'use_sliding_window': false, 'sliding_window': null, "
+      "'vocab_size': 151936}" },
+    { "qwen1.5-moe-a2.7b", 14315784192,
+      "{'model_type': 'qwen2_moe', 'decoder_sparse_step': 1, "
+      "'hidden_act': 'silu', 'hidden_size': 2048, 'intermediate_size': 5632, "
+      "'max_position_embeddings': 8192, 'max_window_layers': 21, "
+      "'moe_intermediate_size': 1408, 'num_attention_heads': 16, "
+      "'num_experts': 60, 'num_experts_per_tok': 4, 'num_hidden_layers': 24, "
+      "'num_key_value_heads': 16, 'shared_expert_intermediate_size': 5632, "
+      "'sliding_window': 32768, 'tie_word_embeddings': false, "
+      "'use_sliding_window': false, 'vocab_size': 151936}" },
+    { "gemma-2-2b", 2614341888,
+      "{'model_type': 'gemma2', 'attention_bias': false, "
+      "'attention_dropout': 0.0, 'attn_logit_softcapping': 50.0, "
+      "'final_logit_softcapping': 30.0, 'head_dim': 256, "
+      "'hidden_act': 'gelu_pytorch_tanh', "
+      "'hidden_activation': 'gelu_pytorch_tanh', 'hidden_size': 2304, "
+      "'intermediate_size': 9216, 'max_position_embeddings': 8192, "
+      "'num_attention_heads': 8, 'num_hidden_layers': 26, "
+      "'num_key_value_heads': 4, 'sliding_window': 4096, "
+      "'vocab_size': 256000}" },
+    { "gemma-2-9b", 9241705984,
+      "{'model_type': 'gemma2', 'attn_logit_softcapping': 50.0, "
+      "'final_logit_softcapping': 30.0, 'head_dim': 256, "
+      "'hidden_act': 'gelu_pytorch_tanh', "
+      "'hidden_activation': 'gelu_pytorch_tanh', 'hidden_size': 3584, "
+      "'intermediate_size': 14336, 'max_position_embeddings': 8192, "
+      "'num_attention_heads': 16, 'num_hidden_layers': 42, "
+      "'num_key_value_heads': 8, 'sliding_window': 4096, "
+      "'sliding_window_size': 4096, 'vocab_size': 256000}" },
+    { "gemma-2-27b", 27227128320,
+      "{'model_type': 'gemma2', 'attn_logit_softcapping': 50.0, "
+      "'final_logit_softcapping': 30.0, 'head_dim': 128, "
+      "'hidden_activation': 'gelu_pytorch_tanh', 'hidden_size': 4608, "
+      "'intermediate_size': 36864, 'max_position_embeddings': 8192, "
+      "'num_attention_heads': 32, 'num_hidden_layers': 46, "
+      "'num_key_value_heads': 16, 'sliding_window': 4096, "
+      "'vocab_size': 256000}" },
+    { "gemma-3-1b", 999885952,
+      "{'model_type': 'gemma3_text', 'attention_bias': false, "
+      "'attention_dropout': 0.0, 'attn_logit_softcapping': null, "
+      "'final_logit_softcapping': null, 'head_dim': 256, "
+      "'hidden_activation': 'gelu_pytorch_tanh', 'hidden_size': 1152, "
+      "'intermediate_size': 6912, 'max_position_embeddings': 32768, "
+      "'num_attention_heads': 4, 'num_hidden_layers': 26, "
+      "'num_key_value_heads': 1, 'sliding_window': 512, "
+      "'sliding_window_pattern': 6, 'vocab_size': 262144}" },
+    { "gpt-oss-20b", 20914757184,
+      "{'model_type': 'gpt_oss', 'attention_bias': true, "
+      "'attention_dropout': 0.0, 'experts_per_token': 4, 'head_dim': 64, "
+      "'hidden_act': 'silu', 'hidden_size': 2880, 'intermediate_size': 2880, "
+      "'layer_types': ['sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention'], 'max_position_embeddings': 131072, "
+      "'num_attention_heads': 64, 'num_experts_per_tok': 4, "
+      "'num_hidden_layers': 24, 'num_key_value_heads': 8, "
+      "'num_local_experts': 32, 'sliding_window': 128, "
+      "'tie_word_embeddings': false, 'vocab_size': 201088}" },
+    { "gpt-oss-120b", 116829156672,
+      "{'model_type': 'gpt_oss', 'attention_bias': true, "
+      "'experts_per_token': 4, 'head_dim': 64, 'hidden_act': 'silu', "
+      "'hidden_size': 2880, 'intermediate_size': 2880, "
+      "'layer_types': ['sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention', 'sliding_attention', 'full_attention', "
+      "'sliding_attention', 'full_attention', 'sliding_attention', "
+      "'full_attention'], 'num_attention_heads': 64, 'num_experts_per_tok': 4, "
+      "'num_hidden_layers': 36, 'num_key_value_heads': 8, "
+      "'num_local_experts': 128, 'sliding_window': 128, "
+      "'tie_word_embeddings': false, 'vocab_size': 201088}" },
+    { "olmo2-7b", 7298617344,
+      "{'model_type': 'olmo2', 'hidden_size': 4096, "
+      "'intermediate_size': 11008, 'num_hidden_layers': 32, "
+      "'num_attention_heads': 32, 'num_key_value_heads': 32, "
+      "'vocab_size': 100352, 'tie_word_embeddings': false, "
+      "'hidden_act': 'silu', 'max_position_embeddings': 4096}" },
 };
 /* clang-format on */
 
@@ -198,6 +347,127 @@ static void test_published(void)
     }
 }
 
+/* Windows: which layers have them, by family and file. */
+static void test_windows(void)
+{
+#define SIZES                                                              \
+    "'num_hidden_layers': 6, 'hidden_size': 64, 'num_attention_heads': 4," \
+    " 'intermediate_size': 256, 'vocab_size': 100, 'head_dim': 16"
+    static const struct {
+        const char *file;
+        int64_t window, layers;
+    } cases[] = {
+        { "{'model_type': 'mistral', " SIZES "}", 4096, 6 },
+        { "{'model_type': 'mistral', " SIZES ", 'sliding_window': None}", 0, 0 },
+        { "{'model_type': 'qwen2', " SIZES ", 'sliding_window': 64}", 0, 0 },
+        { "{'model_type': 'qwen2', " SIZES ", 'use_sliding_window': True,"
+          " 'sliding_window': 64, 'max_window_layers': 4}",
+          64, 2 },
+        { "{'model_type': 'gemma2', " SIZES "}", 4096, 3 },
+        { "{'model_type': 'gemma3_text', " SIZES ", 'sliding_window': 512}", 512, 5 },
+        { "{'model_type': 'gemma3_text', " SIZES ", 'layer_types':"
+          " ['sliding_attention', 'full_attention', 'full_attention',"
+          "  'sliding_attention', 'full_attention', 'full_attention']}",
+          4096, 2 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_EQUAL(m.window, cases[i].window);
+        CU_ASSERT_EQUAL(m.windowed_layers, cases[i].layers);
+        cfg_loader_release(&loader);
+    }
+}
+
+static const struct op *find_op(const struct op_list *list, const char *name)
+{
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        for (int32_t j = 0; j < list->blocks[i].n_forward; j++)
+            if (strcmp(list->blocks[i].forward[j].name, name) == 0)
+                return &list->blocks[i].forward[j];
+    return NULL;
+}
+
+static void make_list(struct op_list *list, struct cfg_loader *loader, const char *file,
+                      enum op_attention attention)
+{
+    static const struct framework plain = { .name = "plain", .fused_norm = true };
+    struct op_settings s = { .batch = 1,
+                             .sequence = 1024,
+                             .precision = OP_BF16,
+                             .attention = attention,
+                             .framework = &plain,
+                             .tensor = 1 };
+    struct model m;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, loader, file), 0);
+    struct model *kept = ARENA_ARRAY(&loader->arena, 1, struct model);
+    *kept = m;
+    CU_ASSERT_EQUAL_FATAL(op_list_make(list, &loader->arena, kept, &s, &err), 0);
+}
+
+/* Scores that a window leaves, of all and of every other layer (MODEL.md, 2.1), and the
+ * time of the kernel (3.14). */
+static void test_window_costs(void)
+{
+    static const struct {
+        const char *file;
+        double share; /* of the causal scores */
+    } cases[] = {
+        { "{'model_type': 'mistral', " SIZES ", 'sliding_window': 1024}", 1 },
+        { "{'model_type': 'mistral', " SIZES ", 'sliding_window': 256}", 0.4375 },
+        { "{'model_type': 'gemma2', " SIZES ", 'sliding_window': 256}", 0.71875 },
+    };
+    struct cfg_loader loader;
+    double full_s = 0;
+    cfg_loader_init(&loader);
+    const struct gpu *gpu = gpu_get(&loader, "H100-SXM5-80GB", (struct cfg) { 0 });
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader each;
+        struct op_list list;
+        make_list(&list, &each, cases[i].file, OP_ATTENTION_FLASH);
+        const struct op *flash = find_op(&list, "flash");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(flash);
+        CU_ASSERT_DOUBLE_EQUAL(flash->flops, cases[i].share * 2 * 1024 * 1024 * 16 * 4,
+                               1e-3);
+        double t = kernel_op_s(gpu, flash, 1, kernel_alone);
+        if (i == 0)
+            full_s = t;
+        CU_ASSERT(i == 0 ? t > 0 : t < full_s);
+        cfg_loader_release(&each);
+    }
+    cfg_loader_release(&loader);
+}
+
+/* Kernels that a design adds, and which attention has them. */
+static void test_designs(void)
+{
+    static const struct {
+        const char *file, *op;
+        bool flash, unfused;
+    } cases[] = {
+        { "{'model_type': 'qwen3', " SIZES "}", "query_norm", true, true },
+        { "{'model_type': 'gemma2', " SIZES "}", "score_cap", false, true },
+        { "{'model_type': 'gemma2', " SIZES "}", "logit_cap", true, true },
+        { "{'model_type': 'gemma2', " SIZES "}", "result_norm2", true, true },
+        { "{'model_type': 'gemma3_text', " SIZES "}", "score_cap", false, false },
+        { "{'model_type': 'olmo2', " SIZES "}", "result_norm1", true, true },
+        { "{'model_type': 'olmo2', " SIZES "}", "norm1", false, false },
+        { "{'model_type': 'llama', " SIZES "}", "query_norm", false, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int flash = 0; flash < 2; flash++) {
+            struct cfg_loader loader;
+            struct op_list list;
+            make_list(&list, &loader, cases[i].file,
+                      flash ? OP_ATTENTION_FLASH : OP_ATTENTION_UNFUSED);
+            bool has = find_op(&list, cases[i].op) != NULL;
+            CU_ASSERT_EQUAL(has, flash ? cases[i].flash : cases[i].unfused);
+            cfg_loader_release(&loader);
+        }
+}
+
 /* What is refused says why. */
 static void test_refused(void)
 {
@@ -210,6 +480,13 @@ static void test_refused(void)
           " 'num_attention_heads': 16, 'vocab_size': 50272, 'ffn_dim': 4096,"
           " 'word_embed_proj_dim': 512}",
           "512 columns" },
+        { "{'model_type': 'gemma2', " SIZES ", 'layer_types': ['full_attention']}",
+          "1 types for 6 layers" },
+        { "{'model_type': 'gemma2', " SIZES ", 'layer_types': ['chunked_attention']}",
+          "layers of \"chunked_attention\"" },
+        { "{'model_type': 'qwen3_moe', 'num_experts': 4, 'num_experts_per_tok': 2,"
+          " 'moe_intermediate_size': 64, 'mlp_only_layers': [0], " SIZES "}",
+          "experts in some layers alone" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "one of \"bert\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -226,5 +503,8 @@ void test_families_register(void)
 {
     CU_pSuite suite = CU_add_suite("families", NULL, NULL);
     CU_add_test(suite, "published files", test_published);
+    CU_add_test(suite, "layers with windows", test_windows);
+    CU_add_test(suite, "what windows cost", test_window_costs);
+    CU_add_test(suite, "kernels of a design", test_designs);
     CU_add_test(suite, "what is refused", test_refused);
 }
