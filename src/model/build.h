@@ -16,6 +16,7 @@ enum sym {
     SYM_A,    /* residual stream, tokens x hidden; over t with sequence parallelism, and
                   where SMP slices it */
     SYM_X,    /* the same, gathered: what products read and write */
+    SYM_I,    /* inputs of products as they are kept: A, or X where gathered ones are */
     SYM_Q,    /* queries and the context */
     SYM_K,    /* keys, or values */
     SYM_E,    /* keys as the products read them: repeated where they are copied */
@@ -46,12 +47,13 @@ enum sym {
 };
 
 enum width {
-    WIDTH_NARROW, /* what products read: 2, or 4 in fp32 and tf32 */
-    WIDTH_WIDE,   /* residual stream and norms: 4 under autocast, else narrow */
-    WIDTH_PROBS,  /* scores from mask to dropout: wide, but narrow when fused */
-    WIDTH_MASK,   /* 1 */
-    WIDTH_FP32,   /* 4 */
-    WIDTH_LOSS,   /* a quarter of the framework's bytes per logit */
+    WIDTH_NARROW,   /* what products read: 2, or 4 in fp32 and tf32 */
+    WIDTH_WIDE,     /* residual stream and norms: 4 under autocast, else narrow */
+    WIDTH_PROBS,    /* scores from mask to dropout: wide, but narrow when fused */
+    WIDTH_MASK,     /* 1 */
+    WIDTH_FP32,     /* 4 */
+    WIDTH_LOSS,     /* a quarter of the framework's bytes per logit */
+    WIDTH_LOSS_BWD, /* what the backward of several kernels makes per logit */
     WIDTH_N
 };
 
@@ -84,10 +86,10 @@ enum width {
 #define HAS_TIED                  FLAG(22)
 #define HAS_DECODER               FLAG(23)  /* causal */
 #define HAS_RING                  FLAG(24)  /* attention over keys that come in parts */
-#define HAS_FUSED_LOSS            FLAG(25)  /* its gradient takes the logits' place */
+#define HAS_FUSED_LOSS            FLAG(25)  /* one kernel each way, on the logits */
 #define HAS_FP8                   FLAG(26)  /* products of the layers read fp8 */
 #define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
-#define HAS_LOSS_IN_PLACE         FLAG(28)  /* on one fp32 copy of the logits */
+#define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its input */
 #define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
 #define HAS_DEALT_HEADS           FLAG(31)  /* a context rank attends with some heads */
@@ -190,6 +192,7 @@ struct row {
 #define MASK(n, s) { (n), WIDTH_MASK, SYM_##s }
 #define FP32(n, s) { (n), WIDTH_FP32, SYM_##s }
 #define LOSS(n, s) { (n), WIDTH_LOSS, SYM_##s }
+#define LOSS_BWD(n, s) { (n), WIDTH_LOSS_BWD, SYM_##s }
 
 #define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
 

@@ -105,7 +105,7 @@ static const struct step bridge_b[] = {
 static const struct row head_cast_f[] = {
     { ROW_STREAM, "head_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
       .write = { NARROW(1, A) },
-      .keep = { KEEP(NARROW(1, A), "logits_wgrad|classes_wgrad") } },
+      .keep = { KEEP(NARROW(1, I), "logits_wgrad|classes_wgrad") } },
     ROW_END,
 };
 static const struct row head_cast_b[] = {
@@ -152,18 +152,18 @@ static const struct row masked_b[] = {
 /* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
  * log-softmax are kept, and backward makes the gradient of the logits out of that; in
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
- * and its gradient takes the place of the logits. */
+ * and the gradient of the logits, in their place or beside them. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = PART_LOGITS,
-      .keep = { KEEP(NARROW(1, V), "loss_bwd",
-                     .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE),
-                KEEP(NARROW(1, V), "logits_wgrad", .when = HAS_FUSED_LOSS) } },
+      .keep = { KEEP(NARROW(1, V), "loss_bwd", .unless = HAS_LOSS_IN_PLACE),
+                KEEP(NARROW(1, V), "logits_wgrad",
+                     .when = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE) } },
     { ROW_STREAM, "logit_cap", .when = HAS_LOGIT_CAP, .launches = 3,
       .read = { NARROW(3, V) }, .write = { NARROW(3, V) }, .made = NARROW(2, V),
       .keep = { KEEP(NARROW(1, V), "logit_cap_bwd") } },
-    { ROW_STREAM, "loss", .when = HAS_LOSS_IN_PLACE, .launches = 5,
-      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
-      .keep = { KEEP(FP32(1, V), "loss_bwd") } },
+    { ROW_STREAM, "loss", .when = HAS_LOSS_IN_PLACE, .unless = HAS_FUSED_LOSS,
+      .launches = 5, .read = { LOSS(1, V) }, .write = { LOSS(1, V) },
+      .made = FP32(1, V), .keep = { KEEP(FP32(1, V), "loss_bwd") } },
     { ROW_STREAM, "loss", .unless = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE, .launches = 5,
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
       .keep = { KEEP(FP32(1, V), "loss_bwd"),
@@ -174,9 +174,11 @@ static const struct row loss_f[] = {
 };
 static const struct row loss_b[] = {
     { ROW_STREAM, "loss_bwd", .unless = HAS_FUSED_LOSS, .launches = 4,
+      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = LOSS_BWD(1, V) },
+    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS, .unless = HAS_LOSS_IN_PLACE,
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = NARROW(1, V) },
-    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS, .in_place = true,
-      .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
+    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE,
+      .in_place = true, .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
     { ROW_STREAM, "logit_cap_bwd", .when = HAS_LOGIT_CAP, .launches = 3,
       .read = { NARROW(4, V) }, .write = { NARROW(3, V) }, .made = NARROW(2, V) },
     { ROW_DGRAD, .part = PART_LOGITS },

@@ -125,8 +125,10 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
            flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
-           flag(!wide_logits, HAS_CAST_LOSS) | flag(fw->fused_loss, HAS_FUSED_LOSS) |
-           flag(fw->loss_in_place && !fw->fused_loss && !wide_logits,
+           flag(!wide_logits, HAS_CAST_LOSS) |
+           flag(fw->fused_loss || fw->compiled_loss, HAS_FUSED_LOSS) |
+           flag(fw->fused_loss ||
+                    (fw->loss_in_place && !fw->compiled_loss && !wide_logits),
                 HAS_LOSS_IN_PLACE) |
            flag(model_ties_head(m), HAS_TIED);
 }
@@ -143,6 +145,8 @@ static void set_widths(struct build *b)
     b->width[WIDTH_MASK] = 1;
     b->width[WIDTH_FP32] = 4;
     b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;
+    b->width[WIDTH_LOSS_BWD] =
+        narrow + (b->s->tensor > 1 ? b->s->framework->split_loss_B : 0);
 }
 
 /* Dealt out to as many ranks: to those that share a sequence, or a group's batch. */
@@ -199,6 +203,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double *e = b->sizes[module];
     e[SYM_X] = tokens * h;
     e[SYM_A] = e[SYM_X] / stream_over(b, module);
+    e[SYM_I] = s->framework->keeps_gathered ? e[SYM_X] : e[SYM_A];
     e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
     e[SYM_Q] = tokens * (double)m->q_width / t;
     e[SYM_K] = tokens * (double)m->kv_width / t;

@@ -9,7 +9,7 @@ static const struct row attention_f[] = {
       .read = { WIDE(3, A) }, .write = { NARROW(3, A) },
       .keep = { KEEP(NARROW(3, A), "value_wgrad") } },
     { ROW_STREAM, "qkv_cast", .when = HAS_AMP | HAS_FUSED_QKV, .read = { WIDE(1, A) },
-      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "qkv_wgrad") } },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, I), "qkv_wgrad") } },
     { ROW_LINEAR, .part = PART_QKV, .when = HAS_FUSED_QKV,
       .keep = { KEEP(NARROW(1, QKV), "dkey|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
                 KEEP(NARROW(1, K), "dprobs|flash_bwd", .when = HAS_ROPE,
@@ -213,12 +213,12 @@ static const struct row attention_b[] = {
 static const struct row mlp_f[] = {
     { ROW_STREAM, "mlp_cast", .when = HAS_AMP, .unless = HAS_GATE | HAS_EXPERTS,
       .read = { WIDE(1, A) }, .write = { NARROW(1, A) },
-      .keep = { KEEP(NARROW(1, A), "up_wgrad") } },
+      .keep = { KEEP(NARROW(1, I), "up_wgrad") } },
     { ROW_STREAM, "mlp_cast", .when = HAS_AMP | HAS_GATE, .unless = HAS_EXPERTS,
       .launches = 2, .read = { WIDE(2, A) }, .write = { NARROW(2, A) },
       .keep = { KEEP(NARROW(2, A), "up_wgrad") } },
     { ROW_STREAM, "mlp_cast", .when = HAS_AMP | HAS_EXPERTS, .read = { WIDE(1, A) },
-      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "router_wgrad") } },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, I), "router_wgrad") } },
     { ROW_LINEAR, .part = PART_ROUTER, .when = HAS_EXPERTS },
     { ROW_STREAM, "route", .when = HAS_EXPERTS, .launches = 4, .read = { FP32(2, R) },
       .write = { FP32(2, R) }, .keep = { KEEP(FP32(1, R), "route_bwd") } },
@@ -330,10 +330,10 @@ static const struct row mlp_b[] = {
 
 const struct row build_norm_f[] = {
     { ROW_OWNER, "norm#", PART_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
-      .write = { WIDE(1, A) }, .keep = { KEEP(NARROW(1, A), "@", .unless = HAS_AMP) } },
+      .write = { WIDE(1, A) }, .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
     { ROW_OWNER, "norm#", PART_NORM, .when = HAS_EAGER_RMS, .launches = 6,
       .read = { WIDE(2, A), FP32(4, A) }, .write = { WIDE(2, A), FP32(3, A) },
-      .keep = { KEEP(NARROW(1, A), "@", .unless = HAS_AMP) } },
+      .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
     ROW_END,
 };
 

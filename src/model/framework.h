@@ -51,6 +51,7 @@ struct framework {
     bool split_rope;        /* else: of the documents of a pack one by one */
     bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
     bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
+    bool compiled_loss;     /* the same by torch.compile, its gradient beside */
     bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that
                                  backward needs */
     bool fp8_norm;          /* norms write fp8 for the products behind them */
@@ -60,6 +61,8 @@ struct framework {
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
     double score_factor;        /* of operators on attention scores, in its place */
     double logit_bytes;         /* loss: bytes moved per logit, forward and backward */
+    double split_loss_B; /* loss over a split vocabulary: bytes per logit that its
+                                   backward makes beside the gradient */
     double flash_forward,
         flash_backward; /* rate of its fused attention over that of the
                                              GPU's file */
@@ -83,6 +86,8 @@ struct framework {
         tensor_overlap; /* backward's sums of activations beside gradients of weights */
     bool sums_each_input; /* products that share their input are modules which sum its
                              gradient one by one; else together (MODEL.md, 8.24) */
+    bool keeps_gathered;  /* sequence parallelism: products keep their input as it was
+                            gathered, and backward does not gather it again */
     double tensor_hidden_frac; /* share of all its bytes that pass within the products
                                   beside them, cut into pieces */
     bool send_overlap;         /* Megatron: stages go on while they send */

@@ -119,7 +119,7 @@ bool op_block_saves(const struct op_block *block, int32_t forward)
 {
     const struct op *op = &block->forward[forward];
     int32_t products = 0;
-    if (!is_product(op) || op->dtype == DTYPE_FP8)
+    if (!is_product(op))
         return op->kind == OP_FLASH;
     for (int32_t i = 0; i <= forward; i++)
         products += is_product(&block->forward[i]);

@@ -94,6 +94,8 @@ static struct schedule_request schedule_of(const struct scenario *s)
         .stages = p->pipeline,
         .chunks = p->virtual_stages,
         .microbatches = s->training.microbatches,
+        /* Megatron's schedules.py; not PyTorch's (pipelining/schedules.py) */
+        .all_first = p->library != LIBRARY_FSDP,
         .active = p->active_microbatches,
         .paced = p->forward_policy == FORWARD_PACED,
     };

@@ -59,8 +59,8 @@ static void interleaved(struct pass_list *l, const struct schedule_request *q,
 {
     int64_t p = q->stages, v = q->chunks, n = q->microbatches * v;
     int64_t warm = at_most(n, 2 * (p - stage - 1) + (v - 1) * p);
-    if (q->microbatches == p)
-        warm = n; /* Megatron runs all forwards first */
+    if (q->all_first && q->microbatches == p)
+        warm = n;
     for (int64_t k = 0; k < warm; k++)
         interleaved_pass(l, q, PASS_FORWARD, k);
     for (int64_t k = warm; k < n; k++) {

@@ -46,6 +46,9 @@ struct pass_list {
 struct schedule_request {
     enum schedule kind;
     int64_t stages, chunks, microbatches;
+    bool
+        all_first; /* interleaved: as many microbatches as stages run all forwards, then
+                       all backwards */
     int64_t active;                   /* of smp-interleaved; 0: no limit */
     bool paced;                       /* at most stages - i in flight on stage i */
     const int64_t (*time_ps)[PASS_N]; /* [stages], of smp-interleaved */

@@ -6,13 +6,15 @@
 #include <string.h>
 
 /* How it is split; NORMS: norms see a slice of the columns; EACH: products that share
- * their input sum its gradient one by one. */
+ * their input sum its gradient one by one; AGAIN: what a product has gathered is dropped,
+ * and gathered again for the gradient of its weight. */
 enum {
     REDUCE = 1 << 0,
     SCATTER = 1 << 1,
     COLUMNS = 1 << 2,
     NORMS = 1 << 3,
     EACH = 1 << 4,
+    AGAIN = 1 << 5,
 };
 
 enum extent {
@@ -59,11 +61,11 @@ static const struct rule rules[] = {
     { SCATTER, false, false, "logits", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, true, true, "logits_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "combine_bwd|down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { SCATTER, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { AGAIN, true, false, "up_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { SCATTER, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { AGAIN, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
@@ -102,10 +104,10 @@ static unsigned split_of(const struct builder *b, const struct op *op)
     if (share.degree == 1)
         return 0;
     if (p->sequence_parallel)
-        return SCATTER;
+        return b->fw->keeps_gathered ? SCATTER : SCATTER | AGAIN;
     if (share.stream != SHARE_SLICE)
         return b->fw->sums_each_input ? REDUCE | EACH : REDUCE;
-    return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER : COLUMNS);
+    return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
 }
 
 static double extent_B(const struct builder *b, enum extent e)

@@ -106,6 +106,16 @@ static void test_tensor_sums(void)
           M * (((2 + 5) * L + 2) * x_B + losses_B));
 }
 
+/* With sequence parallelism backward gathers gradients at out and down, and inputs of
+ * qkv and up once more where they are not kept gathered; the head's twice at most. */
+static void test_tensor_gathers(void)
+{
+    check(LLAMA_ON("megatron-2022"), "tensor=4 sequence_parallel=true", CHANNEL_TENSOR,
+          COLL_ALL_GATHER, M * (6 * L + 2) * x_B);
+    check(LLAMA_ON("torchtitan"), "tensor=4 sequence_parallel=true", CHANNEL_TENSOR,
+          COLL_ALL_GATHER, M * (4 * L + 2) * x_B);
+}
+
 static void test_pipeline(void)
 {
     check(base_text, "pipeline=4", CHANNEL_NEXT, COLL_SENDRECV, 3 * M * x_B);
@@ -379,6 +389,7 @@ void test_conserve_register(void)
     CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
     CU_add_test(s, "tensor groups exchange the residual stream", test_tensor);
     CU_add_test(s, "modules of a tensor group sum one by one", test_tensor_sums);
+    CU_add_test(s, "inputs of products are gathered once more", test_tensor_gathers);
     CU_add_test(s, "stages hand on the residual stream", test_pipeline);
     CU_add_test(s, "outputs of all microbatches", test_outputs);
     CU_add_test(s, "gradients and shards go over the wire", test_data);

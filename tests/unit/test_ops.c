@@ -675,6 +675,85 @@ static void test_fused_loss(void)
     arena_release(&a);
 }
 
+static int64_t made_by_backward_B(const struct op_block *block, const char *name)
+{
+    int64_t sum_B = 0;
+    for (int32_t i = 0; i < block->n_backward; i++)
+        for (int32_t j = 0; j < block->backward[i].n_outs; j++)
+            if (strcmp(block->backward[i].name, name) == 0)
+                sum_B += block->backward[i].outs[j].size_B;
+    return sum_B;
+}
+
+/* Compiled, the loss holds the 16-bit logits, too, and makes its gradient beside them.
+ * Over a split vocabulary one of several kernels may make more than that (8.15). */
+static void test_compiled_loss(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework fw[] = { eager, eager, eager };
+    fw[0].fused_loss = true;
+    fw[1].compiled_loss = true;
+    fw[2].split_loss_B = 4;
+    struct model m = gpt();
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab;
+    struct op_settings s = settings(OP_BF16, &fw[0]);
+    struct op_list fused_list = make(&a, &m, s);
+    s.framework = &fw[1];
+    struct op_list list = make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]),
+                    op_block_kept_B(&fused_list.blocks[2]));
+    CU_ASSERT_EQUAL(made_by_backward_B(&fused_list.blocks[2], "loss_bwd"), 0);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), logits_B);
+    s.framework = &fw[2];
+    list = make(&a, &m, s);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), logits_B);
+    s.tensor = 4;
+    list = make(&a, &m, s);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 3 * logits_B / 4);
+    arena_release(&a);
+}
+
+/* Inputs of products that stay gathered are kept whole on every rank (R5): of a layer
+ * two, of b s h. */
+static void test_keeps_gathered(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework whole = eager;
+    whole.keeps_gathered = true;
+    struct model m = gpt();
+    int64_t inputs_B = INT64_C(2) * 2 * BATCH * SEQ * m.hidden;
+    struct op_settings s = settings(OP_BF16, &eager);
+    s.tensor = 4;
+    s.sequence_parallel = true;
+    struct op_list parts = make(&a, &m, s);
+    s.framework = &whole;
+    struct op_list list = make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[1]) -
+                        op_block_kept_B(&parts.blocks[1]),
+                    inputs_B * 3 / 4);
+    arena_release(&a);
+}
+
+/* What checkpoints by operators keep does not depend on what products read (8.23). */
+static void test_saves(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct model m = gpt();
+    struct op_list wide = make(&a, &m, settings(OP_BF16, &eager));
+    struct op_list narrow = make(&a, &m, settings(OP_FP8, &eager));
+    int32_t saved[2] = { 0 };
+    for (int32_t i = 0; i < wide.blocks[1].n_forward; i++)
+        saved[0] += op_block_saves(&wide.blocks[1], i);
+    for (int32_t i = 0; i < narrow.blocks[1].n_forward; i++)
+        saved[1] += op_block_saves(&narrow.blocks[1], i);
+    CU_ASSERT_EQUAL(saved[0], 3); /* query, value, up */
+    CU_ASSERT_EQUAL(saved[1], saved[0]);
+    arena_release(&a);
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -723,5 +802,8 @@ void test_ops_register(void)
     CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
     CU_add_test(suite, "activations of several kernels", test_activations);
     CU_add_test(suite, "fused loss", test_fused_loss);
+    CU_add_test(suite, "compiled loss, split loss", test_compiled_loss);
+    CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);
+    CU_add_test(suite, "checkpoints by operators", test_saves);
     CU_add_test(suite, "refusals", test_refusals);
 }

@@ -131,10 +131,18 @@ static void test_in_flight(void)
     }
     struct arena arena;
     arena_init(&arena);
-    struct schedule_request q = { SCHEDULE_INTERLEAVED, 4, 2, 16, 0, false, NULL, 0 };
+    struct schedule_request q = {
+        .kind = SCHEDULE_INTERLEAVED, .stages = 4, .chunks = 2, .microbatches = 16
+    };
     struct pass_list *lists = make(&arena, &q);
     for (int64_t i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(schedule_in_flight(&lists[i]), 2 * (4 - i - 1) + 4 + 1);
+    q.microbatches = 4; /* as many as stages: PyTorch's, and Megatron's */
+    lists = make(&arena, &q);
+    CU_ASSERT_EQUAL(schedule_in_flight(&lists[3]), 4 + 1);
+    q.all_first = true;
+    lists = make(&arena, &q);
+    CU_ASSERT_EQUAL(schedule_in_flight(&lists[3]), 8);
     arena_release(&arena);
 }
 
