@@ -215,6 +215,28 @@ static void take_optimizer(struct taking *t, const struct launch_row *row,
     launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
 }
 
+/* from_pretrained's attn_implementation. PyTorch's own attention is fused as
+ * flash-attention is, where it has no mask. */
+static void take_attention(struct taking *t, const struct launch_row *row,
+                           const struct python_item *it)
+{
+    static const char *const words[][2] = {
+        { "flash_attention_2", "flash" },
+        { "flash_attention_3", "flash" },
+        { "sdpa", "flash" },
+        { "eager", "unfused" },
+    };
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(text, words[i][0]) != 0)
+            continue;
+        launch_set(t, row->pointer, json_string(words[i][1]), it);
+        return;
+    }
+    if (it->value->kind != PYTHON_NONE)
+        launch_doubt_item(t, row->pointer, it, "attention that is simulated");
+}
+
 /* The version in "…/pytorch-training:1.13.1-gpu-py39": digits and dots. */
 static void take_image(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
@@ -325,6 +347,7 @@ const struct launch_row launch_hyperparameters[] = {
     { "gradient_checkpointing",      "/training/activation_checkpointing", take_checkpointing },
     { "activation_checkpointing",    "/training/activation_checkpointing", take_checkpointing },
     { "optim",                       "/training/optimizer", take_optimizer },
+    { "attn_implementation",         "/training/attention", take_attention },
     { "max_steps",                   "/training/steps", take_positive },
     { "num_train_epochs",            "/training/epochs", take_positive },
     { "epochs",                      "/training/epochs", take_positive },

@@ -66,6 +66,23 @@ static void print_python(FILE *out, const json_t *v, int indent)
     }
 }
 
+static void put_whole(json_t *object, const char *key, int64_t value)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *object, const char *key, const char *value)
+{
+    json_object_set_new(object, key, json_string(value));
+}
+
+static const char *precision_word(enum op_precision p, const char *bf16,
+                                  const char *fp16, const char *other)
+{
+    enum dtype t = op_compute_dtype(p);
+    return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
+}
+
 /* --- SageMaker -------------------------------------------------------------------- */
 
 /* What starts the script; SMP's plans carry their dictionary in the scenario. */
@@ -119,6 +136,73 @@ static void print_channel(FILE *out, const struct storage *st)
                      "distribution=\"ShardedByS3Key\"))\n");
 }
 
+/* What the script's own batch is cut into by SMP's dictionary. */
+static int64_t dictionary_parts(const json_t *scenario)
+{
+    json_int_t parts = 1;
+    json_error_t error;
+    json_t *d = json_object_get(scenario, "distribution");
+    if (!d || json_unpack_ex(d, &error, 0, "{s:{s:{s:{s:I}}}}", "smdistributed",
+                             "modelparallel", "parameters", "microbatches", &parts) < 0)
+        return 1;
+    return parts;
+}
+
+/* The Trainer's "fsdp" of a plan; NULL: it has no words for it. Hybrid is over the GPUs
+ * of an instance. */
+static const char *trainer_fsdp(const struct space_point *p)
+{
+    bool full = p->v[SPACE_SHARDING] == SHARDING_FULL;
+    int64_t degree = p->v[SPACE_DEGREE];
+    if (space_stacks[p->v[SPACE_LIBRARY]].library != LIBRARY_FSDP ||
+        p->v[SPACE_PIPELINE] > 1 || p->v[SPACE_OFFLOAD] ||
+        (degree && degree != p->v[SPACE_GPUS]))
+        return NULL;
+    if (degree)
+        return full ? "hybrid_shard auto_wrap" : "hybrid_shard_zero2 auto_wrap";
+    return full ? "full_shard auto_wrap" : "shard_grad_op auto_wrap";
+}
+
+/* In the Trainer's names, so that the script can be read back. */
+static void print_hyperparameters(FILE *out, const struct plan_job *job,
+                                  const struct space_point *p, const json_t *scenario)
+{
+    const struct space_stack *stack = &space_stacks[p->v[SPACE_LIBRARY]];
+    const json_t *steps =
+        json_object_get(json_object_get(scenario, "training"), "steps");
+    const char *cast = precision_word(job->space.precision, "bf16", "fp16", NULL);
+    json_t *h = json_object();
+    put_text(h, "model_name_or_path", job->model.name);
+    put_whole(h, "max_seq_length", job->space.sequence);
+    put_whole(h, "per_device_train_batch_size",
+              p->v[SPACE_MICRO] * dictionary_parts(scenario));
+    put_whole(h, "gradient_accumulation_steps",
+              stack->dialect == DIALECT_WORDS ? p->pieces : p->accumulation);
+    json_object_set_new(h, "gradient_checkpointing",
+                        json_boolean(p->v[SPACE_CHECKPOINTING] > 0));
+    if (trainer_fsdp(p))
+        put_text(h, "fsdp", trainer_fsdp(p));
+    if (cast && (trainer_fsdp(p) || op_is_autocast(job->space.precision)))
+        json_object_set_new(h, cast, json_true());
+    if (job->space.attention == OP_ATTENTION_FLASH)
+        put_text(h, "attn_implementation", "flash_attention_2");
+    if (json_is_integer(steps))
+        put_whole(h, "max_steps", json_integer_value(steps));
+    if (job->beyond.input.workers > 0)
+        put_whole(h, "dataloader_num_workers", job->beyond.input.workers);
+    fprintf(out, "    hyperparameters=");
+    print_python(out, h, 4);
+    fprintf(out, ",  # %lld sequences a step\n", (long long)job->space.global_batch);
+    json_decref(h);
+}
+
+/* Whether it needs PyTorch 2: SMP v2, and FSDP as it is simulated. SMP v1's and SMDDP's
+ * containers end with 1.13 and 2.0. */
+static bool new_torch(const struct space_stack *stack)
+{
+    return stack->dialect == DIALECT_SMP2 || stack->library == LIBRARY_FSDP;
+}
+
 static void emit_sagemaker(FILE *out, const struct plan_job *job,
                            const struct plan_entry *e, const json_t *scenario)
 {
@@ -126,8 +210,6 @@ static void emit_sagemaker(FILE *out, const struct plan_job *job,
     const struct space_stack *stack = &space_stacks[p->v[SPACE_LIBRARY]];
     const char *instance = job->space.instances[p->v[SPACE_INSTANCE]].name;
     json_t *d = distribution(stack, p, scenario);
-    json_t *training = json_object_get(scenario, "training");
-    const char *recompute = p->v[SPACE_CHECKPOINTING] ? "True" : "False";
     fprintf(out, "from sagemaker.pytorch import PyTorch\n\ndistribution = ");
     print_python(out, d, 0);
     fprintf(out,
@@ -135,28 +217,15 @@ static void emit_sagemaker(FILE *out, const struct plan_job *job,
             "    framework_version=\"%s\",\n    py_version=\"%s\",\n"
             "    instance_type=\"%s%s\",\n    instance_count=%lld,\n"
             "    distribution=distribution,\n",
-            stack->dialect == DIALECT_SMP2 ? "2.2.0" : "1.13.1",
-            stack->dialect == DIALECT_SMP2 ? "py310" : "py39",
+            new_torch(stack) ? "2.2.0" : "1.13.1", new_torch(stack) ? "py310" : "py39",
             strncmp(instance, "ml.", 3) == 0 ? "" : "ml.", instance,
             (long long)p->v[SPACE_COUNT]);
     print_around(out, &job->beyond);
-    fprintf(
-        out,
-        "    hyperparameters={\n"
-        "        \"micro_batch_size\": %lld,\n"
-        "        \"gradient_accumulation_steps\": %lld,\n"
-        "        \"global_batch_size\": %lld,\n"
-        "        \"activation_checkpointing\": %s,\n",
-        (long long)p->v[SPACE_MICRO],
-        (long long)(stack->dialect == DIALECT_WORDS ? p->pieces : p->accumulation),
-        (long long)json_integer_value(json_object_get(training, "global_batch_size")),
-        recompute);
-    if (job->beyond.input.workers > 0)
-        fprintf(out, "        \"dataloader_num_workers\": %lld,\n",
-                (long long)job->beyond.input.workers);
-    fprintf(out, "    },\n)\n");
+    print_hyperparameters(out, job, p, scenario);
+    fprintf(out, ")\n");
     print_channel(out, &job->beyond.storage);
-    if (stack->dialect == DIALECT_WORDS && stack->library != LIBRARY_DDP)
+    if (stack->dialect == DIALECT_WORDS && stack->library != LIBRARY_DDP &&
+        !trainer_fsdp(p))
         fprintf(out, "# %s itself is set up by train.py (--emit %s)\n", stack->name,
                 stack->name);
     json_decref(d);
@@ -167,13 +236,6 @@ static void emit_sagemaker(FILE *out, const struct plan_job *job,
 static void option(FILE *out, const char *name, int64_t value)
 {
     fprintf(out, "%s %lld \\\n", name, (long long)value);
-}
-
-static const char *precision_word(enum op_precision p, const char *bf16,
-                                  const char *fp16, const char *other)
-{
-    enum dtype t = op_compute_dtype(p);
-    return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
 }
 
 /* Whether the stack that the plan was made for gathers updated parameters beside
