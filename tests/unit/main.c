@@ -12,12 +12,12 @@
     X(names) X(units) X(file) \
     X(cfg) X(csv) \
     X(hardware) X(net) X(import) \
-    X(model) X(families) X(ops) \
+    X(model) X(families) X(ops) X(fused) \
     X(layout) X(partition) X(distribution) X(scenario) X(launch) X(deepspeed) \
     X(kernel) \
     X(sim) X(flow) \
     X(collective) X(nccl) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
-    X(schedule) X(steady) X(simulate) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
+    X(schedule) X(steady) X(simulate) X(stages) X(overlap) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(compare) \
     X(input) X(job) X(uncertainty) \
     X(expr) X(mapping) X(cases) X(stats) X(trust) \

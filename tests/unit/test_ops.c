@@ -1,111 +1,11 @@
 /* Operator lists against the byte and FLOP tables they were made from (MODEL.md,
  * "Operator lists"): A = tokens x hidden, S = heads x s x s x batch, W = hidden^2. */
-#include "model/ops.h"
+#include "op_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>
 
 void test_ops_register(void);
-
-enum { H = 1024, HEADS = 16, BATCH = 4, SEQ = 128 };
-
-static const struct framework eager = {
-    .name = "eager", .fused_bias = true, .fused_norm = true, .logit_bytes = 24
-};
-static const struct framework old_eager = { .name = "old",
-                                            .fused_bias = true,
-                                            .fused_norm = true,
-                                            .keeps_softmax_input = true,
-                                            .logit_bytes = 24 };
-static const struct framework fused = { .name = "fused",
-                                        .fused_norm = true,
-                                        .fused_qkv = true,
-                                        .fused_softmax = true,
-                                        .fused_bias = true,
-                                        .fused_dropout_add = true,
-                                        .logit_bytes = 24 };
-
-static const struct model bert = {
-    .arch = MODEL_ENCODER,
-    .head = MODEL_HEAD_MASKED_LM,
-    .layers = 24,
-    .hidden = H,
-    .heads = HEADS,
-    .kv_heads = HEADS,
-    .head_dim = H / HEADS,
-    .ffn = 4 * H,
-    .q_width = H,
-    .kv_width = H,
-    .vocab = 30522,
-    .positions = 512,
-    .type_vocab = 2,
-    .post_norm = true,
-    .tied_embeddings = true,
-    .qkv_bias = true,
-    .out_bias = true,
-    .mlp_bias = true,
-    .embedding_norm = true,
-    .pooler = true,
-    .attention_dropout = true,
-    .hidden_dropout = true,
-};
-
-static struct model gpt(void)
-{
-    struct model m = bert;
-    m.arch = MODEL_DECODER;
-    m.head = MODEL_HEAD_CAUSAL_LM;
-    m.vocab = 51200;
-    m.positions = 2048;
-    m.type_vocab = 0;
-    m.post_norm = m.embedding_norm = m.pooler = false;
-    m.final_norm = true;
-    return m;
-}
-
-static struct model llama(int64_t kv_heads, int64_t ffn)
-{
-    struct model m = gpt();
-    m.kv_heads = kv_heads;
-    m.kv_width = kv_heads * m.head_dim;
-    m.ffn = ffn;
-    m.positions = 0;
-    m.rms_norm = m.gated_mlp = m.rotary = true;
-    m.tied_embeddings = m.qkv_bias = m.out_bias = m.mlp_bias = false;
-    m.attention_dropout = m.hidden_dropout = false;
-    return m;
-}
-
-static struct op_settings settings(enum op_precision p, const struct framework *fw)
-{
-    return (struct op_settings) {
-        .batch = BATCH, .sequence = SEQ, .precision = p, .framework = fw, .tensor = 1
-    };
-}
-
-static struct op_list make(struct arena *a, const struct model *m, struct op_settings s)
-{
-    struct op_list list = { 0 };
-    struct err err = { 0 };
-    CU_ASSERT_EQUAL(op_list_make(&list, a, m, &s, &err), 0);
-    CU_ASSERT_STRING_EQUAL(err.text, "");
-    return list;
-}
-
-struct sums {
-    double flops, read_B, write_B;
-};
-
-static struct sums sum(const struct op *ops, int32_t n)
-{
-    struct sums t = { 0 };
-    for (int32_t i = 0; i < n; i++) {
-        t.flops += ops[i].flops;
-        t.read_B += ops[i].read_B;
-        t.write_B += ops[i].write_B;
-    }
-    return t;
-}
 
 /* Coefficients of A, S and W. */
 struct abc {
@@ -130,7 +30,7 @@ struct table {
 static const struct table tables[] = {
     { "T1",
       OP_FP16,
-      &old_eager,
+      &op_old_eager,
       false,
       { 56, 10, 24 },
       { 50, 11, 0 },
@@ -139,7 +39,7 @@ static const struct table tables[] = {
       { 34, 7, 0 } },
     { "T1 torch > 1.10",
       OP_BF16,
-      &eager,
+      &op_eager,
       false,
       { 56, 10, 24 },
       { 50, 11, 0 },
@@ -148,7 +48,7 @@ static const struct table tables[] = {
       { 34, 5, 0 } },
     { "T1 fp32",
       OP_FP32,
-      &old_eager,
+      &op_old_eager,
       false,
       { 112, 20, 48 },
       { 98, 21, 0 },
@@ -157,7 +57,7 @@ static const struct table tables[] = {
       { 66, 13, 0 } },
     { "T1 tf32",
       OP_TF32,
-      &eager,
+      &op_eager,
       false,
       { 112, 20, 48 },
       { 98, 21, 0 },
@@ -166,7 +66,7 @@ static const struct table tables[] = {
       { 66, 9, 0 } },
     { "T2",
       OP_AMP_FP16,
-      &old_eager,
+      &op_old_eager,
       false,
       { 80, 18, 72 },
       { 66, 19, 24 },
@@ -175,7 +75,7 @@ static const struct table tables[] = {
       { 42, 11, 0 } },
     { "T2 torch > 1.10",
       OP_AMP_BF16,
-      &eager,
+      &op_eager,
       false,
       { 80, 18, 72 },
       { 66, 19, 24 },
@@ -184,7 +84,7 @@ static const struct table tables[] = {
       { 42, 7, 0 } },
     { "T3",
       OP_FP16,
-      &fused,
+      &op_fused,
       true,
       { 42, 6, 24 },
       { 40, 7, 0 },
@@ -197,11 +97,11 @@ static void check_table(const struct table *t)
 {
     struct arena a;
     arena_init(&a);
-    struct model m = t->gpt ? gpt() : bert;
-    struct op_list list = make(&a, &m, settings(t->precision, t->framework));
+    struct model m = t->gpt ? op_gpt() : op_bert;
+    struct op_list list = op_make(&a, &m, op_settings_of(t->precision, t->framework));
     const struct op_block *layer = &list.blocks[1];
-    struct sums f = sum(layer->forward, layer->n_forward);
-    struct sums b = sum(layer->backward, layer->n_backward);
+    struct op_sums f = op_sum(layer->forward, layer->n_forward);
+    struct op_sums b = op_sum(layer->backward, layer->n_backward);
     double tokens = (double)BATCH * SEQ;
     double flops = 24 * tokens * H * H + 4.0 * SEQ * tokens * H;
     CU_ASSERT_EQUAL(f.flops, flops);
@@ -226,14 +126,15 @@ static void check_biases(bool by_activation, double elements)
 {
     struct arena a;
     arena_init(&a);
-    struct framework fw = eager;
-    struct op_list with = make(&a, &bert, settings(OP_FP16, &fw));
-    struct framework apart = eager;
+    struct framework fw = op_eager;
+    struct op_list with = op_make(&a, &op_bert, op_settings_of(OP_FP16, &fw));
+    struct framework apart = op_eager;
     apart.fused_bias = false;
     apart.fused_bias_gelu = by_activation;
-    struct op_list without = make(&a, &bert, settings(OP_FP16, &apart));
+    struct op_list without = op_make(&a, &op_bert, op_settings_of(OP_FP16, &apart));
     const struct op_block *l = &with.blocks[1], *m = &without.blocks[1];
-    struct sums f = sum(l->forward, l->n_forward), g = sum(m->forward, m->n_forward);
+    struct op_sums f = op_sum(l->forward, l->n_forward),
+                   g = op_sum(m->forward, m->n_forward);
     double bytes = 2.0 * elements * BATCH * SEQ * H;
     CU_ASSERT_EQUAL(g.read_B - f.read_B, bytes);
     CU_ASSERT_EQUAL(g.write_B - f.write_B, bytes);
@@ -253,13 +154,13 @@ static void check_llama(int64_t kv_heads, int64_t ffn)
 {
     struct arena a;
     arena_init(&a);
-    struct model m = llama(kv_heads, ffn);
-    struct op_settings s = settings(OP_BF16, &eager);
+    struct model m = op_llama(kv_heads, ffn);
+    struct op_settings s = op_settings_of(OP_BF16, &op_eager);
     s.attention = OP_ATTENTION_FLASH;
-    struct op_list list = make(&a, &m, s);
+    struct op_list list = op_make(&a, &m, s);
     const struct op_block *layer = &list.blocks[1];
-    struct sums f = sum(layer->forward, layer->n_forward);
-    struct sums b = sum(layer->backward, layer->n_backward);
+    struct op_sums f = op_sum(layer->forward, layer->n_forward);
+    struct op_sums b = op_sum(layer->backward, layer->n_backward);
     double g = (double)kv_heads / HEADS, c = (double)ffn / H, h = H;
     double tokens = (double)BATCH * SEQ, big = tokens * h, w = h * h;
     double lse = 4 * tokens * HEADS;
@@ -290,17 +191,17 @@ static void test_llama(void)
 static void test_tensor_degrees(void)
 {
     double big = (double)BATCH * SEQ * H, scores = (double)HEADS * SEQ * SEQ * BATCH;
-    struct model m = gpt();
+    struct model m = op_gpt();
     for (int64_t t = 1; t <= 16; t *= 2) {
         for (int flash = 0; flash < 2; flash++) {
             for (int sp = 0; sp < 2; sp++) {
                 struct arena a;
                 arena_init(&a);
-                struct op_settings s = settings(OP_FP16, &fused);
+                struct op_settings s = op_settings_of(OP_FP16, &op_fused);
                 s.tensor = t;
                 s.sequence_parallel = sp;
                 s.attention = flash ? OP_ATTENTION_FLASH : OP_ATTENTION_FUSED_SOFTMAX;
-                struct op_list list = make(&a, &m, s);
+                struct op_list list = op_make(&a, &m, s);
                 double n = (double)t;
                 double core = (flash ? 4.0 * BATCH * SEQ * HEADS : 5 * scores) / n;
                 double kept = big * (sp ? 34 / n : 10 + 24 / n) + core;
@@ -316,13 +217,13 @@ static void test_tensor_traffic(void)
 {
     struct arena a;
     arena_init(&a);
-    struct model m = gpt();
-    struct op_settings s = settings(OP_FP16, &fused);
+    struct model m = op_gpt();
+    struct op_settings s = op_settings_of(OP_FP16, &op_fused);
     s.tensor = 4;
-    struct op_list list = make(&a, &m, s);
+    struct op_list list = op_make(&a, &m, s);
     const struct op_block *layer = &list.blocks[1];
-    struct sums f = sum(layer->forward, layer->n_forward);
-    struct sums b = sum(layer->backward, layer->n_backward);
+    struct op_sums f = op_sum(layer->forward, layer->n_forward);
+    struct op_sums b = op_sum(layer->backward, layer->n_backward);
     double t = 4, big = (double)BATCH * SEQ * H, w = (double)H * H;
     double scores = (double)HEADS * SEQ * SEQ * BATCH,
            flops = 24 * big * H + 4 * SEQ * big;
@@ -365,10 +266,10 @@ static void check_block(const struct op_block *block)
 
 static struct model variant(int i)
 {
-    struct model m = gpt();
+    struct model m = op_gpt();
     switch (i) {
     case 1:
-        return llama(4, 2816);
+        return op_llama(4, 2816);
     case 2:
         m.parallel_residual = m.fused_qkv = m.rotary = true;
         break;
@@ -378,7 +279,7 @@ static struct model variant(int i)
         m.head_bias = true;
         break;
     case 4:
-        m = llama(4, 2816);
+        m = op_llama(4, 2816);
         m.experts = 8;
         m.experts_per_token = 2;
         break;
@@ -390,7 +291,7 @@ static struct model variant(int i)
         m.positions = 0;
         break;
     case 6:
-        return bert;
+        return op_bert;
     }
     return m;
 }
@@ -401,13 +302,13 @@ enum { VARIANTS = 7 };
  * whose parts fit together. */
 static void test_all(void)
 {
-    const struct framework *frameworks[] = { &eager, &old_eager, &fused };
+    const struct framework *frameworks[] = { &op_eager, &op_old_eager, &op_fused };
     for (int i = 0; i < VARIANTS * OP_PRECISION_N * 3 * 3 * 6; i++) {
         int n = i;
         struct model m = variant(n % VARIANTS);
         n /= VARIANTS;
         struct op_settings s =
-            settings((enum op_precision)(n % OP_PRECISION_N), &eager);
+            op_settings_of((enum op_precision)(n % OP_PRECISION_N), &op_eager);
         n /= OP_PRECISION_N;
         s.attention = (enum op_attention)(n % 3);
         s.framework = frameworks[n / 3 % 3];
@@ -419,7 +320,7 @@ static void test_all(void)
         s.sequence_parallel = i % 6 == 0;
         struct arena a;
         arena_init(&a);
-        struct op_list list = make(&a, &m, s);
+        struct op_list list = op_make(&a, &m, s);
         for (int32_t j = 0; j < list.n_blocks; j++)
             check_block(&list.blocks[j]);
         CU_ASSERT_TRUE(op_list_flops(&list, true) >=
@@ -433,8 +334,8 @@ static double traffic(const struct op_list *list)
     double sum_B = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
         const struct op_block *block = &list->blocks[i];
-        struct sums f = sum(block->forward, block->n_forward);
-        struct sums b = sum(block->backward, block->n_backward);
+        struct op_sums f = op_sum(block->forward, block->n_forward);
+        struct op_sums b = op_sum(block->backward, block->n_backward);
         sum_B += (double)block->repeat * (f.read_B + f.write_B + b.read_B + b.write_B);
     }
     return sum_B;
@@ -449,14 +350,14 @@ static void test_monotone(void)
         for (int64_t x = 1; x <= 4; x *= 2) {
             struct arena a;
             arena_init(&a);
-            struct op_settings s = settings(OP_BF16, &eager), parallel;
+            struct op_settings s = op_settings_of(OP_BF16, &op_eager), parallel;
             s.batch = x;
             s.sequence = 64 * x;
             s.vocab_padding = 128;
-            parallel = settings(OP_BF16, &eager);
+            parallel = op_settings_of(OP_BF16, &op_eager);
             parallel.vocab_padding = 128;
             parallel.tensor = x;
-            struct op_list one = make(&a, &m, s), two = make(&a, &m, parallel);
+            struct op_list one = op_make(&a, &m, s), two = op_make(&a, &m, parallel);
             double f = op_list_flops(&one, false),
                    k = (double)op_block_kept_B(&one.blocks[1]);
             CU_ASSERT_TRUE(f > flops && traffic(&one) > bytes && k > kept);
@@ -477,240 +378,15 @@ static void test_predicted(void)
 {
     struct arena a;
     arena_init(&a);
-    struct op_settings s = settings(OP_FP16, &eager);
-    struct op_list all = make(&a, &bert, s);
+    struct op_settings s = op_settings_of(OP_FP16, &op_eager);
+    struct op_list all = op_make(&a, &op_bert, s);
     s.predicted = SEQ / 4;
-    struct op_list some = make(&a, &bert, s);
-    struct sums f = sum(all.blocks[2].forward, all.blocks[2].n_forward);
-    struct sums g = sum(some.blocks[2].forward, some.blocks[2].n_forward);
+    struct op_list some = op_make(&a, &op_bert, s);
+    struct op_sums f = op_sum(all.blocks[2].forward, all.blocks[2].n_forward);
+    struct op_sums g = op_sum(some.blocks[2].forward, some.blocks[2].n_forward);
     CU_ASSERT_EQUAL(f.flops, 4 * g.flops);
     CU_ASSERT_EQUAL(f.flops, 2.0 * BATCH * SEQ * H * (H + 30522));
     CU_ASSERT_EQUAL(op_list_parameters(&all), op_list_parameters(&some));
-    arena_release(&a);
-}
-
-/* Bytes of the operators whose names end so. */
-static double ending_B(const struct op *ops, int32_t n, const char *ending)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < n; i++) {
-        size_t length = strlen(ops[i].name), tail = strlen(ending);
-        if (length >= tail && strcmp(ops[i].name + length - tail, ending) == 0)
-            sum += ops[i].read_B + ops[i].write_B;
-    }
-    return sum;
-}
-
-/* Casts around fp8 products (MODEL.md, 8.18) and what fp8 inputs keep. */
-static void test_fp8(void)
-{
-    struct arena a;
-    arena_init(&a);
-    struct framework plain = fused, merged = fused;
-    merged.fp8_norm = merged.fp8_weights_kept = true;
-    struct model m = gpt();
-    struct op_settings s = settings(OP_FP8, &plain), wide = settings(OP_BF16, &plain);
-    double big = (double)BATCH * SEQ * H, w = (double)H * H;
-    s.attention = wide.attention = OP_ATTENTION_FLASH;
-    struct op_list apart = make(&a, &m, s), half = make(&a, &m, wide);
-    s.framework = &merged;
-    struct op_list together = make(&a, &m, s);
-    const struct op_block *x = &apart.blocks[1], *y = &together.blocks[1];
-    /* inputs A + A + A + 4A, gradients 3A + A + 4A + A: read 2 B, write twice 1 B */
-    CU_ASSERT_EQUAL(ending_B(x->forward, x->n_forward, "_input_fp8"), 4 * 7 * big);
-    CU_ASSERT_EQUAL(ending_B(x->forward, x->n_forward, "_weight_fp8"), 4 * 12 * w);
-    CU_ASSERT_EQUAL(ending_B(x->backward, x->n_backward, "_grad_fp8"), 4 * 9 * big);
-    CU_ASSERT_EQUAL(ending_B(y->forward, y->n_forward, "_input_fp8"), 4 * 5 * big);
-    CU_ASSERT_EQUAL(ending_B(y->forward, y->n_forward, "_weight_fp8"), 0);
-    CU_ASSERT_EQUAL(ending_B(y->backward, y->n_backward, "_input_transpose"), 4 * big);
-    /* inputs of the four products in 8 bits; attention keeps the context in 16 too */
-    double saved =
-        (double)op_block_kept_B(&half.blocks[1]) - (double)op_block_kept_B(x);
-    CU_ASSERT_EQUAL(saved, (1 + 1 + 4) * big - big);
-    /* the head's product is no fp8 one */
-    const struct op_block *head = &apart.blocks[2];
-    CU_ASSERT_EQUAL(ending_B(head->forward, head->n_forward, "_fp8"), 0);
-    CU_ASSERT_EQUAL(op_block_kept_B(head), op_block_kept_B(&half.blocks[2]));
-    arena_release(&a);
-}
-
-/* Kernels of a block, but for products. */
-static int64_t launches(const struct op_block *block)
-{
-    int64_t n = 0;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        n += block->forward[i].launches;
-    for (int32_t i = 0; i < block->n_backward; i++)
-        n += block->backward[i].launches;
-    return n;
-}
-
-/* An activation with its gate in one kernel (MODEL.md, 8.19): reads both, writes their
- * product, and keeps nothing between. */
-static void test_fused_gate(void)
-{
-    struct arena a;
-    arena_init(&a);
-    struct framework one = eager;
-    one.fused_gate = true;
-    struct model m = llama(HEADS, 3 * H);
-    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
-    struct op_list fused_list = make(&a, &m, settings(OP_BF16, &one));
-    const struct op_block *x = &apart.blocks[1], *y = &fused_list.blocks[1];
-    double inside = 3.0 * BATCH * SEQ * H;
-    struct sums f = sum(x->forward, x->n_forward), b = sum(x->backward, x->n_backward);
-    struct sums g = sum(y->forward, y->n_forward), c = sum(y->backward, y->n_backward);
-    CU_ASSERT_EQUAL(f.read_B + f.write_B - g.read_B - g.write_B, 4 * inside);
-    CU_ASSERT_EQUAL(b.read_B + b.write_B - c.read_B - c.write_B, 6 * inside);
-    CU_ASSERT_EQUAL((double)(op_block_kept_B(x) - op_block_kept_B(y)), 2 * inside);
-    CU_ASSERT_EQUAL(f.flops, g.flops);
-    arena_release(&a);
-}
-
-/* Rotary embeddings in one kernel each way read and write queries and keys once; the
- * eager chains of 10 and 18 kernels move 10 and 15 times as much, and keep the same. */
-static void test_fused_rope(void)
-{
-    struct arena a;
-    arena_init(&a);
-    struct framework one = eager;
-    one.fused_rope = true;
-    struct model m = llama(HEADS / 4, 3 * H);
-    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
-    struct op_list fused_list = make(&a, &m, settings(OP_BF16, &one));
-    const struct op_block *x = &apart.blocks[1], *y = &fused_list.blocks[1];
-    double both = 1.25 * 2 * BATCH * SEQ * H; /* bytes of q and k */
-    struct sums f = sum(x->forward, x->n_forward), b = sum(x->backward, x->n_backward);
-    struct sums g = sum(y->forward, y->n_forward), c = sum(y->backward, y->n_backward);
-    CU_ASSERT_EQUAL(f.read_B - g.read_B, 4.5 * both);
-    CU_ASSERT_EQUAL(f.write_B - g.write_B, 3.5 * both);
-    CU_ASSERT_EQUAL(b.read_B - c.read_B, 6.5 * both);
-    CU_ASSERT_EQUAL(b.write_B - c.write_B, 6.5 * both);
-    CU_ASSERT_EQUAL(launches(x) - launches(y), 10 + 18 - 1 - 1);
-    CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(y));
-
-    struct framework split = eager; /* documents one by one: two copies more each way */
-    split.split_rope = true;
-    struct op_list split_list = make(&a, &m, settings(OP_BF16, &split));
-    const struct op_block *z = &split_list.blocks[1];
-    g = sum(z->forward, z->n_forward), c = sum(z->backward, z->n_backward);
-    CU_ASSERT_EQUAL(g.read_B - f.read_B, 2 * both);
-    CU_ASSERT_EQUAL(g.write_B - f.write_B, 2 * both);
-    CU_ASSERT_EQUAL(c.read_B - b.read_B, 2 * both);
-    CU_ASSERT_EQUAL(c.write_B - b.write_B, 2 * both);
-    CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(z));
-    arena_release(&a);
-}
-
-/* Activations that eager code computes step by step (MODEL.md, 8.21): kernels, bytes
- * and kept tensors over those of one kernel, in elements of the MLP's inside. */
-static void test_activations(void)
-{
-    static const struct {
-        enum model_activation which;
-        int64_t more_launches;
-        double read, written, kept;
-    } cases[] = {
-        { MODEL_ACTIVATION_KERNEL, 0, 0, 0, 0 },
-        { MODEL_ACTIVATION_GELU_NEW, 17, 24, 17, 3 },
-        { MODEL_ACTIVATION_GELU_FAST, 20, 32, 20, 6 },
-        { MODEL_ACTIVATION_SQUARED_RELU, 4, 5, 4, 0 },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct arena a;
-        arena_init(&a);
-        struct framework one = eager;
-        one.fused_activation = true;
-        struct model m = gpt();
-        m.activation = cases[i].which;
-        struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
-        struct op_list single = make(&a, &m, settings(OP_BF16, &one));
-        const struct op_block *x = &apart.blocks[1], *y = &single.blocks[1];
-        double inside = 2.0 * BATCH * SEQ * (double)m.ffn;
-        struct sums f = sum(x->forward, x->n_forward);
-        struct sums g = sum(y->forward, y->n_forward);
-        struct sums b = sum(x->backward, x->n_backward);
-        struct sums c = sum(y->backward, y->n_backward);
-        CU_ASSERT_EQUAL(launches(x) - launches(y), cases[i].more_launches);
-        CU_ASSERT_EQUAL(f.read_B + b.read_B - g.read_B - c.read_B,
-                        cases[i].read * inside);
-        CU_ASSERT_EQUAL(f.write_B + b.write_B - g.write_B - c.write_B,
-                        cases[i].written * inside);
-        CU_ASSERT_EQUAL((double)(op_block_kept_B(x) - op_block_kept_B(y)),
-                        cases[i].kept * inside);
-        arena_release(&a);
-    }
-}
-
-/* A fused loss (MODEL.md, 8.15) holds the 16-bit logits alone: no copy in fp32, and its
- * gradient in their place. */
-static void test_fused_loss(void)
-{
-    struct arena a;
-    arena_init(&a);
-    struct framework in_place = eager;
-    in_place.fused_loss = true;
-    struct model m = gpt();
-    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab, held_B = 0, eager_B = 0;
-    struct op_list list = make(&a, &m, settings(OP_BF16, &in_place));
-    struct op_list apart = make(&a, &m, settings(OP_BF16, &eager));
-    const struct op_block *head = &list.blocks[2], *other = &apart.blocks[2];
-    for (int32_t i = 0; i < head->n_forward; i++)
-        for (int32_t j = 0; j < head->forward[i].n_outs; j++)
-            if (head->forward[i].outs[j].size_B >= logits_B / 2)
-                held_B += head->forward[i].outs[j].size_B;
-    for (int32_t i = 0; i < head->n_backward; i++)
-        for (int32_t j = 0; j < head->backward[i].n_outs; j++)
-            CU_ASSERT(head->backward[i].outs[j].size_B < logits_B / 2);
-    CU_ASSERT_EQUAL(held_B, logits_B);
-    for (int32_t i = 0; i < other->n_forward; i++)
-        for (int32_t j = 0; j < other->forward[i].n_outs; j++)
-            eager_B += other->forward[i].outs[j].size_B;
-    CU_ASSERT(eager_B >= 5 * logits_B);
-    struct framework on_copy = eager;
-    on_copy.loss_in_place = true; /* one fp32 copy: the softmax, then the gradient */
-    list = make(&a, &m, settings(OP_BF16, &on_copy));
-    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) + 3 * logits_B,
-                    op_block_kept_B(other));
-    arena_release(&a);
-}
-
-static int64_t made_by_backward_B(const struct op_block *block, const char *name)
-{
-    int64_t sum_B = 0;
-    for (int32_t i = 0; i < block->n_backward; i++)
-        for (int32_t j = 0; j < block->backward[i].n_outs; j++)
-            if (strcmp(block->backward[i].name, name) == 0)
-                sum_B += block->backward[i].outs[j].size_B;
-    return sum_B;
-}
-
-/* Compiled, the loss holds the 16-bit logits, too, and makes its gradient beside them.
- * Over a split vocabulary one of several kernels may make more than that (8.15). */
-static void test_compiled_loss(void)
-{
-    struct arena a;
-    arena_init(&a);
-    struct framework fw[] = { eager, eager, eager };
-    fw[0].fused_loss = true;
-    fw[1].compiled_loss = true;
-    fw[2].split_loss_B = 4;
-    struct model m = gpt();
-    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab;
-    struct op_settings s = settings(OP_BF16, &fw[0]);
-    struct op_list fused_list = make(&a, &m, s);
-    s.framework = &fw[1];
-    struct op_list list = make(&a, &m, s);
-    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]),
-                    op_block_kept_B(&fused_list.blocks[2]));
-    CU_ASSERT_EQUAL(made_by_backward_B(&fused_list.blocks[2], "loss_bwd"), 0);
-    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), logits_B);
-    s.framework = &fw[2];
-    list = make(&a, &m, s);
-    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), logits_B);
-    s.tensor = 4;
-    list = make(&a, &m, s);
-    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 3 * logits_B / 4);
     arena_release(&a);
 }
 
@@ -720,16 +396,16 @@ static void test_keeps_gathered(void)
 {
     struct arena a;
     arena_init(&a);
-    struct framework whole = eager;
+    struct framework whole = op_eager;
     whole.keeps_gathered = true;
-    struct model m = gpt();
+    struct model m = op_gpt();
     int64_t inputs_B = INT64_C(2) * 2 * BATCH * SEQ * m.hidden;
-    struct op_settings s = settings(OP_BF16, &eager);
+    struct op_settings s = op_settings_of(OP_BF16, &op_eager);
     s.tensor = 4;
     s.sequence_parallel = true;
-    struct op_list parts = make(&a, &m, s);
+    struct op_list parts = op_make(&a, &m, s);
     s.framework = &whole;
-    struct op_list list = make(&a, &m, s);
+    struct op_list list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[1]) -
                         op_block_kept_B(&parts.blocks[1]),
                     inputs_B * 3 / 4);
@@ -741,9 +417,9 @@ static void test_saves(void)
 {
     struct arena a;
     arena_init(&a);
-    struct model m = gpt();
-    struct op_list wide = make(&a, &m, settings(OP_BF16, &eager));
-    struct op_list narrow = make(&a, &m, settings(OP_FP8, &eager));
+    struct model m = op_gpt();
+    struct op_list wide = op_make(&a, &m, op_settings_of(OP_BF16, &op_eager));
+    struct op_list narrow = op_make(&a, &m, op_settings_of(OP_FP8, &op_eager));
     int32_t saved[2] = { 0 };
     for (int32_t i = 0; i < wide.blocks[1].n_forward; i++)
         saved[0] += op_block_saves(&wide.blocks[1], i);
@@ -772,14 +448,14 @@ static void test_refusals(void)
         struct arena a;
         struct op_list list;
         struct err err = { 0 };
-        struct op_settings s = settings(OP_FP16, &eager);
+        struct op_settings s = op_settings_of(OP_FP16, &op_eager);
         s.batch = cases[i].batch;
         s.sequence = cases[i].sequence;
         s.predicted = cases[i].predicted;
         s.tensor = cases[i].tensor;
         s.vocab_padding = cases[i].padding;
         arena_init(&a);
-        CU_ASSERT_EQUAL(op_list_make(&list, &a, &bert, &s, &err),
+        CU_ASSERT_EQUAL(op_list_make(&list, &a, &op_bert, &s, &err),
                         cases[i].error[0] ? -1 : 0);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i].error));
         arena_release(&a);
@@ -797,12 +473,6 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
-    CU_add_test(suite, "fp8", test_fp8);
-    CU_add_test(suite, "fused gate", test_fused_gate);
-    CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
-    CU_add_test(suite, "activations of several kernels", test_activations);
-    CU_add_test(suite, "fused loss", test_fused_loss);
-    CU_add_test(suite, "compiled loss, split loss", test_compiled_loss);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);
     CU_add_test(suite, "checkpoints by operators", test_saves);
     CU_add_test(suite, "refusals", test_refusals);

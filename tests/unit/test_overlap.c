@@ -1,0 +1,196 @@
+/* What runs beside computation: sums of tensor groups, gathers, copies from the host. */
+#include "step_bench.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_overlap_register(void);
+
+/* A sum of activations that runs beside gradients of weights is hidden, but slows them:
+ * they have fewer SMs and less memory bandwidth. */
+static void test_slowed(void)
+{
+    static const char *const frameworks[] = { "megatron-2021", "megatron-2022" };
+    struct simulate_result r[2];
+    for (int overlap = 0; overlap < 2; overlap++) {
+        char changes[256];
+        struct job j;
+        snprintf(changes, sizeof(changes),
+                 "/model/n_embd=4096 /training/micro_batch_size=8 tensor=8 "
+                 "/training/framework=\"%s\"",
+                 frameworks[overlap]);
+        job_load(&j, changes);
+        job_run(&j, &r[overlap]);
+        job_unload(&j);
+    }
+    double sums = 4 * 8 + 2; /* in all layers and at the ends, a microbatch */
+    double sum_s = r[0].parts_s[PART_TENSOR_COMM] / (8 * sums);
+    double hidden_s = r[0].layer.backward_s - r[1].layer.backward_s;
+    CU_ASSERT(hidden_s > 0.3 * 2 * sum_s);
+    CU_ASSERT(hidden_s < 0.9 * 2 * sum_s);
+    CU_ASSERT_DOUBLE_EQUAL(r[0].layer.forward_s, r[1].layer.forward_s, 1e-12);
+}
+
+/* Megatron-Core's sums pass within products, cut into pieces, unless the scenario says
+ * that they do not (MODEL.md, 8.11). */
+static void test_pieces(void)
+{
+    static const char *const says[] = { "", " overlap_tensor=false" };
+    double time_s[2];
+    for (int i = 0; i < 2; i++) {
+        struct simulate_result r;
+        char changes[256];
+        struct job j;
+        snprintf(changes, sizeof(changes),
+                 "tensor=2 /model/n_embd=8192 /training/micro_batch_size=16 "
+                 "/training/framework=\"megatron-core\"%s",
+                 says[i]);
+        job_load(&j, changes);
+        CU_ASSERT_EQUAL(j.s.parallel.tensor_hidden_frac, i ? 0 : 0.7);
+        job_run(&j, &r);
+        time_s[i] = r.step_time_s;
+        job_unload(&j);
+    }
+    CU_ASSERT(time_s[1] > time_s[0]);
+}
+
+/* The ranks of a tensor group come to a sum one after the other: each sum that is
+ * waited for is that much later. The host takes no time here. */
+static void test_skew(void)
+{
+    static const int degrees[] = { 2, 8 };
+    for (int i = 0; i < 2; i++) {
+        struct simulate_result r[2];
+        char changes[256];
+        double n = degrees[i], sums = 6 * 8 + 3, skew_s = 50e-6;
+        snprintf(
+            changes, sizeof(changes),
+            "tensor=%d overlap=false /model/n_embd=8192 /training/micro_batch_size=16 "
+            "/training/activation_checkpointing=\"full\"",
+            degrees[i]);
+        for (int late = 0; late < 2; late++) {
+            struct job j;
+            job_load(&j, changes);
+            struct framework fw = *j.s.training.framework;
+            fw.tensor_overlap = false;
+            fw.host_spread = fw.host_spread_tensor = 0;
+            fw.dispatch_forward_s = fw.dispatch_backward_s = fw.microbatch_s = 0;
+            fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
+            fw.collective_skew_s = late * skew_s;
+            j.s.training.framework = &fw;
+            job_run(&j, &r[late]);
+            job_unload(&j);
+        }
+        double late_s = (r[1].step_time_s - r[0].step_time_s) / (8 * sums);
+        CU_ASSERT_DOUBLE_EQUAL(late_s, skew_s * sqrt(2 * log(n)), 1e-8);
+    }
+}
+
+/* Gathers of updated parameters beside the next forward: they end with the blocks that
+ * wait for them. In one bucket all of forward waits, and the step is as long as with
+ * the gather behind the update; in small ones forward hides all but the first, and
+ * beside them kernels are slower. */
+static void test_param_gather(void)
+{
+    static const char *const ways[] = {
+        "overlap_param_gather=false bucket_size=\"4GB\"",
+        "overlap_param_gather=true bucket_size=\"4GB\"",
+        "overlap_param_gather=false bucket_size=\"128MB\"",
+        "overlap_param_gather=true bucket_size=\"128MB\"",
+    };
+    struct simulate_result r[4];
+    for (int i = 0; i < 4; i++) {
+        char changes[320];
+        struct job j;
+        snprintf(changes, sizeof(changes),
+                 "/model/n_embd=2048 /training/micro_batch_size=32 "
+                 "/training/framework=\"megatron-core\" sharding={" OPTIMIZER "} %s",
+                 ways[i]);
+        job_load(&j, changes);
+        job_run(&j, &r[i]);
+        job_unload(&j);
+    }
+    double gather_s =
+        r[2].parts_s[PART_DATA_COMM_EXPOSED] - r[3].parts_s[PART_DATA_COMM_EXPOSED];
+    CU_ASSERT(job_near(r[1].step_time_s, r[0].step_time_s, 2e-3));
+    CU_ASSERT(gather_s > 5e-3);
+    CU_ASSERT(r[3].step_time_s < r[2].step_time_s - 0.8 * gather_s);
+    CU_ASSERT(r[3].parts_s[PART_DATA_COMM_HIDDEN] >
+              r[2].parts_s[PART_DATA_COMM_HIDDEN] + 0.5 * gather_s);
+}
+
+/* Without backward_prefetch a unit's gather in backward comes behind the scatter of the
+ * unit before, and both are waited for: two of the three times that parameters or their
+ * gradients pass. Forward hides its own either way. With it gathers and scatters run
+ * beside each other, too. */
+static void test_backward_prefetch(void)
+{
+    double exposed_s[2], all_s[2], step_s[2];
+    for (int ahead = 0; ahead < 2; ahead++) {
+        char changes[320];
+        struct job j;
+        struct simulate_result r;
+        snprintf(changes, sizeof(changes),
+                 "/model/n_embd=2048 /training/micro_batch_size=32 library=\"fsdp\" "
+                 "/training/microbatches=1 sharding={" FULL
+                 ",\"backward_prefetch\":%s}",
+                 ahead ? "true" : "false");
+        job_load(&j, changes);
+        job_run(&j, &r);
+        exposed_s[ahead] = r.parts_s[PART_DATA_COMM_EXPOSED];
+        all_s[ahead] = exposed_s[ahead] + r.parts_s[PART_DATA_COMM_HIDDEN];
+        step_s[ahead] = r.step_time_s;
+        job_unload(&j);
+    }
+    double waited_s = exposed_s[false] - exposed_s[true];
+    CU_ASSERT(all_s[false] >= all_s[true]);
+    CU_ASSERT(waited_s > 0.4 * all_s[false] && waited_s < 2.0 / 3 * all_s[false]);
+    CU_ASSERT(step_s[false] - step_s[true] > 0.9 * waited_s);
+}
+
+/* States on the host (MODEL.md, R8.6): the GPU lacks just what is away, and waits for
+ * the copies and the host's update as the law says, where nothing hides them. */
+static void test_offload(void)
+{
+#define GRADIENTS "library=\"deepspeed\" sharding={\"strategy\":\"gradients\""
+    static const char *const changes[] = {
+        GRADIENTS "}",
+        GRADIENTS ",\"offload\":\"optimizer\"}",
+        "sharding={" FULL "}",
+        "sharding={" FULL ",\"offload\":\"parameters\"}",
+    };
+    struct stage_memory m[4];
+    double exposed_s[4], copies_s = 0, update_s = 0;
+    for (int i = 0; i < 4; i++) {
+        struct job j;
+        struct simulate_result r;
+        job_load(&j, changes[i]);
+        job_run(&j, &r);
+        m[i] = r.memory.stages[0];
+        exposed_s[i] = r.parts_s[PART_OFFLOAD_EXPOSED];
+        const struct instance *host = j.s.cluster.groups[0].instance;
+        double n = (double)m[0].parameters_B / 2 / 16; /* a rank's shard */
+        copies_s = 2 * 2 * n / host->host_pinned_Bps;
+        update_s = n * (4 + 2 * 12) * 8 / host->host_memory_Bps;
+        job_unload(&j);
+    }
+    CU_ASSERT(job_near(exposed_s[1], copies_s + update_s, 0.01));
+    CU_ASSERT(exposed_s[3] > 0.99 * update_s);
+    CU_ASSERT(exposed_s[0] == 0 && exposed_s[2] == 0);
+    CU_ASSERT(m[0].optimizer_B > 0 && m[1].optimizer_B == 0);
+    CU_ASSERT(m[0].parameters_B == m[1].parameters_B);
+    CU_ASSERT(m[2].optimizer_B > 0 && m[2].parameters_B > 0 && m[2].gradients_B > 0);
+    CU_ASSERT(m[3].optimizer_B == 0 && m[3].parameters_B == 0 && m[3].gradients_B == 0);
+}
+
+void test_overlap_register(void)
+{
+    CU_pSuite s = CU_add_suite("overlap", NULL, NULL);
+    CU_add_test(s, "kernels beside sums of activations", test_slowed);
+    CU_add_test(s, "pieces within products", test_pieces);
+    CU_add_test(s, "ranks of a tensor group come apart", test_skew);
+    CU_add_test(s, "updated parameters are gathered beside forward", test_param_gather);
+    CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
+    CU_add_test(s, "states on the host", test_offload);
+}

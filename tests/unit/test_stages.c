@@ -1,0 +1,193 @@
+/* Stages of pipelines: what they wait for, share, and tell each other. */
+#include "config/datadir.h"
+#include "step/cast.h"
+#include "step_bench.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_stages_register(void);
+
+/* Waiting for a stage that still reduces its gradients is no bubble: the same passes in
+ * more replicas, over slower wires, have the same bubble, in whatever schedule. */
+static void test_waits(void)
+{
+    static const char *const schedules[] = { "1f1b", "gpipe", "smp-interleaved",
+                                             "zb-h1" };
+    for (size_t i = 0; i < sizeof(schedules) / sizeof(*schedules); i++) {
+        struct simulate_result r[6];
+        for (int k = 0; k < 6; k++) {
+            struct job j;
+            char changes[256];
+            snprintf(changes, sizeof(changes),
+                     "pipeline=2 overlap=false schedule=\"%s\" %s "
+                     "/cluster/instance=\"p3.16xlarge\" /cluster/count=%d "
+                     "/training/gradient_clipping=1",
+                     schedules[i], i == 2 ? "library=\"smp\"" : "", 1 << k % 3);
+            job_load(&j, changes);
+            job_run_as(
+                &j,
+                (struct simulate_options) { .network = FIDELITY_FLOW, .unfold = k > 2 },
+                &r[k]);
+            job_unload(&j);
+            CU_ASSERT(job_near(r[k].parts_s[PART_PIPELINE_BUBBLE],
+                               r[0].parts_s[PART_PIPELINE_BUBBLE], 1e-9));
+        }
+        CU_ASSERT(r[0].parts_s[PART_PIPELINE_BUBBLE] > 1e-3);
+        CU_ASSERT(r[1].parts_s[PART_DATA_COMM_EXPOSED] >
+                  r[0].parts_s[PART_DATA_COMM_EXPOSED] + 0.03);
+    }
+}
+
+/* AWS's reference configurations fit 40 GB; without tensor parallelism they do not, nor
+ * the larger two at half their degree. */
+static void test_references(void)
+{
+    static const struct {
+        const char *file;
+        int tensor; /* 0: the file's */
+        bool fits;
+    } cases[] = {
+        { "gpt2-10b-smp-16xp4d.24xlarge", 0, true },
+        { "gpt2-10b-smp-16xp4d.24xlarge", 1, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 0, true },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 4, false },
+        { "gpt2-30b-smp-16xp4d.24xlarge", 1, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 0, true },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 4, false },
+        { "gpt2-60b-smp-32xp4d.24xlarge", 1, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct job j;
+        struct simulate_result r;
+        char set[128];
+        cfg_loader_init(&j.loader);
+        const char *file = datadir_file(&j.loader.arena, "scenarios", cases[i].file);
+        struct cfg root = cfg_load(&j.loader, file);
+        snprintf(set, sizeof(set),
+                 "/distribution/smdistributed/modelparallel/parameters/"
+                 "tensor_parallel_degree=%d",
+                 cases[i].tensor);
+        if (cases[i].tensor > 0)
+            CU_ASSERT_EQUAL_FATAL(cfg_set(root, set), 0);
+        int rc = scenario_read(&j.s, &j.loader, root);
+        if (rc)
+            diags_print_errors(&j.loader.diags, stderr);
+        CU_ASSERT_EQUAL_FATAL(rc, 0);
+        job_run(&j, &r);
+        CU_ASSERT_EQUAL(r.memory.fits, cases[i].fits);
+        job_unload(&j);
+    }
+}
+
+/* Broadcasts of a stage's program: one a microbatch, in their order, each behind a
+ * kernel of that forward and before its backward. */
+static void check_broadcasts(const struct program *p, int32_t microbatches)
+{
+    int32_t n = 0, begun = 0; /* backwards */
+    for (int32_t i = 0; i < p->tasks.n; i++) {
+        const struct task *t = &p->tasks.v[i];
+        if (t->tag.work == WORK_BACKWARD && t->tag.number >= begun)
+            begun = t->tag.number + 1;
+        if (t->comm < 0 || p->comms.v[t->comm].request.op != COLL_BROADCAST)
+            continue;
+        const struct tag *behind = &p->tasks.v[t->after[0]].tag;
+        CU_ASSERT_EQUAL(t->tag.number, n);
+        CU_ASSERT(behind->work == WORK_FORWARD && behind->number == n);
+        CU_ASSERT(begun <= n);
+        n++;
+    }
+    CU_ASSERT_EQUAL(n, microbatches);
+}
+
+/* What SMP's forward returns to all ranks: nothing, a number, or the logits of every
+ * microbatch. They go out beside later passes, folded and unfolded alike, and are held
+ * to the end of the step. */
+static void test_outputs(void)
+{
+    static const char *const outputs[] = { "none", "loss", "logits" };
+    enum { MICROBATCHES = 8 };
+    const int64_t logits_B = 2 * 256 * 8192 * 2; /* b s V at two bytes */
+    double step_s[3];
+    int64_t held_B[3];
+    for (int i = 0; i < 3; i++) {
+        struct job j;
+        struct cast cast;
+        struct simulate_result r[2];
+        const struct cast_options how = { 0 };
+        char changes[128];
+        snprintf(changes, sizeof(changes),
+                 "pipeline=4 schedule=\"smp-simple\" library=\"smp\" "
+                 "broadcast_outputs=\"%s\"",
+                 outputs[i]);
+        job_load(&j, changes);
+        for (int unfold = 0; unfold < 2; unfold++)
+            job_run_as(&j,
+                       (struct simulate_options) { .network = FIDELITY_FLOW,
+                                                   .unfold = unfold },
+                       &r[unfold]);
+        CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
+        step_s[i] = r[0].step_time_s;
+        held_B[i] = r[0].memory.stages[0].buffers_B;
+        job_cast(&j, &how, &cast);
+        for (int32_t k = 0; k < cast.n_steps; k++)
+            check_broadcasts(&cast.steps[k].program, i > 0 ? MICROBATCHES : 0);
+        cast_release(&cast);
+        job_unload(&j);
+    }
+    CU_ASSERT(job_near(step_s[1], step_s[0], 1e-4));
+    CU_ASSERT(step_s[2] - step_s[0] < (double)(2 * logits_B) / 200e9);
+    CU_ASSERT_EQUAL(held_B[2] - held_B[0], MICROBATCHES * logits_B);
+}
+
+static int64_t embedding_sums(const char *changes)
+{
+    struct job j;
+    struct cast cast;
+    const struct cast_options how = { 0 };
+    int64_t n = 0;
+    job_load(&j, changes);
+    job_cast(&j, &how, &cast);
+    for (int32_t i = 0; i < cast.n_steps; i++)
+        for (int64_t k = 0; k < cast.steps[i].program.comms.n; k++)
+            n += cast.steps[i].program.comms.v[k].channel == CHANNEL_EMBEDDING;
+    cast_release(&cast);
+    job_unload(&j);
+    return n;
+}
+
+static bool warns_of_tied(const char *changes)
+{
+    struct job j;
+    struct simulate_result r;
+    bool said = false;
+    job_load(&j, changes);
+    job_run(&j, &r);
+    for (int32_t i = 0; i < r.n_warnings; i++)
+        said |= strstr(r.warnings[i], "copy of the tied embedding") != NULL;
+    job_unload(&j);
+    return said;
+}
+
+/* Two stages share the words where the head makes logits of them, and only there. */
+static void test_tied_heads(void)
+{
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4"), 2);
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"classification\""), 0);
+    CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"question-answering\""),
+                    0);
+    CU_ASSERT(!warns_of_tied("pipeline=2"));
+    CU_ASSERT(warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\""));
+    CU_ASSERT(!warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\" "
+                             "/training/task=\"classification\""));
+}
+
+void test_stages_register(void)
+{
+    CU_pSuite s = CU_add_suite("stages", NULL, NULL);
+    CU_add_test(s, "waiting for another stage's gradients is no bubble", test_waits);
+    CU_add_test(s, "AWS's reference configurations", test_references);
+    CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
+    CU_add_test(s, "stages share words for heads of words", test_tied_heads);
+}
