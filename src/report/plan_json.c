@@ -49,6 +49,7 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
                                        "activation_checkpointing")));
     put(o, "tie", json_boolean(e->tie));
     put(o, "fits", json_boolean(e->result.fits));
+    put(o, "near_limit", json_boolean(e->result.near_limit));
     put_real(o, "step_time_s", e->result.step_time_s);
     put(o, "range_s", json_pack("[f, f]", e->result.range_s[0], e->result.range_s[1]));
     put_real(o, "samples_per_s", e->result.samples_per_s);

@@ -82,13 +82,33 @@ static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
                         const struct plan_entry *e)
 {
     char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
-    fprintf(out, "%3d%s %-22s %10s %9.5g %5.1f %% %9s", rank, e->tie ? "~" : " ",
+    fprintf(out, "%3d%s %-22s %10s %9.5g %5.1f %% %9s%s", rank, e->tie ? "~" : " ",
             plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
             units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
-            100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B));
-    print_usd(out, " %9s", e->usd_per_hour);
+            100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B),
+            e->result.near_limit ? "!" : " ");
+    print_usd(out, "%9s", e->usd_per_hour);
     print_usd(out, " %9s\n", usd_per_million(r, e));
     wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
+}
+
+/* Plans whose memory is within its error of the GPU's, and the best of the others. */
+static void print_near_limit(FILE *out, const struct plan_outcome *o)
+{
+    int32_t n = 0, roomy = 0;
+    for (int32_t i = o->n_entries - 1; i >= 0; i--) {
+        n += o->entries[i].result.near_limit;
+        roomy = o->entries[i].result.near_limit ? roomy : i + 1;
+    }
+    if (n == 0)
+        return;
+    fprintf(out,
+            "! within the error of predicted memory of the GPU's: may not fit "
+            "(%d plans)\n",
+            n);
+    if (roomy > 1)
+        fprintf(out, "  the best with more room is #%d, %.0f %% worse\n", roomy,
+                100 * (o->entries[roomy - 1].value / o->entries[0].value - 1));
 }
 
 static void print_plans(FILE *out, const struct plan_report *r)
@@ -105,6 +125,7 @@ static void print_plans(FILE *out, const struct plan_report *r)
     if (ties)
         fprintf(out, "~ ties with the best: within its range, to +%.0f %% (%d plans)\n",
                 100 * o->tie_error, ties);
+    print_near_limit(out, o);
 }
 
 static void print_job(FILE *out, const struct plan_report *r)

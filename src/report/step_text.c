@@ -164,6 +164,22 @@ static void print_stage(FILE *out, const struct stage_memory *m, int64_t capacit
     print_memory_row(out, "CUDA context", m->framework_B, capacity_B);
 }
 
+/* Where the error of predicted memory leaves open whether the job fits. */
+static void print_near_limit(FILE *out, const struct memory_result *m)
+{
+    char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], text[200];
+    int64_t range_B[2];
+    if (!trust_memory_is_near(m->peak_B, m->capacity_B))
+        return;
+    trust_memory_range(m->peak_B, range_B);
+    snprintf(text, sizeof(text),
+             "near the limit: %s to %s are within the error, so it %s",
+             units_bytes_text(low, (double)range_B[0]),
+             units_bytes_text(high, (double)range_B[1]),
+             m->fits ? "may not fit, or run slower than predicted" : "may fit");
+    report_wrap(out, "  ", "  ", text, WIDTH);
+}
+
 static void print_memory(FILE *out, const struct memory_result *m)
 {
     char peak[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], rest[UNITS_TEXT_MAX];
@@ -175,6 +191,7 @@ static void print_memory(FILE *out, const struct memory_result *m)
             units_bytes_text(capacity, (double)m->capacity_B));
     units_bytes_text(rest, (double)(left_B < 0 ? -left_B : left_B));
     fprintf(out, m->fits ? "%s left\n" : "DOES NOT FIT: %s too much\n", rest);
+    print_near_limit(out, m);
     for (int32_t i = 0; i < m->n_stages; i++)
         if (!fullest || m->stages[i].peak_B > fullest->peak_B)
             fullest = &m->stages[i];

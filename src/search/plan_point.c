@@ -213,6 +213,7 @@ static void take(struct plan_result *r, struct simulate_result *s,
     r->hfu = s->hfu;
     r->peak_B = s->memory.peak_B;
     r->capacity_B = s->memory.capacity_B;
+    r->near_limit = trust_memory_is_near(r->peak_B, r->capacity_B);
     r->util_nic = s->util_nic;
     memcpy(r->parts_s, s->parts_s, sizeof(r->parts_s));
 }

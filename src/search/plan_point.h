@@ -9,6 +9,7 @@
 struct plan_result {
     bool known; /* it could be simulated */
     bool fits;
+    bool near_limit; /* of memory: within its error */
     double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
     double range_s[2]; /* of the step time */
     double tie_error;  /* a plan this much slower may be as fast */

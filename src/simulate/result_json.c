@@ -44,11 +44,16 @@ static json_t *stage(int32_t i, const struct stage_memory *m)
 static json_t *memory(const struct memory_result *m)
 {
     json_t *o = json_object(), *stages = json_array();
+    int64_t range_B[2];
     put_bytes(o, "capacity_bytes", m->capacity_B);
     put_bytes(o, "peak_bytes", m->peak_B);
     put_bytes(o, "reserved_bytes", m->reserved_B);
     put_bytes(o, "allocated_bytes", m->allocated_B);
     put(o, "fits", json_boolean(m->fits));
+    put(o, "near_limit", json_boolean(trust_memory_is_near(m->peak_B, m->capacity_B)));
+    trust_memory_range(m->peak_B, range_B);
+    put(o, "range_bytes",
+        json_pack("[I, I]", (json_int_t)range_B[0], (json_int_t)range_B[1]));
     for (int32_t i = 0; i < m->n_stages; i++)
         json_array_append_new(stages, stage(i, &m->stages[i]));
     put(o, "stages", stages);

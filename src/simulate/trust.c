@@ -13,6 +13,9 @@ static const double unknown_error = 0.2;
 /* What a system that no table is of adds to the range, to its slow and its fast end. */
 static const double elsewhere_slow = 0.09, elsewhere_fast = 0.045;
 
+/* What a measured peak is less and more than the predicted one, four times in five. */
+static const double memory_less = 0.015, memory_more = 0.095;
+
 const struct name_value trust_grade_names[] = { { "extrapolated", TRUST_EXTRAPOLATED },
                                                 { "measured", TRUST_MEASURED },
                                                 { "interpolated", TRUST_INTERPOLATED },
@@ -246,4 +249,17 @@ void trust_range(const struct trust *t, double time_s, double range_s[2])
 {
     range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
     range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
+}
+
+void trust_memory_range(int64_t peak_B, int64_t range_B[2])
+{
+    range_B[0] = (int64_t)((double)peak_B * (1 - memory_less));
+    range_B[1] = (int64_t)((double)peak_B * (1 + memory_more));
+}
+
+bool trust_memory_is_near(int64_t peak_B, int64_t capacity_B)
+{
+    int64_t range_B[2];
+    trust_memory_range(peak_B, range_B);
+    return range_B[0] <= capacity_B && capacity_B < range_B[1];
 }

@@ -123,4 +123,9 @@ void trust_judge(struct simulate_result *r, const struct trust_table *table,
 /* Ends of the range of a time, in seconds. */
 void trust_range(const struct trust *t, double time_s, double range_s[2]);
 
+/* Between which bytes a GPU's peak is expected, and whether its memory is one of them:
+ * then neither that the job fits nor that it does not is sure (MODEL.md, 14.1). */
+void trust_memory_range(int64_t peak_B, int64_t range_B[2]);
+bool trust_memory_is_near(int64_t peak_B, int64_t capacity_B);
+
 #endif

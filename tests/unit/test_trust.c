@@ -292,6 +292,23 @@ static void test_unfitted(void)
     cfg_loader_release(&loader);
 }
 
+/* 100 GB are expected to be 98.5 to 109.5 (MODEL.md, 14.1). */
+static void test_memory(void)
+{
+    static const struct {
+        double capacity_GB;
+        bool near;
+    } cases[] = { { 98.4, false }, { 98.6, true }, { 109.4, true }, { 109.6, false } };
+    int64_t peak_B = 100000000000, range_B[2];
+    trust_memory_range(peak_B, range_B);
+    CU_ASSERT_DOUBLE_EQUAL((double)range_B[0], 98.5e9, 1);
+    CU_ASSERT_DOUBLE_EQUAL((double)range_B[1], 109.5e9, 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t capacity_B = (int64_t)(1e9 * cases[i].capacity_GB);
+        CU_ASSERT_EQUAL(trust_memory_is_near(peak_B, capacity_B), cases[i].near);
+    }
+}
+
 void test_trust_register(void)
 {
     CU_pSuite suite = CU_add_suite("trust", NULL, NULL);
@@ -299,6 +316,7 @@ void test_trust_register(void)
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
     CU_add_test(suite, "blind tables", test_unfitted);
+    CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearest cells", test_nearest);
     CU_add_test(suite, "files", test_files);
     CU_add_test(suite, "rows of real tables keep their ranges", test_tables);
