@@ -1,3 +1,4 @@
+/* smsim check: what is wrong with files, without running them. */
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"

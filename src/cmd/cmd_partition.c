@@ -1,3 +1,4 @@
+/* smsim partition: which modules the stages of a pipeline hold. */
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"

@@ -1,3 +1,4 @@
+/* smsim ranks: who is which rank, and the groups that they meet in. */
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"

@@ -1,3 +1,4 @@
+/* smsim topology --import-...: another program's description as an instance file. */
 #include "cmd/topology.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Members of an object into a struct, by a table of fields; what is wrong with each. */
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/cfg.h"

@@ -1,3 +1,4 @@
+/* Single values of the lenient language: words, numbers, strings. */
 #include "config/lenient.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* POINTER=VALUE: one change to a loaded document. */
 #include "base/xmalloc.h"
 #include "config/document.h"
 #include "config/lenient.h"

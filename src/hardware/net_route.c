@@ -1,3 +1,4 @@
+/* Routes over the links of a cluster: which links a transfer takes, in order. */
 #include "hardware/net_shape.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Steps that were run beside those predicted, as JSON. */
 #include "model/ops.h"
 #include "report/compare.h"
 

@@ -1,3 +1,4 @@
+/* The result of simulate as JSON: the step, and what lies beyond it. */
 #include "base/file.h"
 #include "report/report.h"
 #include "simulate/result_json.h"

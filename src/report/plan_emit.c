@@ -1,3 +1,4 @@
+/* The best plan as the configuration to paste, in the words of each framework. */
 #include "report/plan_report.h"
 
 #include "base/units.h"

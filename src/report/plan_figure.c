@@ -1,3 +1,4 @@
+/* Plans as points: time against cost, or against memory. */
 #include "base/xmalloc.h"
 #include "draw/chart.h"
 #include "report/plan_report.h"

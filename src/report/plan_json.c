@@ -1,3 +1,4 @@
+/* Plans as JSON. */
 #include "base/units.h"
 #include "report/plan_report.h"
 

@@ -1,3 +1,4 @@
+/* What plan prints: the plans, what binds the best, what would help. */
 #include "base/units.h"
 #include "report/plan_report.h"
 

@@ -1,3 +1,4 @@
+/* What simulate prints of a step; campaign_text.c has what lies beyond it. */
 #include "base/units.h"
 #include "report/report.h"
 

@@ -1,3 +1,4 @@
+/* What validate prints: errors by source, quantity and group. */
 #include "report/report.h"
 
 #include <inttypes.h>

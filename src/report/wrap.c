@@ -1,3 +1,4 @@
+/* Text wrapped to a width. */
 #include "report/report.h"
 
 #include <string.h>

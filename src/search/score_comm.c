@@ -1,3 +1,5 @@
+/* Collectives of scores: times by closed form at a few sizes, made once for each shape
+ * of group, and read between them. */
 #include "base/xmalloc.h"
 #include "search/score_parts.h"
 

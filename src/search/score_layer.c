@@ -1,3 +1,4 @@
+/* Layers of scores: times and bytes of one, from its operator list. */
 #include "cost/kernel.h"
 #include "search/score_parts.h"
 

@@ -1,3 +1,4 @@
+/* The hash by which a journal knows the sweep that it was written for. */
 #include "sweep/sweep.h"
 
 #include <stdlib.h>
