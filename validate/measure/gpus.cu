@@ -40,19 +40,23 @@ int gpus_count(int *n, char *why, size_t size)
     return -1;
 }
 
+/* The first word of numbers with a point behind "Module" ("for x86_64" is none). */
 void gpus_driver(char *version, size_t size)
 {
     FILE *in = fopen("/proc/driver/nvidia/version", "r");
-    char line[512] = "", *at;
-    char read[64];
+    char line[512] = "", read[64];
+    int major, minor;
     snprintf(version, size, "unknown");
     if (!in)
         return;
-    if (fgets(line, sizeof(line), in) && (at = strstr(line, "Module")))
-        for (at += strlen("Module"); *at; at++)
-            if (*at >= '0' && *at <= '9' && sscanf(at, "%63[0-9.]", read) == 1) {
-                snprintf(version, size, "%s", read);
-                break;
-            }
+    char *at = fgets(line, sizeof(line), in) ? strstr(line, "Module") : NULL;
+    while (at && (at = strchr(at, ' '))) {
+        at += strspn(at, " ");
+        if (sscanf(at, "%d.%d", &major, &minor) == 2 &&
+            sscanf(at, "%63[0-9.]", read) == 1) {
+            snprintf(version, size, "%s", read);
+            break;
+        }
+    }
     fclose(in);
 }

@@ -81,6 +81,7 @@ class Plain(torch.nn.Module):
 
 
 def transformers_model(m):
+    """As trainers make it: without the cache of keys and values that generation wants."""
     import transformers as tf
     if m["kind"] == "bert":
         config = tf.BertConfig(hidden_size=m["hidden"], num_hidden_layers=m["layers"],
@@ -89,12 +90,13 @@ def transformers_model(m):
         return tf.BertForMaskedLM(config)
     if m["kind"] == "gpt2":
         config = tf.GPT2Config(n_embd=m["hidden"], n_layer=m["layers"], n_head=m["heads"],
-                               vocab_size=m["vocab"], n_positions=m["sequence"])
+                               vocab_size=m["vocab"], n_positions=m["sequence"],
+                               use_cache=False)
         return tf.GPT2LMHeadModel(config)
     config = tf.LlamaConfig(hidden_size=m["hidden"], num_hidden_layers=m["layers"],
                             num_attention_heads=m["heads"], vocab_size=m["vocab"],
                             intermediate_size=m["ffn"],
-                            max_position_embeddings=m["sequence"])
+                            max_position_embeddings=m["sequence"], use_cache=False)
     return tf.LlamaForCausalLM(config)
 
 
@@ -122,8 +124,9 @@ def timed(step):
 
 
 def time_step(m, batch, mode, precision, steps):
-    model, library, attention = make_model(m)
-    model = model.cuda().train()
+    with torch.device("cuda"):  # random weights of 2 billion take the host half a minute
+        model, library, attention = make_model(m)
+    model.train()
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     parameters = sum(p.numel() for p in model.parameters())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
