@@ -33,7 +33,7 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, const char
     struct campaign campaign;
     if (scenario_check(&s, loader, root) || campaign_read(&campaign, &s))
         return -1;
-    printf("%s: ok (%s", file, s.model.name);
+    printf("%s: ok (%s", file, s.model.label);
     for (int i = 0; i < s.cluster.n_groups; i++)
         printf("%s%" PRId64 " x %s", i ? " + " : " on ", s.cluster.groups[i].count,
                s.cluster.groups[i].instance->name);
@@ -75,8 +75,7 @@ static int check_model(struct cfg_loader *loader, struct cfg root, const char *f
     struct model m;
     if (model_read(&m, loader, root))
         return -1;
-    printf("%s: ok (model, %.1f million parameters)\n", file,
-           (double)model_parameters(&m) / 1e6);
+    printf("%s: ok (model, %" PRId64 " parameters)\n", file, model_parameters(&m));
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/strbuf.h"
+#include "config/cache.h"
 #include "config/datadir.h"
 #include "model/families.h"
 #include "model/ops.h"
@@ -281,18 +282,30 @@ static int read_model(struct model *m, struct cfg root)
     return 0;
 }
 
+static int read_inline(struct model *m, struct cfg_loader *loader, struct cfg value)
+{
+    if (!cfg_is_object(value))
+        return cfg_error(value, "a model is a name, a path or an object (write "
+                                "\"bert-large-uncased\")");
+    if (read_model(m, value) < 0)
+        return -1;
+    m->label = arena_printf(&loader->arena, "%s-%lldx%lld", m->family,
+                            (long long)m->layers, (long long)m->hidden);
+    return 0;
+}
+
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
 {
     *m = (struct model) { .name = "inline" };
     if (!cfg_is_string(value))
-        return cfg_is_object(value)
-                   ? read_model(m, value)
-                   : cfg_error(value, "a model is a name, a path or an object (write "
-                                      "\"bert-large-uncased\")");
+        return read_inline(m, loader, value);
     if (cfg_string(value, &m->name) < 0)
         return -1;
     struct cfg root = datadir_load(loader, "models", m->name, value);
-    return cfg_present(root) ? read_model(m, root) : -1;
+    if (!cfg_present(root) || read_model(m, root) < 0)
+        return -1;
+    m->label = cache_basename(&loader->arena, m->name);
+    return 0;
 }
 
 /* Counts --------------------------------------------------------------------------- */

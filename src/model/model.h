@@ -30,7 +30,10 @@ enum model_activation {
 };
 
 struct model {
-    const char *name;   /* the scenario's word for it, or "inline" */
+    const char *name; /* the scenario's word for it, or "inline" */
+    const char
+        *label; /* what results call it: the file's name without path and ending, or
+                           family, layers and width: "gpt2-96x12288" */
     const char *family; /* model_type */
     enum model_arch arch;
     enum model_activation activation;

@@ -50,7 +50,7 @@ static const char *default_name(const struct reading *r)
     const struct cluster *c = &r->s->cluster;
     struct strbuf b;
     strbuf_init(&b);
-    strbuf_addstr(&b, r->s->model.name ? r->s->model.name : "model");
+    strbuf_addstr(&b, r->s->model.label ? r->s->model.label : "model");
     for (int i = 0; i < c->n_groups; i++)
         strbuf_printf(&b, "-%" PRId64 "x%s", c->groups[i].count,
                       c->groups[i].instance->name);

@@ -233,7 +233,7 @@ void step_figures_free(struct step_figures *f)
 char *step_title(const char *what, const struct scenario *s)
 {
     const struct cluster_group *g = &s->cluster.groups[0];
-    return xasprintf("%s of %s on %lld x %s%s", what, s->model.name,
+    return xasprintf("%s of %s on %lld x %s%s", what, s->model.label,
                      (long long)g->count, g->instance->name,
                      s->cluster.n_groups > 1 ? " and others" : "");
 }

@@ -23,8 +23,7 @@ static int write_chart(const struct plan_report *r, const char *path,
     bool cost = axis == PLAN_AXIS_COST;
     char title[128];
     snprintf(title, sizeof(title), "Plans for %s, %lld sequences a step",
-             r->job->space.model->name ? r->job->space.model->name : "the model",
-             (long long)r->job->space.global_batch);
+             r->job->space.model->label, (long long)r->job->space.global_batch);
     struct chart c = {
         .title = title,
         .subtitle = cost ? "What does a faster step cost?"

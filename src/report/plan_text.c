@@ -39,9 +39,8 @@ static void print_counts(FILE *out, const struct plan_report *r)
 static void print_head(FILE *out, const struct plan_report *r)
 {
     const struct space *s = &r->job->space;
-    fprintf(out, "%s, %lld sequences of %lld tokens a step, best %s\n",
-            s->model->name ? s->model->name : "model", (long long)s->global_batch,
-            (long long)s->sequence,
+    fprintf(out, "%s, %lld sequences of %lld tokens a step, best %s\n", s->model->label,
+            (long long)s->global_batch, (long long)s->sequence,
             r->options->objective == PLAN_COST     ? "cost"
             : r->options->objective == PLAN_MEMORY ? "memory"
                                                    : "time");
@@ -295,6 +294,10 @@ static void print_nothing(FILE *out, const struct plan_report *r)
                 o->over[0].hours);
         print_usd(out, " and %s USD:\n", o->over[0].usd);
         print_entry(out, r, 1, &o->over[0]);
+        return;
+    }
+    if (!o->complete && !o->has_nearest) {
+        fprintf(out, "\nNothing that fits was simulated before that.\n");
         return;
     }
     fprintf(out, "\nNothing fits.\n");

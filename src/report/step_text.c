@@ -30,7 +30,7 @@ static void print_title(FILE *out, const struct scenario *s)
 {
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
-    fprintf(out, "%s on ", s->model.name);
+    fprintf(out, "%s on ", s->model.label);
     print_cluster(out, &s->cluster);
     fprintf(out, "\nbatch %lld = micro-batch %lld", (long long)t->global_batch_size,
             (long long)t->micro_batch_size);

@@ -100,6 +100,7 @@ static void test_design_inline(void)
                        " 'n_head': 96, 'vocab_size': 50257}";
     CU_ASSERT_EQUAL(read_text(&m, &loader, text), 0);
     CU_ASSERT_STRING_EQUAL(m.name, "inline");
+    CU_ASSERT_STRING_EQUAL(m.label, "gpt2-96x12288");
     CU_ASSERT_TRUE(m.positions_assumed);
     CU_ASSERT_EQUAL(model_parameters(&m), 174604259328 - 1024 * 12288);
     cfg_loader_release(&loader);
