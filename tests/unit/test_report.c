@@ -25,7 +25,7 @@ static void make_sample(struct sample *x)
                            .framework.name = "pytorch-ddp" };
     x->instance.gpu = &x->gpu;
     x->s.name = "sample";
-    x->s.model.name = "bert-large-uncased";
+    x->s.model.label = "bert-large-uncased";
     x->s.cluster.n_groups = 1;
     x->s.cluster.groups[0] = (struct cluster_group) { &x->instance, 2, 8 };
     x->s.cluster.n_gpus = 16;
