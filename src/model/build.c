@@ -104,16 +104,27 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     }
 }
 
+static bool is_cross(const struct build *b)
+{
+    return build_flags(b) & HAS_CROSS;
+}
+
+/* Tokens that a query attends to. */
+static int64_t keys_of(const struct build *b)
+{
+    return is_cross(b) && b->s->memory ? b->s->memory : b->s->sequence;
+}
+
 /* One product of attention, or all of them in one kernel; over `context` ranks that
  * hold a part of the sequence each, or a part of the heads. */
 static void emit_attention(struct build *b, const struct row *row, bool backward)
 {
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
-    int64_t s = b->s->sequence, d = b->m->head_dim;
+    int64_t s = keys_of(b), d = b->m->head_dim;
     int64_t ranks = b->s->context > 1 ? b->s->context : 1;
     int64_t dealt = b->flags & HAS_DEALT_HEADS ? ranks : 1, parts = ranks / dealt;
-    int64_t queries = s / parts;
+    int64_t queries = b->s->sequence / parts;
     if (op->dtype == DTYPE_FP8)
         op->dtype = DTYPE_BF16;
     op->m = queries;
@@ -163,12 +174,31 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
     }
 }
 
+/* Keys and values are then of the encoder's tokens. */
+static void read_memory(struct build *b)
+{
+    double ratio = (double)b->s->memory / (double)b->s->sequence;
+    double *e = b->cross;
+    memcpy(e, b->sizes[b->module], sizeof(b->cross));
+    e[SYM_K] *= ratio;
+    e[SYM_E] *= ratio;
+    e[SYM_S] *= ratio;
+    e[SYM_A] *= (1 + 2 * ratio) / 3; /* the three products' inputs */
+    b->elements = e;
+}
+
 /* The module that the step belongs to, and its sizes. */
 static void enter_step(struct build *b)
 {
     if (b->mlp_number > 0)
         b->module = b->step->number == b->mlp_number ? OP_MLP : OP_ATTENTION;
     b->elements = b->sizes[b->module];
+    int64_t tokens = b->linears[PART_QUERY].rows;
+    if (is_cross(b) && b->s->memory) {
+        read_memory(b);
+        tokens = tokens * b->s->memory / b->s->sequence;
+    }
+    b->linears[PART_KEY].rows = b->linears[PART_VALUE].rows = tokens;
 }
 
 static void emit_steps(struct build *b, const struct step *steps, bool backward)
@@ -231,7 +261,8 @@ void build_block(struct build *b, struct op_block *block, const char *name,
                  int64_t repeat, const struct step *forward,
                  const struct step *backward, struct keep given)
 {
-    *block = (struct op_block) { .name = name, .repeat = repeat };
+    *block =
+        (struct op_block) { .name = name, .repeat = repeat, .tokens = op_tokens(b->s) };
     block->forward = ARENA_ARRAY(b->arena, FORWARD_MAX, struct op);
     block->backward = ARENA_ARRAY(b->arena, BACKWARD_MAX, struct op);
     block->params = ARENA_ARRAY(b->arena, PARAMS_MAX, struct op_param);

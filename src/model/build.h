@@ -227,8 +227,8 @@ struct build {
     struct err *err;
     uint64_t flags;
     struct share shares[OP_MODULES];
-    double sizes[OP_MODULES][SYM_N], width[WIDTH_N];
-    const double *elements; /* the row of sizes of the module at hand */
+    double sizes[OP_MODULES][SYM_N], cross[SYM_N], width[WIDTH_N];
+    const double *elements; /* the row of sizes of the module at hand, or `cross` */
     struct linear linears[PART_LINEARS];
     enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
     int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */

@@ -341,8 +341,9 @@ static double keys_seen(const struct model *m, double s, bool half)
     return (1 - windowed) * all + windowed * (half ? w - w * w / (2 * s) : w);
 }
 
-/* Multiply-adds of one layer for one sequence: projections, attention, MLP. */
-static double layer_macs(const struct model *m, double s, bool half, bool cross)
+/* Multiply-adds of one layer for one sequence: projections, attention, MLP; and, of
+ * as many tokens of an encoder (0: none), those of cross-attention. */
+static double layer_macs(const struct model *m, double s, bool half, double memory)
 {
     double h = (double)m->hidden, q = (double)m->q_width, kv = (double)m->kv_width;
     double core = (double)(m->heads * m->head_dim);
@@ -353,7 +354,8 @@ static double layer_macs(const struct model *m, double s, bool half, bool cross)
     double router = s * h * (double)m->experts;
     double attention = 2 * core * s * keys_seen(m, s, half);
     double sum = projections + attention + mlp + shared + router;
-    return cross ? sum + projections + 2 * core * s * s : sum;
+    return memory > 0 ? sum + h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory
+                      : sum;
 }
 
 static double head_macs(const struct model *m, double s)
@@ -376,13 +378,14 @@ static double head_macs(const struct model *m, double s)
     return 0;
 }
 
-double model_flops_per_sample(const struct model *m, int64_t s, bool causal_half)
+double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
+                              bool causal_half)
 {
-    double n = (double)s;
     bool two = m->arch == MODEL_ENCODER_DECODER;
+    double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
-    double macs = (double)m->layers * layer_macs(m, n, half, false) + head_macs(m, n);
+    double macs = (double)m->layers * layer_macs(m, n, half, 0) + head_macs(m, last);
     if (two)
-        macs += (double)m->decoder_layers * layer_macs(m, n, causal_half, true);
+        macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     return 3 * 2 * macs;
 }

@@ -89,8 +89,10 @@ int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
  * list's parameter tensors. */
 int64_t model_parameters(const struct model *m);
 
-/* FLOPs of the model's own arithmetic for one sample of s tokens, forward and backward,
- * nothing recomputed: MODEL.md, 1.3. */
-double model_flops_per_sample(const struct model *m, int64_t s, bool causal_half);
+/* FLOPs of the model's own arithmetic for one sample of s tokens (and, behind an
+ * encoder, of `decoder`; 0: of s), forward and backward, nothing recomputed: MODEL.md,
+ * 1.3. */
+double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
+                              bool causal_half);
 
 #endif

@@ -50,6 +50,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
                  const struct op_settings *s, struct err *err)
 {
     struct build b;
+    struct op_settings decoder = *s;
     if (build_init(&b, arena, m, s, err) < 0)
         return -1;
     bool two = m->arch == MODEL_ENCODER_DECODER;
@@ -60,6 +61,12 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     build_layer(&b, block++, false);
     if (two) {
         build_bridge(&b, block++);
+        if (s->decoder) {
+            decoder.sequence = s->decoder;
+            decoder.memory = s->sequence;
+            if (build_init(&b, arena, m, &decoder, err) < 0)
+                return -1;
+        }
         build_layer(&b, block++, true);
     }
     build_head(&b, block);

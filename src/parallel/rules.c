@@ -142,6 +142,21 @@ static int check_dealt_heads(const struct reading *r)
         queries ? "attention heads" : "key-value heads", p->tensor, p->context);
 }
 
+static int check_decoder_length(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->training, "decoder_length");
+    if (!r->s->training.decoder_length)
+        return 0;
+    if (r->s->model.arch != MODEL_ENCODER_DECODER)
+        return cfg_error(at, "%s has no decoder behind an encoder (leave it out)",
+                         r->s->model.name);
+    if (p->pipeline > 1 || p->context > 1 || p->sequence_parallel || p->smp)
+        return cfg_error(at, "a decoder's own length is not modelled with a pipeline, "
+                             "context or sequence parallelism, or SMP (leave it out)");
+    return 0;
+}
+
 static int check_needs(const struct reading *r)
 {
     const struct parallelism *p = &r->s->parallel;
@@ -163,7 +178,7 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->training, "sequence_length"),
                          "%" PRId64 " tokens are no multiple of context %" PRId64,
                          t->sequence_length, p->context);
-    return check_dealt_heads(r);
+    return check_decoder_length(r) ? -1 : check_dealt_heads(r);
 }
 
 int rules_check(struct reading *r)

@@ -215,6 +215,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .batch = t->micro_batch_size * (p->replicas / p->data), /* merged by SMP */
         .sequence = t->sequence_length,
         .predicted = t->predicted_positions,
+        .decoder = t->decoder_length,
         .precision = t->precision,
         .attention = t->attention,
         .framework = t->framework,

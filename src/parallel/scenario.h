@@ -96,6 +96,7 @@ struct training {
     enum op_attention attention;
     int64_t vocab_padding;       /* 0: as it is */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
+    int64_t decoder_length;      /* behind an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
     const struct framework *framework;
     int64_t samples, epochs, steps; /* 0: not given */

@@ -63,6 +63,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("attention", W, t.attention, op_attention_names),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
+    CFG_INT("decoder_length", W, t.decoder_length, 1, TOKENS_MAX),
     CFG_ENUM("task", W, task, task_names),
     CFG_STRING("framework", W, framework),
     CFG_INT("samples", W, t.samples, 1, JOB_MAX),

@@ -90,8 +90,8 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     const struct gpu *gpu = s->cluster.groups[0].instance->gpu;
     double peak = gpu->peak_flops[op_compute_dtype(t->precision)];
     double samples = (double)t->global_batch_size;
-    double flops =
-        samples * model_flops_per_sample(&s->model, t->sequence_length, false);
+    double flops = samples * model_flops_per_sample(&s->model, t->sequence_length,
+                                                    t->decoder_length, false);
     r->gpus = s->cluster.n_gpus;
     r->samples_per_s = samples / r->step_time_s;
     r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;

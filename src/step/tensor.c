@@ -110,10 +110,11 @@ static unsigned split_of(const struct builder *b, const struct op *op)
     return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
 }
 
-static double extent_B(const struct builder *b, enum extent e)
+static double extent_B(const struct builder *b, const struct op_block *bl,
+                       enum extent e)
 {
     const struct model *m = &b->s->model;
-    double tokens = (double)op_tokens(&b->settings);
+    double tokens = (double)bl->tokens;
     double width = b->half ? 2 : 4;
     switch (e) {
     case EXTENT_X:
@@ -195,7 +196,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
         tensor_find_op(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0 || is_shared(b, r) || !(split_of(b, &ops[at]) & r->split))
         return 0;
-    double size_B = extent_B(b, r->extent);
+    double size_B = extent_B(b, bl, r->extent);
     bool gathers = r->op == COLL_ALL_GATHER && b->settings.slices;
     struct op_comm place = { .op = at,
                              .after = r->after,

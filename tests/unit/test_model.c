@@ -188,10 +188,10 @@ static void test_flops(void)
     CU_ASSERT_EQUAL_FATAL(model_read(&m, &loader, c), 0);
     double s = 2048, h = 12288, l = 96, v = 50257;
     double flops = 72 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
-    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, false), flops,
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, 0, false), flops,
                            1e-9 * flops);
     double half = 72 * s * l * h * h * s / (12 * h);
-    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, true), flops - half,
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 2048, 0, true), flops - half,
                            1e-9 * flops);
     cfg_loader_release(&loader);
 }

@@ -390,6 +390,59 @@ static void test_predicted(void)
     arena_release(&a);
 }
 
+/* T5: keys and values of cross-attention are the encoder's tokens, all else of the
+ * decoder and the head its own. */
+static void test_decoder_length(void)
+{
+    struct model t5 = op_gpt();
+    t5.arch = MODEL_ENCODER_DECODER;
+    t5.decoder_layers = 3;
+    t5.positions = 0;
+    t5.fused_qkv = false;
+    for (int flash = 0; flash < 2; flash++) {
+        struct arena a;
+        arena_init(&a);
+        struct op_settings s = op_settings_of(OP_BF16, &op_eager);
+        s.attention = flash ? OP_ATTENTION_FLASH : OP_ATTENTION_UNFUSED;
+        struct op_list even = op_make(&a, &t5, s);
+        s.decoder = SEQ;
+        struct op_list same = op_make(&a, &t5, s);
+        s.decoder = SEQ / 4;
+        struct op_list less = op_make(&a, &t5, s);
+        double d = BATCH * SEQ / 4.0, e = BATCH * SEQ, h = H;
+        double causal = flash ? 0.5 : 1; /* unfused attention masks what it made */
+        struct op_sums f = op_sum(less.blocks[3].forward, less.blocks[3].n_forward);
+        CU_ASSERT_DOUBLE_EQUAL(f.flops,
+                               2 * h * h * (4 * d + 2 * d + 2 * e + 8 * d) +
+                                   4 * h * d * (causal * SEQ / 4 + SEQ),
+                               1e-9 * f.flops);
+        for (int i = 0; i < 5; i++) {
+            bool shorter = i >= 3;
+            struct op_sums x =
+                op_sum(even.blocks[i].backward, even.blocks[i].n_backward);
+            struct op_sums y =
+                op_sum(same.blocks[i].backward, same.blocks[i].n_backward);
+            struct op_sums z =
+                op_sum(less.blocks[i].backward, less.blocks[i].n_backward);
+            CU_ASSERT_EQUAL(x.flops, y.flops);
+            CU_ASSERT_EQUAL(x.read_B + x.write_B, y.read_B + y.write_B);
+            CU_ASSERT_EQUAL(z.read_B < x.read_B, shorter);
+            CU_ASSERT_EQUAL(op_block_kept_B(&less.blocks[i]) <
+                                op_block_kept_B(&even.blocks[i]),
+                            shorter);
+        }
+        CU_ASSERT_EQUAL(less.blocks[3].tokens, BATCH * SEQ / 4);
+        CU_ASSERT_EQUAL(less.blocks[2].tokens, BATCH * SEQ);
+        CU_ASSERT_EQUAL(op_list_parameters(&even), op_list_parameters(&less));
+        double all = model_flops_per_sample(&t5, SEQ, 0, false);
+        CU_ASSERT_EQUAL(all, model_flops_per_sample(&t5, SEQ, SEQ, false));
+        if (!flash)
+            CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&t5, SEQ, SEQ / 4, false),
+                                   3 * op_list_flops(&less, false) / BATCH, 1e-9 * all);
+        arena_release(&a);
+    }
+}
+
 /* Inputs of products that stay gathered are kept whole on every rank (R5): of a layer
  * two, of b s h. */
 static void test_keeps_gathered(void)
@@ -473,6 +526,7 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "a decoder's own length", test_decoder_length);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);
     CU_add_test(suite, "checkpoints by operators", test_saves);
     CU_add_test(suite, "refusals", test_refusals);
