@@ -6,6 +6,9 @@
 #include <gsl/gsl_errno.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { N_COMMANDS_MAX = 32 };
 
@@ -89,9 +92,20 @@ static int run(int argc, char **argv)
     return c->run(argc - 1, argv + 1);
 }
 
+/* Simulations one after the other take and free the same megabytes: glibc's malloc is
+ * told to keep them, as the kernel zeroes what it gives again. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
+    keep_memory();
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_USAGE;

@@ -6,22 +6,29 @@ struct entry {
     struct entry *next;
     const char *kind, *name;
     const void *value;
+    bool is_clean; /* nothing was reported when it was made */
 };
+
+static const struct entry *find(const struct cfg_loader *loader, const char *kind,
+                                const char *name)
+{
+    const struct entry *e = loader->cache;
+    while (e && (strcmp(e->kind, kind) != 0 || strcmp(e->name, name) != 0))
+        e = e->next;
+    return e;
+}
 
 bool cache_find(const struct cfg_loader *loader, const char *kind, const char *name,
                 const void **value)
 {
-    for (const struct entry *e = loader->cache; e; e = e->next) {
-        if (strcmp(e->kind, kind) == 0 && strcmp(e->name, name) == 0) {
-            *value = e->value;
-            return true;
-        }
-    }
-    return false;
+    const struct entry *e = find(loader, kind, name);
+    if (e)
+        *value = e->value;
+    return e;
 }
 
-void cache_add(struct cfg_loader *loader, const char *kind, const char *name,
-               const void *value)
+static struct entry *add(struct cfg_loader *loader, const char *kind, const char *name,
+                         const void *value)
 {
     struct entry *e = ARENA_NEW(&loader->arena, struct entry);
 
@@ -30,6 +37,39 @@ void cache_add(struct cfg_loader *loader, const char *kind, const char *name,
     e->name = arena_strdup(&loader->arena, name);
     e->value = value;
     loader->cache = e;
+    return e;
+}
+
+void cache_add(struct cfg_loader *loader, const char *kind, const char *name,
+               const void *value)
+{
+    add(loader, kind, name, value);
+}
+
+static const struct entry *get(struct cfg_loader *loader, const char *kind,
+                               const char *name, struct cfg where, cache_make_fn *make)
+{
+    const struct diags *d = &loader->diags;
+    int64_t reports = d->n_errors + d->n_warnings;
+    const struct entry *known = find(loader, kind, name);
+    if (known)
+        return known;
+    const void *value = make(loader, name, where);
+    struct entry *made = add(loader, kind, name, value);
+    made->is_clean = value && d->n_errors + d->n_warnings == reports;
+    return made;
+}
+
+const void *cache_get(struct cfg_loader *loader, const char *kind, const char *name,
+                      struct cfg where, cache_make_fn *make)
+{
+    if (loader->shared && !find(loader, kind, name)) {
+        const struct entry *lent =
+            get(loader->shared, kind, name, (struct cfg) { 0 }, make);
+        if (lent->is_clean)
+            return lent->value;
+    }
+    return get(loader, kind, name, where, make)->value;
 }
 
 const char *cache_basename(struct arena *arena, const char *name)

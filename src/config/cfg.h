@@ -33,8 +33,9 @@ struct cfg_doc; /* one document: its name, text and tree */
 struct cfg_loader {
     struct arena arena;
     struct diags diags;
-    struct cfg_doc *docs; /* all documents loaded through it, newest first */
-    void *cache;          /* what was made of files, see config/cache.h */
+    struct cfg_doc *docs;      /* all documents loaded through it, newest first */
+    void *cache;               /* what was made of files, see config/cache.h */
+    struct cfg_loader *shared; /* lends what it makes of files; NULL: none */
 };
 
 struct cfg {

@@ -130,23 +130,20 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
     return 0;
 }
 
-const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
-                                struct cfg where)
+static const void *make_fabric(struct cfg_loader *loader, const char *name,
+                               struct cfg where)
 {
-    const void *known;
-
-    if (cache_find(loader, "fabric", name, &known))
-        return known;
-
     struct fabric_raw *raw = ARENA_NEW(&loader->arena, struct fabric_raw);
     struct cfg file = datadir_load(loader, "topologies/fabrics", name, where);
 
     raw->fabric.name = cache_basename(&loader->arena, name);
-    struct fabric *f =
-        cfg_present(file) && read_fabric(raw, file) == 0 ? &raw->fabric : NULL;
+    return cfg_present(file) && read_fabric(raw, file) == 0 ? &raw->fabric : NULL;
+}
 
-    cache_add(loader, "fabric", name, f);
-    return f;
+const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
+                                struct cfg where)
+{
+    return cache_get(loader, "fabric", name, where, make_fabric);
 }
 
 bool fabric_is_inside(const struct fabric *f)

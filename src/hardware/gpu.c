@@ -162,19 +162,17 @@ static int read_gpu(struct gpu_raw *raw, struct cfg file)
     return read_gemm(gpu, raw->gemm);
 }
 
-const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where)
+static const void *make_gpu(struct cfg_loader *loader, const char *name,
+                            struct cfg where)
 {
-    const void *known;
-
-    if (cache_find(loader, "gpu", name, &known))
-        return known;
-
     struct gpu_raw *raw = ARENA_NEW(&loader->arena, struct gpu_raw);
     struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
 
     raw->gpu.name = cache_basename(&loader->arena, name);
-    struct gpu *gpu = cfg_present(file) && read_gpu(raw, file) == 0 ? &raw->gpu : NULL;
+    return cfg_present(file) && read_gpu(raw, file) == 0 ? &raw->gpu : NULL;
+}
 
-    cache_add(loader, "gpu", name, gpu);
-    return gpu;
+const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where)
+{
+    return cache_get(loader, "gpu", name, where, make_gpu);
 }

@@ -142,25 +142,23 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
     return read_prices(inst, raw->prices);
 }
 
-const struct instance *instance_get(struct cfg_loader *loader, const char *name,
-                                    struct cfg where)
+static const void *make_instance(struct cfg_loader *loader, const char *name,
+                                 struct cfg where)
 {
-    const void *known;
-
-    if (strncmp(name, "ml.", 3) == 0)
-        name += 3;
-    if (cache_find(loader, "instance", name, &known))
-        return known;
-
     struct instance_raw *raw = ARENA_NEW(&loader->arena, struct instance_raw);
     struct cfg file = datadir_load(loader, "topologies/instances", name, where);
 
     raw->inst.name = cache_basename(&loader->arena, name);
-    struct instance *inst =
-        cfg_present(file) && read_instance(raw, loader, file) == 0 ? &raw->inst : NULL;
+    return cfg_present(file) && read_instance(raw, loader, file) == 0 ? &raw->inst
+                                                                      : NULL;
+}
 
-    cache_add(loader, "instance", name, inst);
-    return inst;
+const struct instance *instance_get(struct cfg_loader *loader, const char *name,
+                                    struct cfg where)
+{
+    if (strncmp(name, "ml.", 3) == 0)
+        name += 3;
+    return cache_get(loader, "instance", name, where, make_instance);
 }
 
 /* A period ("2021-2025") counts as its end. */

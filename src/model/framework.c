@@ -1,6 +1,7 @@
 #include "model/framework.h"
 
 #include "base/strbuf.h"
+#include "config/cache.h"
 #include "config/datadir.h"
 
 #include <math.h>
@@ -226,8 +227,8 @@ double framework_host_lost_s(double deviation_s, double host_s, double gpu_s)
     return deviation_s * brownian_max(fabs(gpu_s - host_s) / deviation_s);
 }
 
-const struct framework *framework_get(struct cfg_loader *loader, const char *name,
-                                      struct cfg where)
+static const void *make_framework(struct cfg_loader *loader, const char *name,
+                                  struct cfg where)
 {
     struct cfg root = datadir_load(loader, "models/frameworks", name, where);
     if (!cfg_present(root))
@@ -258,4 +259,10 @@ const struct framework *framework_get(struct cfg_loader *loader, const char *nam
         return NULL;
     fill_pairs(raw);
     return &raw->fw;
+}
+
+const struct framework *framework_get(struct cfg_loader *loader, const char *name,
+                                      struct cfg where)
+{
+    return cache_get(loader, "framework", name, where, make_framework);
 }

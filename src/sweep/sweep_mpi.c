@@ -141,9 +141,15 @@ static void simulate_batch(const struct sweep_run *r, const int64_t *points, int
                            int jobs, struct strbuf *records)
 {
     char **lines = xcalloc((size_t)n + 1, sizeof(*lines));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
-    for (int i = 0; i < n; i++)
-        lines[i] = sweep_point_run(r->sweep, points[i]);
+#pragma omp parallel num_threads(jobs)
+    {
+        struct cfg_loader files;
+        cfg_loader_init(&files);
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < n; i++)
+            lines[i] = sweep_point_run(r->sweep, points[i], &files);
+        cfg_loader_release(&files);
+    }
     for (int i = 0; i < n; i++) {
         strbuf_add(records, lines[i], strlen(lines[i]) + 1);
         free(lines[i]);

@@ -111,12 +111,13 @@ static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *r
         json_object_set(record, "warnings", warnings);
 }
 
-char *sweep_point_run(const struct sweep *s, int64_t point)
+char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files)
 {
     struct cfg_loader loader;
     struct err err = { 0 };
     json_t *warnings = json_array(), *result = NULL, *record = json_object();
     cfg_loader_init(&loader);
+    loader.shared = files;
     json_t *tree = scenario_of(s, point, &err);
     if (tree)
         result = simulated(s, &loader, tree, warnings, &err);

@@ -5,9 +5,10 @@
 #include "sweep/sweep.h"
 
 /* The record of a point, one line without its end; the caller frees it. What cannot be
- * simulated becomes an error in the record. Threads may share the sweep; the line is
- * the same whatever ran before. */
-char *sweep_point_run(const struct sweep *s, int64_t point);
+ * simulated becomes an error in the record. Threads may share the sweep, but each has a
+ * loader of its own for files that points have in common (cfg_loader.shared); the line
+ * is the same whatever ran before. */
+char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files);
 
 /* What an axis' field is at a point (borrowed). */
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point);

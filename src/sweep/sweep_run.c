@@ -26,29 +26,40 @@ void sweep_todo_release(struct sweep_todo *todo)
     *todo = (struct sweep_todo) { 0 };
 }
 
+/* A thread's share of the points; stops when writing one has failed. */
+static void run_share(const struct sweep_run *r, const struct sweep_todo *todo,
+                      int64_t *done, struct err *err)
+{
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t i = 0; i < todo->n; i++) {
+        bool failed;
+#pragma omp atomic read
+        failed = err->set;
+        if (!failed) {
+            char *line = sweep_point_run(r->sweep, todo->points[i], &files);
+#pragma omp critical(sweep_journal)
+            {
+                sweep_journal_add(r->journal, todo->points[i], line, err);
+                ++*done;
+                if (r->progress)
+                    r->progress(r->progress_arg, *done, todo->n);
+            }
+            free(line);
+        }
+    }
+    cfg_loader_release(&files);
+}
+
 int sweep_run(const struct sweep_run *r, struct err *err)
 {
     struct sweep_todo todo;
     sweep_todo_make(&todo, r);
     int64_t done = 0;
     int jobs = r->jobs ? r->jobs : omp_get_max_threads();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(jobs)
-    for (int64_t i = 0; i < todo.n; i++) {
-        bool failed;
-#pragma omp atomic read
-        failed = err->set;
-        if (!failed) {
-            char *line = sweep_point_run(r->sweep, todo.points[i]);
-#pragma omp critical(sweep_journal)
-            {
-                sweep_journal_add(r->journal, todo.points[i], line, err);
-                done++;
-                if (r->progress)
-                    r->progress(r->progress_arg, done, todo.n);
-            }
-            free(line);
-        }
-    }
+#pragma omp parallel num_threads(jobs)
+    run_share(r, &todo, &done, err);
     sweep_todo_release(&todo);
     if (!err->set)
         sweep_journal_sync(r->journal, err);

@@ -307,6 +307,7 @@ json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
     static const char *const names[] = { "scenario", "collective", "kernel" };
     struct cfg_loader loader;
     cfg_loader_init(&loader);
+    loader.shared = &w->hardware;
     struct cfg root = cfg_from_tree(&loader, names[kind], json_incref(tree));
     json_t *result = kind == MAPPING_SCENARIO ? run_scenario(w, &loader, root, err)
                      : kind == MAPPING_COLLECTIVE

@@ -60,6 +60,34 @@ static void test_read_once(void)
     cfg_loader_release(&loader);
 }
 
+/* Loaders that share another get its files, unless these give rise to reports: those
+ * each makes itself. */
+static void test_lent(void)
+{
+    struct cfg_loader files, loaders[2];
+    const struct instance *inst[2];
+
+    cfg_loader_init(&files);
+    for (int i = 0; i < 2; i++) {
+        cfg_loader_init(&loaders[i]);
+        loaders[i].shared = &files;
+        inst[i] = instance_get(&loaders[i], "ml.p4d.24xlarge", NOWHERE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(inst[i]);
+        CU_ASSERT_PTR_NULL(loaders[i].docs); /* it has read nothing */
+        CU_ASSERT_PTR_EQUAL(inst[i]->gpu,
+                            gpu_get(&loaders[i], "A100-SXM4-40GB", NOWHERE));
+        check_clean(&loaders[i]);
+        CU_ASSERT_PTR_NULL(gpu_get(&loaders[i], "A100", NOWHERE));
+        CU_ASSERT_PTR_NULL(gpu_get(&loaders[i], "A100", NOWHERE));
+        CU_ASSERT_EQUAL(loaders[i].diags.n_errors, 1);
+    }
+    CU_ASSERT_PTR_EQUAL(inst[0], inst[1]);
+    for (int i = 0; i < 2; i++)
+        cfg_loader_release(&loaders[i]);
+    CU_ASSERT_STRING_EQUAL(inst[0]->name, "p4d.24xlarge"); /* outlives them */
+    cfg_loader_release(&files);
+}
+
 /* Datasheet totals, and what nvidia-smi shows. */
 static const struct gpu_case {
     const char *name;
@@ -318,6 +346,7 @@ void test_hardware_register(void)
 
     CU_ADD_TEST(suite, test_files_load);
     CU_ADD_TEST(suite, test_read_once);
+    CU_ADD_TEST(suite, test_lent);
     CU_ADD_TEST(suite, test_gpus);
     CU_ADD_TEST(suite, test_mesh_rows);
     CU_ADD_TEST(suite, test_networks);
