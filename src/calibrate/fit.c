@@ -21,7 +21,7 @@ struct work {
     int32_t free[FIT_PARAMS_MAX]; /* which parameters are free */
     size_t n_free;
     double values[FIT_PARAMS_MAX];
-    double *residuals, *sorted;
+    double *residuals;
     gsl_vector *u, *weights;
     gsl_matrix *covariance;
 };

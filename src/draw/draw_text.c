@@ -62,7 +62,7 @@ static double code_width(uint32_t code, bool bold)
         return widths[bold][code - 32];
     if (code >= 0x300 && code < 0x370)
         return 0; /* combining */
-    return code >= 0x1100 || code == 0x2014 ? 1000 : 584;
+    return code >= 0x1100 ? 1000 : 584;
 }
 
 double draw_text_width(const char *s, double size, bool bold)

@@ -288,11 +288,11 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
         r->global_batch) /* of another batch: its own choices may not divide it */
         strip(root.json, r->global_batch);
     int64_t wanted = r->global_batch;
-    if (!given || wanted)
-        json_object_del(cfg_get(root, "training").json, "global_batch_size");
-    if (!given || wanted)
-        json_object_set_new(cfg_get(root, "training").json, "micro_batch_size",
-                            json_integer(1));
+    if (!given || wanted) {
+        json_t *training = cfg_get(root, "training").json;
+        json_object_del(training, "global_batch_size");
+        json_object_set_new(training, "micro_batch_size", json_integer(1));
+    }
     if (scenario_read(&s, job->loader, root))
         return -1;
     job->model = s.model;

@@ -2,9 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
-#include "parallel/states.h"
 #include "search/score_parts.h"
-#include "simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,32 +15,11 @@ struct scorer {
     struct scenario scratch[SPACE_STACKS_N]; /* the probes, degrees filled in */
 };
 
-/* What one point comes to, on the way to its score. */
-struct sums {
-    const struct score_layer *l;
-    const struct scenario *s;
-    const struct framework *fw;
-    const struct gpu *gpu;
-    const struct instance *instance;
-    struct states states;
-    double layers, stage_layers;  /* of the model; of the fullest stage */
-    double stage_parameters;      /* on a GPU of the fullest stage */
-    double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
-    double gather_s, reduce_s;    /* of a layer's parameters and gradients */
-    double whole_B;               /* of a gathered parameter */
-    double shards;                /* ranks that states are divided over */
-};
-
 /* Of communication beside kernels, what these do not hide: estimates, without a source.
  * Scores are multiplied by what the simulated points say of them (run_learn). */
 static const double shard_exposed = 0.05;  /* a layer's gathers and scatters */
 static const double context_exposed = 0.3; /* keys and values round a context group */
 static const double send_exposed = 0.1;    /* a message whose sender goes on */
-
-/* The bound: of the states of a mean stage, and of the activations of its layers, so
- * much is held whatever the partition is (test_plan.c: it rejects nothing that
- * fits). */
-static const double least_states = 0.97, least_activations = 0.8;
 
 static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,
                                                  SPACE_TENSOR,   SPACE_CONTEXT,
@@ -156,8 +133,8 @@ static double expert_s(struct scorer *s, const struct space_point *p,
 /* A layer's passes from the first to the last (forward 0, backward 1; both: computed
  * again, and backward behind it) with their collectives: the host issues those of the
  * tensor group too, and its ranks come apart before each. */
-static double layer_s(const struct space_point *p, const struct sums *u, int first,
-                      int last, double comm_s)
+static double layer_s(const struct space_point *p, const struct score_sums *u,
+                      int first, int last, double comm_s)
 {
     const struct framework *fw = u->fw;
     int64_t n = p->v[SPACE_TENSOR];
@@ -176,7 +153,8 @@ static double layer_s(const struct space_point *p, const struct sums *u, int fir
     return score_settle_s(deviation_s, host_s, gpu_s) + behind_s;
 }
 
-static void sum_layer(struct scorer *s, const struct space_point *p, struct sums *u)
+static void sum_layer(struct scorer *s, const struct space_point *p,
+                      struct score_sums *u)
 {
     const struct score_layer *l = u->l;
     double comm_s = tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
@@ -194,7 +172,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p, struct sums
 
 /* Parameters gathered for use and gradients scattered, layer by layer, beside the
  * computation of the layers before; stages of a pipeline do so once (stages_s). */
-static void sum_sharding(struct scorer *s, const struct space_point *p, struct sums *u)
+static void sum_sharding(struct scorer *s, const struct space_point *p,
+                         struct score_sums *u)
 {
     if (p->v[SPACE_SHARDING] != SHARDING_FULL || u->shards <= 1)
         return;
@@ -239,7 +218,7 @@ static struct score_group ends_of(const struct space_point *p)
 /* Messages between stages: those of the first microbatch on its way there and back, and
  * what the others wait for, which is all of it under Megatron. */
 static double messages_s(struct scorer *s, const struct space_point *p,
-                         const struct sums *u)
+                         const struct score_sums *u)
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
     double v = (double)p->v[SPACE_VIRTUAL];
@@ -253,7 +232,7 @@ static double messages_s(struct scorer *s, const struct space_point *p,
 /* Stages that a microbatch passes one after the other, and the slowest of them, which
  * sets the pace (MODEL.md, R6). */
 static double pipeline_s(struct scorer *s, const struct space_point *p,
-                         const struct sums *u)
+                         const struct score_sums *u)
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
     double both_s = u->forward_s + u->backward_s, pause_s = u->fw->microbatch_s;
@@ -278,7 +257,7 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
 /* What stages that are fully sharded wait for in an accumulation step: gathers beside
  * the first forward, scatters beside the last backward, the ends' alone (MODEL.md,
  * R8.4). */
-static double stages_s(const struct space_point *p, const struct sums *u)
+static double stages_s(const struct space_point *p, const struct score_sums *u)
 {
     if (p->v[SPACE_PIPELINE] == 1 || p->v[SPACE_SHARDING] != SHARDING_FULL)
         return 0;
@@ -291,7 +270,7 @@ static double stages_s(const struct space_point *p, const struct sums *u)
 
 /* The probe's buckets are those without sharding, which DeepSpeed alone has of its
  * own. */
-static double score_bucket_B(const struct space_point *p, const struct sums *u)
+static double score_bucket_B(const struct space_point *p, const struct score_sums *u)
 {
     const struct parallelism *own = &u->s->parallel;
     bool zero = own->library == LIBRARY_DEEPSPEED && p->v[SPACE_SHARDING];
@@ -302,7 +281,7 @@ static double score_bucket_B(const struct space_point *p, const struct sums *u)
 
 /* What is left of reducing gradients when backward has hidden what it can. */
 static double exposed_s(struct scorer *s, const struct space_point *p,
-                        const struct sums *u)
+                        const struct score_sums *u)
 {
     if (p->ranks <= 1)
         return 0;
@@ -340,7 +319,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s + u->fw->reduce_s;
 }
 
-static double update_s(const struct space_point *p, const struct sums *u)
+static double update_s(const struct space_point *p, const struct score_sums *u)
 {
     const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
     double divided = p->v[SPACE_SHARDING] != SHARDING_NONE ? u->shards : 1;
@@ -356,76 +335,13 @@ static double update_s(const struct space_point *p, const struct sums *u)
     return time_s + o->fixed_s;
 }
 
-/* --- memory ----------------------------------------------------------------------- */
-
-/* Microbatches whose activations the first stage holds; the least of them that any
- * schedule of that name can do with. */
-static double in_flight(const struct space_point *p, double *least)
-{
-    double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
-    double v = (double)p->v[SPACE_VIRTUAL];
-    *least = 1;
-    if (n <= 1)
-        return 1;
-    switch ((enum schedule)p->v[SPACE_SCHEDULE]) {
-    case SCHEDULE_GPIPE:
-    case SCHEDULE_SMP_SIMPLE:
-        return m;
-    case SCHEDULE_SMP_INTERLEAVED:
-        return fmin(m, n + 2);
-    case SCHEDULE_INTERLEAVED:
-        *least = fmin(m, n);
-        return fmin(m, n) * (1 + (n - 1) / (n * v));
-    default:
-        *least = fmin(m, n);
-        return fmin(m, n);
-    }
-}
-
-static void sum_memory(const struct space_point *p, const struct sums *u,
-                       struct score *out)
-{
-    const struct score_layer *l = u->l;
-    bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
-    int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
-    double optimizer_B = off == OFFLOAD_NONE ? u->states.optimizer_B : 0;
-    double parameter_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.parameter_B;
-    double gradient_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.gradient_B;
-    double n = (double)p->v[SPACE_PIPELINE];
-    double mean =
-        (u->layers * l->parameters + l->ends_parameters[0] + l->ends_parameters[1]) / n;
-    double least, flight = in_flight(p, &least);
-    double group = how > SPACE_GROUP ? (double)(how - SPACE_GROUP) : 1;
-    double kept_B = how == CHECKPOINT_NONE        ? l->kept_B + l->autocast_B
-                    : how == CHECKPOINT_SELECTIVE ? l->selective_B + l->autocast_B
-                                                  : l->input_B / group;
-    double again_B = how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
-    double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
-    double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
-    double states_B = parameter_B + optimizer_B;
-    double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
-    if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
-        unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
-    bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
-    double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
-    double fixed_B =
-        (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
-    out->capacity_B = (double)u->gpu->memory_B;
-    out->memory_B = fixed_B + u->stage_parameters * (states_B + gradient_B) + wire_B +
-                    unit_B + active_B;
-    double few_B = least_activations * least * floor(u->layers / n) *
-                   (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
-    double held_B = least_states * mean * states_B;
-    out->least_B = (double)u->gpu->context_B + held_B + few_B;
-}
-
 bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
 {
     const struct score_layer *l = layer_of(s, p);
     if (!l->ok)
         return false;
     struct scenario *x = &s->scratch[p->v[SPACE_LIBRARY]];
-    struct sums u = { .l = l, .s = x, .fw = x->training.framework };
+    struct score_sums u = { .l = l, .s = x, .fw = x->training.framework };
     u.instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
     u.gpu = u.instance->gpu;
     u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
@@ -441,7 +357,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     u.stage_parameters = u.stage_layers * l->parameters + ends;
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
-    sum_memory(p, &u, out);
+    score_memory(p, &u, out);
     out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
     return true;
 }

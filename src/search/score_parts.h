@@ -3,6 +3,7 @@
 #define SEARCH_SCORE_PARTS_H
 
 #include "cost/collective.h"
+#include "parallel/states.h"
 #include "search/score.h"
 
 /* One layer and the model's ends, for one microbatch on one GPU. */
@@ -44,7 +45,29 @@ void score_comm_free(struct score_comm *c);
 /* The group of n ranks, `stride` ranks apart, on nodes of `gpus`. */
 struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus);
 
+/* Seconds of one collective of size_B (as struct coll_request has it) on the point's
+ * instances, read between sizes a factor of four apart; 0 for one rank or no bytes. */
 double score_comm_s(struct score_comm *c, const struct space_point *p,
                     struct score_group group, enum coll_op op, double size_B);
+
+/* What one point comes to, on the way to its score. */
+struct score_sums {
+    const struct score_layer *l;
+    const struct scenario *s;
+    const struct framework *fw;
+    const struct gpu *gpu;
+    const struct instance *instance;
+    struct states states;
+    double layers, stage_layers;  /* of the model; of the fullest stage */
+    double stage_parameters;      /* on a GPU of the fullest stage */
+    double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
+    double gather_s, reduce_s;    /* of a layer's parameters and gradients */
+    double whole_B;               /* of a gathered parameter */
+    double shards;                /* ranks that states are divided over */
+};
+
+/* Bytes of the GPU of the fullest stage, an estimate and a bound (score.h). */
+void score_memory(const struct space_point *p, const struct score_sums *u,
+                  struct score *out);
 
 #endif

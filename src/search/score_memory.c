@@ -1,0 +1,71 @@
+/* Memory of scores: an estimate, and a bound that nothing which fits exceeds. */
+#include "search/score_parts.h"
+#include "simulate/simulate.h"
+
+#include <math.h>
+
+/* The bound: of the states of a mean stage, and of the activations of its layers, so
+ * much is held whatever the partition is (test_plan.c: it rejects nothing that
+ * fits). */
+static const double least_states = 0.97, least_activations = 0.8;
+
+/* Microbatches whose activations the first stage holds; the least of them that any
+ * schedule of that name can do with. */
+static double in_flight(const struct space_point *p, double *least)
+{
+    double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
+    double v = (double)p->v[SPACE_VIRTUAL];
+    *least = 1;
+    if (n <= 1)
+        return 1;
+    switch ((enum schedule)p->v[SPACE_SCHEDULE]) {
+    case SCHEDULE_GPIPE:
+    case SCHEDULE_SMP_SIMPLE:
+        return m;
+    case SCHEDULE_SMP_INTERLEAVED:
+        return fmin(m, n + 2);
+    case SCHEDULE_INTERLEAVED:
+        *least = fmin(m, n);
+        return fmin(m, n) * (1 + (n - 1) / (n * v));
+    default:
+        *least = fmin(m, n);
+        return fmin(m, n);
+    }
+}
+
+void score_memory(const struct space_point *p, const struct score_sums *u,
+                  struct score *out)
+{
+    const struct score_layer *l = u->l;
+    bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
+    int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
+    double optimizer_B = off == OFFLOAD_NONE ? u->states.optimizer_B : 0;
+    double parameter_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.parameter_B;
+    double gradient_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.gradient_B;
+    double n = (double)p->v[SPACE_PIPELINE];
+    double mean =
+        (u->layers * l->parameters + l->ends_parameters[0] + l->ends_parameters[1]) / n;
+    double least, flight = in_flight(p, &least);
+    double group = how > SPACE_GROUP ? (double)(how - SPACE_GROUP) : 1;
+    double kept_B = how == CHECKPOINT_NONE        ? l->kept_B + l->autocast_B
+                    : how == CHECKPOINT_SELECTIVE ? l->selective_B + l->autocast_B
+                                                  : l->input_B / group;
+    double again_B = how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
+    double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
+    double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
+    double states_B = parameter_B + optimizer_B;
+    double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
+    if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
+        unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
+    bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
+    double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
+    double fixed_B =
+        (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
+    out->capacity_B = (double)u->gpu->memory_B;
+    out->memory_B = fixed_B + u->stage_parameters * (states_B + gradient_B) + wire_B +
+                    unit_B + active_B;
+    double few_B = least_activations * least * floor(u->layers / n) *
+                   (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
+    double held_B = least_states * mean * states_B;
+    out->least_B = (double)u->gpu->context_B + held_B + few_B;
+}
