@@ -33,7 +33,8 @@ static const char *tree_refuses(struct planner *p)
     return NULL;
 }
 
-/* Switches that add up came with Hopper's boards. */
+/* Switches that add up came with Hopper's boards; NCCL leaves pairs without them
+ * (ncclNvlsInit). */
 static const char *nvls_refuses(struct planner *p)
 {
     const struct coll_group *g = &p->request->groups[0];
@@ -45,6 +46,8 @@ static const char *nvls_refuses(struct planner *p)
         const struct instance *inst = coll_instance(p, g->spans[s].first);
         if (inst->inside->kind != FABRIC_NVSWITCH || inst->gpu->sm_arch < 90)
             return "it needs an NVSwitch of Hopper's generation or later";
+        if (g->spans[s].n_gpus <= 2)
+            return "NCCL uses it for three GPUs of a node and more";
     }
     return NULL;
 }

@@ -19,6 +19,7 @@ static const struct cfg_field law_fields[] = {
     LAW_TIME("base", base_s),
     LAW_TIME("rank", rank_s),
     LAW_TIME("node", node_s),
+    LAW_TIME("chain", chain_s),
     LAW_TIME("level", level_s),
     LAW_TIME("ramp", ramp_s),
     LAW_TIME("ramp_level", ramp_level_s),
@@ -207,6 +208,7 @@ double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nod
                                    waiting_B * (bytes_s / sent_B)
                              : 0;
     return law->base_s + law->rank_s * (double)(n_ranks - 2) +
-           law->node_s * (double)(n_nodes - 1) + law->level_s * level + ramp * reached +
-           fill;
+           law->node_s * (double)(n_nodes - 1) +
+           law->chain_s * ((double)n_ranks / (double)n_nodes - 1) +
+           law->level_s * level + ramp * reached + fill;
 }

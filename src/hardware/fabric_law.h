@@ -6,7 +6,7 @@
  * With N nodes, n ranks, g = max(log2 N - 1, 0), size S, m = S / n, and the time X that
  * the bytes alone need on the links (the network gives it, so sharing slows it):
  *
- *   t = base + rank (n - 2) + node (N - 1) + level g
+ *   t = base + rank (n - 2) + node (N - 1) + chain (n / N - 1) + level g
  *     + (ramp + ramp_level g) min(s / ramp_bytes, 1)        s = S; m for point to point
  *     + fill (1 + fill_level g) min(max(S - fill_from, 0), fill_bytes + fill_rank n) X / S
  *     + X
@@ -33,6 +33,7 @@ struct fabric_law {
     double base_s;               /* once */
     double rank_s;               /* for each rank beyond the second */
     double node_s;               /* for each node beyond the first */
+    double chain_s;              /* for each GPU of a node beyond its first */
     double level_s;              /* for each level of nodes beyond the first */
     double ramp_s, ramp_level_s; /* reached at ramp_B, linear below */
     double ramp_B;

@@ -273,7 +273,9 @@ static void test_trees(void)
     } rows[] = { { "p4d.24xlarge:2", COLL_TREE, FABRIC_TREE, 2 },
                  { "p4d.24xlarge:4", COLL_TREE, FABRIC_TREE, 4 },
                  { "p3dn.24xlarge:16", COLL_TREE, FABRIC_TREE, 16 },
-                 { "p5.48xlarge:4", COLL_NVLS_TREE, FABRIC_NVLS_TREE, 4 } };
+                 { "p5.48xlarge:4", COLL_NVLS_TREE, FABRIC_NVLS_TREE, 4 },
+                 { "dgx-h100:4", COLL_TREE, FABRIC_TREE, 4 },
+                 { "dgx-h100:8", COLL_NVLS_TREE, FABRIC_NVLS_TREE, 8 } };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct bench b;
         bench_init(&b, rows[i].spec, true);
@@ -286,7 +288,8 @@ static void test_trees(void)
             struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, S);
             double bytes_s = k * S / (nic * inst->n_nics * law->efficiency);
             double fill = fmin(fmax(S - law->fill_from_B, 0), law->fill_B) / S;
-            double t = law->base_s + g * law->level_s + law->ramp_s +
+            double t = law->base_s + (inst->n_gpus - 1) * law->chain_s +
+                       g * law->level_s + law->ramp_s +
                        law->fill_frac * (1 + law->fill_level * g) * fill * bytes_s;
             q.algorithm = rows[i].algorithm;
             q.protocol = FABRIC_PROTO_SIMPLE;
@@ -319,11 +322,30 @@ static void test_double_trees(void)
     }
 }
 
-/* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper. */
+/* What is chosen for so many GPUs of each of some nodes. */
+static enum coll_algorithm chosen(const char *spec, int n_gpus)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, spec, true);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 1 << 28);
+    bench_use_gpus(&b, (1u << n_gpus) - 1);
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    bench_release(&b);
+    return plan.algorithm;
+}
+
+/* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper, nor
+ * for pairs. */
 static void test_nvls(void)
 {
     struct bench b;
     struct coll_plan plan;
+    CU_ASSERT_EQUAL(chosen("p5.48xlarge", 3), COLL_NVLS);
+    CU_ASSERT_EQUAL(chosen("p5.48xlarge", 2), COLL_RING);
+    CU_ASSERT_EQUAL(chosen("dgx-h100:2", 4), COLL_NVLS_TREE);
+    CU_ASSERT(chosen("dgx-h100:2", 2) != COLL_NVLS_TREE);
+    CU_ASSERT(chosen("dgx-a100-80gb:2", 8) != COLL_NVLS_TREE);
     bench_init(&b, "p5.48xlarge", true);
     struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 1 << 28);
     double eff = b.cluster.groups[0]
