@@ -15,6 +15,8 @@ static double part_elements(const struct build *b, enum part part)
         return b->elements[SYM_TYPE];
     case PART_BIAS:
         return b->elements[SYM_BIAS];
+    case PART_LATENT_NORM:
+        return b->elements[SYM_LH];
     case PART_QUERY_NORM:
         return b->elements[SYM_QN];
     case PART_KEY_NORM:
@@ -121,7 +123,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
 {
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
-    int64_t s = keys_of(b), d = b->m->head_dim;
+    int64_t s = keys_of(b), d = (b->m->head_dim + model_value_dim(b->m)) / 2;
     int64_t ranks = b->s->context > 1 ? b->s->context : 1;
     int64_t dealt = b->flags & HAS_DEALT_HEADS ? ranks : 1, parts = ranks / dealt;
     int64_t queries = b->s->sequence / parts;

@@ -17,8 +17,13 @@ enum sym {
                   where SMP slices it */
     SYM_X,    /* the same, gathered: what products read and write */
     SYM_I,    /* inputs of products as they are kept: A, or X where gathered ones are */
-    SYM_Q,    /* queries and the context */
+    SYM_Q,    /* queries */
     SYM_K,    /* keys, or values */
+    SYM_U,    /* what attention makes */
+    SYM_LQ,   /* latent attention: queries as they are compressed */
+    SYM_LK,   /* keys and values likewise, and the rotary key that heads share */
+    SYM_LN,   /* what of these is normed */
+    SYM_LU,   /* keys without their rotary part, and values, of all heads */
     SYM_E,    /* keys as the products read them: repeated where they are copied */
     SYM_QKV,  /* Q + 2 K */
     SYM_QK,   /* Q + K */
@@ -40,6 +45,7 @@ enum sym {
     SYM_TYPE,  /* token types */
     SYM_BIAS,  /* T5: relative position biases */
     SYM_H,     /* one number a column of the residual stream: weights of norms */
+    SYM_LH,    /* and of latent ones */
     SYM_QN,    /* weights of the norm of queries */
     SYM_KN,    /* of keys */
     SYM_SINKS, /* one number a head */
@@ -100,6 +106,8 @@ enum width {
 #define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each head */
 #define HAS_SHARED                FLAG(37)  /* an expert that all tokens go through */
 #define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
+#define HAS_LATENT                FLAG(39)  /* keys and values of a few columns a token, */
+#define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 
 /* What owns parameters. */
@@ -109,6 +117,9 @@ enum part {
     PART_QUERY,
     PART_KEY,
     PART_VALUE,
+    PART_QUERY_DOWN,
+    PART_KV_DOWN,
+    PART_KV_UP,
     PART_OUT,
     PART_GATE,
     PART_UP,
@@ -124,6 +135,7 @@ enum part {
     PART_CLASSES,
     PART_LINEARS, /* those before it are products */
     PART_NORM,
+    PART_LATENT_NORM,
     PART_WORD,
     PART_PLACE,
     PART_TYPE,
@@ -256,8 +268,12 @@ struct row build_activation(const struct build *b, const struct row *row,
 /* Norms, wherever they stand. */
 extern const struct row build_norm_f[], build_norm_b[];
 
+/* build_latent.c: latent attention's products before the heads' own. */
+extern const struct row build_latent_f[], build_latent_b[];
+
 /* The tables: build_layer.c, build_ends.c. */
-void build_layer(struct build *b, struct op_block *block, bool decoder);
+enum stack { STACK_ONLY, STACK_DENSE, STACK_DECODER };
+void build_layer(struct build *b, struct op_block *block, enum stack stack);
 void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);
 void build_head(struct build *b, struct op_block *block);

@@ -46,6 +46,8 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
         return err_set(err,
                        "a sequence of %lld tokens exceeds the model's %lld positions",
                        (long long)s->sequence, (long long)m->positions);
+    if (m->latent_kv && s->tensor > 1)
+        return err_set(err, "latent attention over a tensor group is not modelled");
     if (m->head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
         return err_set(err,
                        "pre-training with next-sentence prediction needs an encoder");
@@ -87,7 +89,7 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
     return flag(flash, HAS_FLASH) | flag(fused, HAS_FUSED_SOFTMAX) |
            flag(both, HAS_FUSED_SOFTMAX_DROPOUT) |
            flag(!flash && !fw->fused_qkv, HAS_COPIES) |
-           flag(fw->fused_qkv || m->fused_qkv, HAS_FUSED_QKV) |
+           flag((fw->fused_qkv || m->fused_qkv) && !m->latent_kv, HAS_FUSED_QKV) |
            flag(!flash && !fused && wide, HAS_WIDE_PROBS) |
            flag(!flash && !fused && fw->keeps_softmax_input, HAS_SOFTMAX_INPUT) |
            flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
@@ -99,6 +101,8 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->sinks, HAS_SINKS) |
            flag(flash && s->context_way == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
+           flag(m->latent_kv > 0, HAS_LATENT) |
+           flag(m->latent_q > 0, HAS_LATENT_QUERY) |
            flag(deals_heads(s), HAS_DEALT_HEADS);
 }
 
@@ -207,6 +211,13 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
     e[SYM_Q] = tokens * (double)m->q_width / t;
     e[SYM_K] = tokens * (double)m->kv_width / t;
+    e[SYM_U] = tokens * (double)model_context_width(m) / t;
+    e[SYM_LQ] = tokens * (double)m->latent_q;
+    e[SYM_LK] = tokens * (double)(m->latent_kv + m->latent_rope);
+    e[SYM_LH] = (double)(m->latent_q + m->latent_kv);
+    e[SYM_LN] = tokens * e[SYM_LH];
+    e[SYM_LU] =
+        tokens * heads * (double)(m->head_dim - m->latent_rope + model_value_dim(m));
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
     if (!(b->flags & (HAS_FLASH | HAS_DEALT_HEADS)))
         e[SYM_E] *= parts; /* gathered before the products */
@@ -258,10 +269,13 @@ static void set_linears(struct build *b, int64_t vocab)
                        *ends = &b->shares[OP_HEAD];
     int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
     int64_t q = m->q_width / attention->degree, kv = m->kv_width / attention->degree;
+    int64_t made = model_context_width(m) / attention->degree;
+    int64_t up = m->heads / attention->degree *
+                 (m->head_dim - m->latent_rope + model_value_dim(m));
     int64_t shared = m->shared_ffn / mlp->degree;
     int64_t f = m->ffn / mlp->degree, routed = dealt(op_tokens(s), mlp->tokens_over);
     int64_t all = m->experts > 0 ? m->experts : 1;
-    int64_t experts = all / (s->expert > 1 ? s->expert : 1);
+    int64_t experts = all / (s->expert > 1 && m->experts > 0 ? s->expert : 1);
     int64_t inside = m->experts > 0 ? routed * m->experts_per_token : routed;
     int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
     int64_t classed =
@@ -273,10 +287,15 @@ static void set_linears(struct build *b, int64_t vocab)
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
         [PART_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, layer },
-        [PART_QUERY] = { tokens, h, q, 1, m->qkv_bias, true, layer },
+        [PART_QUERY] = { tokens, m->latent_q ? m->latent_q : h, q, 1, m->qkv_bias, true,
+                         layer },
         [PART_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
         [PART_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
-        [PART_OUT] = { tokens, q, h, 1, m->out_bias, true, layer },
+        [PART_QUERY_DOWN] = { tokens, h, m->latent_q, 1, false, true, layer },
+        [PART_KV_DOWN] = { tokens, h, m->latent_kv + m->latent_rope, 1, false, true,
+                           layer },
+        [PART_KV_UP] = { tokens, m->latent_kv, up, 1, false, true, layer },
+        [PART_OUT] = { tokens, made, h, 1, m->out_bias, true, layer },
         [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
         [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
         [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },

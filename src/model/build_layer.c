@@ -5,8 +5,8 @@
 /* Attention ------------------------------------------------------------------------ */
 
 static const struct row attention_f[] = {
-    { ROW_STREAM, "qkv_cast", .when = HAS_AMP, .unless = HAS_FUSED_QKV, .launches = 3,
-      .read = { WIDE(3, A) }, .write = { NARROW(3, A) },
+    { ROW_STREAM, "qkv_cast", .when = HAS_AMP, .unless = HAS_FUSED_QKV | HAS_LATENT,
+      .launches = 3, .read = { WIDE(3, A) }, .write = { NARROW(3, A) },
       .keep = { KEEP(NARROW(3, A), "value_wgrad") } },
     { ROW_STREAM, "qkv_cast", .when = HAS_AMP | HAS_FUSED_QKV, .read = { WIDE(1, A) },
       .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, I), "qkv_wgrad") } },
@@ -18,10 +18,10 @@ static const struct row attention_f[] = {
     { ROW_LINEAR, .part = PART_QUERY, .unless = HAS_FUSED_QKV,
       .keep = { KEEP(NARROW(1, Q), "dkey|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
                 KEEP(NARROW(1, Q), "query_norm_bwd", .when = HAS_QK_NORM) } },
-    { ROW_LINEAR, .part = PART_KEY, .unless = HAS_FUSED_QKV,
+    { ROW_LINEAR, .part = PART_KEY, .unless = HAS_FUSED_QKV | HAS_LATENT,
       .keep = { KEEP(NARROW(1, K), "dquery|flash_bwd", .unless = HAS_COPIES | HAS_ROPE),
                 KEEP(NARROW(1, K), "key_norm_bwd", .when = HAS_QK_NORM) } },
-    { ROW_LINEAR, .part = PART_VALUE, .unless = HAS_FUSED_QKV,
+    { ROW_LINEAR, .part = PART_VALUE, .unless = HAS_FUSED_QKV | HAS_LATENT,
       .keep = { KEEP(NARROW(1, K), "dprobs|flash_bwd", .unless = HAS_COPIES) } },
     { ROW_OWNER, "query_norm", PART_QUERY_NORM, .when = HAS_QK_NORM,
       .unless = HAS_EAGER_RMS, .read = { NARROW(1, Q) }, .write = { NARROW(1, Q) } },
@@ -52,16 +52,16 @@ static const struct row attention_f[] = {
     { ROW_STREAM, "heads_deal", .when = HAS_DEALT_HEADS, .launches = 6,
       .read = { NARROW(2, QKV) }, .write = { NARROW(2, QKV) }, .made = NARROW(1, QKV) },
     { ROW_FLASH, "flash", .when = HAS_FLASH, .read = { NARROW(1, Q), NARROW(2, K) },
-      .write = { NARROW(1, Q), FP32(1, L) },
-      .keep = { KEEP(NARROW(1, Q), "out_wgrad", .unless = HAS_FP8 | HAS_DEALT_HEADS),
-                KEEP(NARROW(1, Q), "flash_bwd", .when = HAS_FP8),
-                KEEP(NARROW(1, Q), "flash_bwd", .when = HAS_DEALT_HEADS,
+      .write = { NARROW(1, U), FP32(1, L) },
+      .keep = { KEEP(NARROW(1, U), "out_wgrad", .unless = HAS_FP8 | HAS_DEALT_HEADS),
+                KEEP(NARROW(1, U), "flash_bwd", .when = HAS_FP8),
+                KEEP(NARROW(1, U), "flash_bwd", .when = HAS_DEALT_HEADS,
                      .unless = HAS_FP8),
                 KEEP(FP32(1, L), "flash_bwd") } },
     /* each head's result by a sigmoid of its log-sum less its sink */
     { ROW_OWNER, "sinks", PART_SINKS, .when = HAS_SINKS | HAS_FLASH,
-      .read = { NARROW(1, Q), FP32(1, L) }, .write = { NARROW(1, Q) },
-      .keep = { KEEP(NARROW(1, Q), "sinks_bwd") } },
+      .read = { NARROW(1, U), FP32(1, L) }, .write = { NARROW(1, U) },
+      .keep = { KEEP(NARROW(1, U), "sinks_bwd") } },
     { ROW_STREAM, "flash_merge", .when = HAS_FLASH | HAS_RING,
       .read = { NARROW(2, QR) }, .write = { NARROW(1, QR) } },
     { ROW_STREAM, "qk_copy", .when = HAS_COPIES, .launches = 2,
@@ -99,12 +99,12 @@ static const struct row attention_f[] = {
     { ROW_STREAM, "v_copy", .when = HAS_COPIES, .read = { NARROW(1, K) },
       .write = { NARROW(1, E) }, .keep = { KEEP(NARROW(1, E), "dprobs") } },
     { ROW_BMM_SDS, "context", .unless = HAS_FLASH,
-      .read = { NARROW(1, E), NARROW(1, S) }, .write = { NARROW(1, Q) } },
-    { ROW_STREAM, "context_copy", .unless = HAS_FLASH, .read = { NARROW(1, Q) },
-      .write = { NARROW(1, Q) }, .keep = { KEEP(NARROW(1, Q), "out_wgrad") } },
+      .read = { NARROW(1, E), NARROW(1, S) }, .write = { NARROW(1, U) } },
+    { ROW_STREAM, "context_copy", .unless = HAS_FLASH, .read = { NARROW(1, U) },
+      .write = { NARROW(1, U) }, .keep = { KEEP(NARROW(1, U), "out_wgrad") } },
     { ROW_STREAM, "heads_return", .when = HAS_DEALT_HEADS, .launches = 2,
-      .read = { NARROW(2, Q) }, .write = { NARROW(2, Q) }, .made = NARROW(1, Q),
-      .keep = { KEEP(NARROW(1, Q), "out_wgrad", .when = HAS_FLASH,
+      .read = { NARROW(2, U) }, .write = { NARROW(2, U) }, .made = NARROW(1, U),
+      .keep = { KEEP(NARROW(1, U), "out_wgrad", .when = HAS_FLASH,
                      .unless = HAS_FP8) } },
     { ROW_LINEAR, .part = PART_OUT,
       .keep = { KEEP(NARROW(1, A), "result_norm#_bwd", .when = HAS_RESULT_NORM) } },
@@ -116,15 +116,16 @@ static const struct row attention_b[] = {
     { ROW_WGRAD, .part = PART_OUT },
     { ROW_BIAS, .part = PART_OUT, .unless = HAS_FUSED_ADD },
     { ROW_STREAM, "heads_return_bwd", .when = HAS_DEALT_HEADS, .launches = 2,
-      .read = { NARROW(2, Q) }, .write = { NARROW(2, Q) }, .made = NARROW(1, Q) },
+      .read = { NARROW(2, U) }, .write = { NARROW(2, U) }, .made = NARROW(1, U) },
     { ROW_OWNER_BWD, "sinks_bwd", PART_SINKS, .when = HAS_SINKS | HAS_FLASH,
-      .read = { NARROW(2, Q), FP32(1, L) }, .write = { NARROW(1, Q) } },
-    { ROW_FLASH, "flash_bwd", .when = HAS_FLASH, .read = { NARROW(4, Q), NARROW(4, K) },
+      .read = { NARROW(2, U), FP32(1, L) }, .write = { NARROW(1, U) } },
+    { ROW_FLASH, "flash_bwd", .when = HAS_FLASH,
+      .read = { NARROW(2, Q), NARROW(2, U), NARROW(4, K) },
       .write = { NARROW(1, Q), NARROW(2, K) } },
     { ROW_STREAM, "flash_sum_bwd", .when = HAS_FLASH | HAS_RING,
       .read = { NARROW(3, QR), NARROW(6, KR) } },
-    { ROW_STREAM, "context_copy_bwd", .unless = HAS_FLASH, .read = { NARROW(1, Q) },
-      .write = { NARROW(1, Q) } },
+    { ROW_STREAM, "context_copy_bwd", .unless = HAS_FLASH, .read = { NARROW(1, U) },
+      .write = { NARROW(1, U) } },
     { ROW_BMM_SSD, "dprobs", .unless = HAS_FLASH,
       .read = { NARROW(1, Q), NARROW(1, E) }, .write = { NARROW(1, S) } },
     { ROW_BMM_SDS, "dvalue", .unless = HAS_FLASH, .same_node = true,
@@ -193,17 +194,17 @@ static const struct row attention_b[] = {
     { ROW_DGRAD, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
     { ROW_WGRAD, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
     { ROW_BIAS, .part = PART_QUERY, .unless = HAS_FUSED_QKV },
-    { ROW_DGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV },
-    { ROW_WGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV },
-    { ROW_BIAS, .part = PART_KEY, .unless = HAS_FUSED_QKV },
-    { ROW_DGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
-    { ROW_WGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
-    { ROW_BIAS, .part = PART_VALUE, .unless = HAS_FUSED_QKV },
-    { ROW_STREAM, "qkv_cast_bwd", .when = HAS_AMP, .unless = HAS_FUSED_QKV,
+    { ROW_DGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_WGRAD, .part = PART_KEY, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_BIAS, .part = PART_KEY, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_DGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_WGRAD, .part = PART_VALUE, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_BIAS, .part = PART_VALUE, .unless = HAS_FUSED_QKV | HAS_LATENT },
+    { ROW_STREAM, "qkv_cast_bwd", .when = HAS_AMP, .unless = HAS_FUSED_QKV | HAS_LATENT,
       .launches = 3, .read = { NARROW(3, A) }, .write = { WIDE(3, A) } },
     { ROW_STREAM, "qkv_cast_bwd", .when = HAS_AMP | HAS_FUSED_QKV,
       .read = { NARROW(1, A) }, .write = { WIDE(1, A) } },
-    { ROW_STREAM, "qkv_sum_bwd", .unless = HAS_FUSED_QKV, .launches = 2,
+    { ROW_STREAM, "qkv_sum_bwd", .unless = HAS_FUSED_QKV | HAS_LATENT, .launches = 2,
       .read = { WIDE(4, A) }, .write = { WIDE(2, A) } },
     ROW_END,
 };
@@ -396,11 +397,12 @@ static const struct step post_norm_b[] = {
     STEP(attention_b, 1),  STEP(sum_b, 1),        STEPS_END,
 };
 
-#define QKV_WGRAD "value_wgrad|qkv_wgrad"
+#define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad"
 #define MLP_WGRAD "router_wgrad|up_wgrad"
 
 static const struct step pre_norm_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(build_latent_f, 1),
     STEP(attention_f, 1),
     STEP(add_f, 1, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
@@ -409,9 +411,11 @@ static const struct step pre_norm_f[] = {
     STEPS_END,
 };
 static const struct step pre_norm_b[] = {
-    STEP(add_b, 2),        STEP(mlp_b, 2), STEP(build_norm_b, 2),
-    STEP(sum_b, 2),        STEP(add_b, 1), STEP(attention_b, 1),
-    STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END,
+    STEP(add_b, 2),          STEP(mlp_b, 2),
+    STEP(build_norm_b, 2),   STEP(sum_b, 2),
+    STEP(add_b, 1),          STEP(attention_b, 1),
+    STEP(build_latent_b, 1), STEP(build_norm_b, 1),
+    STEP(sum_b, 1),          STEPS_END,
 };
 
 static const struct step parallel_f[] = {
@@ -521,10 +525,10 @@ static const struct step result_b[] = {
     STEPS_END,
 };
 
-static struct layer choose(const struct build *b, bool decoder)
+static struct layer choose(const struct build *b, bool second)
 {
     const struct model *m = b->m;
-    if (decoder && m->arch == MODEL_ENCODER_DECODER)
+    if (second)
         return (struct layer) { cross_f, cross_b };
     if (m->post_norm)
         return (struct layer) { post_norm_f, post_norm_b };
@@ -542,21 +546,24 @@ static struct layer choose(const struct build *b, bool decoder)
 
 /* Its input is kept for the first norm, or (norm behind) as the input of the products,
  * of which autocast keeps casts. */
-void build_layer(struct build *b, struct op_block *block, bool decoder)
+void build_layer(struct build *b, struct op_block *block, enum stack stack)
 {
+    static const char *const names[] = { [STACK_ONLY] = "layer",
+                                         [STACK_DENSE] = "dense_layer",
+                                         [STACK_DECODER] = "decoder_layer" };
     const struct model *m = b->m;
-    struct layer layer = choose(b, decoder);
+    bool second = stack == STACK_DECODER;
+    struct layer layer = choose(b, second);
     struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd" };
     if (m->post_norm || m->no_input_norm)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
-    bool second = decoder && m->arch == MODEL_ENCODER_DECODER;
     uint64_t flags = b->flags;
     b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
-    build_block(b, block, second ? "decoder_layer" : "layer",
-                second ? m->decoder_layers : m->layers, layer.forward, layer.backward,
-                given);
+    build_block(b, block, names[stack],
+                second ? m->decoder_layers : m->layers - m->dense_layers, layer.forward,
+                layer.backward, given);
     b->flags = flags;
     b->mlp_number = 0;
 }

@@ -157,7 +157,9 @@ void build_wgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
     struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
-    set_product(op, l, l->k, l->n, rows_each(l));
+    /* rows lie one behind the other in both operands: no odd number of them is one that
+     * tensor cores load badly (3.6) */
+    set_product(op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * (double)l->rows * (double)(l->n + l->k);

@@ -27,15 +27,11 @@ void family_list(struct strbuf *out)
 
 const char *family_refusal(const char *name)
 {
-    static const char latent[] = "its attention is latent, and its layers differ",
-                      none[] = "it has no attention",
+    static const char none[] = "it has no attention",
                       encoder_decoder[] = "of encoder-decoders, T5's are";
     static const struct {
         const char *name, *why;
     } refused[] = {
-        { "deepseek_v2", latent },
-        { "deepseek_v3", latent },
-        { "kimi_k2", latent },
         { "albert", "its layers share one set of weights" },
         { "deberta", "its attention is disentangled" },
         { "deberta-v2", "its attention is disentangled" },

@@ -29,6 +29,7 @@ struct family_raw {
     const char *feed_forward;                   /* T5; NULL: not said */
     const char *activation;                     /* NULL: not said */
     int64_t embedding_width;                    /* OPT; 0: the hidden size */
+    int64_t shared_experts, plain_head_dim;     /* DeepSeek */
     int64_t expansion;                          /* MPT: of the MLP; 0: 4 */
     int64_t full_every; /* of so many layers one sees all keys; 0: none does */
     bool windows;       /* Qwen: layers behind the first `full_first` have windows */

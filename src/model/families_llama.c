@@ -212,6 +212,37 @@ static void stablelm_finish(struct family_raw *raw)
     raw->m.one_norm = raw->m.parallel_residual;
 }
 
+/* DeepSeek-V2 and -V3, Kimi-K2 ------------------------------------------------------------ */
+
+static const struct family_field deepseek_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, dense_ffn, true, WIDTH_MAX),
+    SIZE("moe_intermediate_size", NULL, ffn, true, WIDTH_MAX),
+    SIZE("n_routed_experts", "num_local_experts", experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
+    WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
+    COUNT("first_k_dense_replace", NULL, dense_layers, LAYERS_MAX),
+    { .key = "q_lora_rank",
+      .type = FAMILY_OR_NONE,
+      .at = offsetof(struct family_raw, m.latent_q),
+      .max = WIDTH_MAX },
+    SIZE("kv_lora_rank", NULL, latent_kv, true, WIDTH_MAX),
+    SIZE("qk_rope_head_dim", NULL, latent_rope, true, WIDTH_MAX),
+    WORD("qk_nope_head_dim", plain_head_dim, 1, WIDTH_MAX),
+    SIZE("v_head_dim", NULL, value_dim, true, WIDTH_MAX),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+static void deepseek_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    m->head_dim = raw->plain_head_dim + m->latent_rope;
+    m->shared_ffn = raw->shared_experts * m->ffn;
+    if (m->dense_layers >= m->layers) /* no layer has experts */
+        *m = model_of_dense_layers(m);
+}
+
 #define GATED DECODER, .gated_mlp = true, .rotary = true
 #define LLAMA GATED, .rms_norm = true
 #define GEMMA LLAMA, .head_dim = 256, .tied_embeddings = true
@@ -242,6 +273,9 @@ const struct family families_llama[] = {
     FAMILY("starcoder2", starcoder2_fields, starcoder2_finish, DECODER, .rotary = true,
            .tied_embeddings = true, .mlp_bias = true, .window = 4096),
     FAMILY("stablelm", stablelm_fields, stablelm_finish, GATED),
+    FAMILY("deepseek_v2", deepseek_fields, deepseek_finish, LLAMA),
+    FAMILY("deepseek_v3", deepseek_fields, deepseek_finish, LLAMA, .router_bias = true),
+    FAMILY("kimi_k2", deepseek_fields, deepseek_finish, LLAMA, .router_bias = true),
     FAMILY("cohere", llama_fields, llama_finish, GATED, .tied_embeddings = true,
            .parallel_residual = true, .one_norm = true, .bare_norm = true),
     { .name = NULL },

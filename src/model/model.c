@@ -21,6 +21,26 @@ bool model_ties_head(const struct model *m)
     return m->tied_embeddings && has_vocabulary(m);
 }
 
+int64_t model_value_dim(const struct model *m)
+{
+    return m->value_dim ? m->value_dim : m->head_dim;
+}
+
+int64_t model_context_width(const struct model *m)
+{
+    return m->latent_kv ? m->heads * model_value_dim(m) : m->q_width;
+}
+
+struct model model_of_dense_layers(const struct model *m)
+{
+    struct model dense = *m;
+    dense.ffn = m->dense_ffn;
+    dense.experts = dense.experts_per_token = dense.shared_ffn = 0;
+    dense.layers = m->dense_layers;
+    dense.dense_layers = 0;
+    return dense;
+}
+
 /* Endings of class names in "architectures"; what is not listed (BertModel) leaves the
  * family's usual head. */
 static const struct name_value architectures[] = {
@@ -341,13 +361,24 @@ static double keys_seen(const struct model *m, double s, bool half)
     return (1 - windowed) * all + windowed * (half ? w - w * w / (2 * s) : w);
 }
 
+/* A token's products of latent attention. */
+static double latent_macs(const struct model *m)
+{
+    double h = (double)m->hidden, q = (double)m->latent_q, kv = (double)m->latent_kv;
+    double heads = (double)m->heads, rope = (double)m->latent_rope;
+    double queries = q > 0 ? q * (h + (double)m->q_width) : h * (double)m->q_width;
+    double keys = h * (kv + rope) + kv * ((double)m->kv_width - heads * rope);
+    double values = kv * heads * (double)model_value_dim(m);
+    return queries + keys + values + h * (double)model_context_width(m);
+}
+
 /* Multiply-adds of one layer for one sequence: projections, attention, MLP; and, of
  * as many tokens of an encoder (0: none), those of cross-attention. */
 static double layer_macs(const struct model *m, double s, bool half, double memory)
 {
     double h = (double)m->hidden, q = (double)m->q_width, kv = (double)m->kv_width;
-    double core = (double)(m->heads * m->head_dim);
-    double projections = s * (h * (q + 2 * kv) + q * h);
+    double core = (double)m->heads * (double)(m->head_dim + model_value_dim(m)) / 2;
+    double projections = s * (m->latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
     double each = m->experts > 0 ? (double)m->experts_per_token : 1;
     double mlp = s * h * (double)m->ffn * (m->gated_mlp ? 3 : 2) * each;
     double shared = s * h * ((double)m->shared_ffn * 3 + (m->shared_scale ? 1 : 0));
@@ -384,7 +415,10 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     bool two = m->arch == MODEL_ENCODER_DECODER;
     double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
-    double macs = (double)m->layers * layer_macs(m, n, half, 0) + head_macs(m, last);
+    double macs = (double)(m->layers - m->dense_layers) * layer_macs(m, n, half, 0) +
+                  head_macs(m, last);
+    struct model dense = model_of_dense_layers(m);
+    macs += (double)m->dense_layers * layer_macs(&dense, n, half, 0);
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     return 3 * 2 * macs;

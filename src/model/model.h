@@ -41,6 +41,7 @@ struct model {
     int64_t layers;         /* of the encoder or the only stack */
     int64_t decoder_layers; /* encoder-decoder only */
     int64_t hidden, heads, kv_heads, head_dim, ffn;
+    int64_t value_dim; /* columns of a head's values; 0: head_dim */
     int64_t q_width,
         kv_width; /* columns of the query and of the key projection: heads x
                                  head_dim, but GPT-2's are always `hidden` wide */
@@ -48,6 +49,13 @@ struct model {
     int64_t positions_unused;             /* of these: rows that no token has */
     int64_t experts, experts_per_token;   /* 0: dense */
     int64_t shared_ffn; /* inside of the expert that all tokens go through; 0: none */
+    int64_t dense_layers,
+        dense_ffn; /* the first layers have no experts but an MLP of so
+                                        many columns */
+    /* Latent attention (DeepSeek): keys and values come of so many columns a token, and
+     * of a rotary key that all heads share; 0: attention is not latent. Queries likewise;
+     * 0: of the residual stream. */
+    int64_t latent_kv, latent_rope, latent_q;
     int64_t q_norm, k_norm; /* weights of the norms of queries and keys, the head_dim or
                                all columns; 0: none */
     int64_t window, windowed_layers; /* keys that a token of so many layers sees */
@@ -83,6 +91,13 @@ bool model_ties_head(const struct model *m);
  * Reports what is wrong (missing fields, heads that do not divide the hidden size where
  * head_dim is not given, zero or absurd sizes) and returns -1. */
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
+
+/* Columns of a head's values; of what attention hands to its last product. */
+int64_t model_value_dim(const struct model *m);
+int64_t model_context_width(const struct model *m);
+
+/* The model as its first layers are: without experts. */
+struct model model_of_dense_layers(const struct model *m);
 
 /* Parameters of the model as models/ counts them (tied matrices once, pooler included,
  * task heads that are not part of the base model excluded), summed over the operator

@@ -49,16 +49,21 @@ enum dtype op_compute_dtype(enum op_precision p)
 int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
                  const struct op_settings *s, struct err *err)
 {
-    struct build b;
+    struct build b, dense;
     struct op_settings decoder = *s;
-    if (build_init(&b, arena, m, s, err) < 0)
+    struct model *first = ARENA_NEW(arena, struct model);
+    *first = model_of_dense_layers(m);
+    bool two = m->arch == MODEL_ENCODER_DECODER, mixed = m->dense_layers > 0;
+    if (build_init(&b, arena, m, s, err) < 0 ||
+        (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;
-    bool two = m->arch == MODEL_ENCODER_DECODER;
-    list->n_blocks = two ? 5 : 3;
+    list->n_blocks = two ? 5 : mixed ? 4 : 3;
     list->blocks = ARENA_ARRAY(arena, list->n_blocks, struct op_block);
     struct op_block *block = list->blocks;
     build_embedding(&b, block++);
-    build_layer(&b, block++, false);
+    if (mixed)
+        build_layer(&dense, block++, STACK_DENSE);
+    build_layer(&b, block++, STACK_ONLY);
     if (two) {
         build_bridge(&b, block++);
         if (s->decoder) {
@@ -67,7 +72,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
             if (build_init(&b, arena, m, &decoder, err) < 0)
                 return -1;
         }
-        build_layer(&b, block++, true);
+        build_layer(&b, block++, STACK_DECODER);
     }
     build_head(&b, block);
     return 0;

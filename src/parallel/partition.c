@@ -280,8 +280,7 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
 static struct partition_module module_of(const struct scenario *s,
                                          const struct op_block *b, double state_B)
 {
-    struct partition_module m = { .layer = strcmp(b->name, "layer") == 0 ||
-                                           strcmp(b->name, "decoder_layer") == 0 };
+    struct partition_module m = { .layer = op_block_is_layer(b) };
     for (int32_t i = 0; i < b->n_forward; i++)
         m.compute += b->forward[i].flops;
     for (int32_t i = 0; i < b->n_backward; i++)

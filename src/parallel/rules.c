@@ -165,6 +165,12 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->parallelism, "sequence_parallel"),
                          "sequence parallelism is over the tensor group, which has one "
                          "rank (write \"tensor\": 2 or more, or false)");
+    if (p->tensor > 1 && r->s->model.latent_kv)
+        return cfg_error(
+            cfg_get(r->parallelism, "tensor"),
+            "%s's attention is latent, which is not modelled over a tensor "
+            "group (write 1; \"expert\" and \"pipeline\" divide the model)",
+            r->s->model.name);
     if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP && !p->smp)
         return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "

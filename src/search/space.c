@@ -70,8 +70,9 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return stack_of(p)->tensor && p->world % t == 0 && m->heads % t == 0 &&
-           m->kv_heads % t == 0 && m->q_width % t == 0 && m->ffn % t == 0;
+    return stack_of(p)->tensor && !m->latent_kv && p->world % t == 0 &&
+           m->heads % t == 0 && m->kv_heads % t == 0 && m->q_width % t == 0 &&
+           m->ffn % t == 0;
 }
 
 static bool pipeline_rule(const struct space *s, struct space_point *p)

@@ -69,7 +69,8 @@ static double own_B(const struct builder *b, int64_t columns)
 
 static double own_keys_B(const struct builder *b)
 {
-    return own_B(b, 2 * b->s->model.kv_width);
+    const struct model *m = &b->s->model;
+    return own_B(b, m->kv_width + m->kv_heads * model_value_dim(m));
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a

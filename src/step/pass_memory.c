@@ -97,21 +97,31 @@ bool pass_has_dummy(const struct builder *b, const struct op_block *block,
     return b->fw->dummy_gradients && b->half && p->matrix && op_block_is_layer(block);
 }
 
+/* Whether the rank's layers before block `at` have such a weight. */
+static bool is_seen(const struct builder *b, int32_t at, const struct op_param *p)
+{
+    for (int32_t i = 0; i < at; i++)
+        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
+            const struct op_param *seen = &b->list.blocks[i].params[k];
+            if (op_block_is_layer(&b->list.blocks[i]) &&
+                seen->elements == p->elements && strcmp(seen->name, p->name) == 0)
+                return true;
+        }
+    return false;
+}
+
 /* Experts are alike, and so are layers: they share theirs. */
 int64_t pass_dummies_B(const struct builder *b)
 {
-    const struct model *m = &b->s->model;
-    double alike = (double)m->experts / (double)b->s->parallel.expert, bytes = 0;
-    const struct op_block *layer = NULL;
-    for (int32_t i = 0; i < b->list.n_blocks && !layer; i++)
-        if (op_block_is_layer(&b->list.blocks[i]))
-            layer = &b->list.blocks[i];
-    for (int32_t i = 0; layer && i < layer->n_params; i++) {
-        const struct op_param *p = &layer->params[i];
-        if (pass_has_dummy(b, layer, p))
-            bytes += build_states(b, p)->made_B * (double)p->elements /
-                     (p->expert ? alike : 1);
-    }
+    double alike = (double)b->s->model.experts / (double)b->s->parallel.expert;
+    double bytes = 0;
+    for (int32_t i = 0; i < b->list.n_blocks; i++)
+        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
+            const struct op_param *p = &b->list.blocks[i].params[k];
+            if (pass_has_dummy(b, &b->list.blocks[i], p) && !is_seen(b, i, p))
+                bytes += build_states(b, p)->made_B * (double)p->elements /
+                         (p->expert ? alike : 1);
+        }
     return (int64_t)bytes;
 }
 

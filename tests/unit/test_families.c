@@ -16,6 +16,38 @@ static const struct {
     int64_t parameters;
     const char *file;
 } published[] = {
+    { "deepseek-v2", 235741434880,
+      "{'model_type': 'deepseek_v2', 'num_hidden_layers': 60, "
+      "'hidden_size': 5120, 'num_attention_heads': 128, "
+      "'num_key_value_heads': 128, 'vocab_size': 102400, "
+      "'intermediate_size': 12288, 'moe_intermediate_size': 1536, "
+      "'n_routed_experts': 160, 'num_experts_per_tok': 6, "
+      "'n_shared_experts': 2, 'first_k_dense_replace': 1, "
+      "'q_lora_rank': 1536, 'kv_lora_rank': 512, 'qk_rope_head_dim': "
+      "64, 'qk_nope_head_dim': 128, 'v_head_dim': 128, "
+      "'max_position_embeddings': 163840, 'tie_word_embeddings': "
+      "false, 'moe_layer_freq': 1}" },
+    { "deepseek-v2-lite", 15706484224,
+      "{'model_type': 'deepseek_v2', 'num_hidden_layers': 27, "
+      "'hidden_size': 2048, 'num_attention_heads': 16, "
+      "'num_key_value_heads': 16, 'vocab_size': 102400, "
+      "'intermediate_size': 10944, 'moe_intermediate_size': 1408, "
+      "'n_routed_experts': 64, 'num_experts_per_tok': 6, "
+      "'n_shared_experts': 2, 'first_k_dense_replace': 1, "
+      "'q_lora_rank': null, 'kv_lora_rank': 512, 'qk_rope_head_dim': "
+      "64, 'qk_nope_head_dim': 128, 'v_head_dim': 128, "
+      "'max_position_embeddings': 163840}" },
+    { "deepseek-v3", 671026419200,
+      "{'model_type': 'deepseek_v3', 'num_hidden_layers': 61, "
+      "'hidden_size': 7168, 'num_attention_heads': 128, "
+      "'num_key_value_heads': 128, 'vocab_size': 129280, "
+      "'intermediate_size': 18432, 'moe_intermediate_size': 2048, "
+      "'n_routed_experts': 256, 'num_experts_per_tok': 8, "
+      "'n_shared_experts': 1, 'first_k_dense_replace': 3, "
+      "'q_lora_rank': 1536, 'kv_lora_rank': 512, 'qk_rope_head_dim': "
+      "64, 'qk_nope_head_dim': 128, 'v_head_dim': 128, "
+      "'max_position_embeddings': 163840, 'tie_word_embeddings': "
+      "false}" },
     { "mistral-nemo", 12247782400,
       "{'model_type': 'mistral', 'attention_dropout': 0.0, 'head_dim': 128, "
       "'hidden_act': 'silu', 'hidden_size': 5120, 'intermediate_size': 14336, "
@@ -407,6 +439,47 @@ static void make_list(struct op_list *list, struct cfg_loader *loader, const cha
     CU_ASSERT_EQUAL_FATAL(op_list_make(list, &loader->arena, kept, &s, &err), 0);
 }
 
+/* Small, of two kinds of layers. */
+#define LATENT                                                                      \
+    "{'model_type': 'deepseek_v2', 'num_hidden_layers': 3, 'hidden_size': 64,"      \
+    " 'num_attention_heads': 4, 'vocab_size': 512, 'intermediate_size': 192,"       \
+    " 'moe_intermediate_size': 32, 'n_routed_experts': 8,"                          \
+    " 'num_experts_per_tok': 2, 'n_shared_experts': 2, 'first_k_dense_replace': 1," \
+    " 'kv_lora_rank': 16, 'qk_nope_head_dim': 16, 'qk_rope_head_dim': 8,"           \
+    " 'v_head_dim': 8, "
+
+/* A token's multiply-adds, by hand: queries, compressed keys and values with the rotary
+ * key, keys and values, output; MLP. Attention over 1024 / 2 keys of 24 + 8 columns. */
+static void test_latent(void)
+{
+    static const struct {
+        const char *file;
+        double queries;
+    } cases[] = {
+        { LATENT "'q_lora_rank': null}", 64 * 4 * 24 },
+        { LATENT "'q_lora_rank': 32}", 64 * 32 + 32 * 4 * 24 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct op_list list;
+        struct model m;
+        double keys = 64 * (16 + 8) + 16 * 4 * (16 + 8);
+        double attention = cases[i].queries + keys + 4 * 8 * 64 + 4 * 512 * (24 + 8);
+        double dense = 3 * 64 * 192, experts = 3 * 64 * (2 * 32 + 64) + 64 * 8;
+        double token = 3 * attention + dense + 2 * experts + 64 * 512;
+        make_list(&list, &loader, cases[i].file, OP_ATTENTION_FLASH);
+        CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false), 2 * 1024 * token, 1);
+        CU_ASSERT_STRING_EQUAL(list.blocks[1].name, "dense_layer");
+        CU_ASSERT_EQUAL(list.blocks[1].repeat, 1);
+        CU_ASSERT_EQUAL(list.blocks[2].repeat, 2);
+        cfg_loader_release(&loader);
+        CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 1024, 0, true),
+                               3 * 2 * 1024 * token, 1);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Scores that a window leaves, of all and of every other layer (MODEL.md, 2.1), and the
  * time of the kernel (3.14). */
 static void test_window_costs(void)
@@ -474,7 +547,6 @@ static void test_refused(void)
     static const struct {
         const char *file, *part;
     } cases[] = {
-        { "{'model_type': 'deepseek_v3', 'hidden_size': 7168}", "latent" },
         { "{'model_type': 'mamba', 'hidden_size': 2560}", "no attention" },
         { "{'model_type': 'opt', 'num_hidden_layers': 24, 'hidden_size': 1024,"
           " 'num_attention_heads': 16, 'vocab_size': 50272, 'ffn_dim': 4096,"
@@ -505,6 +577,7 @@ void test_families_register(void)
     CU_add_test(suite, "published files", test_published);
     CU_add_test(suite, "layers with windows", test_windows);
     CU_add_test(suite, "what windows cost", test_window_costs);
+    CU_add_test(suite, "latent attention and layers of two kinds", test_latent);
     CU_add_test(suite, "kernels of a design", test_designs);
     CU_add_test(suite, "what is refused", test_refused);
 }

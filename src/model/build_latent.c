@@ -1,0 +1,36 @@
+/* Latent attention (DeepSeek-V2, arXiv 2405.04434, 2.1): queries, keys and values of all
+ * heads are made of a few columns a token, which are normed, and of one rotary key. */
+#include "model/build.h"
+
+const struct row build_latent_f[] = {
+    { ROW_STREAM, "latent_cast", .when = HAS_LATENT | HAS_AMP, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "kv_down_wgrad") } },
+    { ROW_LINEAR, .part = PART_QUERY_DOWN, .when = HAS_LATENT_QUERY,
+      .keep = { KEEP(NARROW(1, LQ), "latent_norm_bwd") } },
+    { ROW_LINEAR, .part = PART_KV_DOWN, .when = HAS_LATENT,
+      .keep = { KEEP(NARROW(1, LK), "latent_norm_bwd") } },
+    { ROW_OWNER, "latent_norm", PART_LATENT_NORM, .when = HAS_LATENT, .launches = 2,
+      .read = { NARROW(1, LN) }, .write = { NARROW(1, LN) },
+      .keep = { KEEP(NARROW(1, LN), "kv_up_wgrad") } },
+    /* values are read where the product has put them, beside keys that the rotary part
+     * joins in tensors of their own */
+    { ROW_LINEAR, .part = PART_KV_UP, .when = HAS_LATENT,
+      .keep = { KEEP(NARROW(1, LU), "dprobs|flash_bwd") } },
+    ROW_END,
+};
+
+const struct row build_latent_b[] = {
+    { ROW_DGRAD, .part = PART_KV_UP, .when = HAS_LATENT },
+    { ROW_WGRAD, .part = PART_KV_UP, .when = HAS_LATENT },
+    { ROW_OWNER_BWD, "latent_norm_bwd", PART_LATENT_NORM, .when = HAS_LATENT,
+      .launches = 4, .read = { NARROW(4, LN) }, .write = { NARROW(1, LN) } },
+    { ROW_DGRAD, .part = PART_QUERY_DOWN, .when = HAS_LATENT_QUERY },
+    { ROW_WGRAD, .part = PART_QUERY_DOWN, .when = HAS_LATENT_QUERY },
+    { ROW_DGRAD, .part = PART_KV_DOWN, .when = HAS_LATENT },
+    { ROW_WGRAD, .part = PART_KV_DOWN, .when = HAS_LATENT },
+    { ROW_STREAM, "latent_cast_bwd", .when = HAS_LATENT | HAS_AMP, .launches = 2,
+      .read = { NARROW(2, A) }, .write = { WIDE(2, A) } },
+    { ROW_STREAM, "latent_sum_bwd", .when = HAS_LATENT, .read = { WIDE(2, A) },
+      .write = { WIDE(1, A) } },
+    ROW_END,
+};
