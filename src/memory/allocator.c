@@ -190,8 +190,10 @@ static struct allocator_block *new_segment(struct allocator *a,
     int64_t segment = segment_B(size_B);
     if (a->reserved_B + segment > a->capacity_B) {
         a->was_full = true;
-        give_back(a, &a->small);
-        give_back(a, &a->large);
+        for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
+            give_back(a, &a->small[i]);
+            give_back(a, &a->large[i]);
+        }
     }
     a->reserved_B += segment;
     a->peak_B = a->reserved_B > a->peak_B ? a->reserved_B : a->peak_B;
@@ -205,12 +207,13 @@ static struct allocator_block *new_segment(struct allocator *a,
 
 /* Interface ------------------------------------------------------------------------ */
 
-struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B)
+struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B,
+                                        enum allocator_stream stream)
 {
     assert(size_B > 0);
     size_B = rounded(size_B, ROUND_B);
     bool small = size_B <= SMALL_B;
-    struct allocator_pool *pool = small ? &a->small : &a->large;
+    struct allocator_pool *pool = small ? &a->small[stream] : &a->large[stream];
     struct allocator_block *b = best_fit(pool, size_B);
     if (b)
         unlist(b);

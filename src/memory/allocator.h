@@ -32,6 +32,9 @@ enum {
     ALLOCATOR_BINS = ALLOCATOR_OCTAVES << ALLOCATOR_STEPS_LOG2,
 };
 
+/* Whose kernels a block is for; others' blocks are not for it. */
+enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_BESIDE, ALLOCATOR_STREAMS };
+
 struct allocator_pool {
     struct allocator_block *bins[ALLOCATOR_BINS]; /* the first of each; NULL: none */
     uint64_t filled[ALLOCATOR_BINS / 64];         /* bits: bins that have one */
@@ -42,7 +45,7 @@ struct allocator {
     int64_t reserved_B; /* segments held */
     int64_t peak_B;     /* the most that were */
     bool was_full;      /* segments had to be given back, or would not fit */
-    struct allocator_pool small, large;
+    struct allocator_pool small[ALLOCATOR_STREAMS], large[ALLOCATOR_STREAMS];
     int64_t next_address; /* segments are made in rising order */
     struct arena blocks;
     struct allocator_block *spare; /* the first of those that are not in use any more */
@@ -55,7 +58,8 @@ void allocator_release(struct allocator *a);
 
 /* A block of at least size_B > 0 bytes. Never fails: beyond the capacity, reserved_B
  * says by how much. */
-struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B);
+struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B,
+                                        enum allocator_stream stream);
 void allocator_free(struct allocator *a, struct allocator_block *block);
 
 #endif

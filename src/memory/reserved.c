@@ -25,7 +25,7 @@ struct piece {
 
 struct replay {
     struct allocator allocator;
-    bool grows;        /* states are made in the first step */
+    struct reserved_how how;
     int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
     int64_t kept_B;    /* those that did */
     int64_t n_to_come; /* their releases */
@@ -100,12 +100,21 @@ static void shelve(struct replay *r, int64_t n)
 
 /* Events --------------------------------------------------------------------------- */
 
+/* What FSDP gathers and scatters is made on streams of its own. */
+static struct allocator_block *alloc(struct replay *r, enum ledger_kind kind,
+                                     int64_t size_B)
+{
+    bool beside = r->how.streams && kind == LEDGER_BUFFERS;
+    return allocator_alloc(&r->allocator, size_B,
+                           beside ? ALLOCATOR_BESIDE : ALLOCATOR_COMPUTE);
+}
+
 /* Workspace dies in the order in which it was made; a release may be of several. */
 static void play_workspace(struct replay *r, int64_t size_B)
 {
     if (size_B > 0)
         VEC_PUSH(&r->workspace,
-                 ((struct piece) { size_B, allocator_alloc(&r->allocator, size_B) }));
+                 ((struct piece) { size_B, alloc(r, LEDGER_WORKSPACE, size_B) }));
     while (size_B < 0 && r->oldest < r->workspace.n) {
         struct piece *p = &r->workspace.v[r->oldest++];
         allocator_free(&r->allocator, p->block);
@@ -128,7 +137,7 @@ static bool keeps_made(struct replay *r, const struct ledger_event *e)
         return r->n_to_come > 0 && r->n_to_come--;
     if (r->kept_B + e->size_B > r->to_keep_B)
         return false;
-    allocator_alloc(&r->allocator, e->size_B);
+    alloc(r, LEDGER_MADE, e->size_B);
     r->kept_B += e->size_B;
     r->n_to_come++;
     return true;
@@ -147,7 +156,7 @@ static void play(struct replay *r, int64_t i)
         return;
     struct shelf *s = &r->shelves.v[r->shelf_of[i]];
     if (e->size_B > 0)
-        VEC_PUSH(&s->blocks, allocator_alloc(&r->allocator, e->size_B));
+        VEC_PUSH(&s->blocks, alloc(r, e->kind, e->size_B));
     else if (s->blocks.n > 0)
         allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
 }
@@ -156,7 +165,7 @@ static void play(struct replay *r, int64_t i)
 
 static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 {
-    return r->grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
+    return r->how.grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
 /* The first n events, which are those before the step; gradients that the first step
@@ -217,17 +226,17 @@ static void release(struct replay *r)
 }
 
 static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
-                             int64_t begin, bool grows, int64_t capacity_B,
+                             int64_t begin, struct reserved_how how, int64_t capacity_B,
                              bool *was_full)
 {
-    struct replay r = { .events = events, .grows = grows };
+    struct replay r = { .events = events, .how = how };
     allocator_init(&r.allocator, capacity_B);
     shelve(&r, n);
     play_state(&r, begin, false);
     int64_t before_B = -1;
     for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? r.allocator.peak_B : -1;
-        r.to_keep_B = grows && i == 0 ? gradients_B(events, begin) : 0;
+        r.to_keep_B = how.grows && i == 0 ? gradients_B(events, begin) : 0;
         play_step(&r, begin, n);
         if (i == 0)
             play_state(&r, begin, true);
@@ -239,10 +248,10 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
 }
 
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        bool grows, int64_t capacity_B)
+                        struct reserved_how how, int64_t capacity_B)
 {
     bool was_full;
-    return replay_peak_B(events, n, begin, grows, capacity_B, &was_full);
+    return replay_peak_B(events, n, begin, how, capacity_B, &was_full);
 }
 
 /* Activations of microbatches in flight whose events were not recorded. */
@@ -265,14 +274,14 @@ static bool same_events(const struct ledger *a, const struct ledger *b)
 }
 
 int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
-                            bool grows, int64_t capacity_B)
+                            struct reserved_how how, int64_t capacity_B)
 {
     int64_t more_B = unseen_B(l), room_B = capacity_B - more_B;
     bool again = last->ledger && !last->was_full && last->peak_B <= room_B &&
                  same_events(last->ledger, l);
     if (!again)
-        last->peak_B = replay_peak_B(l->events.v, l->events.n, l->n_before, grows,
-                                     room_B, &last->was_full);
+        last->peak_B = replay_peak_B(l->events.v, l->events.n, l->n_before, how, room_B,
+                                     &last->was_full);
     last->ledger = l;
     int64_t held_B = last->peak_B + more_B;
     return held_B > l->peak_B ? held_B : l->peak_B;

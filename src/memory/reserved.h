@@ -11,12 +11,18 @@
 
 #include "memory/ledger.h"
 
+/* What of a library the replay depends on. */
+struct reserved_how {
+    bool grows; /* states are made in the first step */
+    bool
+        streams; /* buffers are on streams of their own, whose blocks are for no other */
+};
+
 /* The most bytes of segments over three steps, or two where the second takes no more.
- * begin: events that are before the step. grows: states are made in the first step.
- * capacity_B: memory that segments can have. O(events), but for what allocator.h
+ * begin: events that are before the step. capacity_B: memory that segments can have. O(events), but for what allocator.h
  * says. */
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        bool grows, int64_t capacity_B);
+                        struct reserved_how how, int64_t capacity_B);
 
 /* The replay made last: stages of a pipeline are often alike. Zeroed, none. */
 struct reserved_last {
@@ -28,6 +34,6 @@ struct reserved_last {
 /* The same of a stage's ledger, never less than its live tensors. Activations of
  * microbatches in flight whose events were not recorded count as they are. */
 int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
-                            bool grows, int64_t capacity_B);
+                            struct reserved_how how, int64_t capacity_B);
 
 #endif

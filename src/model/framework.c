@@ -58,6 +58,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("compiled_loss", T, fw.compiled_loss),
     CFG_BOOL("recompute_stops", T, fw.recompute_stops),
     CFG_BOOL("fp8_norm", T, fw.fp8_norm),
+    CFG_BOOL("record_stream", T, fw.record_stream),
     CFG_BOOL("fp8_weights_kept", T, fw.fp8_weights_kept),
     CFG_BOOL("keeps_softmax_input", T, fw.keeps_softmax_input),
     CFG_REAL("stream_factor", T, fw.stream_factor, 0.01, 100),

@@ -55,7 +55,8 @@ struct framework {
     bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that
                                  backward needs */
     bool fp8_norm;          /* norms write fp8 for the products behind them */
-    bool fp8_weights_kept;  /* cast once a step, not in every microbatch */
+    bool record_stream;    /* blocks that other streams use come back behind the host */
+    bool fp8_weights_kept; /* cast once a step, not in every microbatch */
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
     double stream_factor_16bit; /* the same where products read 16-bit numbers */

@@ -34,9 +34,10 @@ static struct stage_memory stage_memory(const struct step *step,
                                         int64_t nccl_B, struct reserved_last *last)
 {
     const struct ledger *l = &step->ledger;
-    bool grows = s->parallel.library != LIBRARY_DEEPSPEED;
+    const struct reserved_how how = { .grows = s->parallel.library != LIBRARY_DEEPSPEED,
+                                      .streams = s->parallel.library == LIBRARY_FSDP };
     int64_t reserved =
-        reserved_by_stage_B(last, l, grows, gpu->memory_B - gpu->context_B - nccl_B);
+        reserved_by_stage_B(last, l, how, gpu->memory_B - gpu->context_B - nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],

@@ -170,13 +170,26 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
     return 0;
 }
 
-static void drop(struct builder *b, struct unit *v)
+/* Blocks that another stream uses come back when the GPU has passed them, a turn behind
+ * the host (record_stream), elsewhere at once. */
+static void let_go(struct builder *b, double *behind_B, double size_B)
 {
+    double back_B = b->fw->record_stream ? *behind_B : size_B;
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)back_B);
+    *behind_B = b->fw->record_stream ? size_B : 0;
+}
+
+static void drop(struct builder *b, struct unit *v, bool backward)
+{
+    double size_B = v->live * width_B(b);
     if (!v->gathered)
         return;
     v->gathered = false;
     b->units->live -= v->elements;
-    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
+    if (backward)
+        let_go(b, &b->units->dropped_B, size_B);
+    else /* the next gather waits for the unit before (limit_all_gathers) */
+        ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)size_B);
 }
 
 /* Gathers of the next units in the direction of the pass, as far as the limits let. */
@@ -322,10 +335,10 @@ static int leave_backward(struct builder *b, struct unit *v, struct err *err)
     struct units *u = b->units;
     if ((in_pipeline(b) && !b->reduces) || v->elements <= 0)
         return 0;
-    drop(b, v);
+    drop(b, v, true);
     if (scatter(b, v, err) < 0)
         return -1;
-    ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
+    let_go(b, &u->scattered_B, u->pending_B);
     u->pending_B = v->held * states_wire_B(b->s);
     v->gradients = false;
     return 0;
@@ -341,7 +354,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     if (ends_unit(u, at, backward)) {
         u->ends[u->turn++ % TURNS] = b->last_kernel;
         if (!backward && b->s->parallel.shard_reshard)
-            drop(b, v);
+            drop(b, v, false);
         if (backward && leave_backward(b, v, err) < 0)
             return -1;
     }
@@ -352,5 +365,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
         return -1;
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)u->pending_B);
     u->pending_B = 0;
+    for (int i = 0; i < 2; i++)
+        let_go(b, i ? &u->scattered_B : &u->dropped_B, 0);
     return 0;
 }

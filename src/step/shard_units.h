@@ -41,6 +41,8 @@ struct units {
     int32_t turn, ends[TURNS]; /* last kernels of the units left */
     double live;               /* elements gathered */
     double pending_B;          /* gradients under way to their shards */
+    double scattered_B;        /* those of the unit before, */
+    double dropped_B; /* and its parameters, where the GPU is behind the host */
 };
 
 /* The units of a chunk's blocks: the root and its layers, none gathered; *u is zero. */

@@ -47,7 +47,7 @@ static void test_segments(void)
         for (int j = 0; j < BLOCKS_MAX; j++) {
             int64_t size = cases[i].sizes[j];
             if (size > 0) {
-                blocks[j] = allocator_alloc(&a, size);
+                blocks[j] = allocator_alloc(&a, size, ALLOCATOR_COMPUTE);
             } else if (size < 0) {
                 allocator_free(&a, blocks[-size - 1]);
                 blocks[-size - 1] = NULL;
@@ -140,7 +140,7 @@ static void test_against_search(void)
             give_piece(&p, at + 1);
             blocks[at] = NULL;
         } else {
-            blocks[at] = allocator_alloc(&a, size_B);
+            blocks[at] = allocator_alloc(&a, size_B, ALLOCATOR_COMPUTE);
             take_piece(&p, size_B, at + 1);
         }
         wrong += a.reserved_B != p.reserved_B;
@@ -154,16 +154,20 @@ static void test_full(void)
 {
     struct allocator a;
     allocator_init(&a, 100 * MIB);
-    allocator_free(&a, allocator_alloc(&a, 60 * MIB));
-    struct allocator_block *b = allocator_alloc(&a, 70 * MIB); /* 60 are given back */
+    allocator_free(&a, allocator_alloc(&a, 60 * MIB, ALLOCATOR_COMPUTE));
+    struct allocator_block *b =
+        allocator_alloc(&a, 70 * MIB, ALLOCATOR_COMPUTE); /* 60 are given back */
     CU_ASSERT_EQUAL(a.reserved_B, 70 * MIB);
     CU_ASSERT_EQUAL(a.peak_B, 70 * MIB);
-    struct allocator_block *c = allocator_alloc(&a, 40 * MIB); /* does not fit */
+    struct allocator_block *c =
+        allocator_alloc(&a, 40 * MIB, ALLOCATOR_COMPUTE); /* does not fit */
     CU_ASSERT_EQUAL(a.reserved_B, 110 * MIB);
     allocator_free(&a, b);
     allocator_free(&a, c);
     allocator_release(&a);
 }
+
+static const struct reserved_how made_in_step = { .grows = true }, made_before = { 0 };
 
 /* States made in the first step lie where its activations were, so the second step
  * finds no whole block for its own. */
@@ -177,11 +181,11 @@ static void test_steps(void)
     };
     int64_t n = sizeof(events) / sizeof(events[0]);
     /* 40, 100, 12 and 14 of the first step; 15 is cut from the 100, so 100 again */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, true, INT64_MAX), 266 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, made_in_step, INT64_MAX), 266 * MIB);
     /* room for 260: the 12 and 14 are given back for the second 100, and cut from what
      * the first one has left */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, true, 260 * MIB), 240 * MIB);
-    CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, true, INT64_MAX), 0);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 2, made_in_step, 260 * MIB), 240 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(NULL, 0, 0, made_in_step, INT64_MAX), 0);
 }
 
 /* A gradient lies where the first step's backward has made it, in the only block that
@@ -196,9 +200,9 @@ static void test_gradients(void)
     };
     int64_t n = sizeof(events) / sizeof(events[0]);
     /* 64 and 36; 30 are cut from the 64, so 64 again */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, true, INT64_MAX), 164 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, made_in_step, INT64_MAX), 164 * MIB);
     /* made before the first step: 30, 64 and 36 */
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, false, INT64_MAX), 130 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, made_before, INT64_MAX), 130 * MIB);
 }
 
 /* The first of two microbatches in flight frees its own block, beside which there is
@@ -212,9 +216,25 @@ static void test_microbatches(void)
         { LEDGER_HELD, 0, -4 * MIB },       { LEDGER_HELD, 0, 8 * MIB },
     };
     int64_t n = sizeof(events) / sizeof(events[0]);
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, false, INT64_MAX), 20 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, made_before, INT64_MAX), 20 * MIB);
     events[4].microbatch = 0;
-    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, false, INT64_MAX), 40 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, made_before, INT64_MAX), 40 * MIB);
+}
+
+/* What is gathered takes no block of the kernels' stream, nor they one of its; of its
+ * own it does. */
+static void test_streams(void)
+{
+    static const struct ledger_event events[] = {
+        { LEDGER_ACTIVATIONS, 0, 64 * MIB }, { LEDGER_ACTIVATIONS, 0, -64 * MIB },
+        { LEDGER_BUFFERS, 0, 40 * MIB },     { LEDGER_BUFFERS, 0, -40 * MIB },
+        { LEDGER_BUFFERS, 0, 36 * MIB },     { LEDGER_BUFFERS, 0, -36 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 32 * MIB }, { LEDGER_ACTIVATIONS, 0, -32 * MIB },
+    };
+    const struct reserved_how streams = { .streams = true };
+    int64_t n = sizeof(events) / sizeof(events[0]);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, made_before, INT64_MAX), 64 * MIB);
+    CU_ASSERT_EQUAL(reserved_peak_B(events, n, 0, streams, INT64_MAX), 104 * MIB);
 }
 
 void test_allocator_register(void)
@@ -223,6 +243,7 @@ void test_allocator_register(void)
     CU_add_test(suite, "segments and blocks", test_segments);
     CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
+    CU_add_test(suite, "a pool for each stream", test_streams);
     CU_add_test(suite, "steps", test_steps);
     CU_add_test(suite, "gradients of the first step", test_gradients);
     CU_add_test(suite, "microbatches", test_microbatches);

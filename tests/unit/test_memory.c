@@ -222,6 +222,50 @@ static void test_flat_states(void)
     CU_ASSERT_EQUAL(m.end_B[LEDGER_GRADIENTS] / 1000000, 4 * parameters_B / 1000000);
 }
 
+/* The most that is gathered or under way to its shards, and what is left of it. */
+static int64_t most_buffers_B(bool record_stream, int64_t *left_B)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct cast cast;
+    struct err err = { 0 };
+    int64_t most_B = 0;
+    const struct cast_options how = { 0 };
+    const char *changes[] = { "/training/framework=\"fsdp-eager\"",
+                              "/training/micro_batch_size=1",
+                              "/parallelism={\"library\":\"fsdp\"}" };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    struct framework fw = *s.training.framework;
+    fw.record_stream = record_stream;
+    s.training.framework = &fw;
+    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &loader.arena, &s, &how, &err), 0);
+    const struct ledger *l = &cast.steps[0].ledger;
+    *left_B = 0;
+    for (int64_t i = 0; i < l->events.n; i++) {
+        if (l->events.v[i].kind == LEDGER_BUFFERS)
+            *left_B += l->events.v[i].size_B;
+        most_B = *left_B > most_B ? *left_B : most_B;
+    }
+    cast_release(&cast);
+    cfg_loader_release(&loader);
+    return most_B;
+}
+
+/* FSDP's host is a unit ahead of the GPU: of the unit before, a layer, parameters and
+ * gradients (2 B each) are there once more (MODEL.md, 8.14). */
+static void test_record_stream(void)
+{
+    int64_t left_B[2], layer = 12 * H * H + 13 * H;
+    int64_t most_B = most_buffers_B(true, &left_B[0]);
+    CU_ASSERT_EQUAL(most_B - most_buffers_B(false, &left_B[1]), layer * 4);
+    CU_ASSERT_EQUAL(left_B[0], 0);
+    CU_ASSERT_EQUAL(left_B[1], 0);
+}
+
 /* NCCL's buffers: of one group 392 MB; of several 342 each, and as many for all ranks
  * together and for tensor groups of all stages (MODEL.md, 5.4). */
 static void test_communicators(void)
@@ -269,5 +313,6 @@ void test_memory_register(void)
     CU_add_test(s, "pipelines", test_pipeline);
     CU_add_test(s, "ends of DeepSpeed's stages", test_stage_ends);
     CU_add_test(s, "ZeRO 1 keeps flat buffers", test_flat_states);
+    CU_add_test(s, "blocks that other streams use", test_record_stream);
     CU_add_test(s, "communicators", test_communicators);
 }
