@@ -10,7 +10,7 @@
 /* clang-format off */
 #define SUITES(X) \
     X(names) X(units) X(file) \
-    X(cfg) X(csv) \
+    X(cfg) X(csv) X(shell) \
     X(hardware) X(net) X(import) \
     X(model) X(families) X(ops) X(fused) \
     X(layout) X(partition) X(distribution) X(scenario) X(launch) X(deepspeed) \

@@ -1,0 +1,369 @@
+/* Shell scripts: which commands they start with which words, what is not known and says
+ * why, the files they write; limits, and texts that are broken. Megatron's arguments:
+ * test_megatron.c. */
+#include "config/shell.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_shell_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* --- words ------------------------------------------------------------------------ */
+
+/* The commands as text: "a|b; c" with words in bars, "?" before what is not known, "~"
+ * before a command that may not be reached. */
+static void show(char *out, size_t size, const struct shell *s)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (int64_t i = 0; i < s->commands.n && at < size - 200; i++) {
+        const struct shell_command *c = &s->commands.v[i];
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? "; " : "",
+                               c->unless ? "~" : "");
+        for (int32_t j = 0; j < c->n && at < size - 200; j++)
+            at += (size_t)snprintf(out + at, size - at, "%s%s%.100s", j ? "|" : "",
+                                   c->words[j].why ? "?" : "", c->words[j].text);
+    }
+}
+
+static const struct {
+    const char *text, *commands;
+} cases[] = {
+    /* words and quotes */
+    { "a b  c # d\n", "a|b|c" },
+    { "a \\\n  b\n", "a|b" },
+    { "a 'b c' \"d e\" f\\ g", "a|b c|d e|f g" },
+    { "a 'x'\"y\"z", "a|xyz" },
+    { "a '' \"\"", "a||" },
+    { "a; b && c || d", "a; b; c" },
+    { "a | b 2>&1 | c > f", "a; b; c" },
+    { "a &> f &\nb", "a; b" },
+    { "# a\n  # b\nc", "c" },
+    { "a b#c", "a|b#c" },
+    { "a 'b\nc'", "a|b\nc" },
+    { "a \"\\$x \\\"q\\\"\"", "a|$x \"q\"" },
+    { "a <PATH TO DATA> b", "a|?<...>|b" },
+    { "a < in > out b", "a|b" },
+    { "\xef\xbb\xbf"
+      "a b\r\n",
+      "a|b" },
+    /* variables */
+    { "x=1\na $x ${x} \"$x\" '$x'", "a|1|1|1|$x" },
+    { "x=\"b c\"\na $x \"$x\"", "a|b|c|b c" },
+    { "x=\na $x b \"$x\"", "a|b|" },
+    { "x=b; x+=c; a $x", "a|bc" },
+    { "export x=b y=c; a $x$y", "a|bc" },
+    { "x=b a $x", "a|b" },
+    { "a $y ${1} $(date) `pwd`/b", "a|?$y|?$1|?$(date)|?$(pwd)/b" },
+    { "a ${x:-b} ${x-c} ${x:+d} ${x:-}", "a|b|c" },
+    { "x=1; a ${x:-b} ${x:+d} ${1:-e}", "a|1|d|e" },
+    { ": \"${x:=b}\"\na $x", "a|b" },
+    { "a ${x:-\"b c\"} ${x:-${y:-d}}", "a|b|c|d" },
+    { "x=\"--b $y --c\"\na $x", "a|--b|?$y|--c" },
+    { "x=a/b.c; a ${x##*/} ${x%.c}", "a|?${...}|?${...}" },
+    { "x=$x\na $x", "a|?$x" },
+    /* arrays */
+    { "x=(b \"c d\" # e\n f)\na ${x[@]}", "a|b|c|d|f" },
+    { "x=(b \"c d\")\na \"${x[@]}\" ${#x[@]}", "a|b|c d|2" },
+    { "x=(b)\nx+=(c d)\na \"${x[@]}\" ${x[1]} ${x[7]} $x", "a|b|c|d|c|b" },
+    { "x=()\na \"${x[@]}\" b", "a|b" },
+    { "declare -a x=(b c)\na ${x[*]}", "a|b|c" },
+    { "x=(--b=$y)\nz=(\"${x[@]}\" c)\na \"${z[@]}\"", "a|?--b=$y|c" },
+    { "x[0]=b\nx[1]=c\na ${x[@]}", "a|b|c" },
+    /* arithmetic */
+    { "x=4; a $((x * 2)) $(( $x+1 )) $(( (x - 1) / 2 * 3 ))", "a|8|5|3" },
+    { "a $((7 % 4)) $((-3 + 1)) $((0x10)) $((1 > 2 ? 5 : 6))", "a|3|-2|16|6" },
+    { "x=y; y=3; a $((x + 1))", "a|4" },
+    { "a $((1 / 0)) $((9223372036854775807 + 1)) $((z)) $((1 +))",
+      "a|?$((...))|?$((...))|?$((...))|?$((...))" },
+    { "x=$(date); a $((x + 1))", "a|?$(date)" },
+    { "x=x; a $((x))", "a|?$((...))" },
+    /* conditions */
+    { "if [ 1 = 1 ]; then a; else b; fi", "a" },
+    { "x=8B\nif [ $x = 7B ]; then a; elif [ $x = 8B ]; then b; else c; fi", "b" },
+    { "x=8\nif [[ $x -gt 4 && -n \"$x\" ]]; then a; fi", "a" },
+    { "if [[ 2 == 1 ]] || [[ -z \"$y\" ]]; then a; fi", "a" },
+    { "if [ -n \"$y\" ]; then a; fi; b", "b" },
+    { "if [ -f y ]; then a; else b; fi", "~a; ~b" },
+    { "if [ \"$1\" = z ]; then x=1; else x=2; fi; a $x", "a|?$x" },
+    { "x=\"b\"\nif [ $1 = z ]; then x=\"$x c\"; fi; a $x", "a|b|?$x" },
+    { "x=(b)\nif [ $1 = z ]; then x+=(c); fi; a ${x[@]}", "a|b|?$x" },
+    { "if ! grep -q x y; then exit 1; fi; a", "grep|-q|x|y; ~exit|1; a" },
+    { "[ 1 = 2 ] && a; [ 1 = 1 ] && b; [ 1 = 1 ] || c", "b" },
+    { "[[ -f x ]] || { a; exit 1; }; b", "~a; ~exit|1; b" },
+    { "case 8B in 7B|8B) a ;; *) b ;; esac", "a" },
+    { "case $1 in x) a;; *) b;; esac", "~a; ~b" },
+    { "case abc in a*) a;; *) b;; esac", "a" },
+    { "if (( 3 > 2 )); then a; fi", "a" },
+    { "exit 0\na", "" },
+    /* loops and functions */
+    { "for x in b c; do a $x; done", "a|b; a|c" },
+    { "x=; for i in 1 2 3; do x=\"$x $i\"; done; a $x", "a|1|2|3" },
+    { "i=0; while [ $i -lt 2 ]; do i=$((i+1)); a $i; done", "a|1; a|2" },
+    { "while [[ $# -gt 0 ]]; do x=$1; shift; done; a ${x:-d}", "a|d" },
+    { "for ((i=0; i<3; i++)); do a; done; b", "b" },
+    { "f() { a $1; }\nf b; f c", "a|b; a|c" },
+    { "function f { a; }\nf", "a" },
+    { "( a ); { b; }", "a; b" },
+    /* texts within texts */
+    { "c='a b'; eval \"$c d\"", "eval|a b d; a|b|d" },
+    { "x='b \"c d\"'; bash -c \"a $x\"", "bash|-c|a b \"c d\"; a|b|c d" },
+    { "x=b; srun -l bash -c 'a $x \\$y'", "srun|-l|bash|-c|a $x \\$y; a|b|$y" },
+    { "bash -c 'exit 1'; a", "bash|-c|exit 1; a" },
+    { "f() { f; }; a", "a" },
+};
+
+static int read_text(struct shell *s, struct arena *arena, const char *text,
+                     struct err *err)
+{
+    arena_init(arena);
+    return shell_read(s, arena, text, strlen(text), NULL, 0, err);
+}
+
+static void test_commands(void)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct arena arena;
+        struct shell s;
+        struct err err = { 0 };
+        char text[2000];
+        CU_ASSERT(read_text(&s, &arena, cases[i].text, &err) == 0);
+        show(text, sizeof(text), &s);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].commands);
+        if (strcmp(text, cases[i].commands) != 0)
+            fprintf(stderr, "%s\n    gives %s (%s)\n", cases[i].text, text, err.text);
+        shell_release(&s);
+        arena_release(&arena);
+    }
+}
+
+/* --- why, where, files, what is given --------------------------------------------- */
+
+static void test_whys(void)
+{
+    static const struct {
+        const char *text, *why; /* of the last word of the last command */
+    } whys[] = {
+        { "a $X", "$X is not set in the script (--set /shell/X=VALUE gives it)" },
+        { "a $3", "$3 is an argument of the script (--set /shell/3=VALUE gives it)" },
+        { "x=$(date +%s); y=$x; a $y", "$(date +%s) is a command" },
+        { "a $((n + 1))",
+          "$((...)) needs $n, which is not set in the script (--set /shell/n=VALUE "
+          "gives it)" },
+        { "if [ $1 = b ]; then x=1; fi; a $x",
+          "$x is set under a condition ($1 is an argument of the script (--set "
+          "/shell/1=VALUE gives it))" },
+    };
+    for (size_t i = 0; i < COUNT(whys); i++) {
+        struct arena arena;
+        struct shell s;
+        struct err err = { 0 };
+        CU_ASSERT(read_text(&s, &arena, whys[i].text, &err) == 0);
+        CU_ASSERT_FATAL(s.commands.n > 0);
+        const struct shell_command *c = &s.commands.v[s.commands.n - 1];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(c->words[c->n - 1].why);
+        CU_ASSERT_STRING_EQUAL(c->words[c->n - 1].why, whys[i].why);
+        CU_ASSERT(c->words[c->n - 1].whole);
+        shell_release(&s);
+        arena_release(&arena);
+    }
+}
+
+/* A value is where it was written, not where it is used. */
+static void test_places(void)
+{
+    struct arena arena;
+    struct shell s;
+    struct err err = { 0 };
+    CU_ASSERT(read_text(&s, &arena, "x=1\nA=\" --n 2 \\\n  --m $x\"\nrun $A\n", &err) ==
+              0);
+    CU_ASSERT_FATAL(s.commands.n == 1 && s.commands.v[0].n == 5);
+    const struct shell_word *w = s.commands.v[0].words;
+    CU_ASSERT(w[0].line == 4 && w[1].line == 2 && w[3].line == 3);
+    CU_ASSERT(w[2].column == 9 && w[4].line == 1 && w[4].column == 3);
+    shell_release(&s);
+    arena_release(&arena);
+}
+
+static void test_files(void)
+{
+    static const char text[] =
+        "n=2\ncat <<EOT > c.$JOB.json\n{ \"a\": $n,\n \"b\": $m "
+        "}\nEOT\necho \"{}\" > d.json\ncat <<'E' >e\n$n\nE\nrun\n";
+    struct arena arena;
+    struct shell s;
+    struct err err = { 0 };
+    CU_ASSERT(read_text(&s, &arena, text, &err) == 0);
+    CU_ASSERT_FATAL(s.files.n == 3);
+    CU_ASSERT_STRING_EQUAL(s.files.v[0].name, "c.$JOB.json");
+    CU_ASSERT_STRING_EQUAL(s.files.v[0].text, "{ \"a\": 2,\n \"b\": null }\n");
+    CU_ASSERT(s.files.v[0].line == 3);
+    CU_ASSERT_STRING_EQUAL(s.files.v[1].text, "{}");
+    CU_ASSERT_STRING_EQUAL(s.files.v[2].text, "$n\n");
+    CU_ASSERT_STRING_EQUAL(s.commands.v[s.commands.n - 1].words[0].text, "run");
+    shell_release(&s);
+    arena_release(&arena);
+}
+
+static void test_given(void)
+{
+    static const struct shell_given given[] = {
+        { "N", "4", 0, true },
+        { "M", "5", 0, false },
+        { "@", "x y", 0, true },
+    };
+    static const char text[] = "N=8\nM=9\nrun $N $M $2 $# $@\n";
+    struct arena arena;
+    struct shell s;
+    struct err err = { 0 };
+    char shown[1000];
+    arena_init(&arena);
+    CU_ASSERT(shell_read(&s, &arena, text, sizeof(text) - 1, given, 3, &err) == 0);
+    show(shown, sizeof(shown), &s);
+    CU_ASSERT_STRING_EQUAL(shown, "run|4|9|y|2|x|y");
+    shell_release(&s);
+    arena_release(&arena);
+}
+
+static void test_directives(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct shell_words w = shell_directives(
+        &arena, "#!/bin/sh\n#SBATCH --nodes=4 -N 2 # four\n##SBATCH --x\n#SBATCH --y");
+    CU_ASSERT_FATAL(w.n == 4);
+    CU_ASSERT_STRING_EQUAL(w.v[0].text, "--nodes=4");
+    CU_ASSERT(w.v[0].line == 2 && w.v[0].column == 9);
+    CU_ASSERT_STRING_EQUAL(w.v[2].text, "2");
+    CU_ASSERT(w.v[3].line == 4);
+    arena_release(&arena);
+}
+
+/* --- what is refused -------------------------------------------------------------- */
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *text, *error;
+    } refusals[] = {
+        { "a\nb 'c", "2:3: the quote is never closed (add a ')" },
+        { "x=\"$y", "1:3: the quote is never closed (add a \")" },
+        { "x=(a\nb", "1:3: the array is never closed (add a ))" },
+        { "a $(b", "1:3: the command is never closed (add a ))" },
+        { "a `b", "1:3: the command is never closed (add a `)" },
+        { "a ${b", "1:3: the bracket is never closed (add a })" },
+        { "a $((1 + 2)", "1:5: the arithmetic is never closed (add ))" },
+        { "if [ 1 = 1 ]; then\na\n", "1:1: this \"if\" is never closed (add \"fi\")" },
+        { "for x in a; do b", "1:1: this \"loop\" is never closed (add \"done\")" },
+        { "f() {\na\n", "1:1: this \"function\" is never closed (add \"}\")" },
+    };
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        struct arena arena;
+        struct shell s;
+        struct err err = { 0 };
+        CU_ASSERT(read_text(&s, &arena, refusals[i].text, &err) == -1);
+        CU_ASSERT_STRING_EQUAL(err.text, refusals[i].error);
+        if (strcmp(err.text, refusals[i].error) != 0)
+            fprintf(stderr, "%s\n    gives %s\n", refusals[i].text, err.text);
+        shell_release(&s);
+        arena_release(&arena);
+    }
+}
+
+/* Repeated to a long text, none of these takes long or deep, or more than it may. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *head, *piece;
+        int times;
+    } limits[] = {
+        { "x=aaaaaaaa\n", "x=\"$x$x\"\n", 20000 },
+        { "x=(a)\n", "x+=(${x[@]})\n", 2000 },
+        { "", "${x:-", 40000 },
+        { "", "$(", 100000 },
+        { "", "$((", 60000 },
+        { "", "( ", 100000 },
+        { "", "if a; then ", 20000 },
+        { "", "x=1\n", 60000 },
+        { "f() { f; f; }\nf\n", "", 1 },
+        { "x=y\ny=x\n", "a $((x))\n", 20000 },
+        { "x='eval $x $x'\n", "eval $x\n", 100 },
+        { "", "a 'b' \"c\" ", 20000 },
+        { "", "<a", 100000 },
+        { "a ", "[", 200000 },
+        { "", "case a in b) ", 15000 },
+        { "", "! ", 100000 },
+        { "", "cat <<E\n", 30000 },
+        { "while [ 1 = 1 ]; do a; done", "", 1 },
+        { "x=1; a $((", "-", 200000 },
+        { "a $((", "(", 200000 },
+        { "", "for i in a a a a a a a a; do\n", 12 },
+    };
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        size_t head = strlen(limits[i].head), n = strlen(limits[i].piece);
+        size_t len = head + n * (size_t)limits[i].times;
+        char *text = malloc(len + 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+        memcpy(text, limits[i].head, head + 1);
+        for (int j = 0; j < limits[i].times; j++)
+            memcpy(text + head + n * (size_t)j, limits[i].piece, n + 1);
+        struct arena arena;
+        struct shell s;
+        struct err err = { 0 };
+        arena_init(&arena);
+        int rc = shell_read(&s, &arena, text, len, NULL, 0, &err);
+        CU_ASSERT((rc == -1) == err.set);
+        CU_ASSERT(s.commands.n <= SHELL_COMMANDS_MAX);
+        shell_release(&s);
+        arena_release(&arena);
+        free(text);
+    }
+}
+
+/* A script with one piece cut out or put in, at every place: reading ends, with an
+ * error or without. */
+static void test_mutations(void)
+{
+    static const char seed[] =
+        "#SBATCH --nodes=2\nN=${N:-8} # GPUs\nA=(--x \"$N\" $((N * 2)))\nif [[ $N -gt "
+        "1 "
+        "&& -z \"$Y\" ]]; then\nA+=(--y); elif [ $1 = b ]; then exit 1\nelse B=\"$B "
+        "c\"; "
+        "fi\ncat <<EOT > f.$J\n{ \"a\": $N }\nEOT\ncase $N in 4|8) C=`d` ;; *) C=e ;; "
+        "esac\nf() { run \"$@\"; }\nfor i in 1 2; do f $i; done\nsrun bash -c \"g $C "
+        "${A[@]}\" 2>&1 | tee h\n";
+    static const char *const pieces[] = { "$",  "${", "$((", "\"", "'",  "(",  ")",
+                                          "\n", ";",  "`",   "<<", "fi", "\\", "#" };
+    for (size_t at = 0; at < sizeof(seed) - 1; at++)
+        for (size_t i = 0; i <= COUNT(pieces); i++) {
+            char text[sizeof(seed) + 8];
+            const char *piece = i < COUNT(pieces) ? pieces[i] : "";
+            size_t rest = at + (i == COUNT(pieces)); /* the last: a byte is cut */
+            snprintf(text, sizeof(text), "%.*s%s%s", (int)at, seed, piece, seed + rest);
+            struct arena arena;
+            struct shell s;
+            struct err err = { 0 };
+            int rc = read_text(&s, &arena, text, &err);
+            CU_ASSERT((rc == -1) == err.set);
+            shell_release(&s);
+            arena_release(&arena);
+        }
+}
+
+void test_shell_register(void)
+{
+    CU_pSuite suite = CU_add_suite("shell", NULL, NULL);
+    CU_add_test(suite, "words of commands", test_commands);
+    CU_add_test(suite, "why a piece is not known", test_whys);
+    CU_add_test(suite, "places of values", test_places);
+    CU_add_test(suite, "files that are written", test_files);
+    CU_add_test(suite, "variables from outside", test_given);
+    CU_add_test(suite, "lines #SBATCH", test_directives);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "limits", test_limits);
+    CU_add_test(suite, "broken texts", test_mutations);
+}
