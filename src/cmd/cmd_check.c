@@ -16,7 +16,7 @@ static const struct usage usage = {
     .command = "check",
     .arguments = "FILE...",
     .summary = "What is wrong with files, without running them: scenarios, sweeps, launch scripts "
-               "(.py),\nDeepSpeed's ds_config.json, models, GPUs, instances, fabrics and "
+               "(.py, .sh),\nDeepSpeed's ds_config.json, models, GPUs, instances, fabrics and "
                "frameworks. Every error\nis shown with its place.",
     .details = "  smsim check scenarios/*.json\n",
     .options = no_options,
@@ -27,6 +27,31 @@ static const struct usage usage = {
 
 /* --- a reader for each kind of file ------------------------------------------ */
 
+static void print_cluster(const struct cluster *c)
+{
+    for (int i = 0; i < c->n_groups; i++)
+        printf("%s%" PRId64 " x %s", i ? " + " : " on ", c->groups[i].count,
+               c->groups[i].instance->name);
+    printf(", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+}
+
+static void print_batch(const struct scenario *s)
+{
+    printf("; batch %" PRId64 " = micro %" PRId64, s->training.global_batch_size,
+           s->training.micro_batch_size);
+    if (s->training.microbatches > 1)
+        printf(" x microbatches %" PRId64, s->training.microbatches);
+    if (s->training.accumulation > 1)
+        printf(" x accumulation %" PRId64, s->training.accumulation);
+    printf(" x data %" PRId64, s->parallel.data);
+    if (s->parallel.replicas != s->parallel.data)
+        printf(" x tensor %" PRId64 ", whose ranks bring batches of their own",
+               s->parallel.tensor);
+    printf(")\n");
+    for (int i = 0; i < s->n_notes; i++)
+        printf("  note: %s\n", s->notes[i]);
+}
+
 static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)
 {
     struct scenario s;
@@ -34,23 +59,8 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, const char
     if (scenario_check(&s, loader, root) || campaign_read(&campaign, &s))
         return -1;
     printf("%s: ok (%s", file, s.model.label);
-    for (int i = 0; i < s.cluster.n_groups; i++)
-        printf("%s%" PRId64 " x %s", i ? " + " : " on ", s.cluster.groups[i].count,
-               s.cluster.groups[i].instance->name);
-    printf(", %" PRId64 " GPU%s; batch %" PRId64 " = micro %" PRId64, s.cluster.n_gpus,
-           s.cluster.n_gpus == 1 ? "" : "s", s.training.global_batch_size,
-           s.training.micro_batch_size);
-    if (s.training.microbatches > 1)
-        printf(" x microbatches %" PRId64, s.training.microbatches);
-    if (s.training.accumulation > 1)
-        printf(" x accumulation %" PRId64, s.training.accumulation);
-    printf(" x data %" PRId64, s.parallel.data);
-    if (s.parallel.replicas != s.parallel.data)
-        printf(" x tensor %" PRId64 ", whose ranks bring batches of their own",
-               s.parallel.tensor);
-    printf(")\n");
-    for (int i = 0; i < s.n_notes; i++)
-        printf("  note: %s\n", s.notes[i]);
+    print_cluster(&s.cluster);
+    print_batch(&s);
     return 0;
 }
 
@@ -126,16 +136,46 @@ static const struct kind {
 
 /* --- files -------------------------------------------------------------------- */
 
+/* Where a script leaves the instances open, as a shell's does, one that can compute in
+ * every precision stands for them, and is not told. */
+struct stand_in {
+    const char *file;
+    bool used;
+};
+
+static int stand_in(struct cfg root, void *arg)
+{
+    struct stand_in *own = arg;
+    struct cfg cluster = cfg_get(root, "cluster");
+    if (!launch_is_shell(own->file) || cfg_present(cfg_get(cluster, "instance")))
+        return 0;
+    own->used = true;
+    json_object_set_new(cluster.json, "instance", json_string("p5.48xlarge"));
+    return 0;
+}
+
+static int check_script_scenario(struct cfg_loader *loader, struct cfg root, void *arg)
+{
+    const struct stand_in *own = arg;
+    struct scenario s;
+    if (!own->used)
+        return check_scenario(loader, root, own->file);
+    if (scenario_check(&s, loader, root))
+        return -1;
+    printf("%s: ok (%s on %" PRId64 " GPUs of instances that it leaves open", own->file,
+           s.model.label, s.cluster.n_gpus);
+    print_batch(&s);
+    return 0;
+}
+
 static int check_script(struct cfg_loader *loader, const char *file)
 {
-    struct launch l = { 0 };
-    struct cfg root = script_load(&l, loader, file, NULL, NULL);
-    int rc = root.json ? check_scenario(loader, root, file) : -1;
-    launch_place(&l);
-    if (rc == 0)
-        script_print(stdout, &l);
-    launch_release(&l);
-    return rc;
+    struct stand_in own = { .file = file };
+    const struct script_options how = { .told = stdout,
+                                        .prepare = stand_in,
+                                        .arg = &own };
+    struct cfg root;
+    return script_read(&root, loader, file, &how, check_script_scenario, &own);
 }
 
 /* What of a scenario it lacks is no error of the file. */

@@ -104,7 +104,9 @@ int cmd_partition(int argc, char **argv)
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     struct scenario s;
-    if (script_scenario(&s, &loader, words.values[0], &args.sets))
+    struct cfg root;
+    const struct script_options how = { .sets = &args.sets };
+    if (script_scenario(&s, &root, &loader, words.values[0], &how))
         return cmd_fail(&loader, NULL);
     return run(&loader, &s);
 }

@@ -5,10 +5,12 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/datadir.h"
+#include "config/pointer.h"
 #include "draw/draw.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,8 +80,8 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "plan",
-    .arguments = "SCENARIO | launch.py | ds_config.json | --model M --instance I --count N "
-                 "--global-batch B --sequence-length S",
+    .arguments = "SCENARIO | launch.py | pretrain.sh | ds_config.json | --model M "
+                 "--instance I --count N --global-batch B --sequence-length S",
     .summary = "The fastest, cheapest or smallest way to train a model on instances that "
                "can be\nrented: degrees, placement, library and batch, simulated, and why.",
     .details =
@@ -161,21 +163,55 @@ static struct plan_words words_of(const struct option_list *list)
 }
 
 /* A launch script as the scenario, with what is set already in it. */
+struct script_job {
+    struct plan_job *job;
+    struct plan_request *request;
+};
+
+static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
+{
+    struct script_job *s = arg;
+    json_t *count = pointer_get(root.json, "/cluster/count");
+    if (s->request->instances && !s->request->count && json_is_integer(count))
+        s->request->count = arena_printf(&loader->arena, "%lld", /* as many as it has */
+                                         (long long)json_integer_value(count));
+    s->request->scenario = root;
+    s->request->sets = (struct plan_words) { 0 };
+    return plan_job_init(s->job, loader, s->request);
+}
+
+/* The instances to choose among stand for the one that the script leaves open. */
+static int take_instance(struct cfg root, void *arg)
+{
+    const struct arguments *a = arg;
+    struct err err = { 0 };
+    struct cfg cluster = cfg_get(root, "cluster");
+    if (!a->instances || cfg_present(cfg_get(cluster, "groups")))
+        return 0;
+    json_t *first = json_stringn(a->instances, strcspn(a->instances, ","));
+    json_object_del(cluster.json, "gpus_per_instance"); /* the plan's to choose */
+    if (a->count && !cfg_present(cfg_get(cluster, "count")))
+        pointer_set(root.json, "/cluster/count",
+                    json_integer(strtoll(a->count, NULL, 10)), &err);
+    return pointer_set(root.json, "/cluster/instance", first, &err);
+}
+
 static int load_script(struct plan_job *job, struct cfg_loader *loader,
                        const struct arguments *a, const char *name,
                        struct plan_request *r)
 {
-    struct launch l = { 0 };
-    r->scenario = script_load(&l, loader, name, a->estimator, &a->sets);
-    r->sets = (struct plan_words) { 0 };
-    int rc = r->scenario.json ? plan_job_init(job, loader, r) : -1;
-    launch_place(&l);
     bool quiet = a->emit || (a->json && strcmp(a->json, "-") == 0) ||
                  (a->plot && strcmp(a->plot, "-") == 0);
-    if (rc == 0)
-        script_print(quiet ? stderr : stdout, &l);
-    launch_release(&l);
-    return rc;
+    const struct script_options how = {
+        .sets = &a->sets,
+        .estimator = a->estimator,
+        .told = quiet ? stderr : stdout,
+        .prepare = take_instance,
+        .arg = (void *)(uintptr_t)a,
+    };
+    struct script_job s = { job, r };
+    struct cfg root;
+    return script_read(&root, loader, name, &how, init_job, &s);
 }
 
 static int load_job(struct plan_job *job, struct cfg_loader *loader,

@@ -80,12 +80,14 @@ static const struct usage usage = {
     .arguments = "SCENARIO [OPTION]...",
     .summary = "How long a training step takes, whether it fits in memory and what it "
                "costs.\nSCENARIO is a file, - for standard input, the name of a shipped "
-               "scenario, a\nSageMaker launch script (.py, or .txt with a notebook's "
-               "cells), read and never run, or\nDeepSpeed's ds_config.json: what these do "
-               "not say, --set does.",
+               "scenario, a\nlaunch script, read and never run (SageMaker's .py, or .txt with a "
+               "notebook's cells; a\nshell's .sh, .slurm or .sbatch that starts Megatron-LM "
+               "or the Trainer), or\nDeepSpeed's ds_config.json: what these do not say, "
+               "--set does.",
     .details = "  smsim simulate bert-large-squad-2xp3.16xlarge\n"
                "  smsim simulate my.json --set /cluster/count=4 --json result.json\n"
                "  smsim simulate launch.py --set /training/sequence_length=384\n"
+               "  smsim simulate pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge\n"
                "  smsim simulate ds_config.json --set /model=gpt2-xl --set "
                "/cluster/instance=p4d.24xlarge \\\n      --set /cluster/count=2 --set "
                "/training/sequence_length=1024\n\n"
@@ -96,34 +98,18 @@ static const struct usage usage = {
 };
 /* clang-format on */
 
-static int read_file(struct scenario *s, struct cfg_loader *loader, const char *name,
-                     struct arguments *args)
-{
-    struct cfg root = cmd_scenario(loader, name, &args->sets);
-    args->scenario = root.json;
-    return root.json ? scenario_read(s, loader, root) : -1;
-}
-
 /* What a launch script says comes before the result. */
-static int read_launch(struct scenario *s, struct cfg_loader *loader, const char *name,
-                       struct arguments *args)
-{
-    struct launch l = { 0 };
-    struct cfg root = script_load(&l, loader, name, args->estimator, &args->sets);
-    int rc = root.json ? scenario_read(s, loader, root) : -1;
-    args->scenario = root.json;
-    launch_place(&l);
-    if (rc == 0)
-        script_print(args->json && strcmp(args->json, "-") == 0 ? stderr : stdout, &l);
-    launch_release(&l);
-    return rc;
-}
-
 static int read_scenario(struct scenario *s, struct cfg_loader *loader,
                          const char *name, struct arguments *args)
 {
-    int rc = launch_is_script(name) ? read_launch(s, loader, name, args)
-                                    : read_file(s, loader, name, args);
+    const struct script_options how = {
+        .sets = &args->sets,
+        .estimator = args->estimator,
+        .told = args->json && strcmp(args->json, "-") == 0 ? stderr : stdout,
+    };
+    struct cfg root;
+    int rc = script_scenario(s, &root, loader, name, &how);
+    args->scenario = root.json;
     return rc ? rc : campaign_read(&args->campaign, s);
 }
 

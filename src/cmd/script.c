@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VALUE_SHOWN = 60 };
+enum { VALUE_SHOWN = 60, VARIABLES_MAX = 64 };
 
 void script_print(FILE *out, const struct launch *l)
 {
@@ -13,39 +13,86 @@ void script_print(FILE *out, const struct launch *l)
     for (int64_t i = 0; i < l->facts.n; i++) {
         const struct launch_fact *f = &l->facts.v[i];
         bool cut = strlen(f->value) > VALUE_SHOWN;
-        fprintf(out, "  %-38s %.*s%s  (line %" PRId64 ", %s%s)\n", f->pointer,
-                VALUE_SHOWN, f->value, cut ? "..." : "", f->line, f->from,
+        fprintf(out, "  %-38s %.*s%s  (", f->pointer, VALUE_SHOWN, f->value,
+                cut ? "..." : "");
+        if (f->line)
+            fprintf(out, "line %" PRId64 ", ", f->line);
+        fprintf(out, "%s%s%s)\n", f->from, f->line ? "" : ", by --set /shell",
                 f->replaced ? "; --set has another" : "");
     }
     for (int64_t i = 0; i < l->notes.n; i++)
         fprintf(out, "  note: %s\n", l->notes.v[i]);
 }
 
-struct cfg script_load(struct launch *l, struct cfg_loader *loader, const char *file,
-                       const char *estimator, const struct option_list *sets)
+/* --- loading ---------------------------------------------------------------------- */
+
+/* "/shell/NAME=VALUE" is a variable of a shell script; false: it is no such thing. */
+static bool is_variable(struct arena *arena, const char *set, struct shell_given *out)
 {
-    struct cfg root = launch_load(l, loader, file, estimator);
+    static const char prefix[] = "/shell/";
+    const char *name = set + sizeof(prefix) - 1, *equals = strchr(set, '=');
+    if (strncmp(set, prefix, sizeof(prefix) - 1) != 0 || !equals)
+        return false;
+    *out = (struct shell_given) {
+        .name = arena_strndup(arena, name, (size_t)(equals - name)),
+        .value = equals + 1,
+        .fixed = true,
+    };
+    return true;
+}
+
+/* The document of the file, changed by what is set. */
+static struct cfg load(struct launch *l, struct cfg_loader *loader, const char *file,
+                       const struct script_options *how)
+{
+    struct shell_given variables[VARIABLES_MAX];
+    struct launch_given given = { .estimator = how->estimator, .shell = variables };
+    bool shell = launch_is_shell(file);
+    int32_t n = how->sets ? how->sets->n : 0;
+    for (int32_t i = 0; shell && i < n && given.n_shell < VARIABLES_MAX; i++)
+        given.n_shell += is_variable(&loader->arena, how->sets->values[i],
+                                     &variables[given.n_shell]);
+    struct cfg root = launch_load(l, loader, file, &given);
     int rc = root.json && loader->diags.n_errors == 0 ? 0 : -1;
-    for (int32_t i = 0; rc == 0 && sets && i < sets->n; i++)
-        rc = cfg_set(root, sets->values[i]);
-    if (rc == 0 && launch_complete(l, root)) {
-        script_print(stderr, l);
-        rc = -1;
+    for (int32_t i = 0; rc == 0 && i < n; i++) {
+        struct shell_given unused;
+        if (!shell || !is_variable(&loader->arena, how->sets->values[i], &unused))
+            rc = cfg_set(root, how->sets->values[i]);
     }
+    if (rc == 0 && how->prepare)
+        rc = how->prepare(root, how->arg);
     return rc ? (struct cfg) { 0 } : root;
 }
 
-int script_scenario(struct scenario *s, struct cfg_loader *loader, const char *name,
-                    const struct option_list *sets)
+int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
+                const struct script_options *how,
+                int (*take)(struct cfg_loader *loader, struct cfg root, void *arg),
+                void *arg)
 {
     struct launch l = { 0 };
-    bool is_script = launch_is_script(name);
-    struct cfg root = is_script ? script_load(&l, loader, name, NULL, sets)
-                                : cmd_scenario(loader, name, sets);
-    int rc = root.json ? scenario_read(s, loader, root) : -1;
-    if (is_script) {
-        launch_place(&l);
-        launch_release(&l);
-    }
+    *root = load(&l, loader, file, how);
+    int rc = root->json ? launch_complete(&l, *root) : -1;
+    if (rc && root->json)
+        script_print(stderr, &l);
+    if (rc == 0)
+        rc = take(loader, *root, arg);
+    launch_place(&l);
+    if (rc == 0 && how->told)
+        script_print(how->told, &l);
+    launch_release(&l);
     return rc;
+}
+
+static int read_scenario(struct cfg_loader *loader, struct cfg root, void *arg)
+{
+    return scenario_read(arg, loader, root);
+}
+
+int script_scenario(struct scenario *s, struct cfg *root, struct cfg_loader *loader,
+                    const char *name, const struct script_options *how)
+{
+    if (launch_is_script(name))
+        return script_read(root, loader, name, how, read_scenario, s);
+    *root = cmd_scenario(loader, name, how->sets);
+    return root->json ? scenario_read(s, loader, *root) : -1;
 }

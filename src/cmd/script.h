@@ -8,16 +8,28 @@
 
 #include <stdio.h>
 
-/* The scenario in the script with what was set, complete; absent after reporting. What
- * was taken is said on standard error when it is not enough. */
-struct cfg script_load(struct launch *l, struct cfg_loader *loader, const char *file,
-                       const char *estimator, const struct option_list *sets);
+struct script_options {
+    /* NULL: none; those of "/shell/NAME" are variables of a shell script */
+    const struct option_list *sets;
+    const char *estimator; /* NULL: the last */
+    FILE *told;            /* gets what was taken, a line a field; NULL: nobody */
+    /* changes the scenario before what it lacks is asked for; NULL: nothing */
+    int (*prepare)(struct cfg root, void *arg);
+    void *arg;
+};
 
-/* Reads a scenario, from whichever of the two; -1 after reporting to the loader. */
-int script_scenario(struct scenario *s, struct cfg_loader *loader, const char *name,
-                    const struct option_list *sets);
+/* Loads the scenario in a launch script, gives it to `take`, and tells what was taken
+ * where that works; what is not enough is told on standard error. -1 after reporting. */
+int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
+                const struct script_options *how,
+                int (*take)(struct cfg_loader *loader, struct cfg root, void *arg),
+                void *arg);
 
 /* What was taken, a line a field, and what else there is to say. */
 void script_print(FILE *out, const struct launch *l);
+
+/* Reads a scenario, from a launch script or from its own file; *root is its tree. */
+int script_scenario(struct scenario *s, struct cfg *root, struct cfg_loader *loader,
+                    const char *name, const struct script_options *how);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct family *const tables[] = { families_encoder, families_gpt,
-                                               families_llama };
+                                               families_llama, families_megatron };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 const struct family *family_find(const char *name)

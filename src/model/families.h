@@ -37,6 +37,8 @@ struct family_raw {
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
     int64_t dense_layers; /* 1: some layers have none */
     struct family_layers listed;
+    const char *normalization, *position; /* Megatron; NULL: not said */
+    bool encoder, untied, swiglu, qk_norm;
 };
 
 struct family_field {
@@ -56,7 +58,8 @@ struct family {
 };
 
 /* Ended by a NULL name each. */
-extern const struct family families_encoder[], families_gpt[], families_llama[];
+extern const struct family families_encoder[], families_gpt[], families_llama[],
+    families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

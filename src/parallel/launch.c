@@ -6,6 +6,7 @@
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "parallel/launch_deepspeed.h"
+#include "parallel/launch_shell.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ bool launch_is_script(const char *file)
 {
     const char *dot = strrchr(file, '.');
     bool script = dot && (strcmp(dot, ".py") == 0 || strcmp(dot, ".txt") == 0);
-    return script || launch_is_deepspeed(file);
+    return script || launch_is_shell(file) || launch_is_deepspeed(file);
 }
 
 void launch_release(struct launch *l)
@@ -276,21 +277,24 @@ static struct cfg load_config(struct launch *l, const char *estimator)
 }
 
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
-                       const char *estimator)
+                       const struct launch_given *given)
 {
+    static const struct launch_given nothing = { .estimator = NULL };
     struct err err = { 0 };
     size_t len;
+    given = given ? given : &nothing;
     *l = (struct launch) { .loader = loader,
                            .what = "the script",
                            .file = arena_strdup(&loader->arena, file) };
     if (launch_is_deepspeed(file))
-        return load_config(l, estimator);
+        return load_config(l, given->estimator);
     char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
     if (!text) {
         diags_error(&loader->diags, "%s", err.text);
         return (struct cfg) { 0 };
     }
-    json_t *tree = read_script(l, text, len, estimator);
+    json_t *tree = launch_is_shell(file) ? launch_read_shell(l, text, len, given)
+                                         : read_script(l, text, len, given->estimator);
     free(text);
     return tree ? cfg_from_tree(loader, l->file, tree) : (struct cfg) { 0 };
 }

@@ -1,11 +1,11 @@
-/* A SageMaker launch script, or DeepSpeed's configuration, as a scenario, without
- * running it.
+/* A SageMaker launch script, a shell script that starts Megatron-LM or the Trainer, or
+ * DeepSpeed's configuration, as a scenario, without running it.
  *
  * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
  * instances, the "distribution" dictionary, versions and hyperparameters; what these
  * are called in scripts is a table here, and names of models, tasks and data sets are
- * models/launch/names.json. Reading follows config/python.h: what is no literal is not
- * known, is said to be so, and is asked for by `--set`.
+ * models/launch/names.json. Reading follows config/python.h and config/shell.h: what
+ * would have to be run is not known, is said to be so, and is asked for by `--set`.
  *
  * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
  * launch_place. Strings live in the loader's arena. */
@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "config/cfg.h"
+#include "config/shell.h"
 
 /* One field that was taken from the script. */
 struct launch_fact {
@@ -61,19 +62,29 @@ struct launch {
     VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
 };
 
-/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, or .json
- * with DeepSpeed's keys and no scenario's. */
+/* What is given beside the file. */
+struct launch_given {
+    const char *estimator; /* the variable that holds it; NULL takes the last one */
+    const struct shell_given *shell; /* variables of a shell script */
+    int32_t n_shell;
+};
+
+/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh,
+ * .slurm and the like for a shell's, or .json with DeepSpeed's keys and no scenario's. */
 bool launch_is_script(const char *file);
+
+/* Whether it is a shell script, by its ending. */
+bool launch_is_shell(const char *file);
 
 /* Whether it is DeepSpeed's configuration, which never says all of a scenario. */
 bool launch_is_deepspeed(const char *file);
 
-/* The scenario that the script describes, as far as it does; `estimator` names the
- * variable that holds the estimator, NULL takes the last one. Without any estimator,
- * the names that are usual for its arguments are taken. Errors are reported, and the
+/* The scenario that the script describes, as far as it does. Without any estimator in a
+ * script of Python, the names that are usual for its arguments are taken. `given` may be
+ * NULL. Errors are reported, and the
  * value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
-                       const char *estimator);
+                       const struct launch_given *given);
 void launch_release(struct launch *l);
 
 /* Reports what the scenario lacks and what is in doubt, each with the option that gives

@@ -72,11 +72,10 @@ static struct python_value *value_of(struct arena *arena, struct cfg c, int64_t 
     return v;
 }
 
-const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
-                                                 const char *file)
+static const struct python_value *value_of_root(struct cfg_loader *loader,
+                                                struct cfg root)
 {
     int64_t budget = VALUES_MAX;
-    struct cfg root = cfg_load(loader, file);
     const struct python_value *v =
         cfg_is_object(root) ? value_of(&loader->arena, root, &budget) : NULL;
     if (budget < 0)
@@ -86,10 +85,36 @@ const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
     return budget < 0 ? NULL : v;
 }
 
+const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
+                                                 const char *file)
+{
+    return value_of_root(loader, cfg_load(loader, file));
+}
+
 /* --- beside a script -------------------------------------------------------------- */
 
-/* The first of: beside the script, in its source_dir there, as the path stands. */
-static const char *find_file(struct taking *t, const char *name)
+/* The lines are the script's, from the text's first on. */
+static void move_by(struct python_value *v, int64_t lines)
+{
+    v->line += lines;
+    for (int32_t i = 0; i < v->n; i++)
+        move_by(v->items[i].value, lines);
+}
+
+const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
+                                                  const char *file, const char *text,
+                                                  int64_t line)
+{
+    const char *name =
+        arena_printf(&loader->arena, "%s, the text of line %" PRId64, file, line);
+    struct cfg root = cfg_parse(loader, name, text, strlen(text));
+    const struct python_value *v = value_of_root(loader, root);
+    if (v)
+        move_by((struct python_value *)(uintptr_t)v, line - 1);
+    return v;
+}
+
+const char *launch_find_deepspeed(struct taking *t, const char *name)
 {
     const char *slash = strrchr(t->l->file, '/');
     int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
@@ -125,7 +150,8 @@ void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
     }
     if (v->kind != PYTHON_STRING && v->kind != PYTHON_UNKNOWN)
         return; /* "deepspeed": True beside "deepspeed_config" */
-    const char *file = v->kind == PYTHON_STRING ? find_file(t, v->text) : NULL;
+    const char *file =
+        v->kind == PYTHON_STRING ? launch_find_deepspeed(t, v->text) : NULL;
     const struct python_value *read =
         file ? launch_read_deepspeed(t->l->loader, file) : NULL;
     if (!read) {

@@ -50,7 +50,10 @@ void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value
 {
     const struct python_item from = { arena_printf(c->t->arena, "%s%s", c->prefix, key),
                                       it->line, it->value };
-    launch_set(c->t, pointer, value, &from);
+    if (launch_has(c->t, pointer))
+        json_decref(value);
+    else
+        launch_set(c->t, pointer, value, &from);
 }
 
 bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,

@@ -16,6 +16,15 @@
 const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
                                                  const char *file);
 
+/* The same of a text that begins on that line of a file. */
+const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
+                                                  const char *file, const char *text,
+                                                  int64_t line);
+
+/* A configuration of that name: beside the script, in its source_dir there, as the path
+ * stands; NULL: it is nowhere. */
+const char *launch_find_deepspeed(struct taking *t, const char *name);
+
 /* Takes from the dictionary what a scenario has of it; the rest is noted, misspelt and
  * impossible values are errors. `prefix` stands before the keys in what is shown. */
 void launch_take_deepspeed(struct taking *t, const struct python_value *config,
@@ -60,7 +69,7 @@ void deepspeed_check_switch(const struct deepspeed *c, const struct python_item 
 
 bool deepspeed_is_auto(const struct python_item *it);
 
-/* Sets a field, which is shown as of "prefix + key". */
+/* Sets a field, which is shown as of "prefix + key"; what was said before stands. */
 void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
                    const char *key, const struct python_item *it);
 

@@ -29,7 +29,7 @@ bool launch_in_doubt(const struct taking *t, const char *pointer)
     return launch_doubt_of(t->l, pointer) != NULL;
 }
 
-static void take_rows(struct taking *t, const struct launch_row *rows,
+void launch_take_rows(struct taking *t, const struct launch_row *rows,
                       const struct python_value *dict)
 {
     for (const struct launch_row *row = rows; row->name; row++) {
@@ -101,12 +101,12 @@ void launch_take(struct taking *t)
     const struct python_item *env = python_get(given, "env");
     if (given->gap)
         launch_note(t->l, given->gap, "the script leaves arguments out here");
-    take_rows(t, launch_arguments, given);
+    launch_take_rows(t, launch_arguments, given);
     read_smp(t);
-    take_rows(t, launch_hyperparameters, NULL);
+    launch_take_rows(t, launch_hyperparameters, NULL);
     env = env ? env : python_get(given, "environment");
     if (env && env->value->kind == PYTHON_DICT)
-        take_rows(t, launch_environment, env->value);
+        launch_take_rows(t, launch_environment, env->value);
     doubt_hyper(t);
     launch_doubt_autos(t);
     note_unused(t);

@@ -22,6 +22,7 @@ struct taking {
     bool smp_precision;   /* SMP converts the model itself */
     bool converts;        /* so does what shards it: weights are in 16 bits */
     int32_t values;       /* given as JSON so far */
+    const struct launch_command *command; /* of a shell script; NULL */
 };
 
 /* What an argument or hyperparameter of that name is in the scenario. */
@@ -39,6 +40,11 @@ extern const struct launch_row launch_arguments[], launch_environment[],
 
 /* Fills the scenario from the call. */
 void launch_take(struct taking *t);
+
+/* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
+ * was taken so far. */
+void launch_take_rows(struct taking *t, const struct launch_row *rows,
+                      const struct python_value *dict);
 
 /* launch_job.c: what is around the steps. */
 void launch_take_seconds(struct taking *t, const struct launch_row *row,

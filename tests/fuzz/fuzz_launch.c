@@ -1,6 +1,7 @@
-/* Whatever bytes come as a launch script, reading ends with a scenario or with errors,
- * in time near linear in the text. Build it with clang's fuzzer, or with -DFUZZ_ALONE
- * for a main that mutates seeds: fuzz_launch [SECONDS [SEED]]. */
+/* Whatever bytes come as a launch script, Python's or a shell's, reading ends with a
+ * scenario or with errors, in time near linear in the text. Build it with clang's
+ * fuzzer, or with -DFUZZ_ALONE for a main that mutates seeds: fuzz_launch [SECONDS
+ * [SEED]]. */
 #include "parallel/launch.h"
 
 #include <stdio.h>
@@ -11,18 +12,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_as(const char *ending, const uint8_t *data, size_t size)
 {
-    char file[] = "/tmp/fuzz_launch_XXXXXX";
-    int fd = mkstemp(file);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+    char file[64];
+    snprintf(file, sizeof(file), "/tmp/fuzz_launch_%ld%s", (long)getpid(), ending);
+    FILE *out = fopen(file, "wb");
+    if (!out || fwrite(data, 1, size, out) != size || fclose(out))
         abort();
-    close(fd);
     struct cfg_loader loader;
     struct launch l = { 0 };
     cfg_loader_init(&loader);
     struct cfg root = launch_load(&l, &loader, file, NULL);
-    if ((root.json == NULL) != (loader.diags.n_errors > 0))
+    if (!root.json && loader.diags.n_errors == 0)
         abort();
     if (root.json)
         launch_complete(&l, root);
@@ -30,6 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     launch_release(&l);
     cfg_loader_release(&loader);
     unlink(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    read_as(".py", data, size);
+    read_as(".sh", data, size);
     return 0;
 }
 
@@ -44,6 +51,16 @@ static const char *const seeds[] = {
     "In [1]:\n%%bash\nls\n\nIn [None]:\nx = y = r'\\d' \"\"\"a\nb\"\"\" f'{x}' "
     "u'\\u00e9\\x41'\n"
     "a, b = (1, 2.5e3), [0x1f, *x]\nfor i in range(3): a += 1\n```\nx = 1\n```\n",
+    "#!/bin/bash\n#SBATCH --nodes=4\nexport N=8 # GPUs\nTP=${TP:-2}\nG=$(( $N * 4 / "
+    "(TP "
+    "+ 2) ))\nif [[ $TP -gt 1 && -z \"$X\" ]]; then\n  "
+    "A+=(--sequence-parallel)\nelse\n "
+    " exit 1\nfi\ncat <<EOT > ds.json\n{ \"zero_optimization\": { \"stage\": $TP } "
+    "}\nEOT\n"
+    "case $G in 4|8) P=\"--bf16 $1\" ;; *) P=--fp16 ;; esac\nrun() { \"$@\"; }\n"
+    "for i in 1 2; do B=\"$B --x $i\"; done\nCMD=\"pretrain_gpt.py --num-layers 24 "
+    "--hidden-size 1024 $P $B ${A[@]}\"\nsrun bash -c 'torchrun --nproc_per_node $N "
+    "--nnodes $SLURM_NNODES $CMD --deepspeed_config ds.json'\n",
     "z = lambda a, b=1: a if b else {k: v for k, v in c.items()}\nz[1:2]['b'] = "
     "-1_000\n"
     "e = Estimator(..., image_uri='{}/pytorch-training:1.11.0'.format(r), "
@@ -51,6 +68,43 @@ static const char *const seeds[] = {
 };
 
 static const char *const words[] = {
+    "$",
+    "${",
+    "$((",
+    "$(",
+    "`",
+    "x=(",
+    "x+=\"$x $x\"\n",
+    "if [ ",
+    "[[ ",
+    " ]]",
+    "; then\n",
+    "else\n",
+    "fi\n",
+    "case $x in\n",
+    "*) ",
+    ";;",
+    "esac\n",
+    "while ",
+    "do\n",
+    "done\n",
+    "f() {\n",
+    "cat <<E >f\n",
+    "\nE\n",
+    "eval ",
+    "bash -c ",
+    "torchrun ",
+    "pretrain_gpt.py ",
+    "--num-layers ",
+    "--hidden-size=",
+    "--deepspeed_config f ",
+    "&& ",
+    "|| ",
+    "| ",
+    ":-",
+    "@]}",
+    "#SBATCH --nodes=",
+    "exit\n",
     "(",
     ")",
     "{",

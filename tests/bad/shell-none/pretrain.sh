@@ -1,0 +1,2 @@
+echo hello
+python evaluate.py --task wikitext

@@ -1,0 +1,392 @@
+/* Megatron's arguments in a shell script, and the scenario that comes of them; that of a
+ * model of Megatron's words is the model of Hugging Face's. */
+#include "config/pointer.h"
+#include "model/model.h"
+#include "parallel/launch.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_megatron_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* A job that lacks nothing but instances, in front of what a case adds. */
+#define BASE                                                                        \
+    "--num-layers 16 --hidden-size 1024 --num-attention-heads 16 --seq-length 512 " \
+    "--max-position-embeddings 512 --micro-batch-size 2 --global-batch-size 64 "
+
+static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
+                              const char *text)
+{
+    char file[64];
+    snprintf(file, sizeof(file), "/tmp/test_megatron_%ld.sh", (long)getpid());
+    FILE *out = fopen(file, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(text, out);
+    fclose(out);
+    cfg_loader_init(loader);
+    struct cfg root = launch_load(l, loader, file, NULL);
+    unlink(file);
+    return root;
+}
+
+/* A field as JSON; "-" when it is not there, "?" when it is in doubt. */
+static void field_of(char *out, size_t size, const struct launch *l, struct cfg root,
+                     const char *pointer)
+{
+    json_t *v = root.json ? pointer_get(root.json, pointer) : NULL;
+    char *text = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    snprintf(out, size, "%s", text ? text : "-");
+    free(text);
+    for (int64_t i = 0; i < l->doubts.n; i++)
+        if (strcmp(l->doubts.v[i].pointer, pointer) == 0)
+            snprintf(out, size, "?");
+}
+
+static void expect(const char *text, const char *pointer, const char *value)
+{
+    struct launch l;
+    struct cfg_loader loader;
+    char got[400];
+    struct cfg root = scenario_of(&l, &loader, text);
+    field_of(got, sizeof(got), &l, root, pointer);
+    CU_ASSERT_STRING_EQUAL(got, value);
+    if (strcmp(got, value) != 0)
+        fprintf(stderr, "%s\n    %s: %s%s\n", text, pointer, got,
+                loader.diags.n_errors ? loader.diags.errors[0] : "");
+    launch_release(&l);
+    cfg_loader_release(&loader);
+}
+
+/* --- arguments -------------------------------------------------------------------- */
+
+static const struct {
+    const char *arguments, *pointer, *value;
+} fields[] = {
+    { "", "/model/num_layers", "16" },
+    { "", "/model/vocab_size", "50257" },
+    { "", "/training/framework", "\"megatron-2022\"" },
+    { "", "/training/attention", "\"fused-softmax\"" },
+    { "", "/training/precision", "\"fp32\"" },
+    { "", "/training/vocab_padding", "128" },
+    { "", "/training/gradient_clipping", "1.0" },
+    { "", "/parallelism/placement", "\"PDT\"" },
+    { "", "/parallelism/tensor", "-" },
+    { "--num-layers 24", "/model/num_layers", "24" },
+    { "--hidden_size=2048", "/model/hidden_size", "2048" },
+    { "--num-layers x", "/model/num_layers", "-" },
+    { "--num-layers $N", "/model/num_layers", "?" },
+    { "--train-samples 6_400", "/training/steps", "100" },
+    { "--train-tokens 3276800", "/training/steps", "100" },
+    { "--train-iters 7 --train-samples 6400", "/training/steps", "7" },
+    { "--tensor-model-parallel-size 4", "/parallelism/tensor", "4" },
+    { "--tensor-model-parallel-size 1", "/parallelism/tensor", "-" },
+    { "--tensor-model-parallel-size 4", "/training/vocab_padding", "512" },
+    { "--tensor-model-parallel-size 2 --make-vocab-size-divisible-by 64",
+      "/training/vocab_padding", "128" },
+    { "--sequence-parallel", "/parallelism/sequence_parallel", "-" },
+    { "--sequence-parallel --tensor-model-parallel-size 2",
+      "/parallelism/sequence_parallel", "true" },
+    { "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 2",
+      "/parallelism/virtual_stages", "2" },
+    { "--pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 4",
+      "/parallelism/virtual_stages", "4" },
+    { "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
+      "/parallelism/schedule", "-" },
+    { "--pipeline-model-parallel-size 3 --decoder-first-pipeline-num-layers 4",
+      "/parallelism/partition", "[4,6,6]" },
+    { "--pipeline-model-parallel-size 3 --decoder-last-pipeline-num-layers 5",
+      "/parallelism/partition", "?" },
+    { "--context-parallel-size 2 --cp-comm-type a2a", "/parallelism/context_comm",
+      "\"alltoall\"" },
+    { "--cp-comm-type a2a", "/parallelism/context_comm", "-" },
+    { "--use-tp-pp-dp-mapping", "/parallelism/placement", "\"DPT\"" },
+    { "--bf16", "/training/precision", "\"bf16\"" },
+    { "--bf16 --fp8-format hybrid", "/training/precision", "\"fp8\"" },
+    { "--bf16", "/training/gradient_dtype", "-" },
+    { "--fp16", "/training/gradient_dtype", "\"fp16\"" },
+    { "--fp16 --accumulate-allreduce-grads-in-fp32", "/training/gradient_dtype", "-" },
+    { "--bf16 --grad-reduce-in-bf16", "/training/gradient_dtype", "\"bf16\"" },
+    { "--use-flash-attn", "/training/attention", "\"flash\"" },
+    { "--no-masked-softmax-fusion", "/training/attention", "\"unfused\"" },
+    { "--use-mcore-models", "/training/attention", "\"flash\"" },
+    { "--use-mcore-models --transformer-impl local", "/training/attention",
+      "\"fused-softmax\"" },
+    { "--attention-backend unfused", "/training/attention", "\"fused-softmax\"" },
+    { "--use-mcore-models", "/training/framework", "\"megatron-core\"" },
+    { "--checkpoint-activations", "/training/framework", "\"megatron-2021\"" },
+    { "--checkpoint-activations", "/training/activation_checkpointing", "\"full\"" },
+    { "--checkpoint-activations --checkpoint-num-layers 4",
+      "/training/activation_checkpointing", "{\"group\":4}" },
+    { "--recompute-activations", "/training/activation_checkpointing",
+      "\"selective\"" },
+    { "--recompute-granularity selective", "/training/activation_checkpointing",
+      "\"selective\"" },
+    { "--recompute-granularity full --recompute-method uniform --recompute-num-layers "
+      "2",
+      "/training/activation_checkpointing", "{\"group\":2}" },
+    { "--recompute-granularity full --recompute-method block --recompute-num-layers 4",
+      "/training/activation_checkpointing", "{\"every\":4}" },
+    { "--recompute-granularity full --recompute-method block --recompute-num-layers "
+      "16",
+      "/training/activation_checkpointing", "\"full\"" },
+    { "--use-distributed-optimizer", "/parallelism/sharding/strategy",
+      "\"optimizer\"" },
+    { "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather",
+      "/parallelism/overlap_param_gather", "true" },
+    { "--overlap-grad-reduce", "/parallelism/overlap", "true" },
+    { "--use-mcore-models", "/parallelism/overlap", "false" },
+    { "--use-mcore-models --tensor-model-parallel-size 2",
+      "/parallelism/overlap_tensor", "false" },
+    { "--tp-comm-overlap --tensor-model-parallel-size 2", "/parallelism/overlap_tensor",
+      "true" },
+    { "--optimizer sgd", "/training/optimizer", "\"sgd\"" },
+    { "--optimizer muon", "/training/optimizer", "?" },
+    { "--clip-grad 0", "/training/gradient_clipping", "0.0" },
+    { "--num-query-groups 4", "/model/num_query_groups", "-" },
+    { "--group-query-attention --num-query-groups 4", "/model/num_query_groups", "4" },
+    { "--num-experts 1", "/model/num_experts", "-" },
+    { "--num-experts 8", "/model/moe_router_topk", "2" },
+    { "--num-experts 8 --moe-router-topk 1", "/model/moe_router_topk", "1" },
+    { "--num-experts 8 --moe-ffn-hidden-size 512 --ffn-hidden-size 4096",
+      "/model/ffn_hidden_size", "512" },
+    { "--use-rotary-position-embeddings", "/model/vocab_size", "32000" },
+    { "--tokenizer-type Llama3Tokenizer", "/model/vocab_size", "128256" },
+    { "--tokenizer-type NullTokenizer --vocab-size 1000", "/model/vocab_size", "1000" },
+    { "--hidden-dropout 2", "/model/hidden_dropout", "-" },
+    /* DeepSpeed */
+    { "--deepspeed --zero-stage 2 --fp16", "/parallelism/sharding/strategy",
+      "\"gradients\"" },
+    { "--deepspeed --zero-stage 1 --fp16", "/training/framework",
+      "\"megatron-deepspeed\"" },
+    { "--deepspeed --zero-stage 0 --bf16", "/training/framework",
+      "\"megatron-deepspeed-bf16\"" },
+    { "--deepspeed --zero-stage 0 --bf16", "/parallelism/sharding/strategy",
+      "\"optimizer\"" },
+    { "--deepspeed --zero-stage 3 --fp16", "/training/framework", "-" },
+    { "--deepspeed --zero-stage 1 --fp16", "/parallelism/bucket_size",
+      "\"1000000000B\"" },
+    { "--deepspeed --deepspeed_config none.json", "/parallelism/sharding/strategy",
+      "?" },
+    { "--deepspeed --zero-stage 1 --pipeline-model-parallel-size 2",
+      "/parallelism/partition", "\"type:transformer\"" },
+    { "--deepspeed --zero-stage 1 --ds-sequence-parallel-size 4",
+      "/parallelism/context_comm", "\"alltoall\"" },
+};
+
+static void test_fields(void)
+{
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        char text[1000];
+        snprintf(text, sizeof(text), "torchrun pretrain_gpt.py " BASE "%s\n",
+                 fields[i].arguments);
+        expect(text, fields[i].pointer, fields[i].value);
+    }
+}
+
+/* --- starters --------------------------------------------------------------------- */
+
+static void test_starters(void)
+{
+    static const struct {
+        const char *before, *count, *gpus; /* JSON; "-" absent, "?" in doubt */
+    } starters[] = {
+        { "torchrun --nproc_per_node 8 --nnodes=4 ", "4", "8" },
+        { "torchrun ", "1", "1" },
+        { "torchrun --nproc_per_node=gpu --nnodes 2 ", "2", "-" },
+        { "torchrun --nnodes $N --nproc_per_node 8 ", "?", "8" },
+        { "torchrun --nnodes 1:4 --nproc_per_node 8 ", "4", "8" },
+        { "python -u -m torch.distributed.launch --nproc_per_node 4 ", "1", "4" },
+        { "deepspeed --num_nodes 2 --num_gpus 8 ", "2", "8" },
+        { "deepspeed ", "1", "-" },
+        { "deepspeed --hostfile hosts ", "?", "-" },
+        { "mpirun -np 64 -N 8 python ", "8", "8" },
+        { "mpirun -np 64 python ", "?", "-" },
+        { "srun --nodes=4 --ntasks-per-node=8 python ", "4", "8" },
+        { "srun python ", "?", "-" },
+        { "#SBATCH --nodes=6 --gres=gpu:a100:4\nsrun python ", "6", "4" },
+        { "#SBATCH -N 6\n#SBATCH --ntasks-per-node=8\nsrun python ", "6", "8" },
+        { "#SBATCH --nodes=6\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 ",
+          "6", "8" },
+        { "python ", "1", "1" },
+        { "CUDA_DEVICE_MAX_CONNECTIONS=1 nohup torchrun --nproc_per_node 2 ", "1",
+          "2" },
+    };
+    for (size_t i = 0; i < COUNT(starters); i++) {
+        char text[1000];
+        snprintf(text, sizeof(text), "%spretrain_gpt.py " BASE "--bf16\n",
+                 starters[i].before);
+        expect(text, "/cluster/count", starters[i].count);
+        expect(text, "/cluster/gpus_per_instance", starters[i].gpus);
+    }
+    expect("x='pretrain_gpt.py " BASE
+           "'\nsrun -N 3 --ntasks-per-node 8 bash -c \"python "
+           "$x\"\n",
+           "/cluster/count", "3");
+}
+
+/* What a script does beyond one line. */
+static void test_scripts(void)
+{
+    static const struct {
+        const char *text, *pointer, *value;
+    } scripts[] = {
+        { "export NCCL_ALGO=Ring NCCL_DEBUG=INFO\ntorchrun pretrain_gpt.py " BASE,
+          "/software/environment", "{\"NCCL_ALGO\":\"Ring\"}" },
+        { "cat <<E > d.json\n{ \"zero_optimization\": { \"stage\": 2, "
+          "\"overlap_comm\": "
+          "true } }\nE\ntorchrun pretrain_gpt.py " BASE
+          "--deepspeed --deepspeed_config d.json\n",
+          "/parallelism/overlap", "true" },
+        { "cat <<E > d.json\n{ \"train_batch_size\": 7, \"zero_optimization\": { "
+          "\"stage\": 1 } }\nE\ntorchrun pretrain_gpt.py " BASE
+          "--deepspeed --deepspeed_config d.json\n",
+          "/training/global_batch_size", "64" },
+        { "torchrun pretrain_bert.py " BASE, "/model/encoder", "true" },
+        { "torchrun pretrain_bert.py " BASE, "/model/vocab_size", "30522" },
+        { "torchrun pretrain_t5.py " BASE, "/model", "?" },
+        { "torchrun a.py " BASE "\ntorchrun b.py " BASE "--num-layers 8\n",
+          "/model/num_layers", "8" },
+        { "torchrun a.py " BASE "\nif [ -f x ]; then torchrun b.py " BASE
+          "--num-layers 8; fi\n",
+          "/model/num_layers", "16" },
+        { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl "
+          "--per_device_train_batch_size 4 --block_size 512 --fp16\n",
+          "/training/micro_batch_size", "4" },
+        { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl "
+          "--per_device_train_batch_size 4 --block_size 512 --fp16\n",
+          "/model", "\"gpt2-xl\"" },
+        { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl "
+          "--per_device_train_batch_size 4 --block_size 512 --fp16\n",
+          "/training/precision", "\"amp_fp16\"" },
+    };
+    for (size_t i = 0; i < COUNT(scripts); i++)
+        expect(scripts[i].text, scripts[i].pointer, scripts[i].value);
+}
+
+/* --- the model -------------------------------------------------------------------- */
+
+/* Models of Megatron's words have the parameters and FLOPs of Hugging Face's. */
+static void test_models(void)
+{
+    static const struct {
+        const char *name, *words;
+        double parameters; /* more than the other has: vectors */
+    } models[] = {
+        { "gpt3-175b",
+          "{'model_type': 'megatron', 'num_layers': 96, 'hidden_size': 12288, "
+          "'num_attention_heads': 96, 'max_position_embeddings': 2048, 'vocab_size': "
+          "50257}",
+          0 },
+        { "llama2-70b",
+          "{'model_type': 'megatron', 'num_layers': 80, 'hidden_size': 8192, "
+          "'ffn_hidden_size': 28672, 'num_attention_heads': 64, 'num_query_groups': 8, "
+          "'max_position_embeddings': 4096, 'vocab_size': 32000, 'swiglu': true, "
+          "'normalization': 'RMSNorm', 'position_embedding_type': 'rope', "
+          "'add_bias_linear': false, 'untie_embeddings_and_output_weights': true}",
+          0 },
+        { "mixtral-8x7b",
+          "{'model_type': 'megatron', 'num_layers': 32, 'hidden_size': 4096, "
+          "'ffn_hidden_size': 14336, 'num_attention_heads': 32, 'num_query_groups': 8, "
+          "'num_experts': 8, 'moe_router_topk': 2, 'vocab_size': 32000, 'swiglu': "
+          "true, 'normalization': 'RMSNorm', 'position_embedding_type': 'rope', "
+          "'add_bias_linear': false, 'untie_embeddings_and_output_weights': true}",
+          0 },
+        { "bert-large-uncased", /* another norm before all layers, one less behind */
+          "{'model_type': 'megatron', 'encoder': true, 'num_layers': 24, "
+          "'hidden_size': 1024, 'num_attention_heads': 16, 'max_position_embeddings': "
+          "512, 'vocab_size': 30522}",
+          0 },
+    };
+    for (size_t i = 0; i < COUNT(models); i++) {
+        struct cfg_loader loader;
+        struct model hf = { .hidden = 0 }, own = { .hidden = 0 };
+        char text[800];
+        cfg_loader_init(&loader);
+        snprintf(text, sizeof(text), "{'a': '%s', 'b': %s}", models[i].name,
+                 models[i].words);
+        struct cfg root = cfg_parse(&loader, "models", text, strlen(text));
+        CU_ASSERT_FATAL(model_read(&hf, &loader, cfg_get(root, "a")) == 0);
+        CU_ASSERT_FATAL(model_read(&own, &loader, cfg_get(root, "b")) == 0);
+        double more = (double)(model_parameters(&own) - model_parameters(&hf));
+        CU_ASSERT(more == models[i].parameters);
+        if (more != models[i].parameters)
+            fprintf(stderr, "%s: %.0f more\n", models[i].name, more);
+        own.head = hf.head; /* BERT's file names another */
+        CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&own, 512, 512, true),
+                               model_flops_per_sample(&hf, 512, 512, true), 1);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* SwiGLU's inside is 2/3 of four times the width, to a multiple of 64 below. */
+static void test_swiglu(void)
+{
+    static const char text[] =
+        "{'m': {'model_type': 'megatron', 'num_layers': 1, 'hidden_size': 4096, "
+        "'num_attention_heads': 32, 'vocab_size': 100, 'swiglu': true}}";
+    struct cfg_loader loader;
+    struct model m = { .hidden = 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "m", text, strlen(text));
+    CU_ASSERT(model_read(&m, &loader, cfg_get(root, "m")) == 0);
+    CU_ASSERT_EQUAL(m.ffn, 10880);
+    cfg_loader_release(&loader);
+}
+
+/* --- what is said ----------------------------------------------------------------- */
+
+static void test_words(void)
+{
+    static const struct {
+        const char *arguments, *told; /* a part of a note, a warning or an error */
+    } words[] = {
+        { "--num-layers 0", "\"0\" is no whole number of at least 1" },
+        { "--bf16 --fp16", "--bf16 is there, too (keep one)" },
+        { "--multi-latent-attention", "--multi-latent-attention: is not simulated" },
+        { "--my-own 3 --tensor-model-paralel-size 8",
+          "not known, and passed over: --my-own, --tensor-model-paralel-size (did you "
+          "mean --tensor-model-parallel-size?)" },
+        { "$EXTRA --lr 1e-4", "$EXTRA is taken to be no option" },
+        { "--rampup-batch-size 16 16 100", "the batch that it grows to is simulated" },
+        { "--pipeline-model-parallel-size 3 --num-layers-per-virtual-pipeline-stage 2",
+          "16 layers are no multiple of 3 stages of chunks of 2" },
+        { "--moe-expert-capacity-factor 1", "" },
+    };
+    for (size_t i = 0; i < COUNT(words); i++) {
+        struct launch l;
+        struct cfg_loader loader;
+        char text[1000];
+        bool found = false;
+        snprintf(text, sizeof(text), "torchrun pretrain_gpt.py " BASE "%s\n",
+                 words[i].arguments);
+        scenario_of(&l, &loader, text);
+        for (int64_t j = 0; j < l.notes.n; j++)
+            found |= strstr(l.notes.v[j], words[i].told) != NULL;
+        for (int64_t j = 0; j < loader.diags.n_errors; j++)
+            found |= strstr(loader.diags.errors[j], words[i].told) != NULL;
+        for (int64_t j = 0; j < loader.diags.n_warnings; j++)
+            found |= strstr(loader.diags.warnings[j], words[i].told) != NULL;
+        CU_ASSERT(found);
+        if (!found)
+            fprintf(stderr, "%s: does not say \"%s\"\n", words[i].arguments,
+                    words[i].told);
+        launch_release(&l);
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_megatron_register(void)
+{
+    CU_pSuite suite = CU_add_suite("Megatron's scripts", NULL, NULL);
+    CU_add_test(suite, "fields of the scenario", test_fields);
+    CU_add_test(suite, "what starts them", test_starters);
+    CU_add_test(suite, "more than a line", test_scripts);
+    CU_add_test(suite, "models of Megatron's words", test_models);
+    CU_add_test(suite, "the inside of SwiGLU", test_swiglu);
+    CU_add_test(suite, "what is said", test_words);
+}
