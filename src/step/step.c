@@ -39,8 +39,8 @@ static bool has_buckets(const struct builder *b)
            l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
 }
 
-/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; without a pipeline they
- * hold all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's
+/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline
+ * holds all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's
  * sums are one flat buffer, which is reduced where it stands. */
 static int64_t flat_buffers_B(const struct builder *b)
 {
@@ -54,7 +54,8 @@ static int64_t flat_buffers_B(const struct builder *b)
     double buffer = elements;
     if (p->shard_bucket_elements > 0)
         buffer = fmin(buffer, (double)p->shard_bucket_elements);
-    return (int64_t)(wire_B * (buffer + (p->pipeline == 1 ? elements : 0)));
+    bool twice = p->pipeline == 1 && p->sharding == SHARDING_OPTIMIZER;
+    return (int64_t)(wire_B * (buffer + (twice ? elements : 0)));
 }
 
 /* What is there before the step begins: parameters, optimizer states, buckets, and

@@ -215,7 +215,12 @@ static void test_flat_states(void)
     CU_ASSERT_EQUAL(m.last_state.size_B, parameters_B);
     CU_ASSERT(m.end_B[LEDGER_GRADIENTS] >= parameters_B / 8);
     CU_ASSERT(m.end_B[LEDGER_GRADIENTS] <= parameters_B / 8 + EMBEDDING_B);
+    int64_t buffers_B = m.end_B[LEDGER_BUFFERS];
+    changes[2] = "/parallelism/sharding={\"strategy\":\"gradients\"}";
+    m = memory_of(changes); /* ZeRO 2 has no second copy of all gradients */
+    CU_ASSERT_EQUAL(buffers_B - m.end_B[LEDGER_BUFFERS], parameters_B);
     changes[1] = "/training/framework=\"megatron-deepspeed-bf16\"";
+    changes[2] = "/parallelism/sharding={\"strategy\":\"optimizer\"}";
     m = memory_of(changes);
     CU_ASSERT_FATAL(m.valid);
     CU_ASSERT(m.last_state.size_B <= EMBEDDING_B);
