@@ -79,6 +79,7 @@ void calibration_add_kept(struct calibration *c, const char *group, const char *
 /* The half width over the value beyond which a term keeps its default. */
 extern const double calibration_untold;
 
+/* v, or the bound that it exceeds. */
 double calibration_within(double v, double lo, double hi);
 
 /* Adds a figure from n predicted and measured times. */

@@ -9,6 +9,8 @@
 
 #include "calibrate/samples.h"
 
+/* Adds the collectives of a log to the samples; what the log does not say of operation,
+ * ranks and nodes, the hints do. -1 after reporting to the samples' loader. */
 int ncclog_read(struct samples *s, const char *file, const char *text,
                 const struct samples_hints *hints);
 int ncclog_read_json(struct samples *s, const char *file, struct cfg root,

@@ -1,7 +1,6 @@
 #include "calibrate/ncclog_run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void ncclog_run_init(struct ncclog_run *run)

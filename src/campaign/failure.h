@@ -35,6 +35,7 @@ struct failure_times {
     bool gave_up; /* work_s was not reached: the job hardly goes on */
 };
 
+/* All of it: useful, checkpoints, lost work, restarts. Seconds. */
 double failure_wall_s(const struct failure_times *t);
 
 /* One job of work_s useful seconds, failure by failure: O(failures). After a hundred

@@ -64,6 +64,7 @@ struct job_result {
 int whole_job_read(struct whole_job *job, const struct storage *st,
                    const struct scenario *s, struct cfg c);
 
+/* All phases are, but provisioning. */
 bool job_is_billed(enum job_phase phase);
 
 /* The phases of a job whose step was simulated; its cost becomes that of the whole job.

@@ -96,6 +96,7 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
 const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g);
 const struct instance *coll_instance(const struct planner *p, int64_t instance);
 
+/* Instances that a group is on. */
 int64_t coll_nodes(const struct coll_group *g);
 
 /* A node of a group, and the one that follows it round the group. */
@@ -104,6 +105,8 @@ struct coll_spot {
     int64_t index;
 };
 
+/* The spot's instance in the cluster; the spot behind it (folded: a span's instances are
+ * as one). */
 int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
                                 bool folded);
@@ -152,6 +155,7 @@ struct coll_terms {
     double cap_Bps;        /* of one group's bus bandwidth */
 };
 
+/* The terms of a phase of that group under a protocol (FABRIC_PROTO_). */
 void coll_terms_get(struct planner *p, const struct coll_group *g, int protocol,
                     struct coll_terms *t);
 
@@ -184,6 +188,8 @@ struct ring_builder {
     VEC(double) hop_Bps;
 };
 
+/* Adds the route of a hop, whose links carry `inflation` bytes for each of the ring's;
+ * -1 when there is no way. Then all hops of the ring are handed over. */
 int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation,
                      int64_t instance_a, int gpu_a, int64_t instance_b, int gpu_b);
 void ring_builder_finish(struct planner *p, struct ring_builder *b,

@@ -187,6 +187,7 @@ double coll_bus_factor(enum coll_op op, int64_t n_ranks);
 /* The group of all GPUs of the net's cluster. */
 struct coll_group coll_group_world(const struct cluster *c);
 
+/* GPUs of a group, over all its instances. */
 int64_t coll_group_ranks(const struct coll_group *g);
 
 #endif

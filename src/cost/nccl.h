@@ -12,6 +12,7 @@ struct nccl_version;
  * known for anything older. NULL when the text is no version. */
 const struct nccl_version *nccl_version_get(const char *version);
 
+/* "2.12", the release whose constants they are. */
 const char *nccl_version_name(const struct nccl_version *v);
 
 /* Major, minor and patch as one number: 2.12.12 is 21212. */

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define IDENTITY_COLOUR 0xffe0e0e0u
 

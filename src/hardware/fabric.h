@@ -71,6 +71,8 @@ struct fabric {
 
 extern const struct name_value fabric_kind_names[];
 
+/* The fabric of that name (topologies/fabrics) or file, kept in the loader; NULL after
+ * reporting at `where`. */
 const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
                                 struct cfg where);
 

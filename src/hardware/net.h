@@ -53,6 +53,7 @@ struct net *net_new_classes(const struct cluster *c, int32_t n_classes,
                             const int32_t *class_of, struct err *err);
 void net_free(struct net *net);
 
+/* What it was made of; its links, by id, in net_n_links. */
 const struct cluster *net_cluster(const struct net *net);
 bool net_is_folded(const struct net *net);
 int32_t net_n_links(const struct net *net);

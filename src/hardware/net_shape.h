@@ -46,6 +46,7 @@ struct shape_place {
     int32_t base;
 };
 
+/* Where the links of a copy begin among those of the net. */
 struct shape_place shape_place(const struct net *net, int64_t copy);
 
 #endif

@@ -54,8 +54,12 @@ struct ledger {
 
 void ledger_release(struct ledger *l);
 
+/* Up to the allocator's unit. */
 int64_t ledger_round(int64_t size_B);
+
+/* Books a tensor of that size, rounded. */
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+
 /* What was held since the last mark, which this becomes. */
 struct ledger_mark ledger_mark(struct ledger *l);
 

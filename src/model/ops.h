@@ -141,6 +141,7 @@ struct op_settings {
 /* Tokens of a microbatch on this GPU. */
 int64_t op_tokens(const struct op_settings *s);
 
+/* fp32 parameters that products read in fewer bits. */
 bool op_is_autocast(enum op_precision p);
 enum dtype op_parameter_dtype(enum op_precision p); /* as kept by the model */
 enum dtype op_compute_dtype(enum op_precision p);   /* of matrix products */

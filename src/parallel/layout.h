@@ -21,6 +21,7 @@ struct layout_index {
 int layout_init(struct layout *l, const char *placement, int64_t data, int64_t pipeline,
                 int64_t tensor);
 
+/* The rank at those indices, and the indices of a rank. O(1). */
 int64_t layout_rank(const struct layout *l, struct layout_index i);
 struct layout_index layout_index(const struct layout *l, int64_t rank);
 

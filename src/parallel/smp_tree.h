@@ -15,6 +15,7 @@ struct smp_node {
     int64_t device; /* set by smp_tree_place */
 };
 
+/* Sets the device of every node, 0 to devices - 1. */
 void smp_tree_place(struct smp_node *root, int64_t devices);
 
 #endif

@@ -22,6 +22,7 @@ bool states_are_sharded(const struct scenario *s);
  * Megatron's distributed optimizer. */
 bool states_shard_updates(const struct scenario *s);
 
+/* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
 
 /* Master weights and moments of a parameter, not divided. */

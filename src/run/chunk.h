@@ -64,6 +64,7 @@ void chunk_net_free(struct chunk_net *c);
 void chunk_start(struct chunk_net *c, const struct coll_steps *steps,
                  flow_done_fn *done, void *arg);
 
+/* How long a link has carried messages. */
 double chunk_link_busy_s(const struct chunk_net *c, int32_t link);
 int64_t chunk_n_messages(const struct chunk_net *c); /* ended so far */
 

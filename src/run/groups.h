@@ -35,6 +35,7 @@ struct groups {
 /* Lays the scenario's ranks out and finds the classes of instances. */
 void groups_init(struct groups *g, struct arena *arena, const struct scenario *s);
 
+/* The pipeline stage of a rank of the world, from 0. */
 int64_t groups_stage(const struct groups *g, int64_t rank);
 
 /* Whether the groups of a uniform cluster fill instances, or instances hold whole

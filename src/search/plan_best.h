@@ -12,6 +12,7 @@ struct candidate {
     uint16_t at[SPACE_N];
 };
 
+/* Order of candidates: by value, then by digits. */
 int candidate_compare(const struct candidate *a, const struct candidate *b);
 
 struct best { /* a heap, the worst on top */
@@ -19,6 +20,7 @@ struct best { /* a heap, the worst on top */
     struct candidate *v; /* made when first offered something */
 };
 
+/* Keeps it where it is among the best `most`, and drops the worst then. O(log most). */
 void best_offer(struct best *b, const struct candidate *c);
 void best_merge(struct best *b, const struct best *other);
 void best_sort(struct best *b); /* best first; no offers after it */
@@ -30,6 +32,7 @@ struct spread {
     int64_t counts[SPREAD_BINS];
 };
 
+/* Counts a value; adds counts; how many values are at most that, to a percent. */
 void spread_add(struct spread *s, double value);
 void spread_merge(struct spread *s, const struct spread *other);
 int64_t spread_below(const struct spread *s, double value);

@@ -27,6 +27,7 @@ struct scored {
     struct spread spread; /* of the values of those likely to fit */
 };
 
+/* Of what kind a point is, 0 to KINDS - 1: library, pipelined or not, sharding. */
 int plan_kind(const struct space_point *p);
 
 /* The objective's value of a time and a memory; INFINITY without a price. */

@@ -104,6 +104,7 @@ const struct trust_table *trust_table_get(struct cfg_loader *loader);
 /* The same of any file; -1 where it is missing or wrong, and then it has no cells. */
 int trust_table_read(struct trust_table *table, struct arena *arena, const char *file);
 
+/* How unlike two places are: octaves of sizes, and steps for what is of another kind. */
 double trust_distance(const struct trust_place *a, const struct trust_place *b);
 
 /* Judges a place by the table; cells of the source `without` (may be NULL) are left

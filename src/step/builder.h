@@ -242,6 +242,7 @@ int32_t build_stream(struct builder *b, enum part part, double host_s, double by
  * has issued. Nothing when there is no such time. */
 void build_host_pause(struct builder *b, double seconds);
 
+/* Elements of its parameters, one layer of it. */
 int64_t block_parameters(const struct op_block *block);
 
 /* Whether the rank (of the world) is of the pipeline's last stage. */

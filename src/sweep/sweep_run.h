@@ -23,6 +23,7 @@ struct sweep_todo {
     int64_t *points;
 };
 
+/* The shard's points that the journal lacks and comparisons of axes let through. */
 void sweep_todo_make(struct sweep_todo *todo, const struct sweep_run *r);
 void sweep_todo_release(struct sweep_todo *todo);
 

@@ -30,6 +30,7 @@ json_t *value_resolve(json_t *value, struct value_row row, struct err *err);
  * makes it out of memory, and one that is empty makes it nothing. */
 enum value_state { VALUE_GIVEN, VALUE_EMPTY, VALUE_OOM };
 
+/* `number` counts where the state is VALUE_GIVEN. -1 with err set. */
 int value_number(json_t *value, struct value_row row, enum value_state *state,
                  double *number, struct err *err);
 

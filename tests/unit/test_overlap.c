@@ -3,7 +3,6 @@
 
 #include <CUnit/CUnit.h>
 #include <math.h>
-#include <string.h>
 
 void test_overlap_register(void);
 

@@ -5,7 +5,6 @@
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <string.h>
 
 void test_simulate_register(void);

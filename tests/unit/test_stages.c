@@ -4,7 +4,6 @@
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
-#include <math.h>
 #include <string.h>
 
 void test_stages_register(void);
