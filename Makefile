@@ -1,5 +1,6 @@
 # smsim: `make demo` and `make test` do everything; `make help` lists the rest.
 CC       ?= cc
+CXX      ?= c++
 BUILD    ?= build
 PKGS     := jansson gsl cairo expat
 CFLAGS   ?= -O2 -g
@@ -21,10 +22,17 @@ TEST_OBJ  = $(TESTS:%.c=$(BUILD)/%.o)
 BENCHES  := $(wildcard tests/bench/*.c)
 BENCH_BIN = $(BENCHES:tests/bench/%.c=$(BUILD)/%)
 
+# validate/measure on the CPU (tests/cuda), where there is a compiler for C++
+EMULATED  = $(patsubst validate/measure/%.cu,$(BUILD)/emulated/%.o,$(wildcard validate/measure/*.cu))
+CUDA_OBJ := $(patsubst tests/cuda/%.cpp,$(BUILD)/emulated/cuda/%.o,$(wildcard tests/cuda/*.cpp))
+CUDA_CF   = -std=c++17 -Wall -Wextra -Wno-unknown-pragmas -fno-strict-aliasing $(CFLAGS) \
+            -Itests/cuda -Ivalidate/measure -MMD -MP
+CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
+
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps device plots regimes bench benches measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps device emulated plots regimes bench benches measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -41,7 +49,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps device unit
+	$(Q)$(MAKE) --no-print-directory golden sweeps device $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -57,6 +65,9 @@ sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared a
 
 device: $(BUILD)/smsim          ## validate --device without a device
 	$(Q)sh tests/device.sh $(BUILD)/smsim
+
+emulated: $(BUILD)/emulated/smsim-measure $(BUILD)/emulated/check-step $(BUILD)/smsim ## the measuring program on the CPU
+	$(Q)sh tests/emulated.sh $(BUILD)/emulated $(BUILD)/smsim
 
 plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 	$(Q)sh plots/make.sh $(BUILD)/smsim
@@ -78,10 +89,10 @@ layers:                         ## check that each layer includes only those bef
 	$(Q)sh tests/layers.sh
 
 format:                         ## lay the code out
-	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 format-check:                   ## say what `make format` would change
-	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
+	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 check-sanitized:                ## the suite under ASan and UBSan
 	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
@@ -103,9 +114,28 @@ $(BUILD)/bench_%: $(BUILD)/tests/bench/bench_%.o $(OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LD)
 
+$(BUILD)/emulated/smsim-measure: $(EMULATED) $(filter-out $(CHECK_STEP),$(CUDA_OBJ))
+	$(call say,LD,$@)
+	$(Q)$(CXX) -o $@ $^ -lpthread
+
+$(BUILD)/emulated/check-step: $(filter-out %/main.o,$(EMULATED)) $(CUDA_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CXX) -o $@ $^ -lpthread
+
+$(BUILD)/emulated/cuda/%.o: tests/cuda/%.cpp
+	$(Q)mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)$(CXX) $(CUDA_CF) -c -o $@ $<
+
+$(BUILD)/emulated/%.o: validate/measure/%.cu tests/cuda/cpp.sed
+	$(Q)mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)sed -f tests/cuda/cpp.sed $< | $(CXX) $(CUDA_CF) -MF $(@:.o=.d) -MT $@ -x c++ -c -o $@ -
+
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
+-include $(EMULATED:.o=.d) $(CUDA_OBJ:.o=.d)
 -include $(OBJ:.o=.d) $(TEST_OBJ:.o=.d) $(BENCHES:%.c=$(BUILD)/%.d) $(BUILD)/src/main.d
