@@ -15,6 +15,7 @@ struct training_words {
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
     bool has_epochs, has_sequence;
+    bool master; /* master_weights */
 };
 
 enum { READING_EXPORTS_MAX = 32 };

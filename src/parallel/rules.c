@@ -157,6 +157,24 @@ static int check_decoder_length(const struct reading *r)
     return 0;
 }
 
+static int check_masterless(const struct reading *r)
+{
+    const struct training *t = &r->s->training;
+    enum library l = r->s->parallel.library;
+    struct cfg at = cfg_get(r->training, "master_weights");
+    if (!t->masterless)
+        return 0;
+    if (dtype_bytes(op_parameter_dtype(t->precision)) != 2)
+        return cfg_error(at,
+                         "in %s parameters are fp32 themselves (leave it out, or write "
+                         "\"precision\": \"bf16\")",
+                         names_of(op_precision_names, (int)t->precision));
+    if (l == LIBRARY_DEEPSPEED || l == LIBRARY_MEGATRON || l == LIBRARY_SMP)
+        return cfg_error(at, "%s's optimizers keep fp32 weights (leave it out)",
+                         names_of(library_names, (int)l));
+    return 0;
+}
+
 static int check_needs(const struct reading *r)
 {
     const struct parallelism *p = &r->s->parallel;
@@ -184,7 +202,7 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->training, "sequence_length"),
                          "%" PRId64 " tokens are no multiple of context %" PRId64,
                          t->sequence_length, p->context);
-    return check_decoder_length(r) ? -1 : check_dealt_heads(r);
+    return check_decoder_length(r) || check_masterless(r) ? -1 : check_dealt_heads(r);
 }
 
 int rules_check(struct reading *r)

@@ -40,9 +40,41 @@ static double divided(double bytes, bool sharded, int64_t degree)
     return sharded && degree > 1 ? bytes / (double)degree : bytes;
 }
 
+/* Updated as they are, parameters have moments of their own 16 bits; those of 8 bits
+ * stay. */
+static double share_of_bytes(const struct scenario *s)
+{
+    bool narrow = s->training.masterless && s->training.optimizer != OPTIMIZER_ADAM8BIT;
+    return narrow ? 0.5 : 1;
+}
+
+double states_update_B(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return share_of_bytes(s) * t->framework->optimizers[t->optimizer].bytes;
+}
+
+double states_host_update_B(const struct scenario *s)
+{
+    double optimizer_B = states_whole_optimizer_B(s);
+    return s->training.masterless ? 2 + 2 * (2 + optimizer_B) : 4 + 2 * optimizer_B;
+}
+
+/* The GPUs that are used share their host's memory. CPU-Adam takes 2.57 s for 10 billion parameters
+ * on a DGX-2 (Ren et al. 2021, table 4): 109 of 240 GB/s. */
+double states_host_update_s(const struct scenario *s, const struct instance *host,
+                            int64_t gpus, double elements)
+{
+    static const double reached = 0.45;
+    return elements * states_host_update_B(s) * (double)gpus /
+           (reached * host->host_memory_Bps);
+}
+
 double states_whole_optimizer_B(const struct scenario *s)
 {
     const struct framework *fw = s->training.framework;
+    if (s->training.masterless)
+        return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
     double master_B = precisions[s->training.precision].master_B;
     if (fw && master_B > 0 && fw->master_16bit_B > 0)
         master_B = fw->master_16bit_B;
@@ -68,11 +100,14 @@ struct states states_of(const struct scenario *s)
     const struct framework *fw = s->training.framework;
     double optimizer_B = states_whole_optimizer_B(s);
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
-    double update_B = fused ? 0 : precisions[p].update_B;
+    bool casts = !fused && !s->training.masterless;
+    double update_B = casts ? precisions[p].update_B : 0;
     double gradient_B = precisions[p].gradient_B;
     if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
         gradient_B = fw->gradient_16bit_B > 0 ? fw->gradient_16bit_B : gradient_B;
-        update_B = fw->update_16bit_B > 0 ? fw->update_16bit_B : update_B;
+        update_B = fw->update_16bit_B > 0 && !s->training.masterless
+                       ? fw->update_16bit_B
+                       : update_B;
     }
     return (struct states) {
         .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),

@@ -28,6 +28,14 @@ struct states states_of(const struct scenario *s);
 /* Master weights and moments of a parameter, not divided. */
 double states_whole_optimizer_B(const struct scenario *s);
 
+/* Bytes a parameter that an update moves: on the GPU, and by its host. */
+double states_update_B(const struct scenario *s);
+double states_host_update_B(const struct scenario *s);
+
+/* An update of that many elements for each of so many GPUs of a host, by the host. */
+double states_host_update_s(const struct scenario *s, const struct instance *host,
+                            int64_t gpus, double elements);
+
 /* Bytes a gradient element takes on the wire. */
 double states_wire_B(const struct scenario *s);
 

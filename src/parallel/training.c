@@ -56,6 +56,7 @@ static const struct cfg_field training_fields[] = {
     COUNT("gradient_accumulation_steps", t.accumulation, has_accumulation, BATCH_MAX),
     COUNT("global_batch_size", t.global_batch_size, has_global, READING_GLOBAL_MAX),
     CFG_ENUM("precision", W, t.precision, op_precision_names),
+    CFG_BOOL("master_weights", W, master),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("activation_checkpointing", W, checkpointing),
@@ -276,10 +277,12 @@ int training_read(struct reading *r)
                .optimizer = OPTIMIZER_ADAM,
                .attention = OP_ATTENTION_UNFUSED },
         .task = -1,
+        .master = true,
     };
     int rc = cfg_read(r->training, training_fields, w);
     r->has_typos = rc != 0;
     r->s->training = w->t;
+    r->s->training.masterless = !w->master;
     if (apply_dictionary(r))
         rc = -1;
     if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))

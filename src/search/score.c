@@ -324,14 +324,14 @@ static double update_s(const struct space_point *p, const struct score_sums *u)
     const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
     double divided = p->v[SPACE_SHARDING] != SHARDING_NONE ? u->shards : 1;
     double elements = u->stage_parameters / divided;
-    double time_s = kernel_stream_s(u->gpu, o->bytes * elements, kernel_alone);
+    double time_s =
+        kernel_stream_s(u->gpu, states_update_B(u->s) * elements, kernel_alone);
     double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
     double dispatch_s = framework_optimizer_dispatch_s(u->fw, o);
     time_s = fmax(time_s, launches * fmax(dispatch_s, u->gpu->kernel_s));
     if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
         time_s = 2 * u->states.made_B * elements / u->instance->host_pinned_Bps +
-                 (4 + 2 * states_whole_optimizer_B(u->s)) * elements *
-                     (double)p->v[SPACE_GPUS] / u->instance->host_memory_Bps;
+                 states_host_update_s(u->s, u->instance, p->v[SPACE_GPUS], elements);
     return time_s + o->fixed_s;
 }
 

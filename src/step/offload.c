@@ -86,29 +86,21 @@ void offload_store_shard(struct builder *b, double size_B, int32_t after)
                                  "shard of gradients to the host");
 }
 
-/* Reads gradients in fp32, reads and writes the states; all of a host's GPUs share its
- * memory. */
-static double host_update_s(const struct builder *b, double elements)
-{
-    const struct instance *host = b->s->cluster.groups[0].instance;
-    double optimizer_B = states_whole_optimizer_B(b->s);
-    return elements * (4 + 2 * optimizer_B) * (double)host->n_gpus /
-           host->host_memory_Bps;
-}
-
 bool offload_update(struct builder *b, double elements)
 {
     enum offload off = b->s->parallel.offload;
     if (off == OFFLOAD_NONE)
         return false;
     double copy_of_all_s = copy_s(b, (int64_t)(elements * b->states.made_B));
+    const struct cluster_group *g = &b->s->cluster.groups[0];
+    double host_s =
+        states_host_update_s(b->s, g->instance, g->gpus_per_instance, elements);
     int32_t task = b->last_kernel;
     if (off == OFFLOAD_OPTIMIZER)
         task = host_task(b, STREAM_STORE, copy_of_all_s, task, "gradients to the host");
     else if (b->last_comm >= 0)
         task = b->last_comm;
-    task = host_task(b, STREAM_STORE, host_update_s(b, elements), task,
-                     "update on the host");
+    task = host_task(b, STREAM_STORE, host_s, task, "update on the host");
     if (off == OFFLOAD_OPTIMIZER)
         task =
             host_task(b, STREAM_COPY, copy_of_all_s, task, "parameters from the host");

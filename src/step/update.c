@@ -11,6 +11,7 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
 {
     double kernels = (double)o->kernels_per_tensor;
     double dispatch_s = framework_optimizer_dispatch_s(b->fw, o);
+    double moved_B = states_update_B(b->s) / kernels;
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
@@ -18,8 +19,7 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
             double elements =
                 (double)p->elements / build_shards(b, build_holders(b, p));
             double time_s =
-                kernels *
-                kernel_stream_s(b->gpu, elements * o->bytes / kernels, kernel_alone);
+                kernels * kernel_stream_s(b->gpu, elements * moved_B, kernel_alone);
             build_kernel(b, PART_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
         }
     }
@@ -48,6 +48,7 @@ void update_parameters(struct builder *b)
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else if (on_gpu)
-        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, o->bytes * moved);
+        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
+                     states_update_B(b->s) * moved);
     build_host_pause(b, o->fixed_s);
 }

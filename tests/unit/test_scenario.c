@@ -417,6 +417,21 @@ static void test_states(void)
         unload(&l);
     }
     struct loaded l;
+    load_changed(&l, "/training/precision=bf16", "/training/master_weights=false",
+                 "/cluster/instance=p4d.24xlarge");
+    CU_ASSERT_EQUAL(l.rc, 0);
+    CU_ASSERT_EQUAL(states_of(&l.s).parameter_B, 2);
+    CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, 4);
+    CU_ASSERT_EQUAL(states_of(&l.s).step_B, 0);
+    double bytes = states_update_B(&l.s);
+    CU_ASSERT_EQUAL(states_host_update_B(&l.s), 14); /* seven tensors of 2 B */
+    l.s.training.masterless = false;
+    CU_ASSERT_EQUAL(states_update_B(&l.s), 2 * bytes);
+    CU_ASSERT_EQUAL(states_host_update_B(&l.s), 28);
+    l.s.training.masterless = true;
+    l.s.training.optimizer = OPTIMIZER_ADAM8BIT;
+    CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, 2 + 8.0 / 2048);
+    unload(&l);
     load_changed(&l, "/training/precision=amp_fp16", "/training/gradient_dtype=fp16",
                  NULL);
     CU_ASSERT_EQUAL(states_wire_B(&l.s), 2);
