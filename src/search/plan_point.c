@@ -243,7 +243,7 @@ static void say_why(struct plan_result *r, const struct diags *d)
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r)
 {
-    const struct simulate_options how = { .network = FIDELITY_FLOW };
+    const struct simulate_options how = { .network = FIDELITY_FLOW, .mute = true };
     struct cfg_loader loader;
     struct scenario s = { 0 };
     struct simulate_result out;

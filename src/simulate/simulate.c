@@ -170,7 +170,7 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
 
 static void read_all(struct simulate_result *r, struct arena *arena,
                      const struct scenario *s, const struct cast *cast,
-                     const struct run_result *run)
+                     const struct run_result *run, bool mute)
 {
     int32_t layered = cast->n_steps / 2; /* a middle stage has layers */
     read_run(r, run);
@@ -178,7 +178,8 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     read_rates(r, s, cast);
     read_layer(&r->layer, &cast->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
-    read_warnings(r, arena, s, cast);
+    if (!mute)
+        read_warnings(r, arena, s, cast);
 }
 
 /* The cast of a step and its run, in which microbatches of a pipeline that go on as
@@ -231,7 +232,7 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
     int rc = replay(&run, &cast, arena, s, options, err);
     r->folded = cast.net && net_is_folded(cast.net);
     if (rc == 0)
-        read_all(r, arena, s, &cast, &run);
+        read_all(r, arena, s, &cast, &run, options->mute);
     cast_release(&cast);
     return rc;
 }

@@ -47,6 +47,7 @@ struct simulate_options {
     enum fidelity network;
     bool unfold; /* simulate every rank */
     bool detail; /* replay every pass operator by operator; for tests */
+    bool mute;   /* leave warnings out, some of which take as long as the step */
     bool whole;  /* replay all periods of a pipeline; for tests */
     const struct observer *observer; /* of the run; NULL: none */
 };

@@ -26,6 +26,7 @@
 #define STEP_BUILDER_H
 
 #include "cost/kernel.h"
+#include "parallel/partition.h"
 #include "parallel/states.h"
 #include "step/schedule.h"
 #include "step/step.h"
@@ -270,8 +271,11 @@ bool zero_flattens(const struct builder *b);
 void zero_allocate_states(struct builder *b);
 void zero_update(struct builder *b);
 
-/* stage.c: the blocks of the stage and its chunks, out of those of the model. */
-int stage_cut(struct builder *b, const struct op_list *model, struct err *err);
+/* stage.c: how the model is cut, for all stages; the blocks of the stage at hand and its
+ * chunks, out of those of the model. */
+int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,
+                const struct op_list *model, struct err *err);
+void stage_cut(struct builder *b, const struct op_list *model);
 
 /* tensor.c: the collectives of all blocks. tensor_add plans one of the tensor group and
  * puts it where `place` says (operator, side, times, workspace). */

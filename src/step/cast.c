@@ -161,6 +161,7 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
 {
     struct pass_list *orders;
     struct op_list model;
+    struct partition parts;
     struct measured_stage *measured = NULL;
     struct op_settings settings = scenario_op_settings(s);
     int64_t *firsts;
@@ -169,7 +170,8 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     bool unfold = options->unfold || !folds(s) || is_small_and_uneven(cast);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;
-    if (op_list_make(&model, arena, &s->model, &settings, err) < 0)
+    if (op_list_make(&model, arena, &s->model, &settings, err) < 0 ||
+        stage_parts(&parts, arena, s, &model, err) < 0)
         return -1;
     struct step_request q = {
         .arena = arena,
@@ -178,6 +180,7 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
         .folded = cast->folded,
         .groups = &cast->groups,
         .model = &model,
+        .parts = &parts,
         .stages_alike = stages_lie_alike(&cast->groups),
         .measured = &measured,
         .detail = options->detail,

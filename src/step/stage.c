@@ -1,5 +1,4 @@
 /* Which blocks of the model a stage holds, and its chunks. */
-#include "parallel/partition.h"
 #include "step/builder.h"
 
 #include <string.h>
@@ -99,25 +98,27 @@ static void number_layers(struct builder *b, int64_t n_chunks)
         }
 }
 
-int stage_cut(struct builder *b, const struct op_list *model, struct err *err)
+int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,
+                const struct op_list *model, struct err *err)
+{
+    if (s->parallel.pipeline > 1)
+        return partition_of(parts, arena, s, model, err);
+    struct partition_part *all = ARENA_NEW(arena, struct partition_part);
+    *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
+                                     .has_embedding = true,
+                                     .has_head = true };
+    *parts = (struct partition) { .n_stages = 1, .n_chunks = 1, .parts = all };
+    return 0;
+}
+
+void stage_cut(struct builder *b, const struct op_list *model)
 {
     const struct parallelism *p = &b->s->parallel;
-    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
-    struct partition parts;
-    if (p->pipeline == 1) {
-        struct partition_part *all = ARENA_NEW(b->arena, struct partition_part);
-        *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
-                                         .has_embedding = true,
-                                         .has_head = true };
-        parts = (struct partition) { .n_stages = 1, .n_chunks = 1, .parts = all };
-    } else if (partition_of(&parts, b->arena, b->s, model, err) < 0) {
-        return -1;
-    }
-    list_blocks(b, model, &parts, stage);
-    number_layers(b, parts.n_chunks);
+    const struct partition *parts = b->request->parts;
+    list_blocks(b, model, parts, groups_stage(b->request->groups, b->plans_rank));
+    number_layers(b, parts->n_chunks);
     b->embedding_elements = model->blocks[0].params[0].elements;
     bool last = build_is_last_stage(b, b->plans_rank) && b->list.n_blocks > 0;
     if (p->pipeline > 1 && last && model_ties_head(&b->s->model))
         own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
-    return 0;
 }

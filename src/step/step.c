@@ -116,8 +116,8 @@ static void set_up(struct builder *b)
 static int builder_init(struct builder *b, struct err *err)
 {
     set_up(b);
-    if (stage_cut(b, b->request->model, err) < 0 || tensor_plan(b, err) < 0 ||
-        shard_plan(b, err) < 0)
+    stage_cut(b, b->request->model);
+    if (tensor_plan(b, err) < 0 || shard_plan(b, err) < 0)
         return -1;
     if (sums_gradients(b) && !shard_is_full(b) &&
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)

@@ -26,6 +26,7 @@ struct step {
     double flops; /* executed by this GPU, over the whole step */
 };
 
+struct partition;
 struct measured_stage; /* passes of a stage, measured: private to measure.c */
 
 /* What steps of one scenario have in common. */
@@ -37,6 +38,7 @@ struct step_request {
         *folded; /* for measuring passes; the same when the run is folded */
     const struct groups *groups;
     const struct op_list *model;
+    const struct partition *parts; /* of the model, by stage and chunk */
     bool stages_alike; /* the groups of all stages lie alike in the folded net */
     struct measured_stage **measured; /* the list so far, in the arena */
     bool detail;                      /* no pass stands as one task */

@@ -65,7 +65,7 @@ static int hardware_error(struct job_worker *w, struct err *err)
 static json_t *run_scenario(struct job_worker *w, struct cfg_loader *loader,
                             struct cfg root, struct err *err)
 {
-    const struct simulate_options options = { .network = FIDELITY_FLOW };
+    const struct simulate_options options = { .network = FIDELITY_FLOW, .mute = true };
     struct scenario s = { 0 };
     struct simulate_result r;
     if (scenario_read(&s, loader, root)) {
