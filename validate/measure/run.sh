@@ -44,8 +44,12 @@ say() {
     echo "$@" | tee -a "$log"
 }
 if ! CUDA_ARCHS=${CUDA_ARCHS:-native} sh validate/measure/build.sh "$program"; then
-    [ -x "$program" ] || exit 3
-    say "$program is taken as it is"
+    if [ -x "$program" ]; then
+        say "$program is taken as it is"
+    else
+        asked pytorch || exit 3
+        parts=pytorch
+    fi
 fi
 say "run of $(date -u +%Y-%m-%dT%H:%M:%SZ), $budget s: $parts"
 if command -v nvidia-smi >/dev/null; then
@@ -55,11 +59,14 @@ fi
 
 # The first GPU's name as a file's: "NVIDIA H100 80GB HBM3" is h100-80gb-hbm3.
 gpu_name() {
-    "$program" --out "$dir/.probe.json" --budget 5 --sections memory >>"$log" 2>&1 ||
-        return 1
-    sed -n 's/.*"kind": "device".*"name": "\([^"]*\)".*/\1/p' "$dir/.probe.json" |
-        head -n 1 | sed 's/NVIDIA //; s/Tesla //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-'
-    rm -f "$dir/.probe.json"
+    if ! title=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null); then
+        "$program" --out "$dir/.probe.json" --budget 5 --sections memory >>"$log" 2>&1 ||
+            return 1
+        title=$(sed -n 's/.*"kind": "device".*"name": "\([^"]*\)".*/\1/p' "$dir/.probe.json")
+        rm -f "$dir/.probe.json"
+    fi
+    echo "$title" | head -n 1 | sed 's/NVIDIA //; s/Tesla //' | tr 'A-Z ' 'a-z-' |
+        tr -cd 'a-z0-9-'
 }
 name=${NAME:-}
 if [ -z "$name" ]; then
@@ -122,8 +129,10 @@ fi
 if [ $has_torch = yes ] && [ "$(left)" -lt 30 ]; then
     say "pytorch: no time is left (run.sh pytorch goes on)"
 elif [ $has_torch = yes ]; then
-    python3 validate/measure/pytorch_step.py --out "$dir/$name-pytorch.json" \
-        --budget $(($(left) - 15)) || say "pytorch_step.py ended with $?"
+    # it ends by itself, but for what its compilers leave behind
+    timeout -k 5 "$(left)" python3 validate/measure/pytorch_step.py \
+        --out "$dir/$name-pytorch.json" --budget $(($(left) - 15)) ||
+        say "pytorch_step.py ended with $?"
 fi
 
 # --- what comes of it ------------------------------------------------------------------------------
