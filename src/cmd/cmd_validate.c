@@ -68,7 +68,8 @@ static const struct usage usage = {
     .command = "validate",
     .arguments = "[NAME...] [OPTION]...",
     .summary = "How far predictions are from published measurements. NAME is a mapping "
-               "of\nvalidate/cases/; without one, all of them are run.",
+               "of\nvalidate/cases/, or one of your own by its path, with its table beside "
+               "it (mine.json,\nmine.csv); without one, all of them are run.",
     .details = "Errors are predicted / measured - 1. \"mean |e|\", \"median\" and "
                "\"largest\" are of their\nsize, bias is their signed mean: above zero, "
                "too much is predicted. Exit code 1 says\nthat some row could not be "

@@ -287,14 +287,23 @@ static int read_mapping(struct reader *r, struct cfg root)
     return rc ? -1 : 0;
 }
 
+/* The table beside a mapping that is given by its path; else validate/data's. */
+static const char *table_of(struct arena *arena, const char *name)
+{
+    size_t n = strlen(name);
+    bool file = n > 5 && strcmp(name + n - 5, ".json") == 0;
+    if (file || strchr(name, '/'))
+        return arena_printf(arena, "%.*s.csv", (int)(file ? n - 5 : n), name);
+    return arena_printf(arena, "%s/validate/data/%s.csv", datadir_root(arena), name);
+}
+
 int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
                  const char *data)
 {
     *m = (struct mapping) { .name = name };
     struct reader r = { .m = m, .arena = &loader->arena };
     if (!data)
-        data = arena_printf(r.arena, "%s/validate/data/%s.csv", datadir_root(r.arena),
-                            name);
+        data = table_of(r.arena, name);
     struct cfg root = datadir_load(loader, "validate/cases", name, (struct cfg) { 0 });
     if (!root.json || csv_load(&m->csv, loader, data))
         return -1;

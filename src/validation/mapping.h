@@ -57,8 +57,8 @@ struct mapping {
     const char *table; /* template, or NULL */
 };
 
-/* Loads validate/cases/NAME.json and its table: validate/data/NAME.csv, or `data` when
- * not NULL. Memory lives in the loader; -1 when anything was reported. */
+/* Loads validate/cases/NAME.json and its table validate/data/NAME.csv, or a mapping by its
+ * path and the .csv beside it; `data`, where not NULL, is the table. Memory lives in the loader; -1 when anything was reported. */
 int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
                  const char *data);
 void mapping_release(struct mapping *m);
