@@ -340,6 +340,14 @@ static const struct shell_function *function_of(const struct shell_machine *m,
     return NULL;
 }
 
+/* A script that gives up ("exit 1") does so where what it asks for is not there: it is
+ * taken to be, and the rest is read. */
+static void perform_exit(struct shell_machine *m, const struct shell_texts *w)
+{
+    bool well = w->n == 1 || shell_is(&w->v[1], "0");
+    m->ended |= well && m->mode == SHELL_RUN;
+}
+
 static enum shell_status perform(struct shell_machine *m, const struct command *c)
 {
     static const char *const quiet[] = { "set",     "shopt", "export", "declare",
@@ -356,8 +364,8 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
         return SHELL_YES;
     if (shell_is(&w->v[0], "false"))
         return SHELL_NO;
-    if (shell_is(&w->v[0], "exit") && m->mode == SHELL_RUN) {
-        m->ended = true;
+    if (shell_is(&w->v[0], "exit")) {
+        perform_exit(m, w);
         return SHELL_DONE;
     }
     for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)

@@ -21,8 +21,9 @@ static void take_unknown(struct shell_machine *m, struct shell_texts *out,
 
 static int32_t unset(struct shell_machine *m, const char *name)
 {
-    bool argument = isdigit((unsigned char)*name) || strchr("@*#", *name);
-    return shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), true,
+    bool argument = isdigit((unsigned char)*name) || strchr("@*#", *name),
+         slurm = strncmp(name, "SLURM_", 6) == 0; /* set, but not by the script */
+    return shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), !slurm,
                            argument ? "$%.*s is an argument of the script (--set "
                                       "/shell/%.*s=VALUE gives it)"
                                     : "$%.*s is not set in the script (--set "

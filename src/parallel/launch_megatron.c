@@ -8,14 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool has(const struct launch_command *c, const char *name)
-{
-    return launch_option(c, name) != NULL;
-}
-
-/* The first of the options (a list NULL ends) that is there. */
-static const struct python_item *any_of(const struct launch_command *c,
-                                        const char *const *names)
+const struct python_item *launch_any_option(const struct launch_command *c,
+                                            const char *const *names)
 {
     const struct python_item *it = NULL;
     for (; *names && !it; names++)
@@ -23,9 +17,8 @@ static const struct python_item *any_of(const struct launch_command *c,
     return it;
 }
 
-/* A field that an option decides, or, without one, its default. */
-static void set(struct taking *t, const char *pointer, json_t *value,
-                const struct python_item *it, const char *otherwise)
+void launch_decide(struct taking *t, const char *pointer, json_t *value,
+                   const struct python_item *it, const char *otherwise)
 {
     struct python_value v = { .line = t->command->command->line };
     const struct python_item from = { otherwise, v.line, &v };
@@ -158,208 +151,14 @@ const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
                                                             launch_megatron_model,
                                                             NULL };
 
-/* --- software: which Megatron it is, by what only it understands -------------------- */
-
-/* With Transformer Engine, as from 2024 on. */
-static const char *const core_words[] = { "--use-mcore-models",
-                                          "--attention-backend",
-                                          "--overlap-grad-reduce",
-                                          "--overlap-param-gather",
-                                          "--context-parallel-size",
-                                          "--tp-comm-overlap",
-                                          "--fp8-format",
-                                          "--fp8-hybrid",
-                                          "--cp-comm-type",
-                                          "--moe-router-topk",
-                                          "--moe-token-dispatcher-type",
-                                          "--ckpt-format",
-                                          "--expert-model-parallel-size",
-                                          "--cross-entropy-loss-fusion",
-                                          NULL };
-/* Before sequence parallelism and selective recomputation. */
-static const char *const old_words[] = { "--checkpoint-activations",
-                                         "--checkpoint-num-layers", "--DDP-impl",
-                                         "--activations-checkpoint-method", NULL };
-
-static bool uses_deepspeed(const struct launch_command *c)
-{
-    return has(c, "--deepspeed") || has(c, "--deepspeed-config");
-}
-
-static const struct python_item *core_of(const struct launch_command *c)
-{
-    const struct python_item *it = any_of(c, core_words);
-    if (!it && launch_option_is(c, "--transformer-impl", "transformer_engine"))
-        it = launch_option(c, "--transformer-impl");
-    return it;
-}
-
-/* bf16 in Megatron-DeepSpeed is DeepSpeed's BF16_Optimizer below stage 2. */
-static void take_deepspeed_framework(struct taking *t, const struct launch_command *c)
-{
-    const char *strategy =
-        json_string_value(pointer_get(t->tree, "/parallelism/sharding/strategy"));
-    const struct python_item *bf16 = launch_option(c, "--bf16");
-    bool low = !strategy || strcmp(strategy, "optimizer") == 0;
-    if (strategy && strcmp(strategy, "full") == 0)
-        return; /* ZeRO-3's own */
-    set(t, "/training/framework",
-        json_string(bf16 && low ? "megatron-deepspeed-bf16" : "megatron-deepspeed"),
-        bf16 && low ? bf16 : launch_option(c, "--deepspeed"), "DeepSpeed's own");
-    if (bf16 && low)
-        set(t, "/parallelism/sharding/strategy", json_string("optimizer"), bf16, "");
-}
-
-static void take_framework(struct taking *t, const struct launch_command *c)
-{
-    const struct python_item *core = core_of(c), *old = any_of(c, old_words);
-    if (uses_deepspeed(c)) {
-        take_deepspeed_framework(t, c);
-        return;
-    }
-    set(t, "/parallelism/library", json_string("megatron"), NULL, "Megatron's own");
-    set(t, "/training/framework",
-        json_string(core  ? "megatron-core"
-                    : old ? "megatron-2021"
-                          : "megatron-2022"),
-        core ? core : old, "Megatron's of 2022");
-}
-
-/* Transformer Engine takes a fused kernel unless told otherwise; older ones have their
- * own softmax. */
-static void take_attention(struct taking *t, const struct launch_command *c)
-{
-    static const char *const flash[] = {
-        "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
-        "--use-flash-attn-triton", "--use-flash-attn-builder", NULL
-    };
-    const struct python_item *it = any_of(c, flash),
-                             *backend = launch_option(c, "--attention-backend"),
-                             *core = uses_deepspeed(c) ? NULL : core_of(c);
-    bool local = launch_option_is(c, "--attention-backend", "unfused") ||
-                 launch_option_is(c, "--attention-backend", "local") ||
-                 launch_option_is(c, "--transformer-impl", "local");
-    const struct python_item *plain = launch_option(c, "--no-masked-softmax-fusion");
-    const char *word = it || (core && !local) ? "flash"
-                       : plain                ? "unfused"
-                                              : "fused-softmax";
-    const struct python_item *from = it        ? it
-                                     : backend ? backend
-                                     : local   ? launch_option(c, "--transformer-impl")
-                                     : core    ? core
-                                               : plain;
-    set(t, "/training/attention", json_string(word), from, "Megatron's own kernel");
-}
-
-/* --- precision -------------------------------------------------------------------- */
-
-static void take_precision(struct taking *t, const struct launch_command *c)
-{
-    static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
-                                             "--fp8-e4m3", NULL };
-    const struct python_item *fp8 = any_of(c, fp8_words),
-                             *bf16 = launch_option(c, "--bf16"),
-                             *fp16 = launch_option(c, "--fp16");
-    const struct python_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
-    const char *word = fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
-    if (bf16 && fp16)
-        launch_wrong_option(t, fp16, "--bf16 is there, too (keep one)");
-    if (!it)
-        launch_note(t->l, c->command->line,
-                    "neither --bf16 nor --fp16 is there: the job computes in fp32");
-    set(t, "/training/precision", json_string(word), it, "without --fp16 and --bf16");
-    const struct python_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
-    bool wide = has(c, "--accumulate-allreduce-grads-in-fp32") || uses_deepspeed(c);
-    if (narrow)
-        set(t, "/training/gradient_dtype", json_string("bf16"), narrow, "");
-    else if (fp16 && !bf16 && !fp8 && !wide) /* bf16 alone is summed in fp32 */
-        set(t, "/training/gradient_dtype", json_string("fp16"), fp16, "");
-}
-
-/* --- recomputation ---------------------------------------------------------------- */
-
-static void recompute(struct taking *t, json_t *value, const struct python_item *it)
-{
-    set(t, "/training/activation_checkpointing", value, it, "");
-}
-
-/* So many layers of each chunk, the others keep all. */
-static void recompute_block(struct taking *t, const struct python_item *it, int64_t n)
-{
-    int64_t chunk = launch_number(t, "/model/num_layers", 1) /
-                    launch_number(t, "/parallelism/pipeline", 1) /
-                    launch_number(t, "/parallelism/virtual_stages", 1);
-    int64_t every = n < chunk ? (chunk + n / 2) / n : 1;
-    if (every <= 1) {
-        recompute(t, json_string("full"), it);
-        return;
-    }
-    recompute(t, json_pack("{s:I}", "every", (json_int_t)every), it);
-    launch_note(t->l, it->line,
-                "block: %" PRId64 " of the %" PRId64 " layers of a chunk are taken as "
-                "one in %" PRId64,
-                n, chunk, every);
-}
-
-static void take_recompute_full(struct taking *t, const struct launch_command *c,
-                                const struct python_item *it)
-{
-    static const char *const methods[] = { "--recompute-method",
-                                           "--activations-checkpoint-method", NULL },
-                             *const counts[] = { "--recompute-num-layers",
-                                                 "--activations-checkpoint-num-layers",
-                                                 "--checkpoint-num-layers", NULL };
-    const struct python_item *method = any_of(c, methods), *count = any_of(c, counts);
-    bool block = method && method->value->kind == PYTHON_STRING &&
-                 strcmp(method->value->text, "block") == 0;
-    int64_t n = 1;
-    if (count && (!launch_whole(count->value, &n) || n < 1)) {
-        launch_doubt_item(t, "/training/activation_checkpointing", count,
-                          "number of layers");
-        return;
-    }
-    if (block)
-        recompute_block(t, count ? count : it, n);
-    else if (n > 1)
-        recompute(t, json_pack("{s:I}", "group", (json_int_t)n), count);
-    else
-        recompute(t, json_string("full"), it);
-}
-
-static void take_recompute(struct taking *t, const struct launch_command *c)
-{
-    static const char *const granularities[] = { "--recompute-granularity",
-                                                 "--activations-checkpoint-granularity",
-                                                 NULL },
-                             *const whole[] = { "--checkpoint-activations",
-                                                "--activations-checkpoint-method",
-                                                NULL };
-    const struct python_item *some = launch_option(c, "--recompute-activations"),
-                             *how = any_of(c, granularities), *all = any_of(c, whole),
-                             *modules = launch_option(c, "--recompute-modules");
-    bool selective = how && how->value->kind == PYTHON_STRING &&
-                     strcmp(how->value->text, "selective") == 0;
-    if (how && how->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, "/training/activation_checkpointing", how, "word");
-    else if (some || selective)
-        recompute(t, json_string("selective"), some ? some : how);
-    else if (how || all)
-        take_recompute_full(t, c, how ? how : all);
-    if (modules && !(modules->value->kind == PYTHON_STRING &&
-                     strcmp(modules->value->text, "core_attn") == 0))
-        launch_note(t->l, modules->line,
-                    "%s: what is computed again is taken to be attention alone",
-                    modules->key);
-}
-
 /* --- pipelines -------------------------------------------------------------------- */
 
 static void set_virtual(struct taking *t, int64_t n, const struct python_item *it)
 {
     if (n < 2)
         return;
-    set(t, WIDE "virtual_stages", json_integer((json_int_t)n), it, "");
-    set(t, WIDE "schedule", json_string("interleaved"), it, "");
+    launch_decide(t, WIDE "virtual_stages", json_integer((json_int_t)n), it, "");
+    launch_decide(t, WIDE "schedule", json_string("interleaved"), it, "");
 }
 
 static void take_virtual(struct taking *t, const struct launch_command *c)
@@ -413,37 +212,14 @@ static void take_uneven(struct taking *t, const struct launch_command *c)
                                               : (layers - a - b) / inner;
         json_array_append_new(counts, json_integer((json_int_t)n));
     }
-    set(t, WIDE "partition", counts, first ? first : last, "");
-}
-
-/* --- the optimizer, and what overlaps ----------------------------------------------- */
-
-static void take_overlaps(struct taking *t, const struct launch_command *c)
-{
-    const struct python_item *shards = launch_option(c, "--use-distributed-optimizer"),
-                             *sums = launch_option(c, "--overlap-grad-reduce"),
-                             *gathers = launch_option(c, "--overlap-param-gather"),
-                             *pieces = launch_option(c, "--tp-comm-overlap");
-    const char *framework =
-        json_string_value(pointer_get(t->tree, "/training/framework"));
-    bool core = framework && strcmp(framework, "megatron-core") == 0;
-    if (shards)
-        set(t, WIDE "sharding/strategy", json_string("optimizer"), shards, "");
-    set(t, WIDE "overlap", json_boolean(sums != NULL), sums,
-        "without --overlap-grad-reduce");
-    if (shards)
-        set(t, WIDE "overlap_param_gather", json_boolean(gathers != NULL), gathers,
-            "without --overlap-param-gather");
-    if (core && launch_has(t, WIDE "tensor"))
-        set(t, WIDE "overlap_tensor", json_boolean(pieces != NULL), pieces,
-            "without --tp-comm-overlap");
+    launch_decide(t, WIDE "partition", counts, first ? first : last, "");
 }
 
 static void take_sequence_parallel(struct taking *t, const struct launch_command *c)
 {
     const struct python_item *it = launch_option(c, "--sequence-parallel");
     if (it && launch_has(t, WIDE "tensor"))
-        set(t, WIDE "sequence_parallel", json_true(), it, "");
+        launch_decide(t, WIDE "sequence_parallel", json_true(), it, "");
 }
 
 /* --- how long --------------------------------------------------------------------- */
@@ -468,8 +244,8 @@ static void take_steps(struct taking *t, const struct launch_command *c)
                 digits[j++] = *text;
         struct python_value v = { .kind = PYTHON_STRING, .text = digits };
         if (it && launch_whole(&v, &n) && n / whole / batch > 0)
-            set(t, "/training/steps", json_integer((json_int_t)(n / whole / batch)), it,
-                "");
+            launch_decide(t, "/training/steps",
+                          json_integer((json_int_t)(n / whole / batch)), it, "");
     }
 }
 
@@ -485,20 +261,22 @@ static void note_rampup(struct taking *t, const struct launch_command *c)
 void launch_take_megatron(struct taking *t, const struct launch_command *c)
 {
     launch_take_rows(t, launch_megatron_job, &c->options);
-    set(t, WIDE "placement", json_string("PDT"), NULL, "Megatron's order of ranks");
-    set(t, "/training/gradient_clipping", json_real(1), NULL, "clip-grad's default");
+    launch_decide(t, WIDE "placement", json_string("PDT"), NULL,
+                  "Megatron's order of ranks");
+    launch_decide(t, "/training/gradient_clipping", json_real(1), NULL,
+                  "clip-grad's default");
     launch_settle_megatron_model(t, c);
     take_virtual(t, c);
     take_uneven(t, c);
     take_sequence_parallel(t, c);
-    take_precision(t, c);
-    take_recompute(t, c);
+    launch_take_precision(t, c);
+    launch_take_recompute(t, c);
     take_steps(t, c);
     note_rampup(t, c);
-    if (uses_deepspeed(c))
+    if (launch_uses_deepspeed(c))
         launch_take_megatron_deepspeed(t, c);
-    take_framework(t, c);
-    take_attention(t, c);
-    if (!uses_deepspeed(c))
-        take_overlaps(t, c);
+    launch_take_framework(t, c);
+    launch_take_attention(t, c);
+    if (!launch_uses_deepspeed(c))
+        launch_take_overlaps(t, c);
 }

@@ -50,6 +50,16 @@ extern const struct launch_row *const launch_megatron_tables[];
 /* Vocabulary and what follows of several options; behind the rows. */
 void launch_settle_megatron_model(struct taking *t, const struct launch_command *c);
 
+/* launch_megatron_stack.c: what several options say together of the profile (behind
+ * DeepSpeed's configuration), attention, precision, recomputation (behind the pipeline)
+ * and of what is sharded and overlaps (behind the profile). */
+void launch_take_framework(struct taking *t, const struct launch_command *c);
+void launch_take_attention(struct taking *t, const struct launch_command *c);
+void launch_take_precision(struct taking *t, const struct launch_command *c);
+void launch_take_recompute(struct taking *t, const struct launch_command *c);
+void launch_take_overlaps(struct taking *t, const struct launch_command *c);
+bool launch_uses_deepspeed(const struct launch_command *c);
+
 /* launch_megatron_deepspeed.c: --deepspeed, --deepspeed_config, --zero-stage; behind
  * the batch and precision, which go before what the configuration says. */
 void launch_take_megatron_deepspeed(struct taking *t, const struct launch_command *c);
@@ -66,6 +76,13 @@ void launch_take_flag(struct taking *t, const struct launch_row *row,
 const struct python_item *launch_option(const struct launch_command *c,
                                         const char *name);
 const char *launch_last_part(const char *path); /* behind the last "/" */
+/* The first of the options (a list NULL ends) that is there, or NULL. */
+const struct python_item *launch_any_option(const struct launch_command *c,
+                                            const char *const *names);
+/* A field that an option decides, or, without one, its default; what was said before
+ * stands. The reference is stolen. */
+void launch_decide(struct taking *t, const char *pointer, json_t *value,
+                   const struct python_item *it, const char *otherwise);
 bool launch_option_is(const struct launch_command *c, const char *name,
                       const char *word);
 /* The whole number of a field so far, or `otherwise`. */
