@@ -157,7 +157,7 @@ static void print_smallest(FILE *out, const struct plan_report *r)
             least = &o->entries[i];
     if (r->job->space.n[SPACE_COUNT] * r->job->space.n[SPACE_INSTANCE] > 1)
         fprintf(
-            out, "\nThe smallest cluster of these that fits: %s, %s a step\n",
+            out, "\nThe smallest cluster simulated that fits: %s, %s a step\n",
             plan_point_cluster_text(r->job, &least->point, cluster, sizeof(cluster)),
             units_time_text(time, least->result.step_time_s));
 }
