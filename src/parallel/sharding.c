@@ -121,9 +121,14 @@ int sharding_read(struct reading *r, struct cfg c)
     *p = w.p;
     if (p->library == LIBRARY_FSDP && !p->smp && !w.has_strategy)
         p->sharding = SHARDING_FULL; /* FullyShardedDataParallel's FULL_SHARD */
+    bool grad_op = p->library == LIBRARY_FSDP && p->sharding == SHARDING_GRADIENTS;
+    if (grad_op) { /* SHARD_GRAD_OP: units that stay gathered until backward */
+        p->sharding = SHARDING_FULL;
+        p->shard_reshard = false;
+    }
     p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->has_degree |= w.has_degree;
-    r->has_reshard = w.has_reshard;
+    r->has_reshard = w.has_reshard || grad_op;
     r->has_backward_prefetch = w.has_backward_prefetch;
     if (p->sharding == SHARDING_NONE)
         note_unused(r, c);

@@ -313,6 +313,8 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
+    if (u->s->parallel.library == LIBRARY_FSDP) /* a layer's are scattered at once */
+        last_frac = 1 / u->stage_layers;
     if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
         gather_s =
             fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);

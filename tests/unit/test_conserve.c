@@ -152,6 +152,11 @@ static void test_data(void)
           M * (2 * L * layer + ends) * E);
     check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD,
           COLL_REDUCE_SCATTER, M * all_B);
+    /* FSDP's SHARD_GRAD_OP: gathered once a microbatch, kept until backward */
+    check(base_text, "library=\"fsdp\" sharding={\"strategy\":\"gradients\"}",
+          CHANNEL_SHARD, COLL_ALL_GATHER, M * all_B);
+    check(base_text, "library=\"fsdp\" sharding={\"strategy\":\"gradients\"}",
+          CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
 }
 
 /* ZeRO-3 gathers tensor by tensor: again for backward, but for each layer's last
