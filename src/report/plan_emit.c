@@ -28,69 +28,6 @@ const char *plan_emit_precision(enum op_precision p, const char *bf16, const cha
     return t == DTYPE_BF16 || t == DTYPE_FP8 ? bf16 : t == DTYPE_FP16 ? fp16 : other;
 }
 
-static void option(FILE *out, const char *name, int64_t value)
-{
-    fprintf(out, "%s %lld \\\n", name, (long long)value);
-}
-
-/* Whether the stack that the plan was made for gathers updated parameters beside
- * forward. */
-static bool gathers_beside(const struct plan_job *job, const struct space_point *p)
-{
-    return job->stacks[p->v[SPACE_LIBRARY]].probe.parallel.overlap_param_gather;
-}
-
-static void emit_megatron(FILE *out, const struct plan_job *job,
-                          const struct plan_entry *e)
-{
-    const struct space_point *p = &e->point;
-    const struct model *m = &job->model;
-    option(out, "--num-layers", m->layers);
-    option(out, "--hidden-size", m->hidden);
-    option(out, "--ffn-hidden-size", m->ffn);
-    option(out, "--num-attention-heads", m->heads);
-    if (m->kv_heads != m->heads)
-        fprintf(out, "--group-query-attention --num-query-groups %lld \\\n",
-                (long long)m->kv_heads);
-    option(out, "--seq-length", job->space.sequence);
-    option(out, "--max-position-embeddings",
-           m->positions > job->space.sequence ? m->positions : job->space.sequence);
-    option(out, "--tensor-model-parallel-size", p->v[SPACE_TENSOR]);
-    option(out, "--pipeline-model-parallel-size", p->v[SPACE_PIPELINE]);
-    if (p->v[SPACE_VIRTUAL] > 1)
-        option(out, "--num-layers-per-virtual-pipeline-stage",
-               job->space.layers / (p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL]));
-    if (p->v[SPACE_CONTEXT] > 1)
-        option(out, "--context-parallel-size", p->v[SPACE_CONTEXT]);
-    if (p->v[SPACE_EXPERT] > 1)
-        option(out, "--expert-model-parallel-size", p->v[SPACE_EXPERT]);
-    if (p->v[SPACE_SEQUENCE])
-        fprintf(out, "--sequence-parallel \\\n");
-    if (p->v[SPACE_SHARDING])
-        fprintf(out, "--use-distributed-optimizer \\\n");
-    if (p->v[SPACE_SHARDING] && gathers_beside(job, p))
-        fprintf(out, "--overlap-grad-reduce --overlap-param-gather \\\n");
-    if (strcmp(space_placements[p->v[SPACE_PLACEMENT]], "DPT") == 0 &&
-        p->v[SPACE_PIPELINE] > 1)
-        fprintf(out, "--use-tp-pp-dp-mapping \\\n");
-    if (p->v[SPACE_CHECKPOINTING] == CHECKPOINT_SELECTIVE)
-        fprintf(out, "--recompute-activations \\\n");
-    else if (p->v[SPACE_CHECKPOINTING])
-        fprintf(out,
-                "--recompute-granularity full --recompute-method uniform "
-                "--recompute-num-layers %lld \\\n",
-                (long long)(p->v[SPACE_CHECKPOINTING] > SPACE_GROUP
-                                ? p->v[SPACE_CHECKPOINTING] - SPACE_GROUP
-                                : 1));
-    if (job->space.attention == OP_ATTENTION_FLASH)
-        fprintf(out, "--use-flash-attn \\\n");
-    option(out, "--micro-batch-size", p->v[SPACE_MICRO]);
-    option(out, "--global-batch-size", job->space.global_batch);
-    fprintf(out, "%s\n",
-            plan_emit_precision(job->space.precision, "--bf16", "--fp16",
-                                "--attention-softmax-in-fp32"));
-}
-
 /* Gradients of so many bytes overlap in buckets of elements below stage 3; without ZeRO
  * they do not. */
 static json_t *zero_json(const struct plan_job *job, const struct space_point *p,
@@ -242,7 +179,7 @@ void report_plan_emit(FILE *out, const struct plan_job *job, const struct plan_e
         plan_emit_sagemaker(out, job, e, scenario);
         break;
     case PLAN_EMIT_MEGATRON:
-        emit_megatron(out, job, e);
+        plan_emit_megatron(out, job, e);
         break;
     case PLAN_EMIT_DEEPSPEED:
         emit_deepspeed(out, job, e);
