@@ -205,10 +205,27 @@ static json_t *empty_result(void)
     return result;
 }
 
+/* The part of the results that has a member of that name; NULL: none has. */
+static const char *part_with(const json_t *results, const char *name)
+{
+    const char *part;
+    json_t *members;
+    json_object_foreach((json_t *)(uintptr_t)results, part, members)
+    {
+        if (json_object_get(members, name))
+            return part;
+    }
+    return NULL;
+}
+
 int sweep_check_result(const struct sweep *s, const char *name, struct cfg where)
 {
     if (pointer_get(s->results, name))
         return 0;
+    const char *part = part_with(s->results, name);
+    if (part)
+        return cfg_error(where, "\"%s\" is no result (did you mean \"/%s/%s\"?)", name,
+                         part, name);
     struct name_value names[64] = { { 0 } };
     int n = 0;
     for (void *it = json_object_iter(s->results); it && n < 63;

@@ -139,6 +139,9 @@ static const struct {
     { "{ \"base\": {}, \"axes\": [], \"outputs\": [\"setp_time_s\"] }",
       ":1:39: /outputs/0: \"setp_time_s\" is no result (did you mean "
       "\"step_time_s\"?)" },
+    { "{ \"base\": {}, \"axes\": [], \"outputs\": [\"usd_per_step\"] }",
+      ":1:39: /outputs/0: \"usd_per_step\" is no result (did you mean "
+      "\"/cost/usd_per_step\"?)" },
     { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu\"] }",
       ":1:37: /where/0: has no <, <=, >, >=, == or != (write \"mfu > 0.3\")" },
     { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu > many\"] }",
