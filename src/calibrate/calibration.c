@@ -35,7 +35,7 @@ void calibration_add_fit(struct calibration *c, const struct fit *fit,
         t.n = fit->n;
         if (p->bounded)
             t.why = "at its bound";
-        else if (p->fixed)
+        else if (p->fixed && !t.why)
             t.why = "the measurements do not tell it";
         VEC_PUSH(&c->terms, t);
     }
@@ -205,19 +205,32 @@ static void add_terms(struct strbuf *out, const struct calibration *c, bool fitt
         strbuf_addstr(out, "nothing");
 }
 
+/* Names without their folders. */
+static void add_files(struct strbuf *out, const struct samples *s)
+{
+    for (int64_t i = 0; i < s->files.n; i++) {
+        const char *slash = strrchr(s->files.v[i], '/');
+        strbuf_printf(out, "%s%s", i ? ", " : "", slash ? slash + 1 : s->files.v[i]);
+    }
+}
+
 static json_t *provenance(const struct calibration *c, const struct samples *s)
 {
     struct strbuf text;
     strbuf_init(&text);
-    const char *slash = strrchr(s->file, '/');
-    strbuf_printf(&text, "smsim calibrate from %s", slash ? slash + 1 : s->file);
+    strbuf_addstr(&text, "smsim calibrate from ");
+    add_files(&text, s);
     if (s->device)
         strbuf_printf(&text, " (%s", s->device);
     if (s->device && s->driver)
         strbuf_printf(&text, ", driver %s", s->driver);
     if (s->device && s->date)
         strbuf_printf(&text, ", %s", s->date);
-    strbuf_addstr(&text, s->device ? "). Fitted: " : ". Fitted: ");
+    if (s->device)
+        strbuf_addstr(&text, ")");
+    if (c->machine)
+        strbuf_printf(&text, ", collectives on %s", c->machine);
+    strbuf_addstr(&text, ". Fitted: ");
     add_terms(&text, c, true);
     strbuf_printf(&text, ". Without data of their own, kept from %s: ", c->base);
     add_terms(&text, c, false);

@@ -44,7 +44,8 @@ struct calibration_link {
 
 struct calibration {
     struct arena *arena;
-    const char *base; /* profile that terms without data are from */
+    const char *base;    /* profile that terms without data are from */
+    const char *machine; /* instance that collectives ran on; NULL: none were fitted */
     VEC(struct calibration_term) terms;
     VEC(struct calibration_figure) figures;
     VEC(struct calibration_link) links;

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FIT_PARAMS_MAX = 16 };
+enum { FIT_PARAMS_MAX = 40 };
 
 struct fit_param {
     const char *name;
@@ -48,8 +48,8 @@ struct fit {
 int fit_run(struct fit *fit, struct err *err);
 
 /* The same, and then again without what the data do not tell: parameters whose half
- * width is beyond `share` of their value are fixed at their start, those driven to a
- * bound are fixed there. */
+ * width is beyond `share` of their value are fixed at their start; so are those driven
+ * to a bound, unless the fit is worse for it: then they are fixed at the bound. */
 int fit_run_known(struct fit *fit, double share, struct err *err);
 
 /* 1.4826 times the median of |v|: the standard deviation, for normal values. */

@@ -7,8 +7,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { ROWS_LEAST = 12 };
+/* Fewer than ROWS_ALL tell the share of the line alone. */
+enum { ROWS_LEAST = 3, ROWS_ALL = 12 };
 
 /* Terms of a fabric that can be fitted; those that are 0 or infinite in the base
  * profile are left so: that profile has no such cost. */
@@ -22,10 +24,20 @@ struct place {
 #define PROTO(p, m)                                     \
     (offsetof(struct fabric, proto[FABRIC_PROTO_##p]) + \
      offsetof(struct fabric_protocol, m))
+#define LAW(a, p, m)                                                  \
+    (offsetof(struct fabric, laws.of[FABRIC_##a][FABRIC_PROTO_##p]) + \
+     offsetof(struct fabric_law, m))
 #define SECONDS UNIT_SECONDS, 1e-8, 1e-2
 #define RATE UNIT_BYTES_PER_S, 1e8, 1e13
 
 /* clang-format off */
+/* What trees, NVLS and point to point have: see fabric_law.h. */
+#define LAW_PLACES(a, p, name, path) \
+    { LAW(a, p, base_s), name " base", path "/base", SECONDS }, \
+    { LAW(a, p, level_s), name " level", path "/level", SECONDS }, \
+    { LAW(a, p, fill_frac), name " fill", path "/fill", UNIT_NONE, 0.01, 100 }, \
+    { LAW(a, p, max_Bps), name " rate", path "/max", RATE }
+
 static const struct place places[] = {
     { offsetof(struct fabric, efficiency), "efficiency", "efficiency", UNIT_NONE, 0.05, 1 },
     { offsetof(struct fabric, fill_frac), "fill_frac", "fill_frac", UNIT_NONE, 0.01, 10 },
@@ -41,8 +53,17 @@ static const struct place places[] = {
     { PROTO(LL128, step_s), "LL128 step", "protocols/ll128/step", SECONDS },
     { PROTO(LL128, max_Bps), "LL128 rate", "protocols/ll128/max", RATE },
     { PROTO(LL128, copy_Bps), "LL128 copy", "protocols/ll128/copy", RATE },
+    LAW_PLACES(TREE, SIMPLE, "tree", "tree/simple"),
+    LAW_PLACES(TREE, LL, "tree LL", "tree/ll"),
+    LAW_PLACES(TREE, LL128, "tree LL128", "tree/ll128"),
+    LAW_PLACES(NVLS, SIMPLE, "NVLS", "nvls/simple"),
+    LAW_PLACES(NVLS_TREE, SIMPLE, "NVLS tree", "nvls_tree/simple"),
+    LAW_PLACES(P2P, SIMPLE, "p2p", "p2p/simple"),
+    { LAW(NVLS, SIMPLE, efficiency), "NVLS efficiency", "nvls/simple/efficiency", UNIT_NONE, 0.05, 1 },
+    { LAW(P2P, SIMPLE, efficiency), "p2p efficiency", "p2p/simple/efficiency", UNIT_NONE, 0.05, 1 },
 };
 /* clang-format on */
+enum { RING_PLACES_N = 14 }; /* those before the laws */
 enum { PLACES_N = sizeof(places) / sizeof(places[0]) };
 _Static_assert((int)PLACES_N <= (int)FIT_PARAMS_MAX, "each place is a parameter");
 
@@ -216,24 +237,59 @@ static int collect(struct fabric_fit *f, const struct cluster *cluster,
     }
     if (f->n < ROWS_LEAST)
         return err_set(err,
-                       "%lld measurements of collectives %s are too few for a fit "
-                       "(%d are needed)",
-                       (long long)f->n, inside ? "inside a node" : "between nodes",
-                       ROWS_LEAST);
+                       "%lld measurement%s of collectives %s: too few for a fit (%d "
+                       "sizes are needed, %d to fit more than the efficiency)",
+                       (long long)f->n, f->n == 1 ? "" : "s",
+                       inside ? "inside a node" : "between nodes", ROWS_LEAST,
+                       ROWS_ALL);
     return 0;
 }
 
 /* --- the fit ---------------------------------------------------------------------- */
 
+/* Whether any row's time depends on a place: those of algorithms that no row ran are
+ * not worth a fit. */
+static bool is_felt(struct fabric_fit *f, const struct place *p, const double *base_s,
+                    double *times_s)
+{
+    double *v = place_in(f->fabric, p), start = *v;
+    bool felt = false;
+    for (int i = 0; i < 2; i++) {
+        *v = calibration_within(i ? start / 2 : start * 2, p->min, p->max);
+        if (predict(f, times_s))
+            felt = true; /* the fit will say why */
+        for (int64_t r = 0; r < f->n && !felt; r++)
+            felt = fabs(times_s[r] / base_s[r] - 1) > 1e-9;
+    }
+    *v = start;
+    return felt;
+}
+
+/* Few rows tell rates alone, and fewer of them than there are rows. */
+static const char *kept_because(const struct fabric_fit *f, const struct place *p,
+                                int32_t n_free)
+{
+    bool rate = strstr(p->name, "efficiency") || p->unit == UNIT_BYTES_PER_S;
+    if (f->n >= ROWS_ALL || (rate && n_free + 1 < f->n))
+        return NULL;
+    return "too few measurements (12 are needed)";
+}
+
 static void set_params(struct fabric_fit *f, struct fit *fit,
-                       struct calibration_term *terms)
+                       struct calibration_term *terms, const double *base_s)
 {
     const char *group = arena_printf(f->c->arena, "%s", f->fabric->name);
+    double *times_s = xmalloc((size_t)f->n * sizeof(*times_s));
+    int32_t n_free = 0;
     for (int32_t i = 0; i < PLACES_N; i++) {
         const struct place *p = &places[i];
         double v = *place_in(f->fabric, p);
         if (!isfinite(v) || v <= 0)
             continue;
+        bool felt = is_felt(f, p, base_s, times_s);
+        if (!felt && i >= RING_PLACES_N)
+            continue;
+        const char *kept = felt ? kept_because(f, p, n_free) : NULL;
         int32_t at = f->n_params++;
         f->which[at] = i;
         fit->params[at] = (struct fit_param) {
@@ -241,12 +297,18 @@ static void set_params(struct fabric_fit *f, struct fit *fit,
             .start = calibration_within(v, p->min, p->max),
             .min = p->min,
             .max = p->max,
+            .fixed = kept || !felt,
         };
-        terms[at] = (struct calibration_term) {
-            .group = group, .name = p->name, .path = p->path, .unit = p->unit, .base = v
-        };
+        terms[at] = (struct calibration_term) { .group = group,
+                                                .name = p->name,
+                                                .path = p->path,
+                                                .unit = p->unit,
+                                                .base = v,
+                                                .why = kept };
+        n_free += !fit->params[at].fixed;
     }
     fit->n_params = f->n_params;
+    free(times_s);
 }
 
 static const char *size_band(double bytes)
@@ -281,10 +343,11 @@ static int fit_rows(struct fabric_fit *f, struct err *err)
     struct fit fit = { .n = f->n, .residuals = residuals, .arg = f };
     struct calibration_term terms[PLACES_N];
     double *times = xmalloc((size_t)(2 * f->n) * sizeof(*times));
-    set_params(f, &fit, terms);
     int rc = predict(f, times + f->n);
-    if (rc == 0)
+    if (rc == 0) {
+        set_params(f, &fit, terms, times + f->n);
         rc = fit_run_known(&fit, calibration_untold, err);
+    }
     for (int32_t i = 0; i < f->n_params && rc == 0; i++)
         *place_in(f->fabric, &places[f->which[i]]) = fit.params[i].value;
     if (rc == 0)

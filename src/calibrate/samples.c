@@ -23,6 +23,7 @@ void samples_release(struct samples *s)
     VEC_RELEASE(&s->colls);
     VEC_RELEASE(&s->clocks);
     VEC_RELEASE(&s->notes);
+    VEC_RELEASE(&s->files);
 }
 
 int samples_device(struct samples *s, const char *device, const char *where)
@@ -92,6 +93,42 @@ static int load_json(struct samples *s, const char *file, const char *text, size
                            "nccl-tests (no \"results\")");
 }
 
+static void report_nothing(struct samples *s, const char *file, bool failed)
+{
+    if (failed)
+        diags_error(&s->loader->diags, "%s: every measurement in it failed", file);
+    else if (s->filter)
+        diags_error(&s->loader->diags,
+                    "%s: holds no measurement that is wanted (--device \"%s\")", file,
+                    s->filter);
+    else
+        diags_error(&s->loader->diags, "%s: holds no measurement that is wanted", file);
+}
+
+/* A table whose columns other marks part than commas: spreadsheets write such. */
+static bool is_parted_otherwise(const char *text)
+{
+    size_t line = strcspn(text, "\r\n");
+    int marks = 0, commas = 0;
+    for (size_t i = 0; i < line; i++) {
+        marks += text[i] == ';' || text[i] == '\t';
+        commas += text[i] == ',';
+    }
+    return marks >= 2 && marks > commas && *text != '#' && !is_log(text);
+}
+
+static int load_log(struct samples *s, const char *file, const char *text,
+                    const struct samples_hints *hints)
+{
+    if (!is_parted_otherwise(text))
+        return ncclog_read(s, file, text, hints);
+    diags_error(&s->loader->diags,
+                "%s:1: columns are parted by semicolons or tabs: write the table with "
+                "commas",
+                file);
+    return -1;
+}
+
 int samples_load(struct samples *s, const char *file, const struct samples_hints *hints)
 {
     struct err err = { 0 };
@@ -105,6 +142,7 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
     }
     if (!s->file)
         s->file = arena_strdup(&s->loader->arena, file);
+    VEC_PUSH(&s->files, arena_strdup(&s->loader->arena, file));
     switch (format_of(text, len)) {
     case FORMAT_JSON:
         rc = load_json(s, file, text, len, hints);
@@ -113,7 +151,7 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
         rc = samples_load_csv(s, file, hints);
         break;
     case FORMAT_LOG:
-        rc = ncclog_read(s, file, text, hints);
+        rc = load_log(s, file, text, hints);
         break;
     case FORMAT_BINARY:
         diags_error(
@@ -126,10 +164,7 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
     }
     free(text);
     if (rc == 0 && total(s) == before) {
-        diags_error(&s->loader->diags,
-                    failed < s->n_failed ? "%s: every measurement in it failed"
-                                         : "%s: holds no measurement that is wanted",
-                    file);
+        report_nothing(s, file, failed < s->n_failed);
         return -1;
     }
     return rc;

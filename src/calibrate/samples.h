@@ -45,6 +45,7 @@ struct sample_clock { /* one product repeated for seconds, and in a burst */
 
 struct samples {
     const char *file;          /* the first */
+    VEC(const char *) files;   /* all that samples_load read */
     const char *device;        /* as the driver names it; NULL: not told */
     const char *date, *driver; /* NULL: not told */
     const char *filter;        /* only rows of devices whose name has this; NULL: any */

@@ -178,7 +178,8 @@ int samples_load_measure(struct samples *s, struct cfg root)
     if (!cfg_is_array(devices) || !cfg_is_array(rows))
         return cfg_error(cfg_is_array(devices) ? rows : devices, "is not a list");
     for (int64_t i = 0; i < cfg_len(devices) && i < 64; i++) {
-        int rc = read_device(s, cfg_at(devices, i), s->file);
+        int rc = read_device(s, cfg_at(devices, i),
+                             s->files.n ? s->files.v[s->files.n - 1] : s->file);
         if (rc < 0)
             return -1;
         wanted[i] = rc > 0;

@@ -121,7 +121,8 @@ static void print_link(FILE *out, const struct calibration_link *l)
 static void print_calibration(FILE *out, const struct calibration *c,
                               const struct samples *s)
 {
-    fprintf(out, "%s", s->file);
+    for (int64_t i = 0; i < s->files.n; i++)
+        fprintf(out, "%s%s", i ? ", " : "", s->files.v[i]);
     if (s->device)
         fprintf(out, ": %s", s->device);
     if (s->date)
@@ -176,9 +177,12 @@ static int fit_gpu(struct work *w)
         name = calibration_gpu_of(&w->loader.arena, s->device, s->memory_B);
     if (!name)
         return err_set(&w->err,
-                       "no GPU of topologies/gpus resembles \"%s\": name one by --base "
-                       "(smsim list gpus)",
-                       s->device ? s->device : "what was measured");
+                       s->device
+                           ? "no GPU of topologies/gpus resembles \"%s\": name one by "
+                             "--base (smsim list gpus)"
+                           : "%s names no device: name the GPU by --base (smsim list "
+                             "gpus)",
+                       s->device ? s->device : s->file);
     struct cfg where = named(w, "--base", name);
     const struct gpu *base = gpu_get(&w->loader, name, where);
     if (!base)
@@ -213,6 +217,7 @@ static int fit_fabric(struct work *w)
         return w->args->base ? -1
                              : err_set(&w->err, "%s has no such network",
                                        cluster.groups[0].instance->name);
+    w->found.machine = w->args->instance;
     struct fabric fabric = *base;
     w->file = datadir_load(&w->loader, "topologies/fabrics", base->name,
                            named(w, "--base", base->name));
@@ -257,6 +262,14 @@ static int write_profile(struct work *w)
     return rc;
 }
 
+static bool fitted_any(const struct calibration *c)
+{
+    for (int64_t i = 0; i < c->terms.n; i++)
+        if (c->terms.v[i].fitted)
+            return true;
+    return false;
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
     struct arguments args = { .op = -1 };
@@ -280,6 +293,11 @@ int cmd_calibrate(int argc, char **argv)
     if (rc == 0)
         print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
                           &w.samples);
+    if (rc == 0 && !fitted_any(&w.found))
+        diags_warn(&w.loader.diags,
+                   "nothing could be fitted: %s holds the constants of "
+                   "%s",
+                   args.out, w.found.base);
     cmd_warn(&w.loader);
     samples_release(&w.samples);
     calibration_release(&w.found);

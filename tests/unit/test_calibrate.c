@@ -387,19 +387,23 @@ static void test_link(void)
     bench_release(&b);
 }
 
-/* All-reduces of 2, 4 and 8 GPUs, as the plans of a fabric predict them. */
+/* All-reduces of 2, 4 and 8 GPUs of each node, as the plans of a fabric predict them. */
 static void add_colls(struct bench *b, const struct cluster *cluster,
-                      const struct fabric *fabric)
+                      const struct fabric *fabric, int least, double from_B)
 {
     struct instance inst = *cluster->groups[0].instance;
     struct cluster copy = *cluster;
     struct arena arena;
-    inst.inside = fabric;
+    int64_t nodes = copy.n_instances;
+    if (fabric_is_inside(fabric))
+        inst.inside = fabric;
+    else
+        copy.fabric = fabric;
     copy.groups[0].instance = &inst;
     arena_init(&arena);
     struct net *net = net_new(&copy, true, &b->err);
-    for (int ranks = 2; ranks <= 8; ranks *= 2)
-        for (double size = 256; size <= 0x1p30; size *= 3) {
+    for (int ranks = least; ranks <= 8; ranks *= 2)
+        for (double size = from_B; size <= 0x1p30; size *= 3) {
             struct coll_group group = coll_group_world(&copy);
             struct coll_plan plan;
             group.spans[0].n_gpus = ranks;
@@ -412,7 +416,7 @@ static void add_colls(struct bench *b, const struct cluster *cluster,
                                   0);
             VEC_PUSH(&b->samples.colls,
                      ((struct sample_coll) {
-                         COLL_ALL_REDUCE, ranks, 1, size,
+                         COLL_ALL_REDUCE, ranks * nodes, nodes, size,
                          noisy(b, coll_plan_time_s(&plan, net), 0.01) }));
         }
     net_free(net);
@@ -429,7 +433,7 @@ static void test_fabric(void)
     truth.efficiency = 0.86;
     truth.proto[FABRIC_PROTO_LL].base_s *= 1.5;
     truth.proto[FABRIC_PROTO_LL].step_s *= 0.7;
-    add_colls(&b, &cluster, &truth);
+    add_colls(&b, &cluster, &truth, 2, 256);
     CU_ASSERT_EQUAL_FATAL(
         calibrate_fabric(&b.found, &fitted, &cluster, &b.samples, &b.err), 0);
     assert_recovered(&b, "efficiency", truth.efficiency);
@@ -438,6 +442,47 @@ static void test_fabric(void)
     for (int64_t i = 0; i < b.found.figures.n; i++)
         CU_ASSERT(b.found.figures.v[i].median < 0.015);
     bench_release(&b);
+}
+
+/* Few rows of many terms: within 3 %. */
+static void assert_near(const struct bench *b, const char *path, double truth)
+{
+    const struct calibration_term *t = term(b, path);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t);
+    CU_ASSERT(t->fitted);
+    CU_ASSERT_DOUBLE_EQUAL(t->value, truth, 0.03 * truth);
+}
+
+/* Trees between nodes: their terms, not those of rings, which nothing ran. Of a few
+ * large sizes, rates alone; of two sizes, nothing. */
+static void test_fabric_trees(void)
+{
+    for (int few = 0; few < 2; few++) {
+        struct bench b;
+        struct cluster cluster;
+        bench_init(&b, 13);
+        CU_ASSERT_EQUAL_FATAL(cluster_parse(&cluster, &b.loader, "dgx-h100:2"), 0);
+        struct fabric truth = *cluster.fabric, fitted = truth;
+        struct fabric_law *tree = truth.laws.of[FABRIC_TREE];
+        tree[FABRIC_PROTO_LL128].max_Bps *= 0.8;
+        if (!few)
+            tree[FABRIC_PROTO_LL].base_s *= 1.5;
+        add_colls(&b, &cluster, &truth, 8, few ? 0x1p23 : 256);
+        CU_ASSERT_EQUAL_FATAL(
+            calibrate_fabric(&b.found, &fitted, &cluster, &b.samples, &b.err), 0);
+        assert_near(&b, "tree/ll128/max", tree[FABRIC_PROTO_LL128].max_Bps);
+        if (!few)
+            assert_near(&b, "tree/ll/base", tree[FABRIC_PROTO_LL].base_s);
+        for (int64_t i = 0; i < b.found.terms.n; i++)
+            if (strncmp(b.found.terms.v[i].path, "protocols/", 10) == 0 ||
+                (few && b.found.terms.v[i].unit == UNIT_SECONDS))
+                CU_ASSERT(!b.found.terms.v[i].fitted);
+        b.samples.colls.n = 2;
+        CU_ASSERT_EQUAL(
+            calibrate_fabric(&b.found, &fitted, &cluster, &b.samples, &b.err), -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(b.err.text, "2 measurements"));
+        bench_release(&b);
+    }
 }
 
 static void test_fabric_too_small(void)
@@ -470,5 +515,6 @@ void test_calibrate_register(void)
     CU_add_test(suite, "names of devices", test_names);
     CU_add_test(suite, "a link with a knee", test_link);
     CU_add_test(suite, "a fabric is recovered", test_fabric);
+    CU_add_test(suite, "trees of a network are recovered", test_fabric_trees);
     CU_add_test(suite, "ranks that the machine has not", test_fabric_too_small);
 }

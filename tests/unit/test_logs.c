@@ -132,6 +132,7 @@ static const struct {
     { "bad-log-utf16.log", "is no text in UTF-8" },
     { "bad-nan.log", "the time is not a positive number" },
     { "bad-foreign.log", "no measurement is in it" },
+    { "bad-semicolons.csv", "parted by semicolons" },
     { "bad-cut.json", "bad-cut.json:" },
     { "bad-format.json", "is a format not known here" },
     { "bad-time.json", "/rows/0/time_s" },
