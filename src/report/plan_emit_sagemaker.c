@@ -148,7 +148,7 @@ static void print_hyperparameters(FILE *out, const struct plan_job *job,
         json_object_get(json_object_get(scenario, "training"), "steps");
     const char *cast = plan_emit_precision(job->space.precision, "bf16", "fp16", NULL);
     json_t *h = json_object();
-    put_text(h, "model_name_or_path", job->model.name);
+    put_text(h, "model_name_or_path", job->model.label);
     put_whole(h, "max_seq_length", job->space.sequence);
     put_whole(h, "per_device_train_batch_size",
               p->v[SPACE_MICRO] * dictionary_parts(scenario));
