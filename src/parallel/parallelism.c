@@ -380,8 +380,9 @@ static void apply_library(struct reading *r)
         apply_horovod(r);
     if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
         p->bucket_B = SMDDP_BUFFER_B;
-    if (p->bucket_B < 0 && t->framework->bucket_B > 0 &&
-        library_reduces_behind(p->library, p->sharding))
+    bool of_ddp = t->framework->bucket_B > 0; /* DeepSpeed's own profiles have none */
+    if (p->bucket_B < 0 && of_ddp && p->library == LIBRARY_DEEPSPEED &&
+        p->sharding != SHARDING_FULL)
         p->bucket_B = DEEPSPEED_BUCKET_ELEMENTS *
                       (int64_t)dtype_bytes(op_parameter_dtype(t->precision));
 }

@@ -33,9 +33,8 @@ const char *plan_emit_precision(enum op_precision p, const char *bf16, const cha
 static json_t *zero_json(const struct plan_job *job, const struct space_point *p,
                          int64_t gradient_B)
 {
-    const struct training *of = &job->stacks[p->v[SPACE_LIBRARY]].probe.training;
-    int64_t bucket_B =
-        p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : of->framework->bucket_B;
+    const struct parallelism *of = &job->stacks[p->v[SPACE_LIBRARY]].probe.parallel;
+    int64_t bucket_B = p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : of->bucket_B;
     bool buckets = p->v[SPACE_SHARDING] && p->v[SPACE_SHARDING] != SHARDING_FULL;
     json_t *z = json_object();
     json_object_set_new(z, "stage", json_integer((json_int_t)p->v[SPACE_SHARDING]));

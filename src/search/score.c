@@ -268,15 +268,9 @@ static double stages_s(const struct space_point *p, const struct score_sums *u)
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
 
-/* The probe's buckets are those without sharding, which DeepSpeed alone has of its
- * own. */
 static double score_bucket_B(const struct space_point *p, const struct score_sums *u)
 {
-    const struct parallelism *own = &u->s->parallel;
-    bool zero = own->library == LIBRARY_DEEPSPEED && p->v[SPACE_SHARDING];
-    if (p->v[SPACE_BUCKET])
-        return (double)p->v[SPACE_BUCKET];
-    return (double)(zero ? u->fw->bucket_B : own->bucket_B);
+    return (double)(p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : u->s->parallel.bucket_B);
 }
 
 /* What is left of reducing gradients when backward has hidden what it can. */
