@@ -10,9 +10,10 @@
  * What would have to be run (a command substitution, a file's test) and what the caller
  * of the script gives (its arguments, variables it does not set) is not known, and says
  * why; so is what is set under a condition that is not known. A loop whose condition is
- * not known is passed over. A test of whether a variable is empty (-z, -n) finds one
- * that nobody set to be so, as `${X:-w}` does, but for SLURM's. A script is taken not
- * to give up: "exit 1" is passed over.
+ * not known is passed over; one that `break` ends, or may end, is not repeated. A test
+ * of whether a variable is empty (-z, -n) finds one that nobody set to be so, as
+ * `${X:-w}` does, but for SLURM's. A script is taken not to give up: "exit 1" is passed
+ * over.
  *
  * Everything lives in the arena. Limits are those below; reading ends with an error
  * beyond them, and in time near linear in the text: variables that hold each other many

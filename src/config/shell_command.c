@@ -156,11 +156,11 @@ static void assign_element(struct shell_machine *m, const char *name, const char
         shell_assign(m, name, value, true, true);
         return;
     }
+    int32_t unknown = shell_not_known(m, arena_printf(m->arena, "$%.40s", name), false,
+                                      "an element of %.40s is set", name);
     for (int32_t i = 0; i < value->n; i++)
         for (int32_t j = 0; j < value->v[i].n; j++)
-            value->v[i].v[j].unknown =
-                shell_not_known(m, arena_printf(m->arena, "$%.40s", name), false,
-                                "an element of %.40s is set", name);
+            value->v[i].v[j].unknown = unknown;
     shell_assign(m, name, value, true, false);
 }
 
@@ -352,7 +352,8 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
 {
     static const char *const quiet[] = { "set",     "shopt", "export", "declare",
                                          "local",   "shift", "trap",   "return",
-                                         "typeset", "cd",    "unset",  "readonly" };
+                                         "typeset", "cd",    "unset",  "readonly",
+                                         "continue" };
     const struct shell_texts *w = &c->words;
     if (w->n == 0)
         return SHELL_DONE;
@@ -366,6 +367,11 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
         return SHELL_NO;
     if (shell_is(&w->v[0], "exit")) {
         perform_exit(m, w);
+        return SHELL_DONE;
+    }
+    if (shell_is(&w->v[0], "break")) {
+        if (m->broken != SHELL_YES)
+            m->broken = m->mode == SHELL_RUN ? SHELL_YES : SHELL_UNKNOWN;
         return SHELL_DONE;
     }
     for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)

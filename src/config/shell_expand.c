@@ -105,8 +105,7 @@ static void take_value(struct shell_machine *m, struct shell_texts *out,
     const struct shell_texts *values = &p->x->values;
     bool all = p->index && (*p->index == '@' || *p->index == '*');
     bool number = p->index && !all;
-    int64_t at =
-        number && isdigit((unsigned char)*p->index) ? strtol(p->index, NULL, 10) : 0;
+    int64_t at = number ? strtol(p->index, NULL, 10) : 0;
     *fields = all && *p->index == '@';
     if (number && !isdigit((unsigned char)*p->index)) {
         take_unknown(
@@ -115,15 +114,15 @@ static void take_value(struct shell_machine *m, struct shell_texts *out,
                             false, "an element of %.*s is chosen", SHOWN, p->name));
         return;
     }
-    for (int64_t i = all ? 0 : at; i < (all ? values->n : at + 1) && i < values->n;
-         i++) {
+    int64_t end = all || at >= values->n ? values->n : at + 1;
+    for (int64_t i = all ? 0 : at; i < end; i++) {
         struct shell_text copy = { 0 };
         shell_append(m, &copy, &values->v[i]);
         shell_texts_take(m, out, &copy);
     }
 }
 
-/* "" where it is known to be empty or not to be; SHELL_UNKNOWN where it is not known. */
+/* Whether it is not set, or holds nothing: what ":-" asks. */
 static enum shell_status is_null(const struct shell_machine *m,
                                  const struct parameter *p)
 {
@@ -168,13 +167,13 @@ static void apply_default(struct shell_machine *m, struct shell_texts *out,
     char op = inner.v[inner.i + colon].c;
     enum shell_status null = colon || !p->x ? is_null(m, p) : SHELL_NO;
     inner.i += colon ? 2 : 1;
-    if (op == '+' ? null == SHELL_NO : null == SHELL_YES) {
+    if (op == '?' && null == SHELL_YES) { /* the script would give up */
+        take_unknown(m, out, p->place, unset(m, p->name));
+    } else if (op == '+' ? null == SHELL_NO : null == SHELL_YES) {
         default_word(m, out, inner);
         if (op == '=')
             shell_assign(m, p->name, out, false, false);
-    } else if (op == '?' && !p->x) {
-        take_unknown(m, out, p->place, unset(m, p->name));
-    } else if (op != '+' && p->x) {
+    } else if (p->x && (op != '+' || null == SHELL_UNKNOWN)) {
         take_value(m, out, p, fields);
     }
 }
@@ -202,8 +201,8 @@ static void read_parameter(struct shell_machine *m, struct shell_texts *out,
     p.count = inner.n - inner.i > 1 && shell_at(m, "#");
     m->at.i += p.count;
     int32_t n = shell_name_length(m, 0), from = m->at.i;
-    while (!n && isdigit((unsigned char)shell_peek(m, n).c))
-        for (n = 1; isdigit((unsigned char)shell_peek(m, n).c);)
+    if (!n)
+        while (isdigit((unsigned char)shell_peek(m, n).c))
             n++;
     if (!n && !shell_ends(m) && strchr("@*#", shell_peek(m, 0).c))
         n = 1;

@@ -65,9 +65,10 @@ struct shell_machine {
     int32_t because; /* of SHELL_MAYBE: the condition, a row of unknowns */
     int depth;
     int64_t work;
-    int64_t within; /* the command whose text is read, from 1; 0: none */
-    bool failed;    /* err is set; everything returns at once */
-    bool ended;     /* the script has come to its `exit` */
+    int64_t within;           /* the command whose text is read, from 1; 0: none */
+    bool failed;              /* err is set; everything returns at once */
+    bool ended;               /* the script has come to its `exit` */
+    enum shell_status broken; /* whether the loop under way has come to its `break` */
     struct err *err;
     VEC(struct shell_variable) variables;
     VEC(struct shell_function) functions;
@@ -162,7 +163,9 @@ bool shell_arithmetic(struct shell_machine *m, int64_t *v, int32_t *why);
 enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *words);
 /* [[ ... ]], the cursor behind "[[". */
 enum shell_status shell_double_test(struct shell_machine *m);
-bool shell_matches(const struct shell_text *t, const struct shell_text *pattern);
+/* Counts its work, which is the product of both lengths at worst. */
+bool shell_matches(struct shell_machine *m, const struct shell_text *t,
+                   const struct shell_text *pattern);
 
 /* --- shell_command.c, shell_statement.c ---- */
 

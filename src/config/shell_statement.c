@@ -103,7 +103,7 @@ static enum shell_status read_patterns(struct shell_machine *m,
         shell_read_text(m, &pattern);
         if (u || shell_unknown_of(m, &pattern))
             s = SHELL_UNKNOWN;
-        else if (m->at.i > before && shell_matches(word, &pattern))
+        else if (m->at.i > before && shell_matches(m, word, &pattern))
             s = SHELL_YES;
         m->at.i += m->at.i == before;
         shell_text_release(&pattern);
@@ -159,23 +159,27 @@ static void read_body(struct shell_machine *m, enum shell_status s,
     expect(m, "done", place, "loop");
 }
 
+/* One that is left by `break`, or may be, is not repeated. */
 static void read_while(struct shell_machine *m, struct shell_char place, bool until)
 {
     static const char *const ends[] = { "do", NULL };
     struct shell_cursor start = m->at;
-    for (int n = 0; !m->failed; n++) {
+    enum shell_status outer = m->broken;
+    bool goes_on = true;
+    for (int n = 0; goes_on && !m->failed; n++) {
         int32_t because;
         m->at = start;
+        m->broken = SHELL_NO;
         enum shell_status s = read_condition(m, ends, &because);
-        bool goes_on = s == (until ? SHELL_NO : SHELL_YES) && n < REPEATS_MAX &&
-                       m->mode != SHELL_SKIP;
+        goes_on = s == (until ? SHELL_NO : SHELL_YES) && n < REPEATS_MAX &&
+                  m->mode != SHELL_SKIP;
         if (s == SHELL_UNKNOWN && m->mode != SHELL_SKIP)
             shell_note(m, place.line, "the loop is passed over: %s",
                        shell_why(m, because));
         read_body(m, goes_on ? SHELL_YES : SHELL_NO, place);
-        if (!goes_on)
-            return;
+        goes_on = goes_on && m->broken == SHELL_NO;
     }
+    m->broken = outer;
 }
 
 /* for X in words; do ... done: once for each word. */
@@ -195,14 +199,17 @@ static void read_for_words(struct shell_machine *m, struct shell_char place)
         m->at.i += m->at.i == before;
     }
     struct shell_cursor body = m->at;
+    enum shell_status outer = m->broken;
+    m->broken = SHELL_NO;
     if (words.n == 0 || !n)
         read_body(m, SHELL_NO, place);
-    for (int32_t i = 0; n && i < words.n && !m->failed; i++) {
+    for (int32_t i = 0; n && i < words.n && m->broken != SHELL_YES && !m->failed; i++) {
         struct shell_texts one = { &words.v[i], 1, 0 };
         m->at = body;
         shell_assign(m, name, &one, false, false);
         read_body(m, SHELL_YES, place);
     }
+    m->broken = outer;
     shell_texts_release(&words);
 }
 
@@ -358,7 +365,7 @@ static enum shell_status read_command(struct shell_machine *m)
 static enum shell_status read_pipeline(struct shell_machine *m)
 {
     shell_skip_blanks(m);
-    bool not = shell_takes(m, "!");
+    bool negated = shell_takes(m, "!");
     shell_skip_blanks(m);
     enum shell_status s = read_command(m);
     for (shell_skip_blanks(m); !m->failed && shell_at(m, "|") && !shell_at(m, "||");
@@ -367,9 +374,9 @@ static enum shell_status read_pipeline(struct shell_machine *m)
         shell_skip_lines(m);
         s = read_command(m);
     }
-    if (not &&(s == SHELL_YES || s == SHELL_NO))
+    if (negated && (s == SHELL_YES || s == SHELL_NO))
         s = s == SHELL_YES ? SHELL_NO : SHELL_YES;
-    else if (not &&s == SHELL_DONE) {
+    else if (negated && s == SHELL_DONE) {
         m->because = shell_not_known(m, "?", false, "a command decides it");
         s = SHELL_UNKNOWN;
     }

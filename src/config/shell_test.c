@@ -9,10 +9,11 @@
 /* --- patterns --------------------------------------------------------------------- */
 
 /* "*" and "?"; the rest as it stands. Backtracks to the last "*" alone. */
-bool shell_matches(const struct shell_text *t, const struct shell_text *pattern)
+bool shell_matches(struct shell_machine *m, const struct shell_text *t,
+                   const struct shell_text *pattern)
 {
     int32_t i = 0, j = 0, star = -1, from = 0;
-    while (i < t->n) {
+    while (i < t->n && !shell_works(m, 1)) {
         bool same =
             j < pattern->n && (pattern->v[j].c == t->v[i].c || pattern->v[j].c == '?');
         if (j < pattern->n && pattern->v[j].c == '*') {
@@ -81,7 +82,7 @@ static enum shell_status compare_numbers(struct shell_machine *m,
         m->because = why;
         return SHELL_UNKNOWN;
     }
-    const bool holds[] = { x == y, x != y, x<y, x <= y, x> y, x >= y };
+    const bool holds[] = { x == y, x != y, (x < y), x <= y, (x > y), x >= y };
     for (int i = 0; i < 6; i++)
         if (strcmp(op, words[i]) == 0)
             return status_of(holds[i]);
@@ -105,7 +106,7 @@ static enum shell_status compare(struct shell_machine *m, const struct shell_tex
     enum shell_status s = b->n == 0   ? is_empty(m, a)
                           : a->n == 0 ? is_empty(m, b)
                           : is_known(m, a) && is_known(m, b)
-                              ? status_of(shell_matches(a, b))
+                              ? status_of(shell_matches(m, a, b))
                               : SHELL_UNKNOWN;
     return differs ? opposite(s) : s;
 }

@@ -168,6 +168,7 @@ int32_t shell_not_known(struct shell_machine *m, const char *name, bool unset,
     va_start(ap, fmt);
     vsnprintf(why, sizeof(why), fmt, ap);
     va_end(ap);
+    shell_works(m, m->unknowns.n / 8); /* each is compared */
     for (int64_t i = m->unknowns.n; i-- > 0;)
         if ((m->unknowns.n >= UNKNOWNS_MAX && i == 0) ||
             (strcmp(m->unknowns.v[i].why, why) == 0 &&
@@ -269,11 +270,11 @@ static void assign_perhaps(struct shell_machine *m, struct shell_variable *x,
 {
     struct shell_char place = { .c = '?', .line = m->at.n ? m->at.v[0].line : 1 };
     const struct shell_text *old = x->values.n ? &x->values.v[0] : NULL;
-    const struct shell_text *new = values->n ? &values->v[0] : NULL;
-    if (new &&new->n)
-        place = new->v[0];
-    bool goes_on = old && (append || (new && !x->array &&goes_on_from(new, old)));
-    shell_works(m, old && new ? (int64_t) new->n : 0);
+    const struct shell_text *given = values->n ? &values->v[0] : NULL;
+    if (given && given->n)
+        place = given->v[0];
+    bool goes_on = old && (append || (given && !x->array && goes_on_from(given, old)));
+    shell_works(m, old && given ? given->n : 0);
     struct shell_texts all =
         with_doubt(m, x->name, goes_on && !x->array ? old : NULL, place);
     x->values = keep_all(m, &all, goes_on && x->array ? &x->values : NULL);

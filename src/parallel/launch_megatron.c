@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { STAGES_MAX = 1 << 16 };
+
 const struct python_item *launch_any_option(const struct launch_command *c,
                                             const char *const *names)
 {
@@ -171,7 +173,7 @@ static void take_virtual(struct taking *t, const struct launch_command *c)
             stages = launch_number(t, WIDE "pipeline", 1), n;
     if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
         launch_doubt_item(t, WIDE "virtual_stages", each, "number of layers");
-    else if (each && layers % (n * stages))
+    else if (each && (n > layers / stages || layers % (n * stages)))
         launch_wrong_option(t, each,
                             "%" PRId64 " layers are no multiple of %" PRId64
                             " stages of chunks of %" PRId64,
@@ -198,8 +200,9 @@ static void take_uneven(struct taking *t, const struct launch_command *c)
         return;
     bool known = (!first || launch_whole(first->value, &a)) &&
                  (!last || launch_whole(last->value, &b));
-    if (!known || inner < 1 || launch_has(t, WIDE "virtual_stages") || a < 0 || b < 0 ||
-        a + b >= layers || (layers - a - b) % inner) {
+    if (!known || inner < 1 || stages > STAGES_MAX ||
+        launch_has(t, WIDE "virtual_stages") || a < 0 || b < 0 || a + b >= layers ||
+        (layers - a - b) % inner) {
         launch_doubts(t, WIDE "partition", (first ? first : last)->value->line,
                       "%s: the layers of each stage are not known by it",
                       (first ? first : last)->key);

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { VOCAB_PADDING_MAX = 1 << 16 };
+
 /* --- values ----------------------------------------------------------------------- */
 
 /* A size as Python's int() reads it: 220_000_000, too. */
@@ -215,13 +217,13 @@ static void take_vocabulary(struct taking *t, const struct launch_command *c)
     launch_take_rows(t, rows, &c->options);
     if (!launch_has(t, at) && !launch_in_doubt(t, at))
         assume_vocabulary(t, c);
-    if (!it || !size_of(t, it->value, &n) || n < 1 || n > 1 << 16)
+    if (!it || !size_of(t, it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
         n = 128; /* arguments.py's default */
     struct python_value v = { .line = it ? it->value->line : c->command->line };
     const struct python_item from = { it ? it->key
                                          : "make-vocab-size-divisible-by's default",
                                       v.line, &v };
-    if (n * tensor <= 65536)
+    if (tensor <= VOCAB_PADDING_MAX / n)
         launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
 }
 

@@ -145,8 +145,9 @@ static int32_t take_option(struct options *o, const struct shell_word *w, int32_
 static void take_options(struct options *o, const struct shell_command *c, int32_t from)
 {
     o->dict = (struct python_value) { .kind = PYTHON_DICT, .line = c->line };
-    o->dict.items = ARENA_ARRAY(o->t->arena, OPTIONS_MAX, struct python_item);
-    o->columns = ARENA_ARRAY(o->t->arena, OPTIONS_MAX, int64_t);
+    int32_t most = c->n - from < OPTIONS_MAX ? c->n - from : OPTIONS_MAX;
+    o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct python_item);
+    o->columns = ARENA_ARRAY(o->t->arena, most + 1, int64_t);
     for (int32_t i = from; i < c->n;) {
         if (is_option(&c->words[i])) {
             i += take_option(o, &c->words[i], c->n - i);
