@@ -25,7 +25,7 @@ enum sym {
     SYM_LN,   /* what of these is normed */
     SYM_LU,   /* keys without their rotary part, and values, of all heads */
     SYM_E,    /* keys as the products read them: repeated where they are copied */
-    SYM_QKV,  /* Q + 2 K */
+    SYM_QKV,  /* queries, keys and values */
     SYM_QK,   /* Q + K */
     SYM_S,    /* scores */
     SYM_L,    /* one number a query and head */

@@ -224,7 +224,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QR] = e[SYM_Q] * parts;
     e[SYM_KR] = e[SYM_K] * parts;
     e[SYM_QK] = e[SYM_Q] + e[SYM_K];
-    e[SYM_QKV] = e[SYM_Q] + 2 * e[SYM_K];
+    e[SYM_QKV] = e[SYM_QK] + tokens * (double)model_value_width(m) / t;
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
     e[SYM_M] = e[SYM_X] * each;

@@ -35,7 +35,7 @@ struct family_raw {
     bool windows;       /* Qwen: layers behind the first `full_first` have windows */
     int64_t full_first;
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
-    int64_t dense_layers; /* 1: some layers have none */
+    int64_t listed_dense; /* 1: layers without experts are listed */
     struct family_layers listed;
     const char *normalization, *position; /* Megatron; NULL: not said */
     bool encoder, untied, swiglu, qk_norm;

@@ -84,7 +84,7 @@ static void starcoder2_finish(struct family_raw *raw)
         SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),      \
         WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                      \
     {                                                                                 \
-        .key = "mlp_only_layers", .type = FAMILY_ANY, .at = offsetof(R, dense_layers) \
+        .key = "mlp_only_layers", .type = FAMILY_ANY, .at = offsetof(R, listed_dense) \
     }
 
 static const struct family_field qwen2_fields[] = { QWEN_SIZES, LLAMA_FFN, FIELDS_END };
@@ -221,14 +221,20 @@ static const struct family_field deepseek_fields[] = {
     SIZE("n_routed_experts", "num_local_experts", experts, true, EXPERTS_MAX),
     SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
     WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
+    WORD("moe_layer_freq", sparse_step, 1, LAYERS_MAX),
     COUNT("first_k_dense_replace", NULL, dense_layers, LAYERS_MAX),
     { .key = "q_lora_rank",
       .type = FAMILY_OR_NONE,
-      .at = offsetof(struct family_raw, m.latent_q),
+      .at = offsetof(R, m.latent_q),
       .max = WIDTH_MAX },
     SIZE("kv_lora_rank", NULL, latent_kv, true, WIDTH_MAX),
     SIZE("qk_rope_head_dim", NULL, latent_rope, true, WIDTH_MAX),
-    WORD("qk_nope_head_dim", plain_head_dim, 1, WIDTH_MAX),
+    { .key = "qk_nope_head_dim",
+      .type = FAMILY_INT,
+      .at = offsetof(R, plain_head_dim),
+      .required = true,
+      .min = 1,
+      .max = WIDTH_MAX },
     SIZE("v_head_dim", NULL, value_dim, true, WIDTH_MAX),
     ACTIVATION("hidden_act"),
     FIELDS_END,
@@ -239,8 +245,10 @@ static void deepseek_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     m->head_dim = raw->plain_head_dim + m->latent_rope;
     m->shared_ffn = raw->shared_experts * m->ffn;
-    if (m->dense_layers >= m->layers) /* no layer has experts */
+    if (m->dense_layers >= m->layers) { /* no layer has experts */
+        m->dense_layers = m->layers;
         *m = model_of_dense_layers(m);
+    }
 }
 
 #define GATED DECODER, .gated_mlp = true, .rotary = true

@@ -26,6 +26,11 @@ int64_t model_value_dim(const struct model *m)
     return m->value_dim ? m->value_dim : m->head_dim;
 }
 
+int64_t model_value_width(const struct model *m)
+{
+    return m->latent_kv ? m->heads * model_value_dim(m) : m->kv_width;
+}
+
 int64_t model_context_width(const struct model *m)
 {
     return m->latent_kv ? m->heads * model_value_dim(m) : m->q_width;
@@ -230,9 +235,11 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                          "embeddings of %lld columns beside a hidden size of %lld are "
                          "not modelled",
                          (long long)raw->embedding_width, (long long)m->hidden);
-    if (raw->dense_layers || raw->sparse_step > 1)
-        return cfg_error(cfg_get(root, raw->dense_layers ? "mlp_only_layers"
-                                                         : "decoder_sparse_step"),
+    const char *step = cfg_present(cfg_get(root, "moe_layer_freq"))
+                           ? "moe_layer_freq"
+                           : "decoder_sparse_step";
+    if (raw->listed_dense || raw->sparse_step > 1)
+        return cfg_error(cfg_get(root, raw->listed_dense ? "mlp_only_layers" : step),
                          "experts in some layers alone are not modelled");
     if (raw->listed.sliding && !m->window)
         return cfg_error(

@@ -92,8 +92,10 @@ bool model_ties_head(const struct model *m);
  * head_dim is not given, zero or absurd sizes) and returns -1. */
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
 
-/* Columns of a head's values; of what attention hands to its last product. */
+/* Columns of a head's values; of the values of all heads; of what attention hands to
+ * its last product. */
 int64_t model_value_dim(const struct model *m);
+int64_t model_value_width(const struct model *m);
 int64_t model_context_width(const struct model *m);
 
 /* The model as its first layers are: without experts. */

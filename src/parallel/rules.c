@@ -122,7 +122,6 @@ static int check_param_gather(const struct reading *r)
     return 0;
 }
 
-/* What needs something else to be set. */
 /* All-to-all context parallelism deals each tensor rank's heads out to its ranks. */
 static int check_dealt_heads(const struct reading *r)
 {
@@ -175,6 +174,7 @@ static int check_masterless(const struct reading *r)
     return 0;
 }
 
+/* What needs something else to be set. */
 static int check_needs(const struct reading *r)
 {
     const struct parallelism *p = &r->s->parallel;

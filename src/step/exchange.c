@@ -70,7 +70,7 @@ static double own_B(const struct builder *b, int64_t columns)
 static double own_keys_B(const struct builder *b)
 {
     const struct model *m = &b->s->model;
-    return own_B(b, m->kv_width + m->kv_heads * model_value_dim(m));
+    return own_B(b, m->kv_width + model_value_width(m));
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
@@ -130,7 +130,9 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
                       struct err *err)
 {
     const struct model *m = &b->s->model;
-    int64_t columns = m->q_width + (r->group == GROUP_DEAL ? 2 * m->kv_width : 0);
+    int64_t columns = r->group == GROUP_DEAL
+                          ? m->q_width + m->kv_width + model_value_width(m)
+                          : model_context_width(m);
     double moved_B = own_B(b, columns);
     k->workspace_B = (int64_t)moved_B;
     k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, moved_B, err);

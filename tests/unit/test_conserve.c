@@ -32,6 +32,18 @@ static const char experts_text[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
     "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
 
+/* Queries and keys of 16 x 24 columns, values of 16 x 8. */
+static const char latent_text[] =
+    "{ 'model': { 'model_type': 'deepseek_v2', 'num_hidden_layers': 8,"
+    "             'hidden_size': 512, 'num_attention_heads': 16, 'vocab_size': 8192,"
+    "             'intermediate_size': 1024, 'moe_intermediate_size': 256,"
+    "             'n_routed_experts': 8, 'num_experts_per_tok': 2,"
+    "             'first_k_dense_replace': 2, 'kv_lora_rank': 64,"
+    "             'qk_nope_head_dim': 16, 'qk_rope_head_dim': 8, 'v_head_dim': 8 },"
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
+    "'fp16', 'attention': 'flash', 'microbatches': 4 } }";
+
 #define JOB_OF(precision, framework, optimizer)                                     \
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16," \
     "             'vocab_size': 8192, 'n_positions': 256 },"                        \
@@ -337,6 +349,8 @@ static void test_context(void)
          */
         check(base_text, heads, CHANNEL_CONTEXT, COLL_ALLTOALL,
               M * L * 2 * 4 * x_B / c);
+        check(latent_text, heads, CHANNEL_CONTEXT, COLL_ALLTOALL,
+              M * L * 2 * (2 * 16 * 24 + 2 * 16 * 8) * x_B / H / c);
     }
 }
 

@@ -440,13 +440,14 @@ static void make_list(struct op_list *list, struct cfg_loader *loader, const cha
 }
 
 /* Small, of two kinds of layers. */
-#define LATENT                                                                      \
-    "{'model_type': 'deepseek_v2', 'num_hidden_layers': 3, 'hidden_size': 64,"      \
-    " 'num_attention_heads': 4, 'vocab_size': 512, 'intermediate_size': 192,"       \
-    " 'moe_intermediate_size': 32, 'n_routed_experts': 8,"                          \
-    " 'num_experts_per_tok': 2, 'n_shared_experts': 2, 'first_k_dense_replace': 1," \
-    " 'kv_lora_rank': 16, 'qk_nope_head_dim': 16, 'qk_rope_head_dim': 8,"           \
-    " 'v_head_dim': 8, "
+#define LATENT                                                                 \
+    "{'model_type': 'deepseek_v2', 'num_hidden_layers': 3, 'hidden_size': 64," \
+    " 'num_attention_heads': 4, 'vocab_size': 512, 'intermediate_size': 192,"  \
+    " 'moe_intermediate_size': 32, 'n_routed_experts': 8,"                     \
+    " 'num_experts_per_tok': 2, 'n_shared_experts': 2, 'kv_lora_rank': 16,"    \
+    " 'qk_rope_head_dim': 8, 'v_head_dim': 8, "
+#define LATENT_OF(first_dense) \
+    LATENT "'first_k_dense_replace': " first_dense ", 'qk_nope_head_dim': 16, "
 
 /* A token's multiply-adds, by hand: queries, compressed keys and values with the rotary
  * key, keys and values, output; MLP. Attention over 1024 / 2 keys of 24 + 8 columns. */
@@ -456,8 +457,8 @@ static void test_latent(void)
         const char *file;
         double queries;
     } cases[] = {
-        { LATENT "'q_lora_rank': null}", 64 * 4 * 24 },
-        { LATENT "'q_lora_rank': 32}", 64 * 32 + 32 * 4 * 24 },
+        { LATENT_OF("1") "'q_lora_rank': null}", 64 * 4 * 24 },
+        { LATENT_OF("1") "'q_lora_rank': 32}", 64 * 32 + 32 * 4 * 24 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -476,6 +477,25 @@ static void test_latent(void)
         CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), 0);
         CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 1024, 0, true),
                                3 * 2 * 1024 * token, 1);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* A file may say that more layers have no experts than there are. */
+static void test_no_experts(void)
+{
+    static const char *const files[] = {
+        LATENT_OF("3") "'q_lora_rank': 32}",
+        LATENT_OF("9999") "'q_lora_rank': 32}",
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, files[i]), 0);
+        CU_ASSERT_EQUAL(m.layers, 3);
+        CU_ASSERT_EQUAL(m.dense_layers, 0);
+        CU_ASSERT_EQUAL(m.experts, 0);
+        CU_ASSERT_EQUAL(m.ffn, 192);
         cfg_loader_release(&loader);
     }
 }
@@ -559,6 +579,8 @@ static void test_refused(void)
         { "{'model_type': 'qwen3_moe', 'num_experts': 4, 'num_experts_per_tok': 2,"
           " 'moe_intermediate_size': 64, 'mlp_only_layers': [0], " SIZES "}",
           "experts in some layers alone" },
+        { LATENT_OF("1") "'moe_layer_freq': 2}", "experts in some layers alone" },
+        { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "one of \"bert\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -578,6 +600,7 @@ void test_families_register(void)
     CU_add_test(suite, "layers with windows", test_windows);
     CU_add_test(suite, "what windows cost", test_window_costs);
     CU_add_test(suite, "latent attention and layers of two kinds", test_latent);
+    CU_add_test(suite, "latent attention without experts", test_no_experts);
     CU_add_test(suite, "kernels of a design", test_designs);
     CU_add_test(suite, "what is refused", test_refused);
 }
