@@ -268,6 +268,10 @@ struct row build_activation(const struct build *b, const struct row *row,
 /* Norms, wherever they stand. */
 extern const struct row build_norm_f[], build_norm_b[];
 
+/* build_attention.c, build_mlp.c: the sublayers between a layer's norms and sums. */
+extern const struct row build_attention_f[], build_attention_b[];
+extern const struct row build_mlp_f[], build_mlp_b[];
+
 /* build_latent.c: latent attention's products before the heads' own. */
 extern const struct row build_latent_f[], build_latent_b[];
 
