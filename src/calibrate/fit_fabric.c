@@ -272,7 +272,7 @@ static const char *kept_because(const struct fabric_fit *f, const struct place *
     bool rate = strstr(p->name, "efficiency") || p->unit == UNIT_BYTES_PER_S;
     if (f->n >= ROWS_ALL || (rate && n_free + 1 < f->n))
         return NULL;
-    return "too few measurements (12 are needed)";
+    return arena_printf(f->c->arena, "too few measurements (%d are needed)", ROWS_ALL);
 }
 
 static void set_params(struct fabric_fit *f, struct fit *fit,

@@ -20,7 +20,7 @@ struct arguments {
     bool unfold, explain;
 };
 
-enum { NO_OP = -1, PROTOCOL_AUTO = -1, ELEMENT_B = 4 };
+enum { NO_OP = -1, PROTOCOL_AUTO = -1, ELEMENT_B = 4, SIZES_MAX = 10000 };
 
 /* Each backend's own algorithm; what it does not do is left to NCCL. */
 static const struct name_value backend_names[] = {
@@ -154,6 +154,9 @@ static int read_sizes(const char *text, struct sizes *sizes, struct err *err)
     if (end == colon[1] || *end || !(sizes->factor > 1) || isinf(sizes->factor))
         return err_set(err, "--bytes: the factor must be a number above 1, not \"%s\"",
                        colon[1]);
+    if (log(sizes->max / sizes->min) > SIZES_MAX * log(sizes->factor))
+        return err_set(err, "--bytes: more than %d sizes (give a larger factor)",
+                       SIZES_MAX);
     return 0;
 }
 

@@ -148,8 +148,6 @@ static int check_arguments(const struct arguments *a, const struct option_list *
                      "--sequence-length");
     if (words->n && (a->model || a->sequence))
         return wrong("--model and --sequence-length are the scenario's to say");
-    if (words->n && a->count && !a->instances)
-        return OPTIONS_GO_ON;
     if (a->plot && draw_check_name(a->plot, err)) {
         fprintf(stderr, "smsim plan: --plot %s\n", err->text);
         return EXIT_USAGE;

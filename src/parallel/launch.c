@@ -70,6 +70,18 @@ void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
              arena_printf(&l->loader->arena, "line %" PRId64 ": %s", line, text));
 }
 
+const char *launch_where(const struct launch *l, int64_t line, int64_t column)
+{
+    struct arena *arena = &l->loader->arena;
+    if (!line)
+        return launch_is_shell(l->file)
+                   ? arena_printf(arena, "%s: by --set /shell", l->file)
+                   : l->file;
+    return column
+               ? arena_printf(arena, "%s:%" PRId64 ":%" PRId64, l->file, line, column)
+               : arena_printf(arena, "%s:%" PRId64, l->file, line);
+}
+
 /* --- which estimator -------------------------------------------------------------- */
 
 static bool is_estimator(const struct python_call *c)
@@ -349,8 +361,9 @@ int launch_complete(struct launch *l, struct cfg root)
             (n->instead && launch_is_set(root, n->instead)))
             continue;
         if (doubt)
-            diags_error(d, "%s:%" PRId64 ": %s: %s (give --set %s=%s)", l->file,
-                        doubt->line, n->pointer, doubt->what, n->pointer, n->example);
+            diags_error(d, "%s: %s: %s (give --set %s=%s)",
+                        launch_where(l, doubt->line, 0), n->pointer, doubt->what,
+                        n->pointer, n->example);
         else
             diags_error(d, "%s:%" PRId64 ": %s: %s does not say %s (give --set %s=%s)",
                         l->file, l->line, n->pointer, l->what, n->what, n->pointer,
@@ -361,8 +374,9 @@ int launch_complete(struct launch *l, struct cfg root)
         const struct launch_doubt *doubt = &l->doubts.v[i];
         if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
             continue;
-        diags_error(d, "%s:%" PRId64 ": %s: %s (give --set %s=VALUE)", l->file,
-                    doubt->line, doubt->pointer, doubt->what, doubt->pointer);
+        diags_error(d, "%s: %s: %s (give --set %s=VALUE)",
+                    launch_where(l, doubt->line, 0), doubt->pointer, doubt->what,
+                    doubt->pointer);
         rc = -1;
     }
     return rc;

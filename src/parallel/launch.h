@@ -81,8 +81,7 @@ bool launch_is_deepspeed(const char *file);
 
 /* The scenario that the script describes, as far as it does. Without any estimator in a
  * script of Python, the names that are usual for its arguments are taken. `given` may be
- * NULL. Errors are reported, and the
- * value is absent then. */
+ * NULL. Errors are reported, and the value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct launch_given *given);
 void launch_release(struct launch *l);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 2000, GIVEN_MAX = 64, UNKNOWN_SHOWN = 4 };
+enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4 };
 
 bool launch_is_shell(const char *file)
 {
@@ -197,8 +197,8 @@ void launch_wrong_option(const struct taking *t, const struct python_item *it,
     const struct python_value *all = &t->command->options;
     bool own = it >= all->items && it < all->items + all->n;
     int64_t column = own ? t->command->columns[it - all->items] : 1;
-    diags_error(&t->l->loader->diags, "%s:%" PRId64 ":%" PRId64 ": %s: %s", t->l->file,
-                it->value->line, column, it->key, text);
+    diags_error(&t->l->loader->diags, "%s: %s: %s",
+                launch_where(t->l, it->value->line, column), it->key, text);
 }
 
 /* --- which command ---------------------------------------------------------------- */
@@ -276,14 +276,15 @@ static struct python_value *without_dashes(struct arena *arena,
 }
 
 /* Of the variables, what steers NCCL's choices. */
+static const char *const environment[] = { "NCCL_ALGO", "NCCL_PROTO", NULL };
+
 static void take_environment(struct taking *t, const struct shell *s)
 {
-    static const char *const names[] = { "NCCL_ALGO", "NCCL_PROTO", NULL };
     for (int64_t i = 0; i < s->bindings.n; i++) {
         const struct shell_binding *b = &s->bindings.v[i];
         struct python_value v = { .kind = PYTHON_STRING, .line = b->line };
         const struct python_item from = { b->name, b->line, &v };
-        if (names_listed(names, b->name))
+        if (names_listed(environment, b->name))
             launch_set(t, launch_pointer(t, "/software/environment", b->name),
                        json_string(b->value), &from);
     }
@@ -330,6 +331,37 @@ static int32_t all_given(struct launch *l, const struct shell_words *directives,
     return n;
 }
 
+/* The script's variable that a word nearly is; NULL. */
+static const char *nearest(const struct launch *l, const struct shell *s,
+                           const char *word)
+{
+    VEC(struct name_value) names = { 0 };
+    for (int64_t i = 0; i < s->bindings.n; i++)
+        if (strcmp(s->bindings.v[i].name, word) != 0)
+            VEC_PUSH(&names, ((struct name_value) { s->bindings.v[i].name, 1 }));
+    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
+    const char *near = names_nearest(names.v, word);
+    near = near ? arena_strdup(&l->loader->arena, near) : NULL;
+    VEC_RELEASE(&names);
+    return near;
+}
+
+/* Of what the caller gives, variables that the script never names. */
+static void warn_unused(struct launch *l, const struct shell *s, const char *text,
+                        const struct launch_given *given)
+{
+    for (int32_t i = 0; i < given->n_shell; i++) {
+        const char *name = given->shell[i].name, *near;
+        if (strspn(name, "@0123456789") || names_listed(environment, name) ||
+            strstr(text, name))
+            continue;
+        near = nearest(l, s, name);
+        diags_warn(&l->loader->diags,
+                   "--set /shell/%.60s: %s has no such variable%s%s%s", name, l->file,
+                   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    }
+}
+
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                           const struct launch_given *given)
 {
@@ -353,6 +385,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     } else if (!choose(&t, &c, &o)) {
         no_command(l, &s);
     } else {
+        warn_unused(l, &s, text, given);
         t.names = datadir_load(l->loader, "models/launch", "names", (struct cfg) { 0 });
         t.tree = json_pack("{s:{}, s:{}}", "cluster", "training");
         take_command(&t, &c);

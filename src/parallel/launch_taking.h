@@ -85,6 +85,10 @@ void launch_doubts(struct taking *t, const char *pointer, int64_t line, const ch
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "FILE:LINE:COLUMN"; without a column (0) "FILE:LINE"; of what no line of a shell
+ * script has, "FILE: by --set /shell". */
+const char *launch_where(const struct launch *l, int64_t line, int64_t column);
+
 /* The doubt of a field, or NULL. */
 const struct launch_doubt *launch_doubt_of(const struct launch *l, const char *pointer);
 

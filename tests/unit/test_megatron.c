@@ -19,8 +19,8 @@ void test_megatron_register(void);
     "--num-layers 16 --hidden-size 1024 --num-attention-heads 16 --seq-length 512 " \
     "--max-position-embeddings 512 --micro-batch-size 2 --global-batch-size 64 "
 
-static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
-                              const char *text)
+static struct cfg scenario_given(struct launch *l, struct cfg_loader *loader,
+                                 const char *text, const struct launch_given *given)
 {
     char file[64];
     snprintf(file, sizeof(file), "/tmp/test_megatron_%ld.sh", (long)getpid());
@@ -29,9 +29,15 @@ static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
     fputs(text, out);
     fclose(out);
     cfg_loader_init(loader);
-    struct cfg root = launch_load(l, loader, file, NULL);
+    struct cfg root = launch_load(l, loader, file, given);
     unlink(file);
     return root;
+}
+
+static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
+                              const char *text)
+{
+    return scenario_given(l, loader, text, NULL);
 }
 
 /* A field as JSON; "-" when it is not there, "?" when it is in doubt. */
@@ -101,6 +107,13 @@ static const struct {
       "/parallelism/partition", "[4,6,6]" },
     { "--pipeline-model-parallel-size 3 --decoder-last-pipeline-num-layers 5",
       "/parallelism/partition", "?" },
+    { "--num-layers 200001 --pipeline-model-parallel-size 200001 "
+      "--decoder-first-pipeline-num-layers 1",
+      "/parallelism/partition", "?" },        /* more stages than are listed */
+    { "--pipeline-model-parallel-size 32768 " /* whose product is 2^64 */
+      "--num-layers-per-virtual-pipeline-stage 562949953421312",
+      "/parallelism/virtual_stages", "-" },
+    { "--tensor-model-parallel-size 900000000000000", "/training/vocab_padding", "-" },
     { "--context-parallel-size 2 --cp-comm-type a2a", "/parallelism/context_comm",
       "\"alltoall\"" },
     { "--cp-comm-type a2a", "/parallelism/context_comm", "-" },
@@ -355,7 +368,6 @@ static void test_words(void)
         { "--rampup-batch-size 16 16 100", "the batch that it grows to is simulated" },
         { "--pipeline-model-parallel-size 3 --num-layers-per-virtual-pipeline-stage 2",
           "16 layers are no multiple of 3 stages of chunks of 2" },
-        { "--moe-expert-capacity-factor 1", "" },
     };
     for (size_t i = 0; i < COUNT(words); i++) {
         struct launch l;
@@ -380,6 +392,60 @@ static void test_words(void)
     }
 }
 
+/* How many of the notes and warnings have a word in them. */
+static int count_told(const struct launch *l, const struct cfg_loader *loader,
+                      const char *word)
+{
+    int n = 0;
+    for (int64_t i = 0; i < l->notes.n; i++)
+        n += strstr(l->notes.v[i], word) != NULL;
+    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
+        n += strstr(loader->diags.warnings[i], word) != NULL;
+    return n;
+}
+
+/* Switches at what they do nothing at. */
+static void test_silence(void)
+{
+    static const char command[] =
+        "torchrun pretrain_gpt.py " BASE "--moe-expert-capacity-factor %d\n";
+    for (int factor = 1; factor <= 2; factor++) {
+        struct launch l;
+        struct cfg_loader loader;
+        char text[1000];
+        snprintf(text, sizeof(text), command, factor);
+        scenario_of(&l, &loader, text);
+        CU_ASSERT_EQUAL(count_told(&l, &loader, "capacity-factor"), factor > 1);
+        launch_release(&l);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Variables that are given, of which the script names one. */
+static void test_given(void)
+{
+    static const struct shell_given variables[] = {
+        { .name = "LAYERS", .value = "24", .fixed = true },
+        { .name = "NODS", .value = "4", .fixed = true },
+    };
+    static const struct launch_given given = { .shell = variables, .n_shell = 2 };
+    struct launch l;
+    struct cfg_loader loader;
+    char got[40];
+    struct cfg root = scenario_given(&l, &loader,
+                                     "LAYERS=16\nNODES=2\n"
+                                     "torchrun --nnodes $NODES pretrain_gpt.py " BASE
+                                     "--num-layers $LAYERS\n",
+                                     &given);
+    field_of(got, sizeof(got), &l, root, "/model/num_layers");
+    CU_ASSERT_STRING_EQUAL(got, "24");
+    CU_ASSERT_EQUAL(count_told(&l, &loader, "has no such variable"), 1);
+    CU_ASSERT_EQUAL(count_told(&l, &loader, "/shell/NODS"), 1);
+    CU_ASSERT_EQUAL(count_told(&l, &loader, "did you mean NODES?"), 1);
+    launch_release(&l);
+    cfg_loader_release(&loader);
+}
+
 void test_megatron_register(void)
 {
     CU_pSuite suite = CU_add_suite("Megatron's scripts", NULL, NULL);
@@ -389,4 +455,6 @@ void test_megatron_register(void)
     CU_add_test(suite, "models of Megatron's words", test_models);
     CU_add_test(suite, "the inside of SwiGLU", test_swiglu);
     CU_add_test(suite, "what is said", test_words);
+    CU_add_test(suite, "what is not said", test_silence);
+    CU_add_test(suite, "variables that are given", test_given);
 }
