@@ -11,6 +11,9 @@
 
 #include "model/share.h"
 
+/* 2^50: numbers of elements stay exact in a double, and their bytes in 64 bits. */
+#define BUILD_ELEMENTS_MAX 1125899906842624.0
+
 /* Elements of a tensor, for one microbatch on one GPU. */
 enum sym {
     SYM_A,    /* residual stream, tokens x hidden; over t with sequence parallelism, and

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Numbers of elements stay exact in a double, and their bytes in 64 bits. */
-static const double elements_max = 1125899906842624.0; /* 2^50 */
-
 static int check_divides(const struct model *m, const struct op_settings *s,
                          int64_t vocab, struct err *err)
 {
@@ -244,7 +241,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_KN] = norm_weights(m->k_norm, m->head_dim, t);
     e[SYM_SINKS] = m->sinks ? heads : 0;
     for (int i = 0; i < SYM_N; i++)
-        if (e[i] > elements_max)
+        if (e[i] > BUILD_ELEMENTS_MAX)
             return err_set(b->err,
                            "tensors of more than 2^50 elements: batch, sequence "
                            "length or model size is absurd");

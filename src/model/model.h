@@ -103,7 +103,7 @@ struct model model_of_dense_layers(const struct model *m);
 
 /* Parameters of the model as models/ counts them (tied matrices once, pooler included,
  * task heads that are not part of the base model excluded), summed over the operator
- * list's parameter tensors. */
+ * list's parameter tensors; 0: more than 2^50. */
 int64_t model_parameters(const struct model *m);
 
 /* FLOPs of the model's own arithmetic for one sample of s tokens (and, behind an

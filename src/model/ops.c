@@ -46,6 +46,18 @@ enum dtype op_compute_dtype(enum op_precision p)
     return precisions[p].compute;
 }
 
+static int check_parameters(const struct op_list *list, struct err *err)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        for (int32_t j = 0; j < list->blocks[i].n_params; j++)
+            sum += (double)list->blocks[i].repeat *
+                   (double)list->blocks[i].params[j].elements;
+    return sum > BUILD_ELEMENTS_MAX
+               ? err_set(err, "a model of more than 2^50 parameters")
+               : 0;
+}
+
 int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
                  const struct op_settings *s, struct err *err)
 {
@@ -75,7 +87,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
         build_layer(&b, block++, STACK_DECODER);
     }
     build_head(&b, block);
-    return 0;
+    return check_parameters(list, err);
 }
 
 int64_t op_tokens(const struct op_settings *s)

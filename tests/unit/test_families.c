@@ -580,6 +580,11 @@ static void test_refused(void)
           " 'moe_intermediate_size': 64, 'mlp_only_layers': [0], " SIZES "}",
           "experts in some layers alone" },
         { LATENT_OF("1") "'moe_layer_freq': 2}", "experts in some layers alone" },
+        { "{'model_type': 'mixtral', 'num_hidden_layers': 10000,"
+          " 'hidden_size': 1048576, 'num_attention_heads': 64, 'vocab_size': 512,"
+          " 'intermediate_size': 1048576, 'num_local_experts': 4096,"
+          " 'num_experts_per_tok': 2}",
+          "more than 2^50 parameters" },
         { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "one of \"bert\"" },
     };

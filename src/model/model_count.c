@@ -1,0 +1,97 @@
+/* Parameters and FLOPs of a model, of its sizes alone. */
+#include "model/model.h"
+#include "model/ops.h"
+
+/* As models/ counts: a decoder with its head, an encoder without one. */
+int64_t model_parameters(const struct model *m)
+{
+    static const struct framework plain = { .name = "plain", .fused_norm = true };
+    struct op_settings s = {
+        .batch = 1, .sequence = 1, .framework = &plain, .tensor = 1
+    };
+    struct model base = *m;
+    struct op_list list;
+    struct err err = { 0 };
+    struct arena arena;
+    base.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    arena_init(&arena);
+    int64_t n = op_list_make(&list, &arena, &base, &s, &err) < 0
+                    ? 0
+                    : op_list_parameters(&list);
+    arena_release(&arena);
+    return n;
+}
+
+/* Keys that a query sees in the mean layer, of s before and behind it; `half`: of those
+ * before it alone. */
+static double keys_seen(const struct model *m, double s, bool half)
+{
+    double all = half ? s / 2 : s, w = (double)m->window;
+    double windowed = (double)m->windowed_layers / (double)m->layers;
+    if (m->windowed_layers == 0 || w >= s)
+        return all;
+    return (1 - windowed) * all + windowed * (half ? w - w * w / (2 * s) : w);
+}
+
+/* A token's products of latent attention. */
+static double latent_macs(const struct model *m)
+{
+    double h = (double)m->hidden, q = (double)m->latent_q, kv = (double)m->latent_kv;
+    double heads = (double)m->heads, rope = (double)m->latent_rope;
+    double queries = q > 0 ? q * (h + (double)m->q_width) : h * (double)m->q_width;
+    double keys = h * (kv + rope) + kv * ((double)m->kv_width - heads * rope);
+    double values = kv * heads * (double)model_value_dim(m);
+    return queries + keys + values + h * (double)model_context_width(m);
+}
+
+/* Multiply-adds of one layer for one sequence: projections, attention, MLP; and, of
+ * as many tokens of an encoder (0: none), those of cross-attention. */
+static double layer_macs(const struct model *m, double s, bool half, double memory)
+{
+    double h = (double)m->hidden, q = (double)m->q_width, kv = (double)m->kv_width;
+    double core = (double)m->heads * (double)(m->head_dim + model_value_dim(m)) / 2;
+    double projections = s * (m->latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
+    double each = m->experts > 0 ? (double)m->experts_per_token : 1;
+    double mlp = s * h * (double)m->ffn * (m->gated_mlp ? 3 : 2) * each;
+    double shared = s * h * ((double)m->shared_ffn * 3 + (m->shared_scale ? 1 : 0));
+    double router = s * h * (double)m->experts;
+    double attention = 2 * core * s * keys_seen(m, s, half);
+    double sum = projections + attention + mlp + shared + router;
+    return memory > 0 ? sum + h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory
+                      : sum;
+}
+
+static double head_macs(const struct model *m, double s)
+{
+    double h = (double)m->hidden, vocab = (double)m->vocab;
+    switch (m->head) {
+    case MODEL_HEAD_CAUSAL_LM:
+        return s * h * vocab;
+    case MODEL_HEAD_MASKED_LM:
+        return s * h * (h + vocab);
+    case MODEL_HEAD_PRETRAIN:
+        return s * h * (h + vocab) + h * (h + 2);
+    case MODEL_HEAD_SPAN:
+        return 2 * s * h;
+    case MODEL_HEAD_CLASS:
+        return h * (h + 2);
+    case MODEL_HEAD_NONE:
+        break;
+    }
+    return 0;
+}
+
+double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
+                              bool causal_half)
+{
+    bool two = m->arch == MODEL_ENCODER_DECODER;
+    double n = (double)s, last = two && decoder ? (double)decoder : n;
+    bool half = causal_half && m->arch == MODEL_DECODER;
+    double macs = (double)(m->layers - m->dense_layers) * layer_macs(m, n, half, 0) +
+                  head_macs(m, last);
+    struct model dense = model_of_dense_layers(m);
+    macs += (double)m->dense_layers * layer_macs(&dense, n, half, 0);
+    if (two)
+        macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
+    return 3 * 2 * macs;
+}
