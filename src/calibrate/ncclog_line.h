@@ -1,7 +1,8 @@
 /* One line of the text that nccl-tests prints, whatever a launcher or a logger put
  * before it: "[1,0]<stdout>:", "0: ", "[3] ", a pod, a host, a time, a quotation mark.
  * The versions differ in the columns "redop" and "root", in the columns after the bus
- * bandwidth, and in the unit of time; some texts have lost the "#" of their comments. */
+ * bandwidth, and in the unit of time; some texts have lost the "#" of their
+ * comments. */
 #ifndef CALIBRATE_NCCLOG_LINE_H
 #define CALIBRATE_NCCLOG_LINE_H
 

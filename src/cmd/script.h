@@ -19,7 +19,8 @@ struct script_options {
 };
 
 /* Loads the scenario in a launch script, gives it to `take`, and tells what was taken
- * where that works; what is not enough is told on standard error. -1 after reporting. */
+ * where that works; what is not enough is told on standard error. -1 after
+ * reporting. */
 int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
                 const struct script_options *how,
                 int (*take)(struct cfg_loader *loader, struct cfg root, void *arg),

@@ -2,10 +2,10 @@
  * text says them, and the files that it would write.
  *
  * Read are words with their quotes, "\" at the end of a line, comments; variables and
- * arrays (X=, X+=, X=( ), export, declare, local, : ${X:=w}); $X, ${X}, ${X:-w}, ${X-w},
- * ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}; $(( )); if, case, for, while,
- * functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they compare is
- * known; here-documents; eval, and what is given to `bash -c`.
+ * arrays (X=, X+=, X=( ), export, declare, local, : ${X:=w}); $X, ${X}, ${X:-w},
+ * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}; $(( )); if, case, for,
+ * while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
+ * compare is known; here-documents; eval, and what is given to `bash -c`.
  *
  * What would have to be run (a command substitution, a file's test) and what the caller
  * of the script gives (its arguments, variables it does not set) is not known, and says
@@ -91,8 +91,8 @@ struct shell {
     VEC(struct shell_binding) bindings;
 };
 
-/* Reads UTF-8 text of len bytes. -1 beyond the limits, and where a quote, a bracket or a
- * statement is not closed: err is "LINE:COLUMN: what (mend)". */
+/* Reads UTF-8 text of len bytes. -1 beyond the limits, and where a quote, a bracket or
+ * a statement is not closed: err is "LINE:COLUMN: what (mend)". */
 int shell_read(struct shell *s, struct arena *arena, const char *text, size_t len,
                const struct shell_given *given, int32_t n_given, struct err *err);
 void shell_release(struct shell *s);

@@ -105,8 +105,8 @@ struct coll_spot {
     int64_t index;
 };
 
-/* The spot's instance in the cluster; the spot behind it (folded: a span's instances are
- * as one). */
+/* The spot's instance in the cluster; the spot behind it (folded: a span's instances
+ * are as one). */
 int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
                                 bool folded);

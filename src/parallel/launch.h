@@ -69,8 +69,8 @@ struct launch_given {
     int32_t n_shell;
 };
 
-/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh,
- * .slurm and the like for a shell's, or .json with DeepSpeed's keys and no scenario's. */
+/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh, .slurm
+ * and the like for a shell's, or .json with DeepSpeed's keys and no scenario's. */
 bool launch_is_script(const char *file);
 
 /* Whether it is a shell script, by its ending. */
@@ -80,8 +80,8 @@ bool launch_is_shell(const char *file);
 bool launch_is_deepspeed(const char *file);
 
 /* The scenario that the script describes, as far as it does. Without any estimator in a
- * script of Python, the names that are usual for its arguments are taken. `given` may be
- * NULL. Errors are reported, and the value is absent then. */
+ * script of Python, the names that are usual for its arguments are taken. `given` may
+ * be NULL. Errors are reported, and the value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct launch_given *given);
 void launch_release(struct launch *l);

@@ -1,6 +1,6 @@
-/* Megatron's arguments that no field of a scenario is made of: without a part in a step,
- * not simulated, or not known (Megatron-LM's arguments.py up to Megatron-Core 0.15,
- * Megatron-DeepSpeed's and BigScience's). */
+/* Megatron's arguments that no field of a scenario is made of: without a part in a
+ * step, not simulated, or not known (Megatron-LM's arguments.py up to Megatron-Core
+ * 0.15, Megatron-DeepSpeed's and BigScience's). */
 #include "base/strbuf.h"
 #include "parallel/launch_shell.h"
 

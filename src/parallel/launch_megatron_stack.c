@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- software: which Megatron it is, by what only it understands -------------------- */
+/* --- software: which Megatron it is, by what only it understands ------------------ */
 
 /* With Transformer Engine, as from 2024 on. */
 static const char *const core_words[] = { "--use-mcore-models",
@@ -210,7 +210,7 @@ void launch_take_recompute(struct taking *t, const struct launch_command *c)
                     modules->key);
 }
 
-/* --- the optimizer, and what overlaps ----------------------------------------------- */
+/* --- the optimizer, and what overlaps --------------------------------------------- */
 
 void launch_take_overlaps(struct taking *t, const struct launch_command *c)
 {

@@ -1,6 +1,7 @@
-/* Gradients of the training step against differences of its loss: check-step CONFIG.json...
- * For every weight, or table of weights, the loss a little way along the gradient and
- * against it must differ by what the gradient says. bf16 leaves a few percent. */
+/* Gradients of the training step against differences of its loss: check-step
+ * CONFIG.json... For every weight, or table of weights, the loss a little way along the
+ * gradient and against it must differ by what the gradient says. bf16 leaves a few
+ * percent. */
 #include "cuda_bf16.h"
 #include "step_run.h"
 

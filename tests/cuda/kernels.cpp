@@ -61,7 +61,8 @@ void __syncthreads()
     yield(AT_BARRIER);
 }
 
-/* The slot of the shuffle before is read by all lanes once they have come to this one. */
+/* The slot of the shuffle before is read by all lanes once they have come to this
+ * one. */
 float __shfl_xor_sync(unsigned int mask, float v, int step)
 {
     unsigned int self = current, turn = fibers[self].shuffles++ % 2;

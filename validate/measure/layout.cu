@@ -129,7 +129,7 @@ void kernel_merge_qkv(cudaStream_t stream, dtype_t dtype, void *y, const void *q
     merge_qkv8<<<blocks_of(n), 256, 0, stream>>>(dtype, y, q, k, v, h, n / 8);
 }
 
-/* --- rotary positions (Su et al. 2021): halves of a head turn against each other ----- */
+/* --- rotary positions (Su et al. 2021): halves of a head turn against each other -- */
 
 static __global__ void rope8(dtype_t t, void *qkv, float sign, struct heads h,
                              int64_t items)

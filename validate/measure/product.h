@@ -4,7 +4,8 @@
  *   NN  gradient of inputs:  A[m,k], B[k,n] as they are
  *   NT  gradient of weights: A stored as [k,m], B[k,n]
  *
- * The letters are cuBLAS's transa and transb, which sees rows as columns and so B first. */
+ * The letters are cuBLAS's transa and transb, which sees rows as columns and so B
+ * first. */
 #ifndef SMSIM_MEASURE_PRODUCT_H
 #define SMSIM_MEASURE_PRODUCT_H
 

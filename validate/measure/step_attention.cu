@@ -1,5 +1,5 @@
-/* Attention: q, k and v in one product; scale, mask and softmax in one kernel. Tokens are
- * s x b with b fastest, so that the products read q, k and v where the product left
+/* Attention: q, k and v in one product; scale, mask and softmax in one kernel. Tokens
+ * are s x b with b fastest, so that the products read q, k and v where the product left
  * them. */
 #include "step_build.h"
 

@@ -1,8 +1,8 @@
-/* The parts that a step's list of operators is built from. Tensors, masks and statistics
- * are numbers of step_plan.h's tensors, weights are elements into the array of weights;
- * -1: there is none. A forward function adds operators, remembers what its backward needs
- * and returns its result; a backward one takes the gradient of the result (dy) and
- * returns that of the input. */
+/* The parts that a step's list of operators is built from. Tensors, masks and
+ * statistics are numbers of step_plan.h's tensors, weights are elements into the array
+ * of weights; -1: there is none. A forward function adds operators, remembers what its
+ * backward needs and returns its result; a backward one takes the gradient of the
+ * result (dy) and returns that of the input. */
 #ifndef SMSIM_MEASURE_STEP_BUILD_H
 #define SMSIM_MEASURE_STEP_BUILD_H
 
@@ -74,7 +74,7 @@ int step_attention_bwd(struct step_builder *b, struct step_layer *l, int dy, int
 int step_mlp(struct step_builder *b, struct step_layer *l, int x);
 int step_mlp_bwd(struct step_builder *b, struct step_layer *l, int dy, int x);
 
-/* --- step_ends.cu: the embedding makes the residual stream, the head its gradient -- */
+/* --- step_ends.cu: the embedding makes the residual stream, the head its gradient - */
 
 int step_embed(struct step_builder *b, struct step_embedding *e);
 void step_embed_bwd(struct step_builder *b, struct step_embedding *e, int d);

@@ -131,7 +131,7 @@ static void plan_memory(struct step_plan *p)
 }
 
 /* --- when gradients are complete: weights are used in the order of their offsets, so
- * backward completes them downwards, but for those used twice -------------------------------- */
+ * backward completes them downwards, but for those used twice ---------------------- */
 
 static bool makes_gradient(const struct step_op *op)
 {
