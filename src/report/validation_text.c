@@ -124,16 +124,22 @@ static void print_failures(FILE *out, const struct run *run)
                 run->n_failed - shown);
 }
 
-static void print_dropped(FILE *out, const struct run *run)
+/* "  3 rows left out: why", a line for each rule that some row met. */
+static void print_rules(FILE *out, const struct filters *f, const char *indent,
+                        const char *what)
 {
-    const struct filters *f = &run->mapping->filters;
     for (int64_t i = 0; i < f->list.n; i++)
         if (f->list.v[i].n_dropped) {
             char first[64];
-            snprintf(first, sizeof(first),
-                     "  %" PRId64 " rows left out: ", f->list.v[i].n_dropped);
+            snprintf(first, sizeof(first), "%s%" PRId64 " rows %s: ", indent,
+                     f->list.v[i].n_dropped, what);
             report_wrap(out, first, "      ", f->list.v[i].why, WIDTH);
         }
+}
+
+static void print_dropped(FILE *out, const struct run *run)
+{
+    print_rules(out, &run->mapping->filters, "  ", "left out");
     if (run->n_unmeasured)
         fprintf(out, "  %" PRId64 " rows measure nothing that is asked for\n",
                 run->n_unmeasured);
@@ -152,6 +158,8 @@ void report_validation_text(FILE *out, const struct run *run, const struct summa
         fputs("    numbers recalled, not read in the source\n", out);
     if (m->blind)
         fputs("    no prediction was fitted to it\n", out);
+    if (m->blind)
+        print_rules(out, &m->fitted, "    but to ", "of it");
     fprintf(out, "  %" PRId64 " rows, %" PRId64 " dropped, %" PRId64 " failed",
             run->n_rows, run->n_dropped, run->n_failed);
     if (m->kind == MAPPING_SCENARIO)

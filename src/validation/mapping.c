@@ -15,8 +15,8 @@ struct file {
     const char *source, *hardware, *row_name, *table;
     int recalled;
     bool blind;
-    struct cfg why, drop, keep, scenario, collective, kernel, measured, variants,
-        choose, rank_by, bands, name_at, table_at;
+    struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
+        variants, choose, rank_by, bands, name_at, table_at;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -27,6 +27,7 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("why", struct file, why),
     CFG_CHILD("drop", struct file, drop),
     CFG_CHILD("keep", struct file, keep),
+    CFG_CHILD("fitted", struct file, fitted),
     CFG_CHILD("name", struct file, name_at),
     CFG_CHILD("scenario", struct file, scenario),
     CFG_CHILD("collective", struct file, collective),
@@ -279,6 +280,7 @@ static int read_mapping(struct reader *r, struct cfg root)
     rc |= read_template(r->file.name_at, &m->csv, &m->row_name);
     rc |= read_template(r->file.table_at, &m->csv, &m->table);
     rc |= filters_read(&m->filters, r->file.drop, r->file.keep, &m->csv);
+    rc |= filters_read(&m->fitted, r->file.fitted, (struct cfg) { 0 }, &m->csv);
     rc |= read_subject(r, root);
     rc |= read_variants(r, root);
     rc |= read_choices(r);
@@ -315,4 +317,5 @@ int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
 void mapping_release(struct mapping *m)
 {
     filters_release(&m->filters);
+    filters_release(&m->fitted);
 }

@@ -43,8 +43,10 @@ struct mapping {
     enum mapping_kind kind;
     struct csv csv;
     struct filters filters;
-    json_t *subject;      /* "scenario", "collective" or "kernel" */
-    const char *row_name; /* template, or NULL: the row's line in the table */
+    struct filters fitted; /* of a blind table: rows that a constant was fitted to after
+                              all, which no blind figure counts */
+    json_t *subject;       /* "scenario", "collective" or "kernel" */
+    const char *row_name;  /* template, or NULL: the row's line in the table */
     int32_t n_variants;
     struct mapping_variant *variants;
     int32_t n_choices;

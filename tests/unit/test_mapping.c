@@ -294,6 +294,32 @@ static void test_run(void)
     cfg_loader_release(&loader);
 }
 
+/* Rows of a blind table that served a fit are known as such; of another table nothing is
+ * blind. */
+static void test_fitted_rows(void)
+{
+    static const char *const texts[] = {
+        "{" KERNEL "'blind': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$'}], "
+        "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
+        "{" KERNEL "'fitted': [{'column': 'gpu', 'matches': '^A100$'}], "
+        "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
+    };
+    for (int i = 0; i < 2; i++) {
+        struct cfg_loader loader;
+        struct mapping m;
+        struct run run;
+        CU_ASSERT_EQUAL_FATAL(load(&m, &loader, texts[i]), 0);
+        run_mapping(&run, &loader.arena, &m, NULL, NULL);
+        for (int64_t k = 0; k < run.n_outcomes; k++) {
+            const char *gpu = csv_cell(&m.csv, run.outcomes[k].row, 0);
+            CU_ASSERT_EQUAL(run.outcomes[k].fitted, i == 0 && !strcmp(gpu, "A100"));
+        }
+        CU_ASSERT_TRUE(run.n_outcomes > 2);
+        mapping_release(&m);
+        cfg_loader_release(&loader);
+    }
+}
+
 static char *run_to_json(int n_threads)
 {
     struct cfg_loader loader;
@@ -332,5 +358,6 @@ void test_mapping_register(void)
     CU_add_test(suite, "pointers", test_pointers);
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
+    CU_add_test(suite, "rows of a blind table that served a fit", test_fitted_rows);
     CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
 }
