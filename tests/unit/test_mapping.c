@@ -299,9 +299,10 @@ static void test_run(void)
 static void test_fitted_rows(void)
 {
     static const char *const texts[] = {
-        "{" KERNEL "'blind': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$'}], "
+        "{" KERNEL "'blind': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$', "
+                   "'why': 'it'}], "
         "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
-        "{" KERNEL "'fitted': [{'column': 'gpu', 'matches': '^A100$'}], "
+        "{" KERNEL "'fitted': [{'column': 'gpu', 'matches': '^A100$', 'why': 'it'}], "
         "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
     };
     for (int i = 0; i < 2; i++) {
