@@ -300,7 +300,7 @@ static void test_fitted_rows(void)
 {
     static const char *const texts[] = {
         "{" KERNEL "'blind': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$', "
-                   "'why': 'it'}], "
+        "'why': 'it'}], "
         "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
         "{" KERNEL "'fitted': [{'column': 'gpu', 'matches': '^A100$', 'why': 'it'}], "
         "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
