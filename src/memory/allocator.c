@@ -60,8 +60,14 @@ static bool precedes(const struct allocator_block *a, const struct allocator_blo
     return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
 }
 
+static bool is_whole_segment(const struct allocator_block *b)
+{
+    return !b->before && !b->behind;
+}
+
 static void list(struct allocator_block *b)
 {
+    b->pool->n_whole += is_whole_segment(b);
     int32_t bin = bin_of(b->size_B);
     struct allocator_block *smaller = NULL, *larger = b->pool->bins[bin];
     while (larger && precedes(larger, b)) {
@@ -82,6 +88,7 @@ static void list(struct allocator_block *b)
 static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
+    pool->n_whole -= is_whole_segment(b);
     if (b->larger)
         b->larger->smaller = b->smaller;
     if (b->smaller) {
@@ -159,15 +166,12 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 /* Segments ------------------------------------------------------------------------- */
 
-static bool is_whole_segment(const struct allocator_block *b)
-{
-    return !b->before && !b->behind;
-}
-
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    for (int32_t i = next_bin(pool, 0); i < ALLOCATOR_BINS; i = next_bin(pool, i + 1))
-        for (struct allocator_block *b = pool->bins[i], *larger; b; b = larger) {
+    for (int32_t i = next_bin(pool, bin_of(SMALL_SEGMENT_B));
+         pool->n_whole > 0 && i < ALLOCATOR_BINS; i = next_bin(pool, i + 1))
+        for (struct allocator_block *b = pool->bins[i], *larger; b && pool->n_whole > 0;
+             b = larger) {
             larger = b->larger;
             if (!is_whole_segment(b))
                 continue;
