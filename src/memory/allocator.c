@@ -65,23 +65,25 @@ static bool is_whole_segment(const struct allocator_block *b)
     return !b->before && !b->behind;
 }
 
+/* Looks from both ends at once: blocks freed in order of addresses belong to one of
+ * them. */
 static void list(struct allocator_block *b)
 {
     b->pool->n_whole += is_whole_segment(b);
     int32_t bin = bin_of(b->size_B);
-    struct allocator_block *smaller = NULL, *larger = b->pool->bins[bin];
-    while (larger && precedes(larger, b)) {
-        smaller = larger;
+    struct allocator_block *larger = b->pool->bins[bin], *smaller = b->pool->ends[bin];
+    while (larger && precedes(larger, b) && !precedes(smaller, b)) {
         larger = larger->larger;
+        smaller = smaller->smaller;
     }
+    if (larger && !precedes(larger, b))
+        smaller = larger->smaller;
+    else
+        larger = smaller ? smaller->larger : NULL;
     b->smaller = smaller;
     b->larger = larger;
-    if (larger)
-        larger->smaller = b;
-    if (smaller)
-        smaller->larger = b;
-    else
-        b->pool->bins[bin] = b;
+    *(larger ? &larger->smaller : &b->pool->ends[bin]) = b;
+    *(smaller ? &smaller->larger : &b->pool->bins[bin]) = b;
     b->pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
 }
 
@@ -89,15 +91,15 @@ static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     pool->n_whole -= is_whole_segment(b);
-    if (b->larger)
+    if (b->larger && b->smaller) {
         b->larger->smaller = b->smaller;
-    if (b->smaller) {
         b->smaller->larger = b->larger;
         return;
     }
     int32_t bin = bin_of(b->size_B);
-    pool->bins[bin] = b->larger;
-    if (!b->larger)
+    *(b->larger ? &b->larger->smaller : &pool->ends[bin]) = b->smaller;
+    *(b->smaller ? &b->smaller->larger : &pool->bins[bin]) = b->larger;
+    if (!b->smaller && !b->larger)
         pool->filled[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
