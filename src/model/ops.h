@@ -109,8 +109,8 @@ extern const struct name_value op_attention_names[];
 /* How the ranks that share a sequence attend to all of it (MODEL.md, R11.2 to
  * R11.4). */
 enum op_context {
-    OP_CONTEXT_GATHER, /* each gathers all keys and values */
-    OP_CONTEXT_RING,   /* which come to each one part after the other */
+    OP_CONTEXT_RING,   /* all keys and values come to each one part after the other */
+    OP_CONTEXT_GATHER, /* each gathers them */
     OP_CONTEXT_HEADS,  /* each has some heads, of the whole sequence */
 };
 

@@ -40,9 +40,9 @@ static const struct name_value forward_policy_names[] = {
     { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
 };
 static const struct name_value context_comm_names[] = {
-    { "ring", CONTEXT_RING },
-    { "all-gather", CONTEXT_ALL_GATHER },
-    { "alltoall", CONTEXT_ALLTOALL },
+    { "ring", OP_CONTEXT_RING },
+    { "all-gather", OP_CONTEXT_GATHER },
+    { "alltoall", OP_CONTEXT_HEADS },
     { NULL, 0 },
 };
 static const struct name_value outputs_names[] = {

@@ -127,7 +127,7 @@ static int check_dealt_heads(const struct reading *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
-    if (p->context == 1 || p->context_comm != CONTEXT_ALLTOALL)
+    if (p->context == 1 || p->context_comm != OP_CONTEXT_HEADS)
         return 0;
     bool queries = m->heads % (p->tensor * p->context) != 0;
     if (!queries && m->kv_heads % (p->tensor * p->context) == 0)

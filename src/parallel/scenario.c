@@ -201,12 +201,6 @@ static int64_t vocab_padding(const struct scenario *s)
     return s->parallel.library == LIBRARY_MEGATRON ? MEGATRON_MULTIPLE * t : t;
 }
 
-static const enum op_context context_ways[] = {
-    [CONTEXT_RING] = OP_CONTEXT_RING,
-    [CONTEXT_ALL_GATHER] = OP_CONTEXT_GATHER,
-    [CONTEXT_ALLTOALL] = OP_CONTEXT_HEADS,
-};
-
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
@@ -228,7 +222,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
                   p->tensor_policy == TENSOR_SMP_GATHER,
         .by_columns = p->tensor_policy == TENSOR_SMP_SCATTER,
         .context = p->context,
-        .context_way = context_ways[p->context_comm],
+        .context_way = p->context_comm,
         .expert = p->expert,
         .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
         .vocab_padding = vocab_padding(s),

@@ -70,7 +70,6 @@ enum partition_method {
     PARTITION_MANUAL     /* stage_layers */
 };
 
-enum context_comm { CONTEXT_RING, CONTEXT_ALL_GATHER, CONTEXT_ALLTOALL };
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
 
 extern const struct name_value offload_names[], tensor_policy_names[],
@@ -132,7 +131,7 @@ struct parallelism {
     const int64_t *stage_layers; /* [pipeline x virtual_stages] of PARTITION_MANUAL: by
                                     chunk, then stage: the order of execution */
     /* experts and long sequences */
-    enum context_comm context_comm;
+    enum op_context context_comm;
     double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
     /* sharding */
     enum sharding sharding;

@@ -86,9 +86,9 @@ static double routed_B(const struct builder *b)
 static bool applies(const struct builder *b, const struct rule *r)
 {
     const struct parallelism *p = &b->s->parallel;
-    bool heads = p->context_comm == CONTEXT_ALLTOALL;
-    bool ring =
-        p->context_comm == CONTEXT_RING && b->settings.attention == OP_ATTENTION_FLASH;
+    bool heads = p->context_comm == OP_CONTEXT_HEADS;
+    bool ring = p->context_comm == OP_CONTEXT_RING &&
+                b->settings.attention == OP_ATTENTION_FLASH;
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;
