@@ -68,12 +68,12 @@ static const char smp_v2_framework[] = "fsdp-torch2"; /* SMP v2 needs PyTorch 2 
 
 /* Horovod's defaults by version: threshold and cycle (docs/tensor-fusion.rst). */
 static const struct {
-    int32_t major, minor;
+    const char *first;
     int64_t threshold_B;
     double cycle_s;
 } horovod_versions[] = {
-    { 0, 22, 128 << 20, 1e-3 },
-    { 0, 0, 64 << 20, 5e-3 }, /* 0.15 to 0.19 */
+    { "0.22", 128 << 20, 1e-3 },
+    { "0", 64 << 20, 5e-3 }, /* 0.15 to 0.19 */
 };
 
 /* SMDDP's fusion buffers; the size is not documented, the Herring paper tunes tens of
@@ -171,7 +171,7 @@ static int check_choices(const struct reading *r, const struct words *w)
     if (p->asynchronous && r->has_cluster && !cluster_is_uniform(&r->s->cluster))
         rc = cfg_error(cfg_get(r->parallelism, "asynchronous"),
                        "asynchronous training on unlike instances is not simulated yet "
-                       "(leave it at false)");
+                       "(write false)");
     if (!w->aligned)
         rc = cfg_error(cfg_get(r->parallelism, "align_param_gather"),
                        "gathers that each stage begins by itself are not simulated "
@@ -350,15 +350,11 @@ static int read_framework(struct reading *r)
 static void apply_horovod(struct reading *r)
 {
     struct parallelism *p = &r->s->parallel;
-    const char *version;
-    int major = 0, minor = 0;
-    struct cfg c = cfg_get(r->software, "horovod");
-    if (!cfg_present(c) || cfg_string(c, &version) ||
-        sscanf(version, "%d.%d", &major, &minor) < 2)
-        return;
+    const char *version = r->s->software.horovod;
     size_t i = 0;
-    while (major < horovod_versions[i].major ||
-           (major == horovod_versions[i].major && minor < horovod_versions[i].minor))
+    if (!version)
+        return;
+    while (version_compare(version, horovod_versions[i].first) < 0)
         i++;
     if (p->bucket_B < 0)
         p->bucket_B = horovod_versions[i].threshold_B;

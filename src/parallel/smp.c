@@ -2,15 +2,12 @@
  * which of its two generations runs, and where its parameters are. */
 #include "base/names.h"
 #include "parallel/reading.h"
+#include "parallel/sagemaker.h"
 #include "parallel/versions.h"
 
 #include <string.h>
 
 /* clang-format off */
-static const char *const v1_instances[] = {
-    "g4dn.12xlarge", "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge", NULL,
-};
-
 /* Parameters that stand beside "parameters" by mistake, where the SDK does not look. */
 static const char *const misplaced[] = {
     "partitions", "pipeline_parallel_degree", "tensor_parallel_degree", "microbatches",
@@ -81,7 +78,7 @@ static void warn_instances(const struct reading *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     for (int i = 0; r->has_cluster && i < c->n_groups; i++)
-        if (!names_listed(v1_instances, c->groups[i].instance->name))
+        if (!names_listed(sagemaker_smp1_instances, c->groups[i].instance->name))
             cfg_warn(
                 at,
                 "smp rule: SMP v1 is for g4dn.12xlarge, p3.16xlarge, p3dn.24xlarge, "

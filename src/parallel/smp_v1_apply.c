@@ -2,6 +2,7 @@
 #include "parallel/smp_v1.h"
 
 #include "parallel/layout.h"
+#include "parallel/sagemaker.h"
 #include "parallel/versions.h"
 
 #include <string.h>
@@ -25,18 +26,9 @@ int smp_v1_place(struct reading *r, struct cfg c, const char *word)
 /* SMDDP's AllGather takes the place of NCCL's where all of this holds. */
 static bool gathers_by_smddp(const struct reading *r, const struct smp_v1 *w)
 {
-    const struct software *s = &r->s->software;
-    const struct cluster *c = &r->s->cluster;
-    if (!r->has_cluster || c->n_instances < 2 || w->sharded_data_parallel_degree < 2 ||
-        w->ddp_dist_backend != DIST_AUTO)
-        return false;
-    for (int i = 0; i < c->n_groups; i++)
-        if (strcmp(c->groups[i].instance->name, "p4d.24xlarge") != 0 &&
-            strcmp(c->groups[i].instance->name, "p4de.24xlarge") != 0)
-            return false;
-    return !(s->pytorch && version_compare(s->pytorch, "1.12.1") < 0) &&
-           !(s->smddp && version_compare(s->smddp, "1.6") < 0) &&
-           !(r->smp_version && version_compare(r->smp_version, "1.13") < 0);
+    return r->has_cluster && w->sharded_data_parallel_degree > 1 &&
+           w->ddp_dist_backend == DIST_AUTO &&
+           !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp_version);
 }
 
 static void apply_sharding(struct reading *r, const struct smp_v1 *w)

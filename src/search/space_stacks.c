@@ -1,17 +1,6 @@
 #include "search/space_stacks.h"
 
-#include <string.h>
-
-/* SMP v1 starts on these (developer guide, "Supported instance types"). */
-static const char *const smp1_instances[] = {
-    "g4dn.12xlarge", "p3.16xlarge",   "p3dn.24xlarge",
-    "p4d.24xlarge",  "p4de.24xlarge", NULL,
-};
-
-/* And its data parallel library (distribution.c has the SDK's list). */
-static const char *const smddp_instances[] = {
-    "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge", NULL,
-};
+#include "parallel/sagemaker.h"
 
 #define BIT(x) (1U << (x))
 #define NONE BIT(0)
@@ -55,7 +44,7 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
       .schedules = SMP_PIPELINES,
       .shardings = NONE | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL),
       .offloads = NONE, .checkpoints = BIT(0) | BIT(2), .placements = DPT | TPD,
-      .instances = smp1_instances, .what = "SageMaker's model parallel library, v1" },
+      .instances = sagemaker_smp1_instances, .what = "SageMaker's model parallel library, v1" },
     { .name = "smp-v2", .library = LIBRARY_SMP, .dialect = DIALECT_SMP2, .tensor = true,
       .context = true, .expert = true, .shard_degree = true, .schedules = NONE,
       .shardings = NONE | BIT(SHARDING_FULL), .offloads = NONE,
@@ -63,7 +52,7 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
       .what = "SageMaker's model parallel library, v2 (FSDP within)" },
     { .name = "smddp", .library = LIBRARY_DDP, .backend = BACKEND_SMDDP, .schedules = NONE,
       .shardings = NONE, .offloads = NONE, .checkpoints = 7, .placements = DPT,
-      .instances = smddp_instances,
+      .instances = sagemaker_smddp_instances,
       .what = "DistributedDataParallel over SageMaker's data parallel library" },
 };
 const struct name_value space_stack_names[] = {
@@ -78,10 +67,5 @@ const struct name_value space_for_names[] = {
 
 bool space_stack_runs_on(const struct space_stack *stack, const char *instance)
 {
-    if (!stack->instances)
-        return true;
-    for (int i = 0; stack->instances[i]; i++)
-        if (strcmp(stack->instances[i], instance) == 0)
-            return true;
-    return false;
+    return !stack->instances || names_listed(stack->instances, instance);
 }

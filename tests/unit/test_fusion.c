@@ -308,6 +308,10 @@ static void test_gather_conditions(void)
         strstr(smddp_gather_refuses(s, (8 << 20) + 1), "sort buffer"));
     s->software.pytorch = "1.11.0";
     CU_ASSERT_PTR_NOT_NULL(strstr(smddp_gather_refuses(s, 1e6), "PyTorch"));
+    s->software.pytorch = "1.12.0";
+    CU_ASSERT_STRING_EQUAL(smddp_gather_refuses(s, 1e6), "it needs PyTorch 1.12.1");
+    s->software.pytorch = "1.12.1";
+    CU_ASSERT_PTR_NULL(smddp_gather_refuses(s, 1e6));
     s->software.pytorch = "1.13.1";
     s->software.smddp = "1.5.0";
     CU_ASSERT_PTR_NOT_NULL(strstr(smddp_gather_refuses(s, 1e6), "SMDDP 1.6"));
