@@ -95,6 +95,17 @@ static void note_unused(struct taking *t)
     strbuf_release(&b);
 }
 
+/* A TensorFlow estimator whose version is in its image only. */
+static void take_class(struct taking *t)
+{
+    static const char pointer[] = "/training/framework";
+    struct python_value v = { .kind = PYTHON_STRING, .line = t->call->line };
+    const struct python_item from = { "TensorFlow", t->call->line, &v };
+    if (strcmp(python_last_part(t->call->function), from.key) == 0 &&
+        !launch_has(t, pointer))
+        launch_set(t, pointer, json_string("tensorflow2"), &from);
+}
+
 void launch_take(struct taking *t)
 {
     const struct python_value *given = t->call->arguments;
@@ -102,6 +113,7 @@ void launch_take(struct taking *t)
     if (given->gap)
         launch_note(t->l, given->gap, "the script leaves arguments out here");
     launch_take_rows(t, launch_arguments, given);
+    take_class(t);
     read_smp(t);
     launch_take_rows(t, launch_hyperparameters, NULL);
     env = env ? env : python_get(given, "environment");

@@ -75,6 +75,10 @@ void reading_note(struct reading *r, struct cfg c, const char *why);
 int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Whether the script trains with TensorFlow, as far as /training/framework says so,
+ * which a launch script's TensorFlow estimator sets. */
+bool reading_is_tensorflow(const struct reading *r);
+
 /* Each returns -1 after reporting. The order: software_versions, distribution_read,
  * parallelism_read, training_read, parallelism_framework, training_batch, rules_check,
  * software_read. What needs the model or the cluster is left out where those could not

@@ -44,6 +44,13 @@ void reading_note(struct reading *r, struct cfg c, const char *why)
     s->notes[s->n_notes++] = arena_printf(arena, "%s: without effect: %s", c.path, why);
 }
 
+bool reading_is_tensorflow(const struct reading *r)
+{
+    static const char start[] = "tensorflow";
+    const char *name = json_string_value(cfg_get(r->training, "framework").json);
+    return name && strncmp(name, start, sizeof(start) - 1) == 0;
+}
+
 /* "bert-large-uncased-2xp3.16xlarge" */
 static const char *default_name(const struct reading *r)
 {

@@ -3,6 +3,7 @@
 #include "parallel/versions.h"
 
 #include <assert.h>
+#include <string.h>
 
 static bool *given(const struct smp_param *row, void *words)
 {
@@ -36,6 +37,31 @@ static int check_since(struct reading *r, struct cfg c, const struct smp_param *
                          row->field.key, row->since, v);
 }
 
+/* TensorFlow's half of the library takes fewer: neither tensor nor sharded data
+ * parallelism is implemented there. */
+static int check_framework(struct reading *r, struct cfg c, const struct smp_param *row)
+{
+    const char *key = row->field.key;
+    if (row->only != SMP_FOR_PYTORCH || !reading_is_tensorflow(r))
+        return 0;
+    if (strcmp(key, "pipeline_parallel_degree") == 0)
+        return cfg_error_key(cfg_get(c, key),
+                             "smp rule: TensorFlow's scripts say \"partitions\" (write "
+                             "that)");
+    if (strcmp(key, "ddp") == 0)
+        return cfg_error_key(cfg_get(c, key),
+                             "smp rule: TensorFlow's replicas are kept the same by "
+                             "Horovod (give \"horovod\": True instead)");
+    if (strcmp(key, "tensor_parallel_degree") == 0)
+        return cfg_error_key(cfg_get(c, key),
+                             "smp rule: SMP v1 has tensor parallelism for PyTorch "
+                             "only, not for TensorFlow (leave it out)");
+    return cfg_error_key(cfg_get(c, key),
+                         "smp rule: SMP v1 has %s for PyTorch only, not for TensorFlow "
+                         "(leave it out)",
+                         key);
+}
+
 int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *rows,
                     void *words)
 {
@@ -57,7 +83,7 @@ int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *row
             rc = -1;
         if (rows[i].field.type == CFG_T_REFUSED || !*given(&rows[i], words))
             continue;
-        if (check_since(r, c, &rows[i]))
+        if (check_framework(r, c, &rows[i]) || check_since(r, c, &rows[i]))
             rc = -1;
         if (rows[i].no_effect)
             reading_note(r, cfg_get(c, rows[i].field.key), rows[i].no_effect);

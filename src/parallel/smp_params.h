@@ -7,10 +7,15 @@
 
 enum { SMP_PARAMS_MAX = 64 };
 
+/* Whose scripts a parameter is for (smd_model_parallel_general.rst: common, TensorFlow-
+ * and PyTorch-specific parameters). */
+enum smp_for { SMP_FOR_BOTH, SMP_FOR_PYTORCH, SMP_FOR_TENSORFLOW };
+
 struct smp_param {
     struct cfg_field field; /* `has` is set; defaults are in the struct it fills */
-    const char *since;      /* release of SMP; NULL: from the first */
-    const char *no_effect;  /* why it changes nothing; NULL: it does */
+    enum smp_for only;
+    const char *since;     /* release of SMP; NULL: from the first */
+    const char *no_effect; /* why it changes nothing; NULL: it does */
 };
 
 /* Reads the dictionary's parameters into *words, as cfg_read does; 0 and 1 pass for

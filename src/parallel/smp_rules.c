@@ -30,12 +30,13 @@ static int check_replicas(const struct reading *r)
     const struct parallelism *p = &r->s->parallel;
     if (p->smp != 1 || p->data == 1 || r->smp_replicates)
         return 0;
-    return cfg_error(cfg_get(r->smp, "ddp"),
+    const char *key = reading_is_tensorflow(r) ? "horovod" : "ddp";
+    return cfg_error(cfg_get(r->smp, key),
                      "smp rule: %" PRId64
                      " replicas of the model need data parallelism "
-                     "to stay the same (give \"ddp\": True, or use all %" PRId64
+                     "to stay the same (give \"%s\": True, or use all %" PRId64
                      " GPUs for one replica)",
-                     p->data, r->s->cluster.n_gpus);
+                     p->data, key, r->s->cluster.n_gpus);
 }
 
 /* Without automatic partitioning the script says what is where. */

@@ -70,12 +70,19 @@ static int check_library(const struct reading *r, struct cfg c, const struct smp
 {
     const char *v = r->smp_version;
     bool sdp = w->sharded_data_parallel_degree > 1, tp = w->tensor_parallel_degree > 1;
+    bool letters = strcmp(w->placement_strategy, "cluster") != 0 &&
+                   strcmp(w->placement_strategy, "spread") != 0;
     bool before_both = v && version_compare(v, "1.15") < 0;
     const struct smp_rule rules[] = {
         { "pipeline",
           "\"_only_forward\" trains nothing (write \"interleaved\" or "
           "\"simple\")",
           w->pipeline == PIPELINE_ONLY_FORWARD },
+        { "placement_strategy",
+          "TensorFlow's partitions are placed by \"cluster\" or \"spread\" alone "
+          "(write "
+          "one of them)",
+          letters && reading_is_tensorflow(r) },
         { "ddp",
           "tensor parallelism needs DistributedDataParallel (give \"ddp\": True)",
           tp && !w->ddp },
