@@ -1,6 +1,7 @@
 /* The "distribution" dictionary of SageMaker's estimators: how the job is launched, and
  * what that says about who reduces gradients. */
 #include "parallel/reading.h"
+#include "parallel/sagemaker.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -69,19 +70,7 @@ static const struct cfg_field smdistributed_fields[] = {
     CFG_END,
 };
 
-/* Instances on which SageMaker starts SMDDP. */
-static const char *const smddp_instances[] = {
-    "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge",
-};
 /* clang-format on */
-
-static bool smddp_runs_on(const char *instance)
-{
-    for (size_t i = 0; i < sizeof(smddp_instances) / sizeof(smddp_instances[0]); i++)
-        if (strcmp(instance, smddp_instances[i]) == 0)
-            return true;
-    return false;
-}
 
 /* The SDK's framework estimators refuse other instances; a generic Estimator with an
  * image of one's own gets past that, and the library falls back to NCCL. */
@@ -92,7 +81,7 @@ static int check_smddp_instances(struct reading *r, struct cfg at)
     r->s->parallel.backend = BACKEND_SMDDP;
     for (int i = 0; r->has_cluster && i < c->n_groups; i++) {
         const char *name = c->groups[i].instance->name;
-        if (smddp_runs_on(name))
+        if (names_listed(sagemaker_smddp_instances, name))
             continue;
         r->s->parallel.backend = BACKEND_NCCL;
         rc |=
@@ -133,6 +122,9 @@ static int read_launcher(struct reading *r, struct cfg c,
         return -1;
     if (cfg_present(c) && !l->has_enabled)
         return cfg_error(cfg_get(c, "enabled"), "missing (give \"enabled\": true)");
+    for (void *it = l->enabled ? NULL : cfg_first(c); it; it = cfg_next(c, it))
+        if (strcmp(cfg_key(it), "enabled") != 0 && strcmp(cfg_key(it), "comment") != 0)
+            reading_note(r, cfg_member(c, it), "this launcher is not enabled");
     if (l->enabled && l->mpi_options)
         return mpi_options_read(r, cfg_get(c, "custom_mpi_options"), l->mpi_options);
     return 0;
@@ -239,7 +231,9 @@ static int read_torch(struct reading *r, struct cfg c, bool torchrun)
     return 0;
 }
 
-/* A server and a worker on every instance. */
+/* A server and a worker on every instance. The option is that of SageMaker's TensorFlow
+ * container, whose servers update asynchronously ("Distributed training with parameter
+ * servers", Use TensorFlow with the SageMaker Python SDK). */
 static int read_servers(struct reading *r, struct cfg c)
 {
     struct launcher l;
@@ -249,6 +243,11 @@ static int read_servers(struct reading *r, struct cfg c)
         return 0;
     use(r, LIBRARY_PARAMETER_SERVER);
     r->has_library = true; /* whatever framework trains */
+    r->s->parallel.asynchronous = true;
+    if (!cfg_present(cfg_get(r->parallelism, "asynchronous")))
+        cfg_warn(c, "asynchronous updates are assumed, those of SageMaker's TensorFlow "
+                    "container (write /parallelism/asynchronous false for servers that "
+                    "wait for all workers)");
     return 0;
 }
 
