@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "parallel/scenario.h"
+#include "report/report.h"
 #include "report/sweep_figure.h"
 
 #include <inttypes.h>
@@ -50,6 +51,7 @@ static void print_batch(const struct scenario *s)
     printf(")\n");
     for (int i = 0; i < s->n_notes; i++)
         printf("  note: %s\n", s->notes[i]);
+    report_assumed(stdout, "  assumed: ", &s->assumed);
 }
 
 static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)

@@ -3,6 +3,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "parallel/partition.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,8 +65,10 @@ static void print_partition(const struct scenario *s, const struct partition *p)
     if (s->parallel.partition == PARTITION_SMP ||
         s->parallel.partition == PARTITION_SMP_TREE)
         printf(", memory weight %g", s->parallel.memory_weight);
-    printf("\n\n%6s %6s %7s  %-10s %8s %13s  %s\n", "stage", "chunk", "layers",
-           "from-to", "compute", "memory", "also");
+    printf("\n");
+    report_assumed(stdout, "assumed: ", &s->assumed);
+    printf("\n%6s %6s %7s  %-10s %8s %13s  %s\n", "stage", "chunk", "layers", "from-to",
+           "compute", "memory", "also");
     for (int64_t i = 0; i < parts; i++)
         print_part(p, i);
     for (int64_t stage = 0; stage < p->n_stages; stage++) {

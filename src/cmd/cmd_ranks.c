@@ -4,6 +4,7 @@
 #include "cmd/script.h"
 #include "parallel/layout.h"
 #include "parallel/scenario.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,7 +138,9 @@ static void print_head(const struct scenario *s)
            scenario_world(s), p->placement, p->data);
     if (p->context > 1)
         printf(" x context %" PRId64 " (neighbours in D)", p->context);
-    printf(" x pipeline %" PRId64 " x tensor %" PRId64 "\n\n", p->pipeline, p->tensor);
+    printf(" x pipeline %" PRId64 " x tensor %" PRId64 "\n", p->pipeline, p->tensor);
+    report_assumed(stdout, "assumed: ", &s->assumed);
+    printf("\n");
 }
 
 /* Context and expert groups: runs of neighbours among the ranks of D. */

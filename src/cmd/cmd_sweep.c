@@ -2,8 +2,10 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "report/report.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
+#include "sweep/sweep_assumed.h"
 #include "sweep/sweep_mpi.h"
 
 #include <inttypes.h>
@@ -84,7 +86,7 @@ static int read_arguments(const struct arguments *args, struct sweep_shard *shar
 
 /* The run */
 
-struct work {
+struct sweep_job {
     struct cfg_loader loader;
     struct sweep sweep;
     struct sweep_figures *figures;
@@ -92,7 +94,7 @@ struct work {
     struct sweep_shard shard;
 };
 
-static int load(struct work *w, const char *name)
+static int load(struct sweep_job *w, const char *name)
 {
     cfg_loader_init(&w->loader);
     int rc = sweep_load(&w->sweep, &w->loader, name);
@@ -100,7 +102,7 @@ static int load(struct work *w, const char *name)
     return rc | sweep_figures_read(w->figures);
 }
 
-static void release(struct work *w)
+static void release(struct sweep_job *w)
 {
     sweep_figures_free(w->figures);
     sweep_release(&w->sweep);
@@ -111,8 +113,16 @@ static void add_record(void *arg, int64_t point, json_t *record)
     sweep_figures_add(arg, point, record);
 }
 
+/* What the points leave open. */
+static void print_assumed(struct sweep_job *w)
+{
+    struct assumptions assumed = { 0 };
+    sweep_assumed(&assumed, &w->sweep, &w->loader.arena);
+    report_assumed(stdout, "assumed: ", &assumed);
+}
+
 /* Tables, figures and the summary; the exit code, or -1. */
-static int write_all(struct work *w, const char *dir, struct err *err)
+static int write_all(struct sweep_job *w, const char *dir, struct err *err)
 {
     struct sweep_summary sum;
     int rc =
@@ -121,6 +131,7 @@ static int write_all(struct work *w, const char *dir, struct err *err)
         rc = sweep_figures_write(w->figures, dir, err);
     if (rc == 0) {
         report_sweep_text(stdout, &w->sweep, &sum);
+        print_assumed(w);
         printf("%s/points.csv\n%s/points.jsonl\n", dir, dir);
         sweep_figures_list(w->figures, stdout, dir);
         rc = sum.n_failed && sum.n_failed == sum.n_written ? EXIT_UNFIT : EXIT_DONE;
@@ -129,7 +140,7 @@ static int write_all(struct work *w, const char *dir, struct err *err)
     return rc;
 }
 
-static int finish(struct work *w, const char *dir, struct err *err)
+static int finish(struct sweep_job *w, const char *dir, struct err *err)
 {
     if (w->shard.count == 1)
         return write_all(w, dir, err);
@@ -144,7 +155,7 @@ static int finish(struct work *w, const char *dir, struct err *err)
 }
 
 /* On all ranks; rank 0 alone keeps the journal and writes. */
-static int run(struct work *w, const struct sweep_ranks *ranks,
+static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
                const struct arguments *args, struct err *err)
 {
     bool first = ranks->rank == 0;
@@ -174,7 +185,7 @@ static int sweep(const struct sweep_ranks *ranks, int argc, char **argv)
 {
     struct arguments args = { 0 };
     struct option_list words;
-    struct work w = { 0 };
+    struct sweep_job w = { 0 };
     struct err err = { 0 };
     int status = options_parse(&usage, argc, argv, &args, &words);
     if (status != OPTIONS_GO_ON)

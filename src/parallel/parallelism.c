@@ -1,4 +1,5 @@
 /* The "parallelism" section: what the script itself does, in smsim's own words. */
+#include "base/units.h"
 #include "parallel/layout.h"
 #include "parallel/reading.h"
 #include "parallel/versions.h"
@@ -399,9 +400,44 @@ static int read_tensor_hidden(struct reading *r)
     return 0;
 }
 
-int parallelism_framework(struct reading *r)
+/* Who reduces, whose kernels run and what goes into a bucket, where nobody says. */
+static void assume_stack(struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    char size[UNITS_TEXT_MAX];
+    bool has_library = cfg_present(cfg_get(r->parallelism, "library")) ||
+                       r->has_backend || p->smp ||
+                       (r->words.framework && !r->has_library);
+    bool has_bucket = cfg_present(cfg_get(r->parallelism, "bucket_size"));
+    if (!has_library)
+        reading_assume(r, "/parallelism/library",
+                       names_of(library_names, (int)p->library), "");
+    if (!r->words.framework)
+        reading_assume(r, "/training/framework", r->s->training.framework->name, "");
+    if (!has_bucket && p->bucket_B > 0 && p->replicas > 1 &&
+        p->sharding != SHARDING_FULL)
+        reading_assume(r, "/parallelism/bucket_size",
+                       arena_strdup(&r->loader->arena,
+                                    units_bytes_text(size, (double)p->bucket_B)),
+                       "");
+}
+
+/* What a bucket holds, where the section leaves it open. */
+static void fill_buckets(struct parallelism *p, const struct framework *f)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
+    if (p->bucket_B < 0) {
+        p->bucket_B = f->bucket_B;
+        p->first_bucket_B = f->first_bucket_B;
+        return;
+    }
+    int64_t first_B = f->first_bucket_B > 0 ? f->first_bucket_B : FIRST_BUCKET_B;
+    bool whole = p->library != LIBRARY_DDP || first_B > p->bucket_B;
+    p->first_bucket_B = whole ? p->bucket_B : first_B;
+}
+
+int parallelism_framework(struct reading *r)
+{
     struct parallelism *p = &r->s->parallel;
     if (read_framework(r) || read_tensor_hidden(r))
         return -1;
@@ -415,13 +451,7 @@ int parallelism_framework(struct reading *r)
     apply_library(r);
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
-    if (p->bucket_B < 0) {
-        p->bucket_B = f->bucket_B;
-        p->first_bucket_B = f->first_bucket_B;
-        return 0;
-    }
-    int64_t first_B = f->first_bucket_B > 0 ? f->first_bucket_B : FIRST_BUCKET_B;
-    bool whole = p->library != LIBRARY_DDP || first_B > p->bucket_B;
-    p->first_bucket_B = whole ? p->bucket_B : first_B;
+    fill_buckets(p, f);
+    assume_stack(r);
     return 0;
 }

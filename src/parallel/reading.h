@@ -70,6 +70,11 @@ struct reading {
 /* Notes a parameter that is accepted without effect: "/pointer: why". */
 void reading_note(struct reading *r, struct cfg c, const char *why);
 
+/* Notes a default that was taken for what the file leaves open (parallel/assumed.h). The
+ * texts are kept, not copied. */
+void reading_assume(struct reading *r, const char *pointer, const char *value,
+                    const char *why);
+
 /* Reports what a job would run with, but hardly as meant: a warning, and an error when
  * checking. The result is what reading should go on with: 0 or -1. */
 int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)

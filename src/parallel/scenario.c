@@ -51,6 +51,12 @@ bool reading_is_tensorflow(const struct reading *r)
     return name && strncmp(name, start, sizeof(start) - 1) == 0;
 }
 
+void reading_assume(struct reading *r, const char *pointer, const char *value,
+                    const char *why)
+{
+    assumptions_add(&r->s->assumed, &r->loader->arena, pointer, value, why);
+}
+
 /* "bert-large-uncased-2xp3.16xlarge" */
 static const char *default_name(const struct reading *r)
 {

@@ -11,6 +11,7 @@
 
 #include "hardware/cluster.h"
 #include "model/ops.h"
+#include "parallel/assumed.h"
 
 enum checkpointing {
     CHECKPOINT_NONE,
@@ -195,6 +196,7 @@ struct scenario {
     struct scenario_sections sections;
     const char **notes; /* parameters accepted without effect, and why */
     int32_t n_notes;
+    struct assumptions assumed; /* what the file leaves open, as it was decided */
 };
 
 /* Reads a scenario from the root of a document. All memory lives in the loader. Every

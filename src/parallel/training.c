@@ -265,6 +265,21 @@ static int apply_script(struct reading *r)
     return 0;
 }
 
+/* What the section leaves open. */
+static void assume_defaults(struct reading *r)
+{
+    const struct training *t = &r->s->training;
+    if (!r->has_precision && !cfg_present(cfg_get(r->training, "precision")))
+        reading_assume(r, "/training/precision",
+                       names_of(op_precision_names, (int)t->precision), "");
+    if (!cfg_present(cfg_get(r->training, "optimizer")))
+        reading_assume(r, "/training/optimizer",
+                       names_of(optimizer_names, (int)t->optimizer), "");
+    if (r->checkpointing == CHECKPOINT_NONE &&
+        !cfg_present(cfg_get(r->training, "activation_checkpointing")))
+        reading_assume(r, "/training/activation_checkpointing", "none", "");
+}
+
 int training_read(struct reading *r)
 {
     struct training_words *w = &r->words;
@@ -299,5 +314,6 @@ int training_read(struct reading *r)
         rc = -1;
     if (r->has_model && (check_sequence(r) || apply_task(r)))
         rc = -1;
+    assume_defaults(r);
     return rc;
 }

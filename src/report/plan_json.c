@@ -174,5 +174,6 @@ json_t *report_plan_json(const struct plan_report *r)
     put(o, "nearest", near ? plan(r, near, 1) : NULL);
     put(o, "remedies", remedies(r));
     put(o, "warnings", warnings(r));
+    put(o, "assumed", assumptions_json(&r->job->assumed));
     return o;
 }

@@ -44,8 +44,7 @@ static void print_head(FILE *out, const struct plan_report *r)
             r->options->objective == PLAN_COST     ? "cost"
             : r->options->objective == PLAN_MEMORY ? "memory"
                                                    : "time");
-    if (r->job->assumed)
-        fprintf(out, "assumed: %s\n", r->job->assumed);
+    report_assumed(out, "assumed: ", &r->job->assumed);
     print_counts(out, r);
 }
 

@@ -21,6 +21,10 @@ void report_step_text(FILE *out, const struct scenario *s,
 json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
                          const struct campaign_result *beyond);
 
+/* "assumed: ...": what the scenario leaves open, as it was decided; nothing where it
+ * says all. The further lines are indented. */
+void report_assumed(FILE *out, const char *first, const struct assumptions *a);
+
 /* What a phase of a job is called for people. */
 const char *report_phase_text(enum job_phase phase);
 

@@ -51,7 +51,9 @@ static void print_title(FILE *out, const struct scenario *s)
             names_of(backend_names, (int)p->backend));
     if (t->framework)
         fprintf(out, " (%s)", t->framework->name);
-    fputs("\n\n", out);
+    fputc('\n', out);
+    report_assumed(out, "assumed: ", &s->assumed);
+    fputc('\n', out);
 }
 
 /* "1.84-2.03": in the unit of the time beside it where all three have the same. */

@@ -1,5 +1,7 @@
 #include "search/plan_job.h"
 
+#include "config/pointer.h"
+#include "search/plan_assumed.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
 
@@ -26,28 +28,41 @@ static bool all_recent(const struct space *s)
     return true;
 }
 
-/* A scenario from the options. What they leave open is what one would choose. */
+/* A scenario from the options. */
 static struct cfg make_scenario(struct plan_job *job, const struct plan_request *r)
 {
-    struct arena *arena = &job->loader->arena;
+    json_t *tree = json_pack("{s:s, s:{s:I, s:I}}", "model", r->model, "training",
+                             "sequence_length", (json_int_t)r->sequence,
+                             "global_batch_size", (json_int_t)r->global_batch);
+    if (!tree) {
+        diags_error(&job->loader->diags, "--model: the name is not readable text");
+        return (struct cfg) { 0 };
+    }
+    return cfg_from_tree(job->loader, "plan", tree);
+}
+
+static void choose(struct plan_job *job, struct cfg root, const char *pointer,
+                   const char *value, const char *why)
+{
+    struct err err = { 0 };
+    if (pointer_get(root.json, pointer))
+        return;
+    pointer_set(root.json, pointer, json_string(value), &err);
+    assumptions_add(&job->assumed, &job->loader->arena, pointer, value, why);
+}
+
+/* What one would choose, where no --set has said. */
+static void choose_open(struct plan_job *job, struct cfg root)
+{
     bool smp1 = job->stack_bits == 1U << 5; /* whose bf16 is for sharding alone */
     bool bf16 = all_have(&job->space, DTYPE_BF16) && !smp1;
     const char *precision = bf16                                ? "bf16"
                             : all_have(&job->space, DTYPE_FP16) ? "fp16"
                                                                 : "fp32";
-    const char *attention = all_recent(&job->space) ? "flash" : "unfused";
-    json_t *tree =
-        json_pack("{s:s, s:{s:I, s:I, s:s, s:s, s:s}}", "model", r->model, "training",
-                  "sequence_length", (json_int_t)r->sequence, "global_batch_size",
-                  (json_int_t)r->global_batch, "precision", precision, "optimizer",
-                  "adam", "attention", attention);
-    if (!tree) {
-        diags_error(&job->loader->diags, "--model: the name is not readable text");
-        return (struct cfg) { 0 };
-    }
-    job->assumed = arena_printf(arena, "%s, adam, %s attention (--set changes them)",
-                                precision, attention);
-    return cfg_from_tree(job->loader, "plan", tree);
+    choose(job, root, "/training/precision", precision, "what all of the GPUs have");
+    choose(job, root, "/training/optimizer", "adam", "");
+    choose(job, root, "/training/attention",
+           all_recent(&job->space) ? "flash" : "unfused", "");
 }
 
 /* The choices that a plan makes leave the scenario. */
@@ -245,7 +260,10 @@ static int make_space(struct plan_job *job, const struct plan_request *r)
     space_defaults(s, &job->loader->arena, job->stack_bits);
     for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
         probe(job, (int)s->values[SPACE_LIBRARY][i]);
-    return keep_usable(job);
+    if (keep_usable(job))
+        return -1;
+    plan_assumed(job);
+    return 0;
 }
 
 /* How many steps the job has, of the planned batch; then what lies beyond one step. */
@@ -275,6 +293,8 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     for (int32_t i = 0; i < r->sets.n; i++)
         if (cfg_set(root, r->sets.v[i]))
             return -1;
+    if (!given)
+        choose_open(job, root);
     if (given && r->global_batch)
         json_object_set_new(cfg_get(root, "training").json, "global_batch_size",
                             json_integer((json_int_t)r->global_batch));

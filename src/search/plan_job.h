@@ -55,7 +55,7 @@ struct plan_job {
     const struct trust_table *trust; /* by which results are judged */
     bool pads_vocabulary;            /* the scenario leaves the padding to the plan */
     const char *price_note;          /* when prices are not of one date; NULL */
-    const char *assumed;             /* what nobody said; NULL */
+    struct assumptions assumed;      /* what nobody said */
 };
 
 /* Errors go to the loader's diags; -1 then. Everything lives in the loader but `base`,

@@ -166,6 +166,7 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put(o, "range", range(r));
     put(o, "utilization", utilization(r));
     put(o, "warnings", warnings(r));
+    put(o, "assumed", assumptions_json(&s->assumed));
     put(o, "layer", layer(&r->layer));
     put(o, "simulation", simulation(r));
     return o;

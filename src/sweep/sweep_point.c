@@ -13,8 +13,7 @@ json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point)
     return json_array_get(f->values, (size_t)digits[f->axis]);
 }
 
-/* The scenario of a point, a new tree; NULL with err set where a path leads nowhere. */
-static json_t *scenario_of(const struct sweep *s, int64_t point, struct err *err)
+json_t *sweep_point_scenario(const struct sweep *s, int64_t point, struct err *err)
 {
     json_t *tree = json_deep_copy(s->base);
     for (int32_t i = 0; i < s->n_fields; i++) {
@@ -118,7 +117,7 @@ char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *f
     json_t *warnings = json_array(), *result = NULL, *record = json_object();
     cfg_loader_init(&loader);
     loader.shared = files;
-    json_t *tree = scenario_of(s, point, &err);
+    json_t *tree = sweep_point_scenario(s, point, &err);
     if (tree)
         result = simulated(s, &loader, tree, warnings, &err);
     json_object_set_new(record, "point", json_integer((json_int_t)point));

@@ -2,6 +2,7 @@
 #ifndef SWEEP_SWEEP_POINT_H
 #define SWEEP_SWEEP_POINT_H
 
+#include "base/err.h"
 #include "sweep/sweep.h"
 
 /* The record of a point, one line without its end; the caller frees it. What cannot be
@@ -9,6 +10,9 @@
  * loader of its own for files that points have in common (cfg_loader.shared); the line
  * is the same whatever ran before. */
 char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files);
+
+/* The scenario of a point, a new tree; NULL with err set where a path leads nowhere. */
+json_t *sweep_point_scenario(const struct sweep *s, int64_t point, struct err *err);
 
 /* What an axis' field is at a point (borrowed). */
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point);

@@ -76,9 +76,9 @@ static void test_json_keys(void)
     json_t *tree = report_step_json(&x.s, &x.r, NULL);
     char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(12));
     CU_ASSERT_EQUAL(strncmp(text, expected, sizeof(expected) - 1), 0);
-    static const char *const rest[] = { "range", "utilization", "warnings",
-                                        "layer", "simulation",  "input",
-                                        "job",   NULL };
+    static const char *const rest[] = { "range",   "utilization", "warnings",
+                                        "layer",   "simulation",  "input",
+                                        "assumed", "job",         NULL };
     for (int i = 0; rest[i]; i++)
         CU_ASSERT_PTR_NOT_NULL(json_object_get(tree, rest[i]));
     free(text);

@@ -55,6 +55,44 @@ static void unload(struct loaded *l)
     cfg_loader_release(&l->loader);
 }
 
+/* --- what is left open ------------------------------------------------------------ */
+
+static const char *assumed(const struct scenario *s, const char *pointer)
+{
+    for (int32_t i = 0; i < s->assumed.n; i++)
+        if (strcmp(s->assumed.v[i].pointer, pointer) == 0)
+            return s->assumed.v[i].value;
+    return "";
+}
+
+/* Each default is a row, and none where the file says it. */
+static void test_assumed(void)
+{
+    static const struct {
+        const char *pointer, *value, *set;
+    } rows[] = {
+        { "/training/precision", "fp32", "fp16" },
+        { "/training/optimizer", "adam", "lamb" },
+        { "/training/activation_checkpointing", "none", "full" },
+        { "/training/framework", "pytorch-ddp", "pytorch2-fused" },
+        { "/parallelism/library", "ddp", "horovod" },
+        { "/parallelism/bucket_size", "25 MiB", "10MB" },
+    };
+    struct loaded l;
+    load_changed(&l, NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CU_ASSERT_STRING_EQUAL(assumed(&l.s, rows[i].pointer), rows[i].value);
+    unload(&l);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char set[128];
+        snprintf(set, sizeof(set), "%s=%s", rows[i].pointer, rows[i].set);
+        load_changed(&l, set, NULL, NULL);
+        CU_ASSERT_EQUAL(l.rc, 0);
+        CU_ASSERT_STRING_EQUAL(assumed(&l.s, rows[i].pointer), "");
+        unload(&l);
+    }
+}
+
 /* --- shipped scenarios ------------------------------------------------------------ */
 
 static void test_shipped(void)
@@ -495,6 +533,7 @@ void test_scenario_register(void)
 {
     CU_pSuite suite = CU_add_suite("scenario", NULL, NULL);
     CU_ADD_TEST(suite, test_shipped);
+    CU_ADD_TEST(suite, test_assumed);
     CU_ADD_TEST(suite, test_all_shipped);
     CU_ADD_TEST(suite, test_defaults);
     CU_ADD_TEST(suite, test_one_node_has_no_fabric);

@@ -1,0 +1,14 @@
+#include "report/report.h"
+
+enum { WIDTH = 88 };
+
+void report_assumed(FILE *out, const char *first, const struct assumptions *a)
+{
+    struct strbuf text;
+    if (a->n == 0)
+        return;
+    strbuf_init(&text);
+    assumptions_text(&text, a);
+    report_wrap(out, first, "    ", strbuf_get(&text), WIDTH);
+    strbuf_release(&text);
+}
