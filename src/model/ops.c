@@ -4,47 +4,12 @@
 
 #include <string.h>
 
-const struct name_value op_precision_names[] = {
-    { "fp32", OP_FP32 },         { "tf32", OP_TF32 },       { "fp16", OP_FP16 },
-    { "bf16", OP_BF16 },         { "fp8", OP_FP8 },         { "amp_fp16", OP_AMP_FP16 },
-    { "amp_bf16", OP_AMP_BF16 }, { "amp_fp8", OP_AMP_FP8 }, { NULL, 0 },
-};
-
 const struct name_value op_attention_names[] = {
     { "unfused", OP_ATTENTION_UNFUSED },
     { "fused-softmax", OP_ATTENTION_FUSED_SOFTMAX },
     { "flash", OP_ATTENTION_FLASH },
     { NULL, 0 },
 };
-
-static const struct {
-    bool autocast;
-    enum dtype parameters, compute;
-} precisions[OP_PRECISION_N] = {
-    [OP_FP32] = { false, DTYPE_FP32, DTYPE_FP32 },
-    [OP_TF32] = { false, DTYPE_FP32, DTYPE_TF32 },
-    [OP_FP16] = { false, DTYPE_FP16, DTYPE_FP16 },
-    [OP_BF16] = { false, DTYPE_BF16, DTYPE_BF16 },
-    [OP_FP8] = { false, DTYPE_BF16, DTYPE_FP8 },
-    [OP_AMP_FP16] = { true, DTYPE_FP32, DTYPE_FP16 },
-    [OP_AMP_BF16] = { true, DTYPE_FP32, DTYPE_BF16 },
-    [OP_AMP_FP8] = { true, DTYPE_FP32, DTYPE_FP8 },
-};
-
-bool op_is_autocast(enum op_precision p)
-{
-    return precisions[p].autocast;
-}
-
-enum dtype op_parameter_dtype(enum op_precision p)
-{
-    return precisions[p].parameters;
-}
-
-enum dtype op_compute_dtype(enum op_precision p)
-{
-    return precisions[p].compute;
-}
 
 static int check_parameters(const struct op_list *list, struct err *err)
 {
@@ -88,11 +53,6 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     }
     build_head(&b, block);
     return check_parameters(list, err);
-}
-
-int64_t op_tokens(const struct op_settings *s)
-{
-    return s->batch * (s->sequence / (s->context > 1 ? s->context : 1));
 }
 
 int64_t op_list_parameters(const struct op_list *list)
