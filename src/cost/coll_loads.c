@@ -173,3 +173,19 @@ double coll_phase_rate(const struct coll_phase *phase, const struct net *net)
     }
     return rate;
 }
+
+double coll_phase_time_s(const struct coll_phase *phase, const struct net *net)
+{
+    double rate = coll_phase_rate(phase, net);
+    if (phase->size_B <= 0)
+        return phase->latency_s;
+    return phase->latency_s + phase->size_B / rate;
+}
+
+double coll_plan_time_s(const struct coll_plan *plan, const struct net *net)
+{
+    double time = 0;
+    for (int32_t i = 0; i < plan->n_phases; i++)
+        time += coll_phase_time_s(&plan->phases[i], net);
+    return time;
+}
