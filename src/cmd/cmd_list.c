@@ -209,13 +209,16 @@ int cmd_list(int argc, char **argv)
     cfg_loader_init(&loader);
     strbuf_init(&out);
 
-    const int rc = list(kind, &loader, &out);
+    struct err err = { 0 };
+    int rc = datadir_check(&loader.arena, kind->dir, &err);
+    if (rc == 0)
+        rc = list(kind, &loader, &out);
 
     if (rc == 0)
         fputs(strbuf_get(&out), stdout);
     strbuf_release(&out);
     if (rc)
-        return cmd_fail(&loader, NULL);
+        return cmd_fail(&loader, &err);
     cfg_loader_release(&loader);
     return EXIT_DONE;
 }

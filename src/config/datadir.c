@@ -3,6 +3,7 @@
 #include "base/vec.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,6 +88,17 @@ const char **datadir_list(struct arena *arena, const char *dir)
     return list;
 }
 
+int datadir_check(struct arena *arena, const char *dir, struct err *err)
+{
+    const char *path = arena_printf(arena, "%s/%s", datadir_root(arena), dir);
+    DIR *d = opendir(path);
+    if (!d)
+        return err_set(err, "%s: cannot be read: %s (is SMSIM_DATA set rightly?)", path,
+                       strerror(errno));
+    closedir(d);
+    return 0;
+}
+
 /* "did you mean ...?", or where names come from when none is near. */
 static const char *hint(struct arena *arena, const char *dir, const char *name)
 {
@@ -111,8 +123,10 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
     const char *file = datadir_file(arena, dir, name);
     if (access(file, F_OK) == 0)
         return cfg_load(loader, file);
+    const char *why = strerror(errno);
     const char *what =
-        is_path(name)
+        errno != ENOENT ? arena_printf(arena, "%s: cannot be read: %s", file, why)
+        : is_path(name)
             ? arena_printf(arena, "there is no file \"%s\" (check the path)", name)
             : arena_printf(arena, "\"%s\" is not in %s/ (%s)", name, dir,
                            hint(arena, dir, name));

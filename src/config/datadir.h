@@ -5,6 +5,7 @@
 #ifndef CONFIG_DATADIR_H
 #define CONFIG_DATADIR_H
 
+#include "base/err.h"
 #include "config/cfg.h"
 
 /* The root directory, in the arena. */
@@ -14,8 +15,10 @@ const char *datadir_root(struct arena *arena);
  * else ROOT/dir/name.json. */
 const char *datadir_file(struct arena *arena, const char *dir, const char *name);
 
-/* Sorted names (without ".json") of the files in ROOT/dir; NULL ends the list. */
+/* Sorted names (without ".json") of the files in ROOT/dir; NULL ends the list. None
+ * where the directory cannot be read, which datadir_check reports. */
 const char **datadir_list(struct arena *arena, const char *dir);
+int datadir_check(struct arena *arena, const char *dir, struct err *err);
 
 /* Loads the named file; when there is none, reports an error at `where` that lists the
  * nearest name (without a place where `where` is {0}), and the value is absent. */
