@@ -1,10 +1,15 @@
 /* smsim: simulates distributed training on GPU clusters. The table of subcommands. */
+#include "base/ending.h"
+#include "base/file.h"
 #include "base/names.h"
+#include "base/xmalloc.h"
 #include "cmd/cmd.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -39,7 +44,7 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
     fprintf(out,
             "\nsmsim COMMAND --help tells more. Exit codes: 0 done, 1 does not fit "
-            "or failed check,\n2 usage, 3 bad input.\n\n"
+            "or failed check,\n2 usage, 3 bad input, 4 out of memory.\n\n"
             "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
             "  smsim list scenarios                             more of them\n");
 }
@@ -102,10 +107,21 @@ static void keep_memory(void)
 #endif
 }
 
+/* GSL's errors are results, which its callers look at; but for this one. */
+static void on_gsl_error(const char *reason, const char *file, int line, int code)
+{
+    (void)reason, (void)file, (void)line;
+    if (code == GSL_ENOMEM)
+        xmalloc_fail();
+}
+
 int main(int argc, char **argv)
 {
-    gsl_set_error_handler_off();
+    gsl_set_error_handler(on_gsl_error);
+    json_set_alloc_funcs(xmalloc, free); /* a tree that lacks a value looks whole */
     keep_memory();
+    ending_watch();
+    file_guard_on();
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_USAGE;

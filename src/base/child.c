@@ -1,6 +1,7 @@
 #include "base/child.h"
 
 #include "base/clock.h"
+#include "base/ending.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,12 +43,18 @@ int child_run(const char *const argv[], double limit_s, struct err *err)
     if (child < 0)
         return err_set(err, "%s: cannot be started: %s", argv[0], strerror(errno));
     if (child == 0) {
-        dup2(STDERR_FILENO, STDOUT_FILENO);
-        execv(argv[0], (char *const *)argv);
+        if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+            execv(argv[0], (char *const *)argv);
         _exit(EXIT_NO_EXEC);
     }
-    if (wait_until(child, &status, clock_s() + limit_s) == 0) {
+    ending_set_child(child);
+    pid_t done = wait_until(child, &status, clock_s() + limit_s);
+    if (done == 0)
         end_child(child);
+    ending_set_child(0);
+    if (done < 0)
+        return err_set(err, "%s: cannot be waited for: %s", argv[0], strerror(errno));
+    if (done == 0) {
         return err_set(err, "%s: did not end within %.0f s", argv[0], limit_s);
     }
     if (WIFSIGNALED(status))

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 
+#include "base/ending.h"
 #include "base/xmalloc.h"
 
 #include <dirent.h>
@@ -47,22 +48,67 @@ fail:
     return NULL;
 }
 
+/* What a file of that mode is; NULL: a regular file. */
+static const char *kind_of(mode_t mode)
+{
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "a directory (give a file)"
+           : S_ISFIFO(mode) ? "a pipe (give a file, or - with < for standard input)"
+           : S_ISSOCK(mode) ? "a socket (give a file)"
+                            : "a device (give a file)";
+}
+
+/* Whether the path is a descriptor that this process was given, as /dev/stdin or a
+ * shell's <(command): a pipe behind it has a writer. */
+static bool is_descriptor(const char *path)
+{
+    static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return strcmp(path, "/dev/stdin") == 0;
+}
+
+static int cannot_read(const char *path, struct err *err)
+{
+    return err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+}
+
+/* Opening a pipe without a writer would wait for ever, and a device may do anything:
+ * neither is opened. Looked at again once open, as the name may have changed hands. */
+static FILE *open_regular(const char *path, struct err *err)
+{
+    bool given = is_descriptor(path);
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK);
+    struct stat st;
+    const char *kind = NULL;
+    int fd = -1, rc = stat(path, &st);
+    if (rc == 0 && (!given || S_ISDIR(st.st_mode)))
+        kind = kind_of(st.st_mode);
+    if (rc == 0 && !kind)
+        rc = (fd = open(path, flags)) < 0 ? -1 : fstat(fd, &st);
+    if (rc == 0 && fd >= 0 && !given)
+        kind = kind_of(st.st_mode);
+    FILE *in = rc || kind ? NULL : fdopen(fd, "rb");
+    if (kind)
+        err_set(err, "%s: is %s", path, kind);
+    else if (!in)
+        cannot_read(path, err);
+    else
+        file_guard_note(&st);
+    if (!in && fd >= 0)
+        close(fd);
+    return in;
+}
+
 char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
 {
     if (strcmp(path, "-") == 0)
         return read_stream(stdin, "standard input", max_B, len, err);
-    struct stat st;
-    FILE *in = stat(path, &st) ? NULL : fopen(path, "rb");
-    if (!in) {
-        err_set(err, "%s: cannot be read: %s", path, strerror(errno));
-        return NULL;
-    }
-    char *text = NULL;
-    if (S_ISDIR(st.st_mode))
-        err_set(err, "%s: is a directory (give a file)", path);
-    else
-        text = read_stream(in, path, max_B, len, err);
-    fclose(in);
+    FILE *in = open_regular(path, err);
+    char *text = in ? read_stream(in, path, max_B, len, err) : NULL;
+    if (in)
+        fclose(in);
     return text;
 }
 
@@ -80,7 +126,10 @@ static int open_beside(struct file_out *out)
         int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
             out->temp = temp;
+            ending_add_file(temp);
             out->stream = fdopen(fd, "wb");
+            if (!out->stream)
+                close(fd);
             return out->stream ? 0 : -1;
         }
         free(temp);
@@ -102,6 +151,11 @@ int file_out_open(struct file_out *out, const char *path, struct err *err)
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
         return err_set(err, "%s: is a directory (give a file)", path);
+    if (there && file_guard_has(&st))
+        return err_set(err,
+                       "%s: is an input of this command, too (give the output another "
+                       "name)",
+                       path);
     char *real = there ? realpath(path, NULL) : NULL; /* a link keeps pointing there */
     out->path = real ? real : xstrdup(path);
     int rc = 0;
@@ -144,6 +198,7 @@ int file_out_commit(struct file_out *out, struct err *err)
     if (rc == 0 && out->temp && rename(out->temp, out->path))
         rc = cannot_write(out->path, err);
     if (rc == 0) {
+        ending_drop(out->temp);
         free(out->temp); /* it has the target's name now */
         out->temp = NULL;
     }
@@ -157,6 +212,7 @@ void file_out_abandon(struct file_out *out)
         fclose(out->stream);
     if (out->temp)
         unlink(out->temp);
+    ending_drop(out->temp);
     free(out->temp);
     free(out->path);
     *out = (struct file_out) { 0 };
@@ -196,8 +252,10 @@ int dir_out_open(struct dir_out *out, const char *path, struct err *err)
     out->path = xasprintf("%.*s", (int)n, path);
     for (int i = 0; i < TRIES && !out->temp; i++) {
         out->temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);
-        if (mkdir(out->temp, 0777) == 0)
+        if (mkdir(out->temp, 0777) == 0) {
+            ending_add_dir(out->temp);
             return 0;
+        }
         free(out->temp);
         out->temp = NULL;
         if (errno != EEXIST)
@@ -221,6 +279,7 @@ int dir_out_commit(struct dir_out *out, struct err *err)
 {
     int rc = rename(out->temp, out->path) ? cannot_write(out->path, err) : 0;
     if (rc == 0) {
+        ending_drop(out->temp);
         free(out->temp);
         out->temp = NULL;
     }
@@ -241,6 +300,7 @@ void dir_out_abandon(struct dir_out *out)
         closedir(d);
     if (out->temp)
         rmdir(out->temp);
+    ending_drop(out->temp);
     free(out->temp);
     free(out->path);
     *out = (struct dir_out) { 0 };

@@ -8,8 +8,24 @@
 #include <stdio.h>
 
 /* The content of a file ("-" is standard input), NUL-terminated; the caller frees it.
- * A directory, or a file above max_B, is an error. */
+ * A directory, a pipe or a device by name, or a file above max_B, is an error; a
+ * descriptor that the process was given (/dev/fd/N) may be a pipe. */
 char *file_read(const char *path, size_t max_B, size_t *len, struct err *err);
+
+/* Whether two paths lead to one regular file. */
+bool file_same(const char *a, const char *b);
+
+struct stat;
+
+/* No output over an input. Once it is switched on, files that are read are noted (by
+ * device and inode, so that links are seen through), and file_out_open refuses them.
+ * Threads may share it. For main alone, as what is noted lives as long as the process. */
+void file_guard_on(void);
+void file_guard_note(const struct stat *st);
+bool file_guard_has(const struct stat *st);
+
+/* A file that is read, and then replaced on purpose. */
+void file_guard_except(const char *path);
 
 /* Output that appears whole or not at all: written beside the target, renamed by
  * commit. "-" is standard output. */

@@ -1,17 +1,42 @@
 #include "base/xmalloc.h"
 
+#include "base/ending.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Standard output is not flushed: half a result would look like one. */
+static void end_program(void)
+{
+    static const char text[] =
+        "smsim: out of memory (take a smaller job, or fewer --jobs)\n";
+    ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+    (void)n;
+    ending_clean();
+    _exit(XMALLOC_EXIT);
+}
+
+static xmalloc_fail_fn *fail_fn = end_program;
+
+void xmalloc_set_fail(xmalloc_fail_fn *fail)
+{
+    fail_fn = fail ? fail : end_program;
+}
+
+void xmalloc_fail(void)
+{
+    fail_fn();
+    abort(); /* it may not return */
+}
 
 static void *check(void *p)
 {
-    if (!p) {
-        fputs("smsim: out of memory\n", stderr);
-        abort();
-    }
+    if (!p)
+        xmalloc_fail();
     return p;
 }
 

@@ -329,9 +329,9 @@ int cmd_plan(int argc, char **argv)
     int code = -1;
     if (load_job(&job, &loader, &args, &words) == 0 &&
         check_budget(&job, &o, &err) == 0) {
-        signal(SIGINT, request_stop);
+        void (*before)(int) = signal(SIGINT, request_stop);
         code = search(&job, &o, &args, &loader.arena, &err);
-        signal(SIGINT, SIG_DFL);
+        signal(SIGINT, before);
     }
     plan_job_release(&job);
     if (code < 0)

@@ -1,6 +1,7 @@
 /* smsim validate: predictions against published measurements, and against steps that
  * were really run. */
 #include "base/err.h"
+#include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/validate_measured.h"
@@ -191,6 +192,8 @@ static int write_files(struct results *all, const struct arguments *args)
     json_decref(tree);
     if (!rc && args->regimes) {
         tree = regime_cells(&all->rows);
+        file_guard_except(
+            args->regimes); /* the table is compared with, then made anew */
         rc = report_regimes_write(tree, args->regimes, &err);
         json_decref(tree);
     }
@@ -276,6 +279,11 @@ int cmd_validate(int argc, char **argv)
         return validate_steps(&args, &names);
     struct arena arena;
     arena_init(&arena);
+    if (names.n == 0 && datadir_check(&arena, "validate/cases", &err)) {
+        fprintf(stderr, "smsim: %s\n", err.text);
+        arena_release(&arena);
+        return EXIT_BAD_INPUT;
+    }
     if (names.n == 0)
         default_names(&names, &arena);
     struct results all = { .sources = json_array() };

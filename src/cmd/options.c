@@ -140,8 +140,33 @@ static int one_option(const struct usage *u, int argc, char **argv, int *i, void
     return unknown(u, name);
 }
 
+static const char *value_of(const struct option *o, const void *args)
+{
+    bool text = o->type == OPTION_STRING || o->type == OPTION_OUT;
+    return text ? *(const char *const *)((const char *)args + o->at) : NULL;
+}
+
+/* What else the command line names that is the file of an output: a word, or another
+ * option's value. NULL: nothing. What is read by other ways, file_out_open finds. */
+static const char *also_named(const struct usage *u, const struct option *out,
+                              const void *args, const struct option_list *words)
+{
+    const char *path = value_of(out, args);
+    for (int32_t i = 0; i < words->n; i++)
+        if (file_same(words->values[i], path))
+            return words->values[i];
+    for (const struct option *o = u->options; o->name; o++) {
+        const char *other = o == out ? NULL : value_of(o, args);
+        bool both = other && o->type == OPTION_OUT && strcmp(other, "-") != 0;
+        if (other && (file_same(other, path) || (both && strcmp(other, path) == 0)))
+            return o->name;
+    }
+    return NULL;
+}
+
 /* Before the work whose result they are to hold, not after it. */
-static int check_outputs(const struct usage *u, const void *args)
+static int check_outputs(const struct usage *u, const void *args,
+                         const struct option_list *words)
 {
     struct err err = { 0 };
     for (const struct option *o = u->options; o->name; o++) {
@@ -149,6 +174,14 @@ static int check_outputs(const struct usage *u, const void *args)
         if (!dir && o->type != OPTION_OUT)
             continue;
         const char *path = *(const char *const *)((const char *)args + o->at);
+        const char *twice = path && !dir ? also_named(u, o, args, words) : NULL;
+        if (twice) {
+            fprintf(stderr,
+                    "smsim %s: %s: %s: is the file of %s, too (give the output another "
+                    "name)\n",
+                    u->command, o->name, path, twice);
+            return OPTIONS_NO_OUT;
+        }
         if (path && (dir ? dir_out_check(path, &err) : file_out_check(path, &err))) {
             fprintf(stderr, "smsim %s: %s: %s\n", u->command, o->name, err.text);
             return OPTIONS_NO_OUT;
@@ -185,5 +218,5 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
                 "an argument", u->command, u->arguments);
         return OPTIONS_WRONG;
     }
-    return check_outputs(u, args);
+    return check_outputs(u, args, words);
 }

@@ -1,6 +1,7 @@
 #include "config/xml.h"
 
 #include "base/file.h"
+#include "base/xmalloc.h"
 #include "config/lenient.h"
 #include "config/place.h"
 
@@ -154,7 +155,7 @@ static struct xml_element *parse(struct xml_doc *doc, size_t len)
 {
     struct reading r = { .parser = XML_ParserCreate("UTF-8"), .doc = doc };
     if (!r.parser)
-        abort(); /* out of memory */
+        xmalloc_fail();
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetStartDoctypeDeclHandler(r.parser, on_doctype);
