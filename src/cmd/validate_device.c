@@ -1,9 +1,11 @@
 /* The GPUs at hand: smsim-measure runs, and what it wrote is compared. */
 #include "base/child.h"
+#include "base/ending.h"
 #include "cmd/cmd.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +52,9 @@ static bool find_in_path(char path[PATH_SIZE])
     return false;
 }
 
-/* $SMSIM_MEASURE, else beside this program, else where `make measure` puts it, else in
- * $PATH. */
-static int find_program(char path[PATH_SIZE], struct arena *arena, struct err *err)
+/* $SMSIM_MEASURE, else beside this program, where `make measure` puts it, else in $PATH.
+ * Not where the data are: a data folder of others is no code to be run. */
+static int find_program(char path[PATH_SIZE], struct err *err)
 {
     const char *named = getenv("SMSIM_MEASURE");
     if (named && *named) {
@@ -62,10 +64,7 @@ static int find_program(char path[PATH_SIZE], struct arena *arena, struct err *e
                    : err_set(err, "SMSIM_MEASURE: %s is no program that can be run",
                              named);
     }
-    if (find_beside(path))
-        return 0;
-    snprintf(path, PATH_SIZE, "%s/build/%s", datadir_root(arena), program_name);
-    if (is_program(path) || find_in_path(path))
+    if (find_beside(path) || find_in_path(path))
         return 0;
     return err_set(err,
                    "%s is not built: run `make measure` where nvcc is, and name it by "
@@ -87,8 +86,9 @@ static int open_target(char path[PATH_SIZE], const char *out, struct err *err)
                  dir && *dir ? dir : "/tmp");
     int fd = mkstemp(path);
     if (fd < 0)
-        return err_set(err, "%s: cannot be written", path);
+        return err_set(err, "%s: cannot be written: %s", path, strerror(errno));
     close(fd);
+    ending_add_file(path);
     return 0;
 }
 
@@ -130,7 +130,7 @@ static int show(const char *target, const struct device_request *q, struct err *
     const char *file = target;
     if (q->out) {
         if (rename(target, q->out)) {
-            err_set(err, "%s: cannot be written", q->out);
+            err_set(err, "%s: cannot be written: %s", q->out, strerror(errno));
             return EXIT_BAD_INPUT;
         }
         file = q->out;
@@ -147,12 +147,14 @@ int validate_device(const struct device_request *q)
     arena_init(&arena);
     const char *model = datadir_file(&arena, "models", q->model);
     if (access(model, R_OK))
-        err_set(&err, "--model: %s cannot be read (smsim list models)", model);
-    else if (find_program(program, &arena, &err) == 0 &&
+        err_set(&err, "--model: %s: cannot be read: %s (smsim list models)", model,
+                strerror(errno));
+    else if (find_program(program, &err) == 0 &&
              open_target(target, q->out, &err) == 0) {
         if (run_program(program, target, model, q, &err) == 0)
             status = show(target, q, &err);
         unlink(target);
+        ending_drop(target);
     }
     if (err.set)
         fprintf(stderr, "smsim validate: --device: %s\n", err.text);
