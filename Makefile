@@ -32,7 +32,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps device emulated plots regimes bench benches measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -49,7 +49,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps device $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden sweeps files device $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -62,6 +62,9 @@ readme: $(BUILD)/smsim          ## README.md against what the program prints
 
 sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared among processes
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
+
+files: $(BUILD)/smsim           ## files that are none, outputs over inputs, signals, memory
+	$(Q)sh tests/files.sh $(BUILD)/smsim
 
 device: $(BUILD)/smsim          ## validate --device without a device
 	$(Q)sh tests/device.sh $(BUILD)/smsim

@@ -1,0 +1,149 @@
+#!/bin/sh
+# What the program given as $1 does with files that are no files, outputs that are
+# inputs, signals, too little memory and data folders of others.
+set -u
+smsim=$(realpath "${1:-build/smsim}")
+cd "$(dirname "$0")/.." || exit 1
+data=$PWD
+SMSIM_DATA=$data
+export SMSIM_DATA OMP_NUM_THREADS=2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+passed=0
+failed=0
+
+# check NAME STATUS WANTED TEXT: how it ended and what it said
+check() {
+    if [ "$2" = "$3" ] && { cat said && echo; } | tr '\n' ' ' | grep -qF -- "$4"; then
+        passed=$((passed + 1))
+    else
+        echo "files: $1: ended with $2 where $3 should be, and \"$4\" be said:"
+        sed 's/^/    /' said | head -n 5
+        failed=$((failed + 1))
+    fi
+}
+
+# try WANTED TEXT ARGUMENT...
+try() {
+    wanted=$1
+    text=$2
+    shift 2
+    timeout 60 "$smsim" "$@" >said 2>&1 </dev/null
+    check "$*" $? "$wanted" "$text"
+}
+
+cp "$data/scenarios/bert-large-squad-2xp3.16xlarge.json" s.json
+cp "$data/models/gpt2.json" model.json
+cp "$data/topologies/instances/p3.16xlarge.json" instance.json
+mkfifo pipe.json
+ln -s loop.json loop.json
+mkdir directory.json
+
+# neither waits, nor is called missing
+for command in simulate "check" "plan" "ranks" "partition" "sweep --out $dir/o" "topology" \
+    "validate --measured" "calibrate --out $dir/c"; do
+    # shellcheck disable=SC2086
+    {
+        try 3 "pipe.json: is a pipe" $command ./pipe.json
+        try 3 "loop.json: cannot be read: Too many levels of symbolic links" $command ./loop.json
+        try 3 "s.json/x.json: cannot be read: Not a directory" $command ./s.json/x.json
+        try 3 "directory.json: is a directory" $command ./directory.json
+    }
+done
+for key in /model /cluster/instance; do
+    try 3 "pipe.json: is a pipe" simulate ./s.json --set "$key=\"./pipe.json\""
+    try 3 "loop.json: cannot be read: Too many levels" simulate ./s.json \
+        --set "$key=\"./loop.json\""
+    try 3 "is a device" simulate ./s.json --set "$key=\"/dev/zero\""
+done
+cat s.json | "$smsim" simulate /dev/stdin >said 2>&1
+check "a pipe that was given" $? 0 "step time"
+"$smsim" simulate /dev/fd/9 >said 2>&1 9<s.json
+check "a descriptor that was given" $? 0 "step time"
+if [ "$(id -u)" != 0 ]; then
+    cp s.json secret.json
+    chmod 000 secret.json
+    try 3 "secret.json: cannot be read: Permission denied" simulate ./secret.json
+fi
+SMSIM_DATA=$dir try 3 "models: cannot be read: No such file or directory" list models
+SMSIM_DATA=$dir try 3 "validate/cases: cannot be read: No such file" validate
+
+# an output over an input, by any name
+ln s.json hard.json
+ln -s s.json soft.json
+cp s.json kept.json
+for out in s.json ./s.json hard.json soft.json "$dir/s.json"; do
+    try 3 "is the file of ./s.json, too" simulate ./s.json --json "$out"
+done
+try 3 "is the file of --html, too" simulate ./s.json --json x --html x
+try 3 "model.json: is an input of this command, too" simulate ./s.json \
+    --set '/model="./model.json"' --json model.json
+try 3 "is the file of --instance, too" plan --model gpt2 --instance \
+    ./instance.json --global-batch 64 --sequence-length 1024 --count 1 --json instance.json
+cmp s.json kept.json || failed=$((failed + 1))
+cmp model.json "$data/models/gpt2.json" || failed=$((failed + 1))
+cmp instance.json "$data/topologies/instances/p3.16xlarge.json" || failed=$((failed + 1))
+
+# A signal leaves nothing. The shell's own processes in the background ignore INT, which
+# a child inherits: timeout sends it.
+printf '#!/bin/sh\necho $$ >%s/child\nexec sleep 30\n' "$dir" >measure
+chmod +x measure
+for signal in INT TERM HUP; do
+    SMSIM_MEASURE=$dir/measure timeout -s $signal 0.5 "$smsim" validate --device \
+        --out measured.json >said 2>&1
+    check "SIG$signal" $? 124 ""
+    left=$(ls -d measured.json* 2>/dev/null)
+    [ -z "$left" ] || { echo "files: SIG$signal left $left"; failed=$((failed + 1)); }
+    sleep 0.1
+    if [ -d "/proc/$(cat child)" ] && ! grep -q ') Z ' "/proc/$(cat child)/stat"; then
+        echo "files: SIG$signal left the program that was run"
+        failed=$((failed + 1))
+    fi
+done
+for out in "--trace out.json" "--chakra out.dir"; do
+    # shellcheck disable=SC2086
+    "$smsim" simulate gpt-neox-20b-12xp4d.24xlarge --unfold $out >said 2>&1 &
+    until ls -d out.*.tmp >/dev/null 2>&1 || ! kill -0 $! 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -TERM $!
+    wait $! 2>/dev/null
+    check "SIGTERM within $out" $? 143 ""
+    left=$(ls -d out.* 2>/dev/null)
+    [ -z "$left" ] || { echo "files: SIGTERM left $left"; failed=$((failed + 1)); }
+    rm -rf out.*
+done
+
+# a shortage of memory
+{
+    printf '{ "comment": "'
+    head -c 40000000 /dev/zero | tr '\0' x
+    printf '" }'
+} >large.json
+(
+    ulimit -v 60000
+    OMP_NUM_THREADS=1 "$smsim" simulate ./large.json --json result.json >said 2>&1
+    echo $? >status
+)
+check "out of memory" "$(cat status)" 4 "smsim: out of memory"
+
+# a limit on the size of files is an error of writing
+(
+    ulimit -f 1
+    "$smsim" simulate ./s.json --json result.json >said 2>&1
+    echo $? >status
+)
+check "a limit on files" "$(cat status)" 3 "result.json: cannot be written: File too large"
+[ -z "$(ls result.json* 2>/dev/null)" ] || failed=$((failed + 1))
+
+# a data folder is data: its programs are not run
+mkdir -p folder/build
+cp -r "$data/models" "$data/topologies" folder/
+printf '#!/bin/sh\ntouch %s/ran\n' "$dir" >folder/build/smsim-measure
+chmod +x folder/build/smsim-measure
+PATH=/nowhere SMSIM_DATA=$dir/folder "$smsim" validate --device --model gpt2 >said 2>&1
+check "a program in a data folder" "$?$([ -e ran ] && echo ", it ran")" 3 "is not built"
+
+echo "files: $passed passed, $failed failed"
+[ "$failed" = 0 ]
