@@ -2,6 +2,7 @@
  * data (the batches side by side): the one that is left out is computed, and a
  * disagreement is an error. */
 #include "base/strbuf.h"
+#include "parallel/libraries.h"
 #include "parallel/reading.h"
 
 #include <inttypes.h>
@@ -75,13 +76,22 @@ static int disagreement(struct cfg at, const struct batch *x, int64_t known)
     return -1;
 }
 
+/* Whether accumulation steps are the microbatches of the pipeline's one fill. */
+static bool fills_once(const struct scenario *s)
+{
+    return s->parallel.pipeline > 1 && library_fills_once(s->parallel.library);
+}
+
 /* The factor that global_batch_size leaves open: the micro-batch when that is not
  * given, else what repeats it; NULL when everything is given. */
-static int64_t *open_factor(const struct training_words *w, bool pipelined,
+static int64_t *open_factor(const struct training_words *w, const struct scenario *s,
                             struct batch *x)
 {
+    bool pipelined = s->parallel.pipeline > 1;
     if (!w->has_micro)
         return &x->micro;
+    if (fills_once(s) && w->has_accumulation)
+        return NULL;
     if (!w->has_microbatches && (pipelined || w->has_accumulation))
         return pipelined ? &x->microbatches : NULL;
     if (!w->has_accumulation)
@@ -101,6 +111,28 @@ static bool batch_was_read(const struct reading *r)
            w->has_global == cfg_present(cfg_get(r->training, "global_batch_size"));
 }
 
+/* Accumulation steps become microbatches, which is said. */
+static void join_steps(struct reading *r, struct batch *x)
+{
+    const struct training_words *w = &r->words;
+    struct strbuf b;
+    if (!fills_once(r->s) || x->accumulation == 1)
+        return;
+    strbuf_init(&b);
+    strbuf_printf(&b, "%" PRId64 " accumulation steps", x->accumulation);
+    if (x->microbatches > 1)
+        strbuf_printf(&b, " of %" PRId64 " microbatches", x->microbatches);
+    x->microbatches *= x->accumulation;
+    x->accumulation = 1;
+    strbuf_printf(&b, " are the pipeline's %" PRId64 " microbatches (%s)",
+                  x->microbatches, library_title(r->s->parallel.library));
+    reading_say(r,
+                cfg_get(r->training, w->has_accumulation ? "gradient_accumulation_steps"
+                                                         : "microbatches"),
+                arena_strdup(&r->loader->arena, strbuf_get(&b)));
+    strbuf_release(&b);
+}
+
 /* Fills the missing number in, or says how the four disagree. */
 int training_batch(struct reading *r)
 {
@@ -117,8 +149,7 @@ int training_batch(struct reading *r)
         return cfg_error(
             cfg_get(r->training, "micro_batch_size"),
             "missing (give \"micro_batch_size\" or \"global_batch_size\")");
-    int64_t *open =
-        w->has_global ? open_factor(w, r->s->parallel.pipeline > 1, &x) : NULL;
+    int64_t *open = w->has_global ? open_factor(w, r->s, &x) : NULL;
     int64_t known = product(x.micro, x.microbatches, x.accumulation, x.data);
     if (known < 0)
         return cfg_error(cfg_get(r->training, "micro_batch_size"),
@@ -132,6 +163,7 @@ int training_batch(struct reading *r)
         return disagreement(at, &x, known);
     else
         x.global = known;
+    join_steps(r, &x);
     t->micro_batch_size = x.micro;
     t->microbatches = x.microbatches;
     t->accumulation = x.accumulation;

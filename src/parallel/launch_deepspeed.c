@@ -106,17 +106,13 @@ void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
 
 /* --- batches and precision -------------------------------------------------------- */
 
-/* Of a pipeline, what is accumulated are its microbatches (PipelineEngine). */
 static void take_batches(const struct deepspeed *c)
 {
     static const char micro[] = "train_micro_batch_size_per_gpu",
                       steps[] = "gradient_accumulation_steps";
-    bool pipelined = launch_has(c->t, "/parallelism/pipeline");
     take_whole(c, c->root, "", "train_batch_size", 1, "/training/global_batch_size");
     take_whole(c, c->root, "", micro, 1, "/training/micro_batch_size");
-    take_whole(c, c->root, "", steps, 1,
-               pipelined ? "/training/microbatches"
-                         : "/training/gradient_accumulation_steps");
+    take_whole(c, c->root, "", steps, 1, "/training/gradient_accumulation_steps");
     deepspeed_auto(c, python_get(c->root, micro),
                    (struct launch_auto) { .pointer = "/training/micro_batch_size",
                                           .argument = "per_device_train_batch_size" });

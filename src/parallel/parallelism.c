@@ -1,6 +1,7 @@
 /* The "parallelism" section: what the script itself does, in smsim's own words. */
 #include "base/units.h"
 #include "parallel/layout.h"
+#include "parallel/libraries.h"
 #include "parallel/reading.h"
 #include "parallel/versions.h"
 
@@ -9,12 +10,6 @@
 #include <string.h>
 
 /* clang-format off */
-const struct name_value library_names[] = {
-    { "ddp", LIBRARY_DDP }, { "fsdp", LIBRARY_FSDP }, { "deepspeed", LIBRARY_DEEPSPEED },
-    { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP },
-    { "horovod", LIBRARY_HOROVOD }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
-    { NULL, 0 },
-};
 const struct name_value backend_names[] = {
     { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
 };
@@ -90,6 +85,7 @@ struct words {
     struct cfg sharding, partition, script;
     const char *placement;
     int64_t servers;
+    int library; /* of library_words */
     bool has_library, has_backend, has_overlap, has_param_gather, has_active,
         has_horizon, has_servers, has_asynchronous, has_fusion, has_forward,
         has_context_comm, has_imbalance, has_outputs, has_replicas, has_overlap_tensor,
@@ -122,7 +118,7 @@ static const struct cfg_field parallelism_fields[] = {
     { HAS("broadcast_outputs", CFG_T_ENUM, p.broadcast_outputs, has_outputs),
       .names = outputs_names },
     CFG_CHILD("sharding", W, sharding),
-    { HAS("library", CFG_T_ENUM, p.library, has_library), .names = library_names },
+    { HAS("library", CFG_T_ENUM, library, has_library), .names = library_words },
     { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
     CFG_BYTES("bucket_size", W, p.bucket_B, 1, BUCKET_MAX),
     { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
@@ -150,6 +146,35 @@ static const struct cfg_field parallelism_fields[] = {
 /* clang-format on */
 
 /* --- rules ------------------------------------------------------------------- */
+
+/* The library by its word; "smddp" names the backend, too. */
+static int name_library(struct reading *r, struct words *w)
+{
+    struct cfg at = cfg_get(r->parallelism, "library");
+    const char *word = json_string_value(at.json);
+    bool smddp = w->library == LIBRARY_WORD_SMDDP, second;
+    if (!w->has_library)
+        return 0;
+    second = strcmp(word, "smp-v2") == 0;
+    if (second && w->p.pipeline > 1)
+        return cfg_error(cfg_get(r->parallelism, "pipeline"),
+                         "SMP v2 has no pipelines (write 1, or library \"smp-v1\")");
+    if (second)
+        reading_say(r, at,
+                    "SMP v2 trains with FSDP, which is simulated (its dictionary "
+                    "goes into /distribution)");
+    w->p.library = smddp ? LIBRARY_DDP : (enum library)w->library;
+    if (smddp && w->has_backend && w->p.backend != BACKEND_SMDDP)
+        return cfg_error(
+            cfg_get(r->parallelism, "backend"),
+            "library \"smddp\" is ddp over SMDDP (leave this out, or write "
+            "library \"ddp\")");
+    if (smddp && !r->has_backend) {
+        w->p.backend = BACKEND_SMDDP;
+        w->has_backend = true;
+    }
+    return 0;
+}
 
 /* What only one library does, or not with another. */
 static int check_choices(const struct reading *r, const struct words *w)
@@ -277,11 +302,11 @@ static void infer_library(struct reading *r, const struct words *w)
 int parallelism_read(struct reading *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct words w = { .p = *p, .aligned = true };
+    struct words w = { .p = *p, .library = (int)p->library, .aligned = true };
     w.p.bucket_B = -1;
     w.p.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
-    if (check_choices(r, &w) | check_set_twice(r, &w) |
+    if (name_library(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
         read_placement(r, w.placement, w.p.placement))
         rc = -1;
     r->has_library |= w.has_library;

@@ -67,13 +67,16 @@ struct reading {
     bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
 };
 
-/* Notes a parameter that is accepted without effect: "/pointer: why". */
+/* Notes a parameter that is accepted without effect: "/pointer: without effect: why". */
 void reading_note(struct reading *r, struct cfg c, const char *why);
 
 /* Notes a default that was taken for what the file leaves open (parallel/assumed.h). The
  * texts are kept, not copied. */
 void reading_assume(struct reading *r, const char *pointer, const char *value,
                     const char *why);
+
+/* Notes how a parameter is taken: "/pointer: what". */
+void reading_say(struct reading *r, struct cfg c, const char *what);
 
 /* Reports what a job would run with, but hardly as meant: a warning, and an error when
  * checking. The result is what reading should go on with: 0 or -1. */

@@ -30,7 +30,7 @@ static const struct cfg_field scenario_fields[] = {
 };
 /* clang-format on */
 
-void reading_note(struct reading *r, struct cfg c, const char *why)
+void reading_say(struct reading *r, struct cfg c, const char *what)
 {
     struct arena *arena = &r->loader->arena;
     struct scenario *s = r->s;
@@ -41,7 +41,12 @@ void reading_note(struct reading *r, struct cfg c, const char *why)
             memcpy(more, s->notes, (size_t)n * sizeof(*more));
         s->notes = more;
     }
-    s->notes[s->n_notes++] = arena_printf(arena, "%s: without effect: %s", c.path, why);
+    s->notes[s->n_notes++] = arena_printf(arena, "%s: %s", c.path, what);
+}
+
+void reading_note(struct reading *r, struct cfg c, const char *why)
+{
+    reading_say(r, c, arena_printf(&r->loader->arena, "without effect: %s", why));
 }
 
 bool reading_is_tensorflow(const struct reading *r)

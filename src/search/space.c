@@ -1,5 +1,7 @@
 #include "search/space.h"
 
+#include "parallel/libraries.h"
+
 /* clang-format off */
 const struct name_value space_field_names[] = {
     { "instance", SPACE_INSTANCE }, { "count", SPACE_COUNT },
@@ -125,6 +127,8 @@ static bool microbatches_rule(const struct space *s, struct space_point *p)
     (void)s;
     int64_t n = p->v[SPACE_MICROBATCHES];
     bool pipelined = p->v[SPACE_PIPELINE] > 1;
+    if (pipelined && n && n != p->pieces && library_fills_once(stack_of(p)->library))
+        return false;
     p->microbatches = n ? n : pipelined ? p->pieces : 1;
     p->accumulation = p->pieces / p->microbatches;
     return p->accumulation > 0 && p->pieces % p->microbatches == 0;

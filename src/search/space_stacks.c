@@ -57,11 +57,12 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
 };
 const struct name_value space_stack_names[] = {
     { "ddp", 0 }, { "horovod", 1 }, { "fsdp", 2 }, { "deepspeed", 3 }, { "megatron", 4 },
-    { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { NULL, 0 },
+    { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { "smp", 5 }, { NULL, 0 },
 };
 const struct name_value space_for_names[] = {
     { "smp-v1", 1 << 5 }, { "smp-v2", 1 << 6 }, { "megatron", 1 << 4 },
-    { "deepspeed", 1 << 3 }, { "fsdp", 1 << 2 }, { NULL, 0 },
+    { "deepspeed", 1 << 3 }, { "fsdp", 1 << 2 }, { "ddp", 1 << 0 },
+    { "horovod", 1 << 1 }, { "smddp", 1 << 7 }, { "smp", 1 << 5 }, { NULL, 0 },
 };
 /* clang-format on */
 

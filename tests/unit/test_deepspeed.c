@@ -78,7 +78,7 @@ static void test_keys(void)
         { "{ " SIZE ", 'gradient_accumulation_steps': 4 }",
           "/training/gradient_accumulation_steps", "4" },
         { "{ " SIZE ", 'gradient_accumulation_steps': 4, 'pipeline': {'stages': 2} }",
-          "/training/microbatches", "4" },
+          "/training/gradient_accumulation_steps", "4" },
         { "{ " SIZE ", 'pipeline': {'stages': 2} }", "/parallelism/pipeline", "2" },
         { "{ " SIZE ", 'tensor_parallel': {'autotp_size': 4} }", "/parallelism/tensor",
           "4" },

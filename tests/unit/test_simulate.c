@@ -69,7 +69,8 @@ static const char *const mixed[] = {
     "/cluster/count=4 tensor=8",
     "/cluster/count=4 tensor=4 pipeline=4",
     "/cluster/count=4 sharding={" FULL ",\"degree\":8}",
-    "pipeline=2 /training/gradient_accumulation_steps=6 /training/microbatches=2",
+    "pipeline=2 library=\"ddp\" /training/gradient_accumulation_steps=6 "
+    "/training/microbatches=2",
     "context=2 /training/attention=\"flash\"",
     "context=4 tensor=2 /training/attention=\"flash\"",
     "context=2 pipeline=2 context_comm=\"all-gather\" /training/attention=\"flash\"",
