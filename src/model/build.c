@@ -80,10 +80,10 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
 static double set_window(const struct build *b, struct op *op)
 {
     double s = (double)b->s->sequence, w = (double)b->m->window;
-    if (b->m->windowed_layers == 0 || w >= s)
+    if (b->m->windowed_share == 0 || w >= s)
         return 1;
     op->window = b->m->window;
-    op->windowed = (double)b->m->windowed_layers / (double)b->m->layers;
+    op->windowed = b->m->windowed_share;
     return 1 - op->windowed * (1 - w * (2 * s - w) / (s * s));
 }
 

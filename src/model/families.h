@@ -34,6 +34,7 @@ struct family_raw {
     int64_t full_every; /* of so many layers one sees all keys; 0: none does */
     bool windows;       /* Qwen: layers behind the first `full_first` have windows */
     int64_t full_first;
+    int64_t windowed;     /* layers with a window */
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
     int64_t listed_dense; /* 1: layers without experts are listed */
     struct family_layers listed;

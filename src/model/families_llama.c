@@ -24,11 +24,11 @@ static void llama_finish(struct family_raw *raw)
 /* Sliding windows: of the layers that are listed, or of all but every so-manyth. */
 static void set_windows(struct family_raw *raw)
 {
-    struct model *m = &raw->m;
+    const struct model *m = &raw->m;
     int64_t full = raw->full_every ? m->layers / raw->full_every : 0;
-    m->windowed_layers = raw->listed.n ? raw->listed.sliding : m->layers - full;
+    raw->windowed = raw->listed.n ? raw->listed.sliding : m->layers - full;
     if (!m->window)
-        m->windowed_layers = 0;
+        raw->windowed = 0;
 }
 
 /* Mistral, Mixtral, StarCoder2, Phi-3: of all layers. */
@@ -110,8 +110,8 @@ static void qwen2_finish(struct family_raw *raw)
     if (!raw->windows)
         raw->m.window = 0;
     set_windows(raw);
-    if (!raw->listed.n && raw->m.windowed_layers > 0)
-        raw->m.windowed_layers =
+    if (!raw->listed.n && raw->windowed > 0)
+        raw->windowed =
             raw->m.layers > raw->full_first ? raw->m.layers - raw->full_first : 0;
 }
 

@@ -264,6 +264,7 @@ static int read_model(struct model *m, struct cfg root)
         family->finish(&raw);
     if (check_heads(&raw.m, root) < 0 || check_design(&raw, root) < 0)
         return -1;
+    raw.m.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);
     if (!model_parameters(&raw.m))
         return cfg_error(root,

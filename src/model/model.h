@@ -58,19 +58,20 @@ struct model {
     int64_t latent_kv, latent_rope, latent_q;
     int64_t q_norm, k_norm; /* weights of the norms of queries and keys, the head_dim or
                                all columns; 0: none */
-    int64_t window, windowed_layers; /* keys that a token of so many layers sees */
-    int64_t relative_buckets;        /* T5: learned relative positions */
-    bool rms_norm;                   /* else LayerNorm with weights and bias, */
-    bool bare_norm;                  /* without bias (MPT, Cohere), or */
-    bool fixed_norm;                 /* without either (OLMo) */
-    bool post_norm;                  /* norm behind the residual sum (BERT) */
-    bool result_norm;                /* norm of a sublayer's result, before the
+    int64_t window;         /* keys that a token sees ... */
+    double windowed_share;  /* ... in this share of the layers */
+    int64_t relative_buckets; /* T5: learned relative positions */
+    bool rms_norm;            /* else LayerNorm with weights and bias, */
+    bool bare_norm;           /* without bias (MPT, Cohere), or */
+    bool fixed_norm;          /* without either (OLMo) */
+    bool post_norm;           /* norm behind the residual sum (BERT) */
+    bool result_norm;         /* norm of a sublayer's result, before the
                                              residual sum (Gemma 2) */
-    bool no_input_norm;              /* and none of its input (OLMo 2) */
-    bool gated_mlp;                  /* SwiGLU, gated GELU: three matrices */
-    bool tied_embeddings;            /* the head's matrix is the embedding's */
-    bool parallel_residual;          /* attention and MLP read the same input */
-    bool one_norm;                   /* one norm a layer (GPT-J, falcon-7b) */
+    bool no_input_norm;       /* and none of its input (OLMo 2) */
+    bool gated_mlp;           /* SwiGLU, gated GELU: three matrices */
+    bool tied_embeddings;     /* the head's matrix is the embedding's */
+    bool parallel_residual;   /* attention and MLP read the same input */
+    bool one_norm;            /* one norm a layer (GPT-J, falcon-7b) */
     bool qkv_bias, out_bias, mlp_bias, head_bias;
     bool embedding_norm, final_norm, pooler;
     bool score_cap, logit_cap; /* scores, logits through a scaled tanh (Gemma 2) */

@@ -27,10 +27,10 @@ int64_t model_parameters(const struct model *m)
 static double keys_seen(const struct model *m, double s, bool half)
 {
     double all = half ? s / 2 : s, w = (double)m->window;
-    double windowed = (double)m->windowed_layers / (double)m->layers;
-    if (m->windowed_layers == 0 || w >= s)
+    if (m->windowed_share == 0 || w >= s)
         return all;
-    return (1 - windowed) * all + windowed * (half ? w - w * w / (2 * s) : w);
+    double seen = half ? w - w * w / (2 * s) : w;
+    return (1 - m->windowed_share) * all + m->windowed_share * seen;
 }
 
 /* A token's products of latent attention. */
