@@ -1,5 +1,7 @@
 #include "campaign/campaign.h"
 
+#include "simulate/judge.h"
+
 int campaign_read(struct campaign *c, const struct scenario *s)
 {
     const struct scenario_sections *at = &s->sections;
@@ -49,4 +51,20 @@ int campaign_draw(struct campaign_result *r, const struct campaign *c,
         of.interval_s = (double)k->every * of.time_s;
     }
     return uncertainty_run(&r->uncertainty, &c->uncertainty, s, &of, how, err);
+}
+
+int campaign_simulate(struct simulate_result *step, struct campaign_result *beyond,
+                      struct cfg_loader *loader, const struct campaign *c,
+                      const struct scenario *s, const struct campaign_how *how,
+                      struct err *err)
+{
+    struct arena *arena = &loader->arena;
+    if (simulate(step, arena, s, how->step, err))
+        return -1;
+    campaign_run(beyond, arena, c, s, step);
+    if (how->draws && campaign_draw(beyond, c, s, step, how->draws, err))
+        return -1;
+    if (judge(step, arena, how->trust, &loader->diags, s, err))
+        return -1;
+    return campaign_check(beyond, step, err);
 }

@@ -36,6 +36,26 @@ int campaign_draw(struct campaign_result *r, const struct campaign *c,
                   const struct scenario *s, const struct simulate_result *step,
                   const struct uncertainty_draws *how, struct err *err);
 
+/* Each number of it is finite and not below 0; -1 with err set, a fault of the
+ * program, where one is not. */
+int campaign_check(const struct campaign_result *r, const struct simulate_result *step,
+                   struct err *err);
+
+/* How a step and all that lies beyond it are simulated. */
+struct campaign_how {
+    const struct simulate_options *step;
+    const struct uncertainty_draws *draws; /* NULL: uncertainty is left out */
+    const struct trust_table *trust;       /* by which the result is judged */
+};
+
+/* All of it, for a scenario that was read by the loader (its sections into `c`):
+ * simulate, campaign_run, campaign_draw, judge. Both results are final: whoever
+ * writes them computes nothing of his own. */
+int campaign_simulate(struct simulate_result *step, struct campaign_result *beyond,
+                      struct cfg_loader *loader, const struct campaign *c,
+                      const struct scenario *s, const struct campaign_how *how,
+                      struct err *err);
+
 /* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the
  * scenario has none. */
 void campaign_json(json_t *result, const struct campaign_result *r);

@@ -113,20 +113,6 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader,
     return rc ? rc : campaign_read(&args->campaign, s);
 }
 
-/* What reading the scenario warned of comes before what simulating it did. */
-static void add_warnings(struct simulate_result *r, struct cfg_loader *loader)
-{
-    const struct diags *d = &loader->diags;
-    int32_t n = (int32_t)d->n_warnings;
-    const char **all = ARENA_ARRAY(&loader->arena, n + r->n_warnings + 1, const char *);
-    for (int32_t i = 0; i < n; i++)
-        all[i] = d->warnings[i];
-    for (int32_t i = 0; i < r->n_warnings; i++)
-        all[n + i] = r->warnings[i];
-    r->warnings = all;
-    r->n_warnings += n;
-}
-
 static int write_json(const struct scenario *s, const struct simulate_result *r,
                       const struct arguments *args, double wall_s, struct err *err)
 {
@@ -173,25 +159,30 @@ static int draw(const struct step_figures *f, const struct scenario *s,
                : 0;
 }
 
-static int draw_uncertainty(const struct scenario *s, const struct simulate_result *r,
-                            struct arguments *args, struct err *err)
+static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
+                        const struct scenario *s, const struct observer *observer,
+                        struct arguments *args, struct err *err)
 {
+    const enum fidelity network = (enum fidelity)args->network;
     struct cmd_progress progress = cmd_progress_of("draws", 0.5);
-    const struct uncertainty_draws how = {
-        .network = (enum fidelity)args->network,
+    const struct simulate_options step = { .network = network,
+                                           .unfold = args->unfold,
+                                           .observer = observer };
+    const struct uncertainty_draws draws = {
+        .network = network,
         .unfold = args->unfold,
         .progress = isatty(STDERR_FILENO) ? cmd_progress_show : NULL,
         .arg = &progress,
     };
-    return campaign_draw(&args->beyond, &args->campaign, s, r, &how, err);
+    const struct campaign_how how = { &step, &draws, trust_table_get(loader) };
+    return campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
 }
 
 /* Simulates, with those who watch. */
 static int run(struct simulate_result *r, struct cfg_loader *loader,
                const struct scenario *s, struct arguments *args, struct err *err)
 {
-    struct simulate_options how = { .network = (enum fidelity)args->network,
-                                    .unfold = args->unfold };
+    const struct observer *observer = NULL;
     struct trace *trace = NULL;
     struct step_figures *figures = NULL;
     for (int i = 0; i < STEP_FIGURES; i++)
@@ -203,17 +194,13 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         trace = trace_new(args->trace, args->trace_ranks, err);
         if (!trace)
             return -1;
-        how.observer = trace_observer(trace);
+        observer = trace_observer(trace);
     }
     if (plots_any(args)) {
-        figures = step_figures_new(how.observer);
-        how.observer = step_figures_observer(figures);
+        figures = step_figures_new(observer);
+        observer = step_figures_observer(figures);
     }
-    int rc = simulate(r, &loader->arena, s, &how, err);
-    if (rc == 0) {
-        campaign_run(&args->beyond, &loader->arena, &args->campaign, s, r);
-        rc = draw_uncertainty(s, r, args, err);
-    }
+    int rc = simulate_all(r, loader, s, observer, args, err);
     if (trace && rc)
         trace_abandon(trace);
     else if (trace)
@@ -257,8 +244,6 @@ int cmd_simulate(int argc, char **argv)
         return cmd_fail(&loader, NULL);
     if (run(&r, &loader, &s, &args, &err) || export_chakra(&loader, &s, &args, &err))
         return cmd_fail(&loader, &err);
-    trust_judge(&r, trust_table_get(&loader), &loader.diags, &s);
-    add_warnings(&r, &loader);
     if (print(&s, &r, &args, clock_s() - start_s, &err))
         return cmd_fail(&loader, &err);
     cfg_loader_release(&loader);

@@ -9,8 +9,8 @@ static int32_t fullest(const struct step_figures *f, const struct simulate_resul
 {
     int32_t best = 0;
     for (int32_t i = 1; i < f->n_lanes; i++)
-        if (r->memory.stages[f->lanes[i].stage].peak_B >
-            r->memory.stages[f->lanes[best].stage].peak_B)
+        if (f->lanes[i].stage == r->memory.fullest &&
+            f->lanes[best].stage != r->memory.fullest)
             best = i;
     return best;
 }

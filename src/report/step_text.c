@@ -73,9 +73,7 @@ static void range_text(char *buf, size_t size, const double range_s[2], double t
 static void print_speed(FILE *out, const struct simulate_result *r)
 {
     char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX], range[2 * UNITS_TEXT_MAX + 1];
-    double range_s[2];
-    trust_range(&r->trust, r->step_time_s, range_s);
-    range_text(range, sizeof(range), range_s, r->step_time_s);
+    range_text(range, sizeof(range), r->range_s, r->step_time_s);
     fprintf(out, "  step time   %s (%s, %s)\n", units_time_text(time, r->step_time_s),
             range, names_of(trust_grade_names, (int)r->trust.grade));
     fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s\n", r->samples_per_s,
@@ -171,14 +169,12 @@ static void print_stage(FILE *out, const struct stage_memory *m, int64_t capacit
 static void print_near_limit(FILE *out, const struct memory_result *m)
 {
     char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], text[200];
-    int64_t range_B[2];
-    if (!trust_memory_is_near(m->peak_B, m->capacity_B))
+    if (!m->near_limit)
         return;
-    trust_memory_range(m->peak_B, range_B);
     snprintf(text, sizeof(text),
              "near the limit: %s to %s are within the error, so it %s",
-             units_bytes_text(low, (double)range_B[0]),
-             units_bytes_text(high, (double)range_B[1]),
+             units_bytes_text(low, (double)m->range_B[0]),
+             units_bytes_text(high, (double)m->range_B[1]),
              m->fits ? "may not fit, or run slower than predicted" : "may fit");
     report_wrap(out, "  ", "  ", text, WIDTH);
 }
@@ -186,7 +182,6 @@ static void print_near_limit(FILE *out, const struct memory_result *m)
 static void print_memory(FILE *out, const struct memory_result *m)
 {
     char peak[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], rest[UNITS_TEXT_MAX];
-    const struct stage_memory *fullest = NULL;
     int64_t left_B = m->capacity_B - m->peak_B;
     fprintf(out, "\nMemory%s: %s of %s, ",
             m->n_stages > 1 ? " of the fullest stage" : "",
@@ -195,11 +190,7 @@ static void print_memory(FILE *out, const struct memory_result *m)
     units_bytes_text(rest, (double)(left_B < 0 ? -left_B : left_B));
     fprintf(out, m->fits ? "%s left\n" : "DOES NOT FIT: %s too much\n", rest);
     print_near_limit(out, m);
-    for (int32_t i = 0; i < m->n_stages; i++)
-        if (!fullest || m->stages[i].peak_B > fullest->peak_B)
-            fullest = &m->stages[i];
-    if (fullest)
-        print_stage(out, fullest, m->capacity_B);
+    print_stage(out, &m->stages[m->fullest], m->capacity_B);
     for (int32_t i = 0; m->n_stages > 1 && i < m->n_stages; i++) {
         char name[32];
         snprintf(name, sizeof(name), "stage %d in all", (int)i);
@@ -209,14 +200,12 @@ static void print_memory(FILE *out, const struct memory_result *m)
 
 /* Cost and use */
 
-static void print_cost(FILE *out, const struct cost_result *c,
-                       const struct simulate_result *r)
+static void print_cost(FILE *out, const struct cost_result *c)
 {
     if (c->has_price) {
-        double per_million = c->usd_per_hour / UNITS_HOUR_S / r->samples_per_s * 1e6;
         fprintf(out, "\nCost (prices of %s)\n", c->price_date);
         fprintf(out, "  %.2f USD/h, %.3g USD per step, %.4g USD per million samples\n",
-                c->usd_per_hour, c->usd_per_step, per_million);
+                c->usd_per_hour, c->usd_per_step, c->usd_per_million_samples);
     } else {
         fprintf(out, "\nCost: no price is known\n");
     }
@@ -247,7 +236,7 @@ void report_step_text(FILE *out, const struct scenario *s,
     print_speed(out, r);
     print_parts(out, r);
     print_memory(out, &r->memory);
-    print_cost(out, &r->cost, r);
+    print_cost(out, &r->cost);
     if (beyond)
         report_campaign_text(out, beyond);
     print_use(out, r);

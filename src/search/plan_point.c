@@ -197,14 +197,11 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 
 /* --- simulation ------------------------------------------------------------------- */
 
-static void take(struct plan_result *r, struct simulate_result *s,
-                 const struct plan_job *job, const struct diags *diags,
-                 const struct scenario *scenario)
+static void take(struct plan_result *r, const struct simulate_result *s)
 {
-    trust_judge(s, job->trust, diags, scenario);
-    trust_range(&s->trust, s->step_time_s, r->range_s);
+    memcpy(r->range_s, s->range_s, sizeof(r->range_s));
     r->tie_error = s->trust.tie;
-    r->known = isfinite(s->step_time_s) && s->step_time_s > 0;
+    r->known = s->step_time_s > 0;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;
     r->samples_per_s = s->samples_per_s;
@@ -213,56 +210,59 @@ static void take(struct plan_result *r, struct simulate_result *s,
     r->hfu = s->hfu;
     r->peak_B = s->memory.peak_B;
     r->capacity_B = s->memory.capacity_B;
-    r->near_limit = trust_memory_is_near(r->peak_B, r->capacity_B);
+    r->near_limit = s->memory.near_limit;
     r->util_nic = s->util_nic;
     memcpy(r->parts_s, s->parts_s, sizeof(r->parts_s));
 }
 
 /* The step with its input, and the job around it. */
-static int go_on(struct plan_result *r, struct arena *arena, const struct scenario *s,
-                 struct simulate_result *step)
+static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
+                        const struct scenario *s, const struct plan_job *job,
+                        struct err *err)
 {
+    const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
+    const struct campaign_how how = { .step = &step, .trust = job->trust };
     struct campaign c;
     struct campaign_result beyond;
+    struct simulate_result out;
     if (campaign_read(&c, s))
         return -1;
-    campaign_run(&beyond, arena, &c, s, step);
+    if (campaign_simulate(&out, &beyond, loader, &c, s, &how, err))
+        return -1;
     if (beyond.job.given) {
         r->job_s = beyond.job.hours * UNITS_HOUR_S;
         r->billed_s = beyond.job.billed_hours * UNITS_HOUR_S;
     }
+    take(r, &out);
     return 0;
 }
 
-static void say_why(struct plan_result *r, const struct diags *d)
+static void say_why(struct plan_result *r, const struct diags *d, const struct err *err)
 {
-    snprintf(r->why, sizeof(r->why), "%s",
-             d->n_errors ? d->errors[0] : "it cannot be read");
+    if (err->set)
+        snprintf(r->why, sizeof(r->why), "%.190s", err->text);
+    else
+        snprintf(r->why, sizeof(r->why), "%s",
+                 d->n_errors ? d->errors[0] : "it cannot be read");
 }
 
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r)
 {
-    const struct simulate_options how = { .network = FIDELITY_FLOW, .mute = true };
     struct cfg_loader loader;
     struct scenario s = { 0 };
-    struct simulate_result out;
     struct err err = { 0 };
     *r = (struct plan_result) { 0 };
     cfg_loader_init(&loader);
     struct cfg root = cfg_from_tree(&loader, "plan", plan_point_json(job, p));
-    if (scenario_read(&s, &loader, root)) {
-        say_why(r, &loader.diags);
-    } else {
+    int rc = scenario_read(&s, &loader, root);
+    if (rc == 0) {
         if (tweak)
             tweak(&s, &loader.arena, factor);
-        if (simulate(&out, &loader.arena, &s, &how, &err))
-            snprintf(r->why, sizeof(r->why), "%.190s", err.text);
-        else if (go_on(r, &loader.arena, &s, &out))
-            say_why(r, &loader.diags);
-        else
-            take(r, &out, job, &loader.diags, &s);
+        rc = simulate_all(r, &loader, &s, job, &err);
     }
+    if (rc)
+        say_why(r, &loader.diags, &err);
     cfg_loader_release(&loader);
 }
 

@@ -7,10 +7,16 @@ static void put(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value ? value : json_null());
 }
 
-/* A number that cannot be is unknown: null. */
+/* Of a result that was judged: all numbers are finite. */
 static void put_real(json_t *object, const char *key, double v)
 {
-    put(object, key, isfinite(v) ? json_real(v) : json_null());
+    put(object, key, json_real(v));
+}
+
+/* null where it is not known. */
+static void put_known(json_t *object, const char *key, bool known, double v)
+{
+    put(object, key, known ? json_real(v) : json_null());
 }
 
 static void put_bytes(json_t *object, const char *key, int64_t v)
@@ -44,16 +50,14 @@ static json_t *stage(int32_t i, const struct stage_memory *m)
 static json_t *memory(const struct memory_result *m)
 {
     json_t *o = json_object(), *stages = json_array();
-    int64_t range_B[2];
     put_bytes(o, "capacity_bytes", m->capacity_B);
     put_bytes(o, "peak_bytes", m->peak_B);
     put_bytes(o, "reserved_bytes", m->reserved_B);
     put_bytes(o, "allocated_bytes", m->allocated_B);
     put(o, "fits", json_boolean(m->fits));
-    put(o, "near_limit", json_boolean(trust_memory_is_near(m->peak_B, m->capacity_B)));
-    trust_memory_range(m->peak_B, range_B);
+    put(o, "near_limit", json_boolean(m->near_limit));
     put(o, "range_bytes",
-        json_pack("[I, I]", (json_int_t)range_B[0], (json_int_t)range_B[1]));
+        json_pack("[I, I]", (json_int_t)m->range_B[0], (json_int_t)m->range_B[1]));
     for (int32_t i = 0; i < m->n_stages; i++)
         json_array_append_new(stages, stage(i, &m->stages[i]));
     put(o, "stages", stages);
@@ -64,10 +68,11 @@ static json_t *cost(const struct cost_result *c)
 {
     json_t *o = json_object();
     bool has_job_price = c->has_price && c->has_job;
-    put_real(o, "usd_per_hour", c->has_price ? c->usd_per_hour : (double)NAN);
-    put_real(o, "usd_per_step", c->has_price ? c->usd_per_step : (double)NAN);
-    put_real(o, "usd_per_job", has_job_price ? c->usd_per_job : (double)NAN);
-    put_real(o, "hours_per_job", c->has_job ? c->hours_per_job : (double)NAN);
+    put_known(o, "usd_per_hour", c->has_price, c->usd_per_hour);
+    put_known(o, "usd_per_step", c->has_price, c->usd_per_step);
+    put_known(o, "usd_per_million_samples", c->has_price, c->usd_per_million_samples);
+    put_known(o, "usd_per_job", has_job_price, c->usd_per_job);
+    put_known(o, "hours_per_job", c->has_job, c->hours_per_job);
     put(o, "price_date", c->has_price ? json_string(c->price_date) : NULL);
     return o;
 }
@@ -97,12 +102,8 @@ static json_t *regime(const struct trust_place *p)
 static json_t *range(const struct simulate_result *r)
 {
     const struct trust *t = &r->trust;
-    json_t *o = json_object(), *ends = json_array(), *nearest = json_array();
-    double range_s[2];
-    trust_range(t, r->step_time_s, range_s);
-    json_array_append_new(ends, json_real(range_s[0]));
-    json_array_append_new(ends, json_real(range_s[1]));
-    put(o, "step_time_s", ends);
+    json_t *o = json_object(), *nearest = json_array();
+    put(o, "step_time_s", json_pack("[f, f]", r->range_s[0], r->range_s[1]));
     put(o, "grade", json_string(names_of(trust_grade_names, (int)t->grade)));
     for (int32_t i = 0; i < t->n_nearest; i++)
         json_array_append_new(

@@ -74,6 +74,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         if (free_B >= least)
             continue;
         least = free_B;
+        m->fullest = (int32_t)at;
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
         m->allocated_B = cast->steps[i].ledger.peak_B;
@@ -109,6 +110,8 @@ static void read_cost(struct cost_result *c, const struct scenario *s, double st
     c->has_price = cluster_price(&s->cluster, &c->usd_per_hour, &c->price_date,
                                  &c->price_missing) == 0;
     c->usd_per_step = c->usd_per_hour * step_s / UNITS_HOUR_S;
+    c->usd_per_million_samples =
+        c->usd_per_step / (double)s->training.global_batch_size * 1e6;
     int64_t steps = scenario_job_steps(s);
     c->has_job = steps > 0;
     c->hours_per_job = (double)steps * step_s / UNITS_HOUR_S;

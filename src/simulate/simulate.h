@@ -28,6 +28,9 @@ struct memory_result {
     bool fits;
     int32_t n_stages;
     struct stage_memory *stages;
+    int32_t fullest;    /* the stage that has least left of its GPU */
+    int64_t range_B[2]; /* of the peak; by judge */
+    bool near_limit;    /* the capacity is within that */
 };
 
 struct layer_result {             /* a middle transformer layer on one GPU */
@@ -36,7 +39,7 @@ struct layer_result {             /* a middle transformer layer on one GPU */
 };
 
 struct cost_result {
-    double usd_per_hour, usd_per_step;
+    double usd_per_hour, usd_per_step, usd_per_million_samples;
     bool has_price; /* else price_missing names the instance */
     bool has_job;   /* samples x epochs or steps were given */
     double usd_per_job, hours_per_job;
@@ -67,7 +70,8 @@ struct simulate_result {
     bool folded;
     int32_t n_warnings;
     const char **warnings; /* in the arena */
-    struct trust trust;    /* of trust_judge, which the caller of simulate calls */
+    struct trust trust;    /* by judge, which is called behind simulate */
+    double range_s[2];     /* of the step time; likewise */
 };
 
 /* The fullest stage's memory, without running the step. */

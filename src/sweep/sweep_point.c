@@ -50,6 +50,7 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
+    const struct campaign_how how = { &options, &draws, sweep->trust };
     struct scenario s = { 0 };
     struct simulate_result r;
     struct campaign campaign;
@@ -59,16 +60,10 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
         scenario_error(&loader->diags, err);
         return NULL;
     }
-    if (simulate(&r, &loader->arena, &s, &options, err))
+    if (campaign_simulate(&r, &beyond, loader, &campaign, &s, &how, err))
         return NULL;
-    campaign_run(&beyond, &loader->arena, &campaign, &s, &r);
-    if (campaign_draw(&beyond, &campaign, &s, &r, &draws, err))
-        return NULL;
-    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
-        json_array_append_new(warnings, json_string(loader->diags.warnings[i]));
     for (int32_t i = 0; i < r.n_warnings; i++)
         json_array_append_new(warnings, json_string(r.warnings[i]));
-    trust_judge(&r, sweep->trust, &loader->diags, &s);
     json_t *result = result_json(&s, &r);
     campaign_json(result, &beyond);
     return result;

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
+#include "simulate/judge.h"
 #include "simulate/result_json.h"
 
 #include <stdlib.h>
@@ -74,7 +75,9 @@ static json_t *run_scenario(struct job_worker *w, struct cfg_loader *loader,
     }
     if (simulate(&r, &loader->arena, &s, &options, err))
         return NULL;
-    trust_judge(&r, trust_table_get(&w->hardware), &loader->diags, &s);
+    if (judge(&r, &loader->arena, trust_table_get(&w->hardware), &loader->diags, &s,
+              err))
+        return NULL;
     return result_json(&s, &r);
 }
 

@@ -42,7 +42,16 @@ static void make_sample(struct sample *x)
         .parts_s = { [PART_COMPUTE] = 0.3,
                      [PART_DATA_COMM_EXPOSED] = 0.2,
                      [PART_DATA_COMM_HIDDEN] = 0.1 },
-        .memory = { 1000, 1200, 1100, 1050, false, 2, x->stages },
+        .memory = { 1000,
+                    1200,
+                    1100,
+                    1050,
+                    false,
+                    2,
+                    x->stages,
+                    1,
+                    { 1182, 1314 },
+                    false },
         .network = FIDELITY_FLOW,
         .folded = true,
         .n_warnings = 1,
@@ -69,8 +78,8 @@ static void test_json_keys(void)
         "\"framework\":0},{\"stage\":1,\"peak_bytes\":1200,\"parameters\":0,"
         "\"gradients\":0,\"optimizer\":0,\"activations\":700,\"buffers\":0,"
         "\"workspace\":0,\"framework\":0}]},\"cost\":{\"usd_per_hour\":null,"
-        "\"usd_per_step\":null,\"usd_per_job\":null,\"hours_per_job\":null,"
-        "\"price_date\":null},\"range\":";
+        "\"usd_per_step\":null,\"usd_per_million_samples\":null,"
+        "\"usd_per_job\":null,\"hours_per_job\":null,\"price_date\":null},\"range\":";
     struct sample x;
     make_sample(&x);
     json_t *tree = report_step_json(&x.s, &x.r, NULL);
