@@ -91,6 +91,18 @@ static struct job_result run(struct loaded *l, struct simulate_result *step,
     return r.job;
 }
 
+/* Defaults against the log that they are fitted to: 192 s until the downloads, 234 s
+ * for an image of 8.5 GB. */
+static void test_defaults_of_start(void)
+{
+    struct loaded l;
+    struct simulate_result step;
+    struct job_result r = run(&l, &step, "/job={\"image\":\"8.5GB\"}");
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_PROVISIONING], 192));
+    CU_ASSERT_TRUE(near(r.phases_s[JOB_IMAGE], 234));
+    unload(&l);
+}
+
 static void test_job_phases(void)
 {
     struct loaded l;
@@ -393,4 +405,5 @@ void test_job_register(void)
     CU_ADD_TEST(suite, test_json_none);
     CU_ADD_TEST(suite, test_errors);
     CU_ADD_TEST(suite, test_limits);
+    CU_ADD_TEST(suite, test_defaults_of_start);
 }
