@@ -1,7 +1,9 @@
 #include "campaign/checkpoint.h"
 
+#include "parallel/libraries.h"
 #include "parallel/states.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* clang-format off */
@@ -20,6 +22,31 @@ static const struct cfg_field checkpoint_fields[] = {
     CFG_END,
 };
 /* clang-format on */
+
+/* SMP saves no whole optimizer state where it is sharded ("full optimizer saving is not
+ * currently supported", smd_model_parallel_general.rst, shard_optimizer_state), and
+ * DeepSpeed's ranks save their parts each (save_checkpoint, runtime/engine.py). */
+static int check_writer(const struct checkpoint *c, const struct scenario *s,
+                        struct cfg object)
+{
+    const struct parallelism *p = &s->parallel;
+    struct cfg at = cfg_get(object, "writer");
+    bool own = (p->library == LIBRARY_SMP && p->sharding == SHARDING_OPTIMIZER) ||
+               p->library == LIBRARY_DEEPSPEED;
+    if (c->writer != CHECKPOINT_BY_RANK0 || !states_are_sharded(s))
+        return 0;
+    if (own)
+        return cfg_error(at,
+                         "%s saves no whole optimizer state where it is sharded: each "
+                         "rank saves its part (write \"sharded\", or leave it out)",
+                         library_title(p->library));
+    cfg_warn(at,
+             "states sharded over %" PRId64
+             " ranks are taken to be on the writer: their "
+             "way there is not in the time",
+             p->shard_degree);
+    return 0;
+}
 
 /* How fast a writer is must be known. */
 static int check_rate(const struct checkpoint *c, const struct storage *st,
@@ -66,7 +93,7 @@ int checkpoint_read(struct checkpoint *c, const struct storage *st,
         return cfg_error(object, "how often is not given (give \"every\" in steps, "
                                  "\"interval\", for example \"30min\", or "
                                  "/training/samples, for one an epoch)");
-    return check_rate(c, st, s, object);
+    return check_writer(c, s, object) ? -1 : check_rate(c, st, s, object);
 }
 
 /* Bytes per parameter where nothing is sharded. */
