@@ -1,6 +1,7 @@
 #include "simulate/readings.h"
 
 #include "model/share.h"
+#include "run/groups.h"
 #include "simulate/simulate.h"
 
 #include <inttypes.h>
@@ -75,6 +76,21 @@ static bool copies_embedding(const struct scenario *s)
            model_ties_head(&s->model);
 }
 
+/* Gathers of several GPUs in each of several nodes. */
+static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
+{
+    struct groups all;
+    struct coll_group g;
+    struct err ignored = { 0 };
+    if (s->parallel.smp != 1 || s->parallel.sharding != SHARDING_FULL ||
+        !s->parallel.shard_hierarchical || s->cluster.n_instances < 2)
+        return false;
+    groups_init(&all, arena, s);
+    struct ranks r = groups_of(&all, CHANNEL_SHARD, 0);
+    return groups_spans(&all, &r, &g, &ignored) == 0 && g.n_spans == 1 &&
+           g.spans[0].n_instances > 1 && g.spans[0].n_gpus > 1;
+}
+
 int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B)
 {
@@ -87,6 +103,11 @@ int32_t readings_note(const char **out, struct arena *arena, const struct scenar
         out[n++] = "the last stage has its own copy of the tied embedding, and both "
                    "copies' gradients are summed, as Megatron does; SMP keeps head and "
                    "embedding on one stage";
+    if (gathers_in_two_steps(arena, s))
+        out[n++] =
+            "inferred: NCCL gathers sharded parameters between nodes first, then "
+            "inside, as DeepSpeed's MiCS does; AWS describes the other order, in "
+            "which each GPU of a node sends the same bytes between nodes";
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
         if ((out[n] = whole_note(arena, s, (enum op_module)m)))
             n++;

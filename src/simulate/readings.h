@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "parallel/scenario.h"
 
-enum { READINGS_MAX = 5 };
+enum { READINGS_MAX = 6 };
 
 /* Writes at most READINGS_MAX warnings, yields their number. Each builds the step of
  * the other reading, which is not run. */
