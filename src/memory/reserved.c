@@ -1,21 +1,26 @@
 #include "memory/reserved.h"
 
-#include "base/mix.h"
+#include "base/hash.h"
 #include "memory/allocator.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-enum { STEPS = 3, NONE = -1 };
+enum { STEPS = 3 };
+
+struct shelf_key {
+    int64_t size_B;
+    int32_t kind; /* enum ledger_kind */
+    int32_t microbatch;
+};
 
 /* Blocks in use of one kind, microbatch and size; the last allocated is the first
  * freed. */
 struct shelf {
-    int64_t size_B;
-    enum ledger_kind kind;
-    int32_t microbatch;
+    struct shelf_key key;
     int64_t kept; /* blocks from before the step */
     VEC(struct allocator_block *) blocks;
+    UT_hash_handle hh;
 };
 
 struct piece {
@@ -30,10 +35,8 @@ struct replay {
     int64_t kept_B;    /* those that did */
     int64_t n_to_come; /* their releases */
     const struct ledger_event *events;
-    int32_t *shelf_of; /* [events]; workspace and nothing have none */
-    VEC(struct shelf) shelves;
-    int32_t *table; /* [cap] shelves by hash of their keys; NONE: free */
-    int64_t cap;
+    struct shelf **shelf_of;     /* [events]; workspace and nothing have none */
+    struct shelf *shelves;       /* by key */
     VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
     int64_t oldest;
 };
@@ -45,36 +48,17 @@ static int64_t size_of(const struct ledger_event *e)
     return e->size_B > 0 ? e->size_B : -e->size_B;
 }
 
-static uint64_t hash(int64_t size_B, enum ledger_kind kind, int32_t microbatch)
+static struct shelf *shelf_of(struct replay *r, const struct ledger_event *e)
 {
-    uint64_t rest = (uint64_t)kind << 32 | (uint32_t)microbatch;
-    return mix64((uint64_t)size_B ^ mix64(rest));
-}
-
-/* The place of such a shelf in the table: its own, or a free one. */
-static int32_t *place_of(const struct replay *r, int64_t size_B, enum ledger_kind kind,
-                         int32_t microbatch)
-{
-    for (uint64_t i = hash(size_B, kind, microbatch);; i++) {
-        int32_t *place = &r->table[i & (uint64_t)(r->cap - 1)];
-        if (*place == NONE)
-            return place;
-        const struct shelf *s = &r->shelves.v[*place];
-        if (s->size_B == size_B && s->kind == kind && s->microbatch == microbatch)
-            return place;
+    struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
+    struct shelf *s;
+    HASH_FIND(hh, r->shelves, &key, sizeof(key), s);
+    if (!s) {
+        s = xcalloc(1, sizeof(*s));
+        s->key = key;
+        HASH_ADD(hh, r->shelves, key, sizeof(key), s);
     }
-}
-
-static void grow_table(struct replay *r)
-{
-    r->cap = r->cap ? 2 * r->cap : 256;
-    r->table = xrealloc(r->table, (size_t)r->cap, sizeof(*r->table));
-    for (int64_t i = 0; i < r->cap; i++)
-        r->table[i] = NONE;
-    for (int32_t i = 0; i < r->shelves.n; i++) {
-        const struct shelf *s = &r->shelves.v[i];
-        *place_of(r, s->size_B, s->kind, s->microbatch) = i;
-    }
+    return s;
 }
 
 /* Finds the shelf of each event. */
@@ -85,16 +69,7 @@ static void shelve(struct replay *r, int64_t n)
         const struct ledger_event *e = &r->events[i];
         if (e->kind == LEDGER_WORKSPACE || e->size_B == 0)
             continue;
-        if (2 * r->shelves.n >= r->cap)
-            grow_table(r);
-        int32_t *place = place_of(r, size_of(e), e->kind, e->microbatch);
-        if (*place == NONE) {
-            *place = (int32_t)r->shelves.n;
-            VEC_PUSH(&r->shelves, ((struct shelf) { .size_B = size_of(e),
-                                                    .kind = e->kind,
-                                                    .microbatch = e->microbatch }));
-        }
-        r->shelf_of[i] = *place;
+        r->shelf_of[i] = shelf_of(r, e);
     }
 }
 
@@ -154,7 +129,7 @@ static void play(struct replay *r, int64_t i)
     }
     if (keeps_made(r, e))
         return;
-    struct shelf *s = &r->shelves.v[r->shelf_of[i]];
+    struct shelf *s = r->shelf_of[i];
     if (e->size_B > 0)
         VEC_PUSH(&s->blocks, alloc(r, e->kind, e->size_B));
     else if (s->blocks.n > 0)
@@ -197,18 +172,16 @@ static int64_t gradients_B(const struct ledger_event *events, int64_t n)
 /* Frees what the step has made and not freed. */
 static void clear(struct replay *r)
 {
-    for (int64_t i = 0; i < r->shelves.n; i++) {
-        struct shelf *s = &r->shelves.v[i];
+    for (struct shelf *s = r->shelves; s; s = s->hh.next)
         while (s->blocks.n > s->kept)
             allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
-    }
     clear_workspace(r);
 }
 
 static void play_step(struct replay *r, int64_t begin, int64_t n)
 {
-    for (int64_t i = 0; i < r->shelves.n; i++)
-        r->shelves.v[i].kept = r->shelves.v[i].blocks.n;
+    for (struct shelf *s = r->shelves; s; s = s->hh.next)
+        s->kept = s->blocks.n;
     for (int64_t i = begin; i < n; i++)
         play(r, i);
     clear(r);
@@ -216,13 +189,16 @@ static void play_step(struct replay *r, int64_t begin, int64_t n)
 
 static void release(struct replay *r)
 {
-    for (int64_t i = 0; i < r->shelves.n; i++)
-        VEC_RELEASE(&r->shelves.v[i].blocks);
-    VEC_RELEASE(&r->shelves);
+    struct shelf *s, *next;
+    HASH_ITER(hh, r->shelves, s, next)
+    {
+        HASH_DELETE(hh, r->shelves, s);
+        VEC_RELEASE(&s->blocks);
+        free(s);
+    }
     VEC_RELEASE(&r->workspace);
     allocator_release(&r->allocator);
     free(r->shelf_of);
-    free(r->table);
 }
 
 static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,

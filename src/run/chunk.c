@@ -1,5 +1,6 @@
 #include "run/chunk.h"
 
+#include "base/hash.h"
 #include "base/units.h"
 #include "base/vec.h"
 
@@ -49,8 +50,9 @@ struct instant {
     struct sim_event event;
     struct chunk_net *net;
     int64_t t_ps;
-    struct instant *next; /* of the same hash, or free */
+    struct instant *next; /* free */
     struct hop *first, **last;
+    UT_hash_handle hh;
 };
 
 enum { INSTANTS_BLOCK = 64 };
@@ -59,9 +61,7 @@ struct chunk_net {
     struct sim *sim;
     const struct net *links;
     struct server *servers;
-    struct instant **table; /* by time */
-    uint32_t mask;
-    int64_t n_instants;
+    struct instant *instants; /* by time */
     struct instant *unused, *newest;
     VEC(struct instant *) blocks;
     VEC(struct hop *) ended; /* at this instant; their list changes while they start */
@@ -75,8 +75,6 @@ struct chunk_net *chunk_net_new(struct sim *sim, const struct net *net)
     c->sim = sim;
     c->links = net;
     c->servers = xcalloc((size_t)net_n_links(net) + 1, sizeof(*c->servers));
-    c->mask = 255;
-    c->table = xcalloc(c->mask + 1, sizeof(struct instant *));
     return c;
 }
 
@@ -96,38 +94,15 @@ void chunk_net_free(struct chunk_net *c)
         sim_cancel(c->sim, &c->runs->event);
         run_free(c->runs);
     }
-    for (uint32_t i = 0; i <= c->mask; i++)
-        for (struct instant *t = c->table[i]; t; t = t->next)
-            sim_cancel(c->sim, &t->event);
+    for (struct instant *t = c->instants; t; t = t->hh.next)
+        sim_cancel(c->sim, &t->event);
+    HASH_CLEAR(hh, c->instants);
     for (int64_t i = 0; i < c->blocks.n; i++)
         free(c->blocks.v[i]);
     VEC_RELEASE(&c->blocks);
     VEC_RELEASE(&c->ended);
-    free(c->table);
     free(c->servers);
     free(c);
-}
-
-static uint32_t slot_of(const struct chunk_net *c, int64_t t_ps)
-{
-    return (uint32_t)(((uint64_t)t_ps * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & c->mask;
-}
-
-static void grow_table(struct chunk_net *c)
-{
-    struct instant **old = c->table;
-    uint32_t n = c->mask + 1;
-    c->mask = 2 * n - 1;
-    c->table = xcalloc((size_t)2 * n, sizeof(struct instant *));
-    for (uint32_t i = 0; i < n; i++) {
-        for (struct instant *t = old[i], *next; t; t = next) {
-            struct instant **slot = &c->table[slot_of(c, t->t_ps)];
-            next = t->next;
-            t->next = *slot;
-            *slot = t;
-        }
-    }
-    free(old);
 }
 
 static void fire_instant(struct sim *sim, struct sim_event *ev);
@@ -150,9 +125,8 @@ static struct instant *instant_at(struct chunk_net *c, int64_t t_ps)
 {
     if (c->newest && c->newest->t_ps == t_ps)
         return c->newest;
-    struct instant **slot = &c->table[slot_of(c, t_ps)], *t = *slot;
-    while (t && t->t_ps != t_ps)
-        t = t->next;
+    struct instant *t;
+    HASH_FIND(hh, c->instants, &t_ps, sizeof(t_ps), t);
     if (!t) {
         if (!c->unused)
             more_instants(c);
@@ -161,11 +135,8 @@ static struct instant *instant_at(struct chunk_net *c, int64_t t_ps)
         t->t_ps = t_ps;
         t->first = NULL;
         t->last = &t->first;
-        t->next = *slot;
-        *slot = t;
+        HASH_ADD(hh, c->instants, t_ps, sizeof(t->t_ps), t);
         sim_at(c->sim, &t->event, t_ps);
-        if (++c->n_instants > (int64_t)c->mask)
-            grow_table(c);
     }
     c->newest = t;
     return t;
@@ -173,13 +144,9 @@ static struct instant *instant_at(struct chunk_net *c, int64_t t_ps)
 
 static void forget_instant(struct chunk_net *c, struct instant *t)
 {
-    struct instant **at = &c->table[slot_of(c, t->t_ps)];
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
+    HASH_DELETE(hh, c->instants, t);
     t->next = c->unused;
     c->unused = t;
-    c->n_instants--;
     c->newest = NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "run/groups.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -18,32 +20,39 @@ static uint64_t hash_stages(const struct groups *g, int64_t first, int32_t n)
     return h;
 }
 
-/* Instances of one class have GPUs of the same stages in the same order. The map of
- * hashes to classes is open, and as large as there can be classes. */
+/* A class of instances: those whose GPUs have the same stages in the same order. */
+struct instance_class {
+    uint64_t stages; /* hash of these */
+    int32_t number;
+    UT_hash_handle hh;
+};
+
+static int32_t class_of(struct groups *g, struct arena *arena,
+                        struct instance_class **known, uint64_t stages)
+{
+    struct instance_class *found;
+    HASH_FIND(hh, *known, &stages, sizeof(stages), found);
+    if (!found) {
+        found = ARENA_NEW(arena, struct instance_class);
+        found->stages = stages;
+        found->number = g->n_classes++;
+        HASH_ADD(hh, *known, stages, sizeof(stages), found);
+    }
+    return found->number;
+}
+
 static void find_classes(struct groups *g, struct arena *arena)
 {
     const struct cluster *c = g->cluster;
-    int64_t cap = 2, rank = 0, instance = 0;
-    while (cap < 2 * c->n_instances)
-        cap *= 2;
-    uint64_t *hashes = xcalloc((size_t)cap, sizeof(*hashes));
-    int32_t *numbers = xcalloc((size_t)cap, sizeof(*numbers)); /* class + 1 */
+    struct instance_class *known = NULL;
+    int64_t rank = 0, instance = 0;
     g->class_of = ARENA_ARRAY(arena, c->n_instances, int32_t);
     for (int32_t k = 0; k < c->n_groups; k++) {
         int32_t n = c->groups[k].gpus_per_instance;
-        for (int64_t i = 0; i < c->groups[k].count; i++, instance++, rank += n) {
-            uint64_t h = hash_stages(g, rank, n);
-            uint64_t at = h & (uint64_t)(cap - 1);
-            while (numbers[at] && hashes[at] != h)
-                at = (at + 1) & (uint64_t)(cap - 1);
-            if (!numbers[at])
-                numbers[at] = ++g->n_classes;
-            hashes[at] = h;
-            g->class_of[instance] = numbers[at] - 1;
-        }
+        for (int64_t i = 0; i < c->groups[k].count; i++, instance++, rank += n)
+            g->class_of[instance] = class_of(g, arena, &known, hash_stages(g, rank, n));
     }
-    free(hashes);
-    free(numbers);
+    HASH_CLEAR(hh, known);
 }
 
 void groups_init(struct groups *g, struct arena *arena, const struct scenario *s)

@@ -2,31 +2,30 @@
 
 /* Communicators -------------------------------------------------------------------- */
 
-static struct communicator **find(struct run *run, uint64_t key)
+/* The group's communicator; a new one where it has none. */
+static struct communicator *communicator_of(struct run *run, const struct ranks *group,
+                                            enum channel channel)
 {
-    uint64_t at = (key * 0x9E3779B97F4A7C15u) >> 20;
-    for (;; at++) {
-        struct communicator **slot = &run->table[at & (uint64_t)(run->cap - 1)];
-        if (!*slot || (*slot)->key == key)
-            return slot;
-    }
+    uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel;
+    struct communicator *c;
+    HASH_FIND(hh, run->communicators, &key, sizeof(key), c);
+    if (c)
+        return c;
+    c = xcalloc(1, sizeof(*c));
+    c->key = key;
+    c->first = group->first;
+    for (int q = 0; q < RUN_QUEUES; q++)
+        c->queues[q].solo.run = run;
+    HASH_ADD(hh, run->communicators, key, sizeof(c->key), c);
+    return c;
 }
 
 static void take_part(struct rank *r, enum channel channel)
 {
     struct run *run = r->run;
     struct ranks group = groups_of(run->request->plans.groups, channel, r->number);
-    uint64_t key = (uint64_t)group.first * CHANNEL_N + (uint64_t)channel;
-    struct communicator **slot = find(run, key);
-    if (!*slot) {
-        *slot = xcalloc(1, sizeof(**slot));
-        (*slot)->key = key;
-        (*slot)->first = group.first;
-        for (int q = 0; q < RUN_QUEUES; q++)
-            (*slot)->queues[q].solo.run = run;
-    }
-    (*slot)->n_members++;
-    r->comms[channel] = *slot;
+    r->comms[channel] = communicator_of(run, &group, channel);
+    r->comms[channel]->n_members++;
 }
 
 /* Ranks of one pipeline share a board: that of its first stage's rank. */
@@ -50,10 +49,6 @@ void run_comms_init(struct run *run)
 {
     int64_t world = run->request->plans.groups->cluster->n_gpus;
     struct board **boards = NULL;
-    run->cap = 16;
-    while (run->cap < 2 * CHANNEL_N * run->n_ranks)
-        run->cap *= 2;
-    run->table = xcalloc((size_t)run->cap, sizeof(struct communicator *));
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct rank *r = &run->ranks[i];
         for (int64_t k = 0; k < r->program->comms.n; k++)
@@ -69,10 +64,10 @@ void run_comms_init(struct run *run)
 
 void run_comms_release(struct run *run)
 {
-    for (int64_t i = 0; i < run->cap; i++) {
-        struct communicator *c = run->table[i];
-        if (!c)
-            continue;
+    struct communicator *c, *next;
+    HASH_ITER(hh, run->communicators, c, next)
+    {
+        HASH_DELETE(hh, run->communicators, c);
         for (int q = 0; q < RUN_QUEUES; q++) {
             for (int64_t k = 0; k < c->queues[q].meetings.n; k++) {
                 VEC_RELEASE(&c->queues[q].meetings.v[k]->lanes);
@@ -89,7 +84,6 @@ void run_comms_release(struct run *run)
         free(run->owned.v[i]);
     }
     VEC_RELEASE(&run->owned);
-    free(run->table);
 }
 
 /* Plans ---------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #ifndef RUN_RUN_STATE_H
 #define RUN_RUN_STATE_H
 
+#include "base/hash.h"
 #include "engine/flow.h"
 #include "engine/sim.h"
 #include "run/run.h"
@@ -119,6 +120,7 @@ struct communicator {
         struct meeting solo;            /* of a group with one simulated rank */
     } queues[RUN_QUEUES];
     VEC(struct comm) plans; /* made for it, unfolded */
+    UT_hash_handle hh;
 };
 
 struct message {
@@ -139,8 +141,7 @@ struct run {
     struct coll_world world;
     int64_t n_ranks;
     struct rank *ranks;
-    struct communicator **table; /* [cap] by hash of the key */
-    int64_t cap;
+    struct communicator *communicators; /* by key */
     VEC(struct board *) owned;
     VEC(struct fusing *) fusings; /* of the programs, which have them alike */
     double wire_B;

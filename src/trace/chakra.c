@@ -1,6 +1,5 @@
 #include "trace/chakra_state.h"
 
-#include "base/mix.h"
 #include "base/xmalloc.h"
 
 #include <inttypes.h>
@@ -9,16 +8,26 @@
 int64_t chakra_group(struct chakra_export *x, enum channel channel,
                      const struct ranks *group)
 {
-    uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel + 1;
-    uint64_t at = mix64(key) & (uint64_t)(x->n_slots - 1);
-    while (x->keys[at] && x->keys[at] != key)
-        at = (at + 1) & (uint64_t)(x->n_slots - 1);
-    if (!x->keys[at]) {
-        x->keys[at] = key;
-        VEC_PUSH(&x->order, at);
-        x->numbers[at] = x->order.n;
+    uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel;
+    struct chakra_known *known;
+    HASH_FIND(hh, x->known, &key, sizeof(key), known);
+    if (!known) {
+        known = xcalloc(1, sizeof(*known));
+        known->key = key;
+        known->number = HASH_COUNT(x->known) + 1;
+        HASH_ADD(hh, x->known, key, sizeof(key), known);
     }
-    return x->numbers[at];
+    return known->number;
+}
+
+static void forget_groups(struct chakra_export *x)
+{
+    struct chakra_known *known, *next;
+    HASH_ITER(hh, x->known, known, next)
+    {
+        HASH_DELETE(hh, x->known, known);
+        free(known);
+    }
 }
 
 static int write_groups(struct chakra_export *x, struct err *err)
@@ -30,18 +39,18 @@ static int write_groups(struct chakra_export *x, struct err *err)
     if (rc)
         return rc;
     fputs("{", file.stream);
-    for (int64_t i = 0; i < x->order.n; i++) {
-        uint64_t key = x->keys[x->order.v[i]] - 1;
+    for (const struct chakra_known *k = x->known; k; k = k->hh.next) {
         struct ranks group =
-            groups_of(&x->cast->groups, (enum channel)(key % CHANNEL_N),
-                      (int64_t)(key / CHANNEL_N));
-        fprintf(file.stream, "%s\n  \"%" PRId64 "\": [", i ? "," : "", i + 1);
-        for (int64_t k = 0; k < ranks_count(&group); k++)
-            fprintf(file.stream, "%s%" PRId64, k ? ", " : "", ranks_member(&group, k));
+            groups_of(&x->cast->groups, (enum channel)(k->key % CHANNEL_N),
+                      (int64_t)(k->key / CHANNEL_N));
+        fprintf(file.stream, "%s\n  \"%" PRId64 "\": [", k->number > 1 ? "," : "",
+                k->number);
+        for (int64_t i = 0; i < ranks_count(&group); i++)
+            fprintf(file.stream, "%s%" PRId64, i ? ", " : "", ranks_member(&group, i));
         fputs("]", file.stream);
     }
     fputs("\n}\n", file.stream);
-    x->counts->groups = x->order.n;
+    x->counts->groups = HASH_COUNT(x->known);
     return file_out_commit(&file, err);
 }
 
@@ -118,11 +127,7 @@ int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *a
                        "--chakra: a file for each of %" PRId64 " ranks is too many (at "
                        "most %d)",
                        n_gpus, CHAKRA_RANKS_MAX);
-    struct chakra_export x = { .cast = &cast, .counts = counts, .n_slots = 16 };
-    while (x.n_slots < 2 * CHANNEL_N * n_gpus)
-        x.n_slots *= 2;
-    x.keys = ARENA_ARRAY(arena, x.n_slots, uint64_t);
-    x.numbers = ARENA_ARRAY(arena, x.n_slots, int64_t);
+    struct chakra_export x = { .cast = &cast, .counts = counts };
     chakra_proto_init(&x.proto);
     int rc = cast_build(&cast, arena, s, &every, err);
     if (rc == 0)
@@ -131,7 +136,7 @@ int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *a
         find_edges(&x, arena);
         rc = write_all(&x, dir, err);
     }
-    VEC_RELEASE(&x.order);
+    forget_groups(&x);
     chakra_proto_release(&x.proto);
     cast_release(&cast);
     return rc;

@@ -5,6 +5,7 @@
 #define TRACE_CHAKRA_STATE_H
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "step/cast.h"
 #include "trace/chakra.h"
@@ -16,17 +17,21 @@ struct chakra_edge {
     int64_t bytes;
 };
 
+/* A group of ranks that a collective was written of. */
+struct chakra_known {
+    uint64_t key;   /* of channel and first rank */
+    int64_t number; /* from 1 */
+    UT_hash_handle hh;
+};
+
 struct chakra_export {
     const struct cast *cast;
     struct dir_out dir;
     struct chakra_proto proto;
     struct chakra_counts *counts;
     int64_t n_edges;
-    struct chakra_edge *edges; /* [n_edges] by the message's number */
-    int64_t n_slots;           /* of the table of groups, a power of two */
-    uint64_t *keys;            /* [n_slots] of channel and first rank, + 1; 0: free */
-    int64_t *numbers;          /* [n_slots] of groups, from 1 */
-    VEC(uint64_t) order;       /* slots by number */
+    struct chakra_edge *edges;  /* [n_edges] by the message's number */
+    struct chakra_known *known; /* groups by key, in the order of their numbers */
 };
 
 /* The number of a communicator, from 1: of a channel's group of ranks. */
