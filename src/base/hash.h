@@ -22,15 +22,16 @@ static inline unsigned hash_bytes(const void *key, size_t n)
     uint64_t h = n, word;
     for (size_t i = 0; i < n; i += sizeof(word)) {
         word = 0;
-        memcpy(&word, (const char *)key + i, n - i < sizeof(word) ? n - i : sizeof(word));
+        memcpy(&word, (const char *)key + i,
+               n - i < sizeof(word) ? n - i : sizeof(word));
         h = mix64(h ^ word);
     }
     return (unsigned)h;
 }
 
 #define HASH_FUNCTION(key, n, h) ((h) = hash_bytes((key), (n)))
-#define uthash_malloc(n)         xmalloc(n)
-#define uthash_fatal(text)       xmalloc_fail()
+#define uthash_malloc(n) xmalloc(n)
+#define uthash_fatal(text) xmalloc_fail()
 #include <uthash.h>
 
 #endif
