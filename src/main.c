@@ -42,11 +42,13 @@ static void print_commands(FILE *out)
                  "costs\n\nusage: smsim COMMAND ...\n\n");
     for (const struct command *c = commands; c->name; c++)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
-    fprintf(out,
-            "\nsmsim COMMAND --help tells more. Exit codes: 0 done, 1 does not fit "
-            "or failed check,\n2 usage, 3 bad input, 4 out of memory.\n\n"
-            "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
-            "  smsim list scenarios                             more of them\n");
+    fprintf(
+        out,
+        "\nsmsim COMMAND --help tells more. Exit codes: 0 done, 1 does not fit "
+        "or failed check,\n2 usage, 3 bad input, 4 out of memory, 5 a fault of smsim's "
+        "own.\n\n"
+        "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
+        "  smsim list scenarios                             more of them\n");
 }
 
 static const struct command *find(const char *name)

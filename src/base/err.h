@@ -10,11 +10,17 @@
 
 struct err {
     bool set;
+    bool fault;      /* of the program's own: no input is to blame */
     char text[1000]; /* one line, no newline; says what is wrong and what would do */
 };
 
 /* Records the message unless an error is recorded already; always returns -1. */
 int err_set(struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same where what went wrong is a fault of the program, whatever it was given; the
+ * message begins with words that say so. */
+int err_fault(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -33,7 +33,7 @@ int cmd_fail(struct cfg_loader *loader, const struct err *err)
     if (err && err->set)
         fprintf(stderr, "smsim: %s\n", err->text);
     cfg_loader_release(loader);
-    return EXIT_BAD_INPUT;
+    return err && err->fault ? EXIT_FAULT : EXIT_BAD_INPUT;
 }
 
 struct cmd_progress cmd_progress_of(const char *what, double after_s)

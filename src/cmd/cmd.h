@@ -5,7 +5,13 @@
 
 #include "config/cfg.h"
 
-enum { EXIT_DONE = 0, EXIT_UNFIT = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+enum {
+    EXIT_DONE = 0,
+    EXIT_UNFIT = 1,
+    EXIT_USAGE = 2,
+    EXIT_BAD_INPUT = 3,
+    EXIT_FAULT = 5 /* of the program's own */
+};
 
 /* argv[0] is the subcommand's name; the result is the exit code. */
 int cmd_simulate(int argc, char **argv);
@@ -40,7 +46,7 @@ void cmd_progress_show(void *progress, int64_t done, int64_t total);
 void cmd_warn(const struct cfg_loader *loader);
 
 /* Prints the loader's errors to standard error, or `err`'s text when set there, and
- * releases the loader; yields EXIT_BAD_INPUT. */
+ * releases the loader; yields EXIT_BAD_INPUT, or EXIT_FAULT where the program failed. */
 struct err;
 int cmd_fail(struct cfg_loader *loader, const struct err *err);
 

@@ -210,6 +210,11 @@ void flow_set_capacity(struct flow_net *net, int32_t l, double capacity)
         flow_mark_link(net->state, l);
 }
 
+bool flow_net_is_busy(const struct flow_net *net)
+{
+    return net->state->first != NULL;
+}
+
 uint64_t flow_net_solves(const struct flow_net *net)
 {
     return net->state->n_solves;

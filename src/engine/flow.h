@@ -67,6 +67,7 @@ double flow_link_units(struct flow_net *net, int32_t link);
 double flow_link_busy_s(struct flow_net *net, int32_t link);
 
 /* Instants at which rates were solved again so far. */
+bool flow_net_is_busy(const struct flow_net *net); /* some activity has not ended */
 uint64_t flow_net_solves(const struct flow_net *net);
 
 /* The max-min fair rates of n activities over links, without events: the solver itself,

@@ -294,6 +294,11 @@ double chunk_link_busy_s(const struct chunk_net *c, int32_t link)
     return units_s(c->servers[link].busy_ps);
 }
 
+bool chunk_is_busy(const struct chunk_net *c)
+{
+    return c->runs != NULL;
+}
+
 int64_t chunk_n_messages(const struct chunk_net *c)
 {
     return c->n_ended;

@@ -187,3 +187,8 @@ double coll_world_link_B(struct coll_world *w, int32_t link)
 {
     return flow_link_units(&w->flow, link);
 }
+
+bool coll_world_is_busy(const struct coll_world *w)
+{
+    return flow_net_is_busy(&w->flow) || (w->chunk && chunk_is_busy(w->chunk));
+}

@@ -56,4 +56,7 @@ double coll_world_link_B(struct coll_world *w, int32_t link);
 /* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
 double coll_world_link_busy_s(struct coll_world *w, int32_t link);
 
+/* Whether some transfer has not ended. */
+bool coll_world_is_busy(const struct coll_world *w);
+
 #endif

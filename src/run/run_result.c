@@ -139,6 +139,19 @@ static void read_critical(struct run *run, const struct rank *critical,
     read_links(run, &a, out);
 }
 
+/* Either a transfer lasts longer than the clock, or ranks wait for each other. */
+static int never_ends(struct run *run, int64_t rank)
+{
+    if (coll_world_is_busy(&run->world))
+        return err_set(run->err,
+                       "a transfer takes longer than %.0f days, where the clock ends",
+                       units_s(SIM_LONGEST_PS) / UNITS_DAY_S);
+    return err_fault(run->err,
+                     "rank %lld waits for what never comes in the step as it was "
+                     "written (please report it with the scenario)",
+                     (long long)rank);
+}
+
 int run_read_result(struct run *run, struct run_result *out)
 {
     int64_t last = -1, critical = 0;
@@ -148,10 +161,7 @@ int run_read_result(struct run *run, struct run_result *out)
     for (int64_t i = 0; i < run->n_ranks; i++) {
         int64_t end = close_rank(&run->ranks[i]);
         if (end == RUN_NEVER)
-            return err_set(run->err,
-                           "rank %lld waits for what never comes: a transfer of more "
-                           "than 46 days, or a fault of the program that was replayed",
-                           (long long)run->ranks[i].number);
+            return never_ends(run, run->ranks[i].number);
         if (end > last) {
             last = end;
             critical = i;

@@ -279,6 +279,35 @@ static void test_allocations(void)
     }
 }
 
+/* Ranks that wait for each other are the program's fault, not the input's. */
+static void test_fault(void)
+{
+    struct job j;
+    struct cast cast;
+    struct run_result r;
+    struct err err = { 0 };
+    job_load(&j, "pipeline=2");
+    job_cast(&j, &(struct cast_options) { 0 }, &cast);
+    struct program broken = *cast.programs[0];
+    struct task first = broken.tasks.v[0];
+    broken.tasks.v[0].after[0] = (int32_t)broken.tasks.n - 1; /* which comes later */
+    const struct run_request request = { .plans = { &j.loader.arena, cast.net,
+                                                    &cast.groups },
+                                         .network = FIDELITY_FLOW,
+                                         .n_ranks = cast.n_ranks,
+                                         .programs = cast.programs,
+                                         .ranks = cast.ranks };
+    CU_ASSERT_NOT_EQUAL(run_programs(&request, &r, &err), 0);
+    CU_ASSERT_TRUE(err.fault);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "a fault of smsim, not of what it was "));
+    broken.tasks.v[0] = first;
+    err = (struct err) { 0 };
+    CU_ASSERT_EQUAL(run_programs(&request, &r, &err), 0);
+    CU_ASSERT_FALSE(err.fault);
+    cast_release(&cast);
+    job_unload(&j);
+}
+
 static double same_factor(void *arg, const struct coll_plan *plan, enum channel channel,
                           int64_t first, int32_t nth)
 {
@@ -341,6 +370,7 @@ static void test_factors(void)
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
+    CU_add_test(s, "a deadlock is no fault of the input", test_fault);
     CU_add_test(s, "folded and unfolded runs agree", test_folded);
     CU_add_test(s, "stages that lie unevenly", test_uneven);
     CU_add_test(s, "measured passes and passes in detail agree", test_detail);
