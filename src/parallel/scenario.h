@@ -168,8 +168,8 @@ struct parallelism {
     bool broadcast_buffers;  /* DDP sends the model's buffers before every forward */
     /* activations in host memory */
     bool offload_activations;           /* those at checkpoints */
-    int64_t activation_loading_horizon; /* loaded back so many ahead: pipeline tasks
-                                           (SMP v1, own words) or layers (SMP v2) */
+    int64_t activation_loading_horizon; /* loaded back so many ahead: passes of a
+                                           pipeline's stage, or layers (MODEL.md, R9) */
 };
 
 struct software { /* versions; NULL: not given */

@@ -55,7 +55,8 @@ static enum span_kind kind_of(const struct task *t)
     };
     if (t->stream == STREAM_SHARD)
         return SPAN_GATHER;
-    if (t->stream == STREAM_COPY || t->stream == STREAM_STORE)
+    if (t->stream == STREAM_COPY || t->stream == STREAM_LOAD ||
+        t->stream == STREAM_STORE)
         return SPAN_COPY;
     if (t->part != PART_COMPUTE)
         return of_part[t->part];

@@ -12,6 +12,7 @@ const struct name_value stream_names[] = {
     { "to next stage", STREAM_NEXT },
     { "to stage before", STREAM_BACK },
     { "copy from host", STREAM_COPY },
+    { "checkpoints from host", STREAM_LOAD },
     { "copy to host", STREAM_STORE },
     { "gradients to host", STREAM_TO_HOST },
     { "network", STREAM_NETWORK },

@@ -30,6 +30,7 @@ enum stream {
     STREAM_NEXT,    /* messages to the next stage */
     STREAM_BACK,    /* messages to the stage before */
     STREAM_COPY,    /* from the host */
+    STREAM_LOAD,    /* checkpoints from the host */
     STREAM_STORE,   /* to the host */
     STREAM_TO_HOST, /* stages of collectives that pass through the host */
     STREAM_NETWORK,

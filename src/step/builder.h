@@ -178,14 +178,18 @@ struct builder {
     int32_t receives;           /* message that the next kernel waits for; -1: none */
     int32_t last_kernel;        /* task; -1: none yet */
     struct measured_stage *measured; /* its passes, shared with stages like it */
-    int32_t *passes; /* [chunks][PASS_N][first or not] of the program; -1: none yet */
-    int64_t offloaded, n_loads; /* checkpoints copied out, and back */
-    int32_t loads[64];          /* last kernels before the loads remembered */
-    int32_t backward_begin;     /* kernel before the pass's backward */
-    double flops_before;        /* of the step, before the period that repeats */
-    bool *seen;                 /* [chunks] a backward has run: gradients are there */
-    int32_t outputs;            /* task of the last broadcast of outputs; -1: none */
-    int64_t outputs_B;          /* of microbatches, received so far */
+    int32_t *
+        passes; /* [chunks][PASS_N][2] of the program: as measured.c has them; -1: none yet */
+    bool keeps_checkpoints; /* the forward at hand does not offload its own */
+    int32_t last_store;     /* task of the last checkpoint copied out; -1: none */
+    int64_t n_loads;        /* checkpoints copied back for the backward at hand ... */
+    int64_t n_checkpoints;  /* ... of so many */
+    int32_t *loads;         /* last kernels before them */
+    int32_t backward_begin; /* kernel before the pass's backward */
+    double flops_before;    /* of the step, before the period that repeats */
+    bool *seen;             /* [chunks] a backward has run: gradients are there */
+    int32_t outputs;        /* task of the last broadcast of outputs; -1: none */
+    int64_t outputs_B;      /* of microbatches, received so far */
 };
 
 /* A kernel of the compute stream, behind all it has to wait for. */
@@ -211,9 +215,25 @@ void build_wait(struct builder *b, int32_t task);
 /* A pass ends: the host waits for all it has issued. */
 void build_close(struct builder *b);
 
-/* Checkpoints of activations, in GPU memory or (offload.c) on the host. */
+/* Checkpoints of activations, in GPU memory or (offload.c) on the host: made by a
+ * forward, a backward of n of them begins, each is used. */
+bool offload_stores(const struct builder *b); /* whether they leave the GPU */
 void offload_checkpoint(struct builder *b, int64_t size_B);
+void offload_begin_backward(struct builder *b, int64_t n);
 void load_checkpoint(struct builder *b, int64_t size_B);
+
+/* In pipelines the horizon counts passes: what to load when (of an order), the loads
+ * that may begin with its pass `at` (booked in the ledger's events for so many
+ * microbatches), and the wait of that pass for its own; the load of n checkpoints, for
+ * who replays a backward alone. Without an order nothing is loaded so. */
+struct load_order;
+struct load_order *offload_order(struct builder *b, const struct pass_list *order);
+int64_t offload_lead(const struct load_order *o); /* passes before the last period that
+                                                     load as those before them */
+void offload_begin_loads(struct builder *b, const struct load_order *o, int64_t at,
+                         int64_t recorded);
+void offload_await(struct builder *b, const struct load_order *o, int64_t at);
+int32_t offload_load_pass(struct builder *b, int64_t n, int64_t size_B);
 
 /* What of the states is on the GPU while nothing is gathered (MODEL.md, R8.6). The
  * parameters' own shards are step.c's to leave out. */
@@ -340,6 +360,10 @@ void pass_leave_scope(struct builder *b);
 /* Adding a microbatch's gradients to the sum, unscaling them, casting: bytes per
  * parameter. The first microbatch has nothing to add to. */
 void pass_accumulate(struct builder *b, const struct op_block *block);
+
+/* Bytes of a checkpoint, and how many a chunk has. */
+int64_t pass_checkpoint_B(const struct builder *b);
+int64_t pass_checkpoints(const struct builder *b, int32_t chunk);
 
 /* Activations that one layer of the block keeps for backward. */
 int64_t pass_kept_B(const struct builder *b, int32_t block);

@@ -17,7 +17,7 @@ struct measured_stage {
     const struct gpu *gpu;
     const struct op_block *blocks;     /* of its list ... */
     const struct chunk_slices *chunks; /* ... and which of them its chunks hold */
-    struct measured *passes;           /* [chunks][PASS_N][first or not] */
+    struct measured *passes;           /* [chunks][PASS_N][2] */
     bool has_layer;
     double kernels_s[2]; /* of a layer: forward, backward */
 };
@@ -101,14 +101,15 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
     for (int64_t i = 0; i < whole.comms.n; i++)
         VEC_PUSH(&alone.comms, whole.comms.v[i]);
     b->step->program = alone;
-    int32_t last_kernel = b->last_kernel;
-    b->last_kernel = -1;
+    int32_t last_kernel = b->last_kernel, last_store = b->last_store;
+    b->last_kernel = b->last_store = -1;
     int rc = pass_write(b, kind, chunk, err);
     if (rc == 0)
         build_close(b);
     alone = b->step->program;
     b->step->program = whole;
     b->last_kernel = last_kernel;
+    b->last_store = last_store;
     for (int64_t i = 0; i < alone.comms.n && rc == 0; i++) {
         struct comm *c = &alone.comms.v[i];
         struct plans plans = { b->arena, b->request->folded, b->request->groups };
@@ -179,10 +180,12 @@ static int measure(struct builder *b, enum pass_kind kind, int32_t chunk, bool f
     return rc;
 }
 
-/* A chunk of that layer alone, with a host that never binds and whole parameters. */
+/* A chunk of that layer alone, with a host that never binds, whole parameters and
+ * checkpoints that stay. */
 static int measure_block(struct builder *b, int32_t block, struct err *err)
 {
     struct framework fw = *b->fw;
+    struct scenario plain = *b->s;
     struct slice slice = { .block = block, .repeat = 1 };
     struct chunk_slices chunk = { 1, &slice };
     struct builder layer = *b;
@@ -193,6 +196,8 @@ static int measure_block(struct builder *b, int32_t block, struct err *err)
     fw.host_spread = fw.host_spread_tensor = fw.collective_skew_s = 0;
     fw.unit_spread = 0;
     fw.accumulate_B = fw.accumulate_16bit_B = 0;
+    plain.parallel.offload_activations = false;
+    layer.s = &plain;
     layer.fw = &fw;
     layer.chunks = &chunk;
     layer.units = NULL;
@@ -230,8 +235,9 @@ int measure_layer(struct builder *b, struct err *err)
 int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool first,
                  const struct measured **out, int32_t *index, struct err *err)
 {
-    bool both = kind == PASS_FORWARD; /* forwards are alike */
-    int32_t at = (chunk * PASS_N + (int32_t)kind) * 2 + (first && !both);
+    bool forward = kind == PASS_FORWARD; /* they differ by whether they offload */
+    bool second = forward ? b->keeps_checkpoints : first;
+    int32_t at = (chunk * PASS_N + (int32_t)kind) * 2 + second;
     struct measured *m = &b->measured->passes[at];
     if (!m->known && measure(b, kind, chunk, first, m, err) < 0)
         return -1;

@@ -7,45 +7,168 @@ static double copy_s(const struct builder *b, int64_t size_B)
     return (double)size_B / b->s->cluster.groups[0].instance->host_pinned_Bps;
 }
 
+/* --- activations ------------------------------------------------------------------ */
+
+/* Between pipelines' passes everything is loaded that the next backwards need; in one
+ * pass layer by layer. */
+static bool loads_passes(const struct builder *b)
+{
+    return b->s->parallel.pipeline > 1;
+}
+
+bool offload_stores(const struct builder *b)
+{
+    return b->s->parallel.offload_activations && !b->keeps_checkpoints;
+}
+
 /* Offloaded, the copy to the host follows what made the input, and its memory is free
  * again behind the layer that uses it. */
 void offload_checkpoint(struct builder *b, int64_t size_B)
 {
     struct ledger *l = &b->step->ledger;
     ledger_alloc(l, LEDGER_ACTIVATIONS, size_B);
-    if (!b->s->parallel.offload_activations)
+    if (!offload_stores(b))
         return;
     double time_s = copy_s(b, size_B);
-    int32_t task = program_kernel(&b->step->program, STREAM_STORE, PART_OFFLOAD_EXPOSED,
-                                  0, time_s, time_s);
-    program_follow(&b->step->program, task, b->last_kernel);
+    b->last_store = program_kernel(&b->step->program, STREAM_STORE,
+                                   PART_OFFLOAD_EXPOSED, 0, time_s, time_s);
+    program_follow(&b->step->program, b->last_store, b->last_kernel);
     ledger_free(l, LEDGER_ACTIVATIONS, size_B);
-    b->offloaded++;
 }
 
-/* The copy back may begin when the layer that lies the horizon before it is left. */
+/* What is loaded lies in GPU memory from the begin of its copy on. */
+static int32_t copy_back(struct builder *b, int64_t n, int64_t size_B)
+{
+    double time_s = (double)n * copy_s(b, size_B);
+    int32_t task = program_kernel(&b->step->program, STREAM_LOAD, PART_OFFLOAD_EXPOSED,
+                                  0, time_s, time_s);
+    b->step->program.tasks.v[task].tag.label = "checkpoints from the host";
+    program_follow(&b->step->program, task, b->last_store);
+    return task;
+}
+
+static void hold(struct builder *b, int64_t n, int64_t size_B)
+{
+    for (int64_t i = 0; i < n; i++)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, size_B);
+}
+
+void offload_begin_backward(struct builder *b, int64_t n)
+{
+    b->backward_begin = b->last_kernel;
+    b->n_loads = 0;
+    b->n_checkpoints = n;
+    if (b->s->parallel.offload_activations && !loads_passes(b))
+        b->loads = ARENA_ARRAY(b->arena, n, int32_t);
+}
+
+/* The copy back may begin when the layer that lies the horizon before it is entered. */
+static void load_layer(struct builder *b, int64_t size_B)
+{
+    int64_t n = b->n_checkpoints, at = b->n_loads++;
+    int64_t horizon = b->s->parallel.activation_loading_horizon;
+    int64_t begun = at == 0 ? horizon + 1 : 1; /* copies that may have begun by now */
+    int64_t left = at == 0 ? n : n - at - horizon;
+    int32_t task = copy_back(b, 1, size_B);
+    program_follow(&b->step->program, task,
+                   at >= horizon ? b->loads[at - horizon] : b->backward_begin);
+    build_wait(b, task);
+    b->loads[at] = b->last_kernel;
+    hold(b, begun < left ? begun : left, size_B);
+}
+
 void load_checkpoint(struct builder *b, int64_t size_B)
 {
-    struct ledger *l = &b->step->ledger;
-    enum { REMEMBERED = sizeof(b->loads) / sizeof(b->loads[0]) };
-    if (!b->s->parallel.offload_activations) {
-        ledger_free(l, LEDGER_ACTIVATIONS, size_B);
-        return;
-    }
+    if (b->s->parallel.offload_activations && !loads_passes(b))
+        load_layer(b, size_B);
+    ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, size_B);
+}
+
+/* Passes of an order that load, by the pass with which their copies may begin. What
+ * would be loaded before its forward has run never leaves the GPU. */
+struct load_order {
+    int32_t *first, *next; /* [passes] a pass that loads, and one more; -1: none */
+    int32_t *task;         /* [passes] of the copy */
+    bool *keeps;           /* [passes] a forward whose checkpoints stay */
+    const struct pass_list *passes;
+    int64_t longest; /* from a forward to its backward, in passes */
+};
+
+int32_t offload_load_pass(struct builder *b, int64_t n, int64_t size_B)
+{
+    if (!b->s->parallel.offload_activations || !loads_passes(b) || n == 0)
+        return -1;
+    hold(b, n, size_B);
+    return copy_back(b, n, size_B);
+}
+
+/* A pass's forward, or -1 while it has not come: by microbatch and chunk. */
+static int32_t *forwards_of(struct builder *b, const struct pass_list *order)
+{
+    int64_t n = b->request->microbatches * b->s->parallel.virtual_stages;
+    int32_t *at = ARENA_ARRAY(b->arena, n, int32_t);
+    for (int64_t i = 0; i < order->n; i++)
+        if (order->v[i].kind == PASS_FORWARD)
+            at[order->v[i].microbatch * b->s->parallel.virtual_stages +
+               order->v[i].chunk] = (int32_t)i;
+    return at;
+}
+
+struct load_order *offload_order(struct builder *b, const struct pass_list *order)
+{
     int64_t horizon = b->s->parallel.activation_loading_horizon;
-    if (horizon > REMEMBERED - 1)
-        horizon = REMEMBERED - 1;
-    int64_t behind = b->n_loads - horizon;
-    int32_t after = behind >= 0 ? b->loads[behind % REMEMBERED] : b->backward_begin;
-    double time_s = copy_s(b, size_B);
-    int32_t task = program_kernel(&b->step->program, STREAM_COPY, PART_OFFLOAD_EXPOSED,
-                                  0, time_s, time_s);
-    program_follow(&b->step->program, task, after);
-    build_wait(b, task);
-    b->loads[b->n_loads++ % REMEMBERED] = b->last_kernel;
-    /* what is loaded ahead is held: the horizon's worth while backward runs */
-    ledger_alloc(l, LEDGER_ACTIVATIONS, horizon * size_B);
-    ledger_free(l, LEDGER_ACTIVATIONS, horizon * size_B);
+    if (!b->s->parallel.offload_activations)
+        return NULL;
+    struct load_order *o = ARENA_NEW(b->arena, struct load_order);
+    int32_t *forwards = forwards_of(b, order);
+    o->first = ARENA_ARRAY(b->arena, order->n, int32_t);
+    o->next = ARENA_ARRAY(b->arena, order->n, int32_t);
+    o->task = ARENA_ARRAY(b->arena, order->n, int32_t);
+    o->keeps = ARENA_ARRAY(b->arena, order->n, bool);
+    o->passes = order;
+    for (int64_t i = 0; i < order->n; i++)
+        o->first[i] = o->next[i] = o->task[i] = -1;
+    for (int64_t i = order->n - 1; i >= 0; i--) {
+        const struct pass_ref *p = &order->v[i];
+        if (p->kind != PASS_BACKWARD)
+            continue;
+        int64_t from =
+            forwards[p->microbatch * b->s->parallel.virtual_stages + p->chunk];
+        o->longest = i - from > o->longest ? i - from : o->longest;
+        o->keeps[from] = i - horizon < from;
+        if (o->keeps[from])
+            continue;
+        int64_t at = i - horizon > from ? i - horizon : from + 1;
+        o->next[i] = o->first[at];
+        o->first[at] = (int32_t)i;
+    }
+    return o;
+}
+
+int64_t offload_lead(const struct load_order *o)
+{
+    int64_t period = o ? o->passes->period : 0;
+    return period > 0 ? (o->longest + period - 1) / period * period : 0;
+}
+
+void offload_begin_loads(struct builder *b, const struct load_order *o, int64_t at,
+                         int64_t recorded)
+{
+    for (int32_t i = o ? o->first[at] : -1; i >= 0; i = o->next[i]) {
+        const struct pass_ref *p = &o->passes->v[i];
+        b->step->ledger.microbatch = p->microbatch;
+        b->step->ledger.records = p->microbatch < recorded;
+        o->task[i] =
+            offload_load_pass(b, pass_checkpoints(b, p->chunk), pass_checkpoint_B(b));
+    }
+}
+
+void offload_await(struct builder *b, const struct load_order *o, int64_t at)
+{
+    if (!o)
+        return;
+    b->keeps_checkpoints = o->keeps[at];
+    build_wait(b, o->task[at]);
 }
 
 /* --- states ----------------------------------------------------------------------- */

@@ -20,10 +20,22 @@ static int64_t checkpointed(const struct builder *b, struct slice slice, int64_t
 
 /* The input of a layer, which is what a checkpoint keeps (MODEL.md, R9); by operators
  * its last product, too, which nobody needs. */
-static int64_t checkpoint_B(const struct builder *b)
+int64_t pass_checkpoint_B(const struct builder *b)
 {
     int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
     return n * (int64_t)tensor_stream_B(b);
+}
+
+int64_t pass_checkpoints(const struct builder *b, int32_t chunk)
+{
+    const struct chunk_slices *c = &b->chunks[chunk];
+    int64_t n = 0;
+    for (int32_t i = 0; i < c->n; i++)
+        for (int64_t k = 0; k < c->v[i].repeat; k++) {
+            int64_t group = checkpointed(b, c->v[i], k);
+            n += group > 0 && k % group == 0;
+        }
+    return n;
 }
 
 static int64_t saved_B(const struct builder *b, const struct op_block *block)
@@ -44,7 +56,7 @@ int64_t pass_kept_B(const struct builder *b, int32_t index)
     int64_t group = checkpointed(b, (struct slice) { .block = index }, every - 1),
             sum = 0;
     if (group > 0 && every == 1)
-        return checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
+        return pass_checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
                saved_B(b, block);
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
@@ -61,12 +73,11 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
         int64_t group = checkpointed(b, slice, k);
         b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
-            offload_checkpoint(b, checkpoint_B(b));
+            offload_checkpoint(b, pass_checkpoint_B(b));
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
-        b->from_checkpoint =
-            group > 0 && k % group == 0 && !b->s->parallel.offload_activations;
+        b->from_checkpoint = group > 0 && k % group == 0 && !offload_stores(b);
         pass_forward_block(b, slice.block);
         b->from_checkpoint = false;
         if (shard_leave(b, *unit, false, err) < 0)
@@ -80,7 +91,7 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
 static int recompute(struct builder *b, struct slice slice, int64_t from, int64_t to,
                      int32_t unit, struct err *err)
 {
-    load_checkpoint(b, checkpoint_B(b));
+    load_checkpoint(b, pass_checkpoint_B(b));
     b->keep = KEEP_WORKSPACE;
     b->part = PART_RECOMPUTE;
     for (int64_t k = from; k < to; k++) {
@@ -181,7 +192,8 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
         return 0;
     }
-    b->backward_begin = b->last_kernel;
+    if (kind == PASS_BACKWARD)
+        offload_begin_backward(b, pass_checkpoints(b, chunk));
     b->gradient_came = keeps_output(b, chunk);
     ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
     for (int32_t i = 0; i < c->n; i++)

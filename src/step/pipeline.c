@@ -114,20 +114,20 @@ static int64_t recorded_microbatches(const struct pass_list *order)
     return n < MOST ? n : MOST;
 }
 
-/* The last period of the order, of which `done` passes are written, is that which the
- * periods left out of it repeat. */
+/* The last period of the order whose passes do what those of the one before do is that
+ * which the periods left out of it repeat; `done` passes are written. */
 static void repeat_period(struct builder *b, const struct pass_list *order,
-                          int64_t done)
+                          int64_t done, int64_t end)
 {
     struct repeat *r = &b->step->program.repeat;
     if (b->request->left_out == 0)
         return;
     *r = (struct repeat) { r->from, r->to, b->request->left_out, .if_steady = true };
-    if (done == order->periods_end - order->period) {
+    if (done == end - order->period) {
         r->from = b->last_kernel;
         b->flops_before = b->step->flops;
     }
-    if (done == order->periods_end && r->from >= 0) {
+    if (done == end && r->from >= 0) {
         r->to = b->last_kernel;
         b->step->flops += (double)r->extra * (b->step->flops - b->flops_before);
     }
@@ -148,6 +148,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     b->reduces = reduces;
     int64_t recorded = recorded_microbatches(order);
     struct ledger *l = &b->step->ledger;
+    const struct load_order *loads = offload_order(b, order);
+    const int64_t end = order->periods_end - offload_lead(loads);
     buckets_begin(b);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
@@ -157,6 +159,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         bool watched = (b->reduces && p->overlap) ||
                        shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
+        offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
+        offload_await(b, loads, i);
         l->microbatch = ref.microbatch;
         l->records = accumulated == 0 && ref.microbatch < recorded;
         if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
@@ -164,7 +168,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         l->records = true;
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
-        repeat_period(b, order, i + 1);
+        repeat_period(b, order, i + 1, end);
     }
     build_tag(b, WORK_OTHER, -1); /* of no pass any more */
     b->reduces = reduces;

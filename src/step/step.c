@@ -103,7 +103,7 @@ static void set_up(struct builder *b)
     b->shared = kernel_alone;
     b->plan_B = -1;
     b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives =
-        b->outputs = -1;
+        b->outputs = b->last_store = -1;
     b->waits[0] = b->waits[1] = b->backward_begin = -1;
     b->detail = q->detail || q->s->parallel.pipeline == 1;
     int64_t chunks = q->s->parallel.virtual_stages;
@@ -222,6 +222,8 @@ int step_measure(const struct step_request *request, int64_t rank,
     int32_t pass;
     int rc = builder_init(&b, err);
     for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
+        if (kind == PASS_BACKWARD)
+            offload_load_pass(&b, pass_checkpoints(&b, 0), pass_checkpoint_B(&b));
         rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, &pass, err);
         if (rc == 0) {
             ledger_apply(&step.ledger, &m->memory);

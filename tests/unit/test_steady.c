@@ -93,6 +93,11 @@ static const struct steady_case shorter_cases[] = {
     { experts, "pipeline=2 expert=4 tensor=2", false },
     { experts, "pipeline=4 expert=4" CHUNKS(2), false },
     { even, "pipeline=4 offload_activations=true" RECOMPUTE, false },
+    { even, "pipeline=4 offload_activations=true" CHUNKS(2) RECOMPUTE, false },
+    { odd,
+      "pipeline=4 offload_activations=true activation_loading_horizon=1 tensor=2 "
+      "schedule=\"zb-h1\"" RECOMPUTE,
+      false },
     { even, "pipeline=4" ON("p3.16xlarge"), false },
     { even, "pipeline=4" ON("g5.48xlarge"), false },
     { odd, "pipeline=4 tensor=2" ON("g4dn.12xlarge"), false },
