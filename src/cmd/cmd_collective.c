@@ -226,6 +226,18 @@ static void note_end(struct sim *sim, void *arg)
     *(double *)arg = units_s(sim->now_ps);
 }
 
+/* Operations that have one protocol run with that. */
+static void warn_of_protocol(const struct work *w)
+{
+    const struct coll_plan *plan = &w->rows.v[0].plan;
+    if (w->args->protocol != PROTOCOL_AUTO && plan->n_phases > 0 &&
+        plan->protocol != w->args->protocol)
+        fprintf(stderr, "warning: --protocol: %s by %s runs with %s alone\n",
+                names_of(coll_op_names, w->args->op),
+                names_of(coll_algorithm_names, (int)plan->algorithm),
+                names_of(protocol_names, plan->protocol));
+}
+
 /* By the backend's own algorithm; where that refuses, by NCCL's, and says why. */
 static int plan_by_backend(struct work *w, struct coll_request request,
                            struct coll_plan *plan)
@@ -372,6 +384,7 @@ static int run(struct work *w)
 {
     if (prepare(w) || run_sizes(w))
         return -1;
+    warn_of_protocol(w);
     if (!w->args->json || strcmp(w->args->json, "-") != 0)
         print_rows(w);
     if (w->args->plot && write_plot(w))

@@ -65,7 +65,8 @@ static const struct coll_algo *plugin_choice(struct planner *p)
                                p->cluster->fabric->name, (long long)p->plan->n_ranks));
 }
 
-/* NCCL 2.4 has no tuner: trees between nodes, rings elsewhere, LL for what is small. */
+/* NCCL 2.4 has no tuner: trees between nodes, rings elsewhere, LL for what is small.
+ * Later versions estimate, with a forced protocol, too. */
 static const struct coll_algo *early_choice(struct planner *p)
 {
     const struct coll_request *q = p->request;
@@ -77,9 +78,11 @@ static const struct coll_algo *early_choice(struct planner *p)
         const char *refusal = NULL;
         const struct coll_algo *a = by_id(p, (enum coll_algorithm)order[i], &refusal);
         int protocol = nccl_fixed_protocol(p->nccl, &c, order[i]);
+        if (protocol < 0)
+            return NULL;
         if (q->protocol >= 0)
             protocol = q->protocol;
-        if (a && protocol >= 0 && !isinf(expected_s(p, a, protocol)))
+        if (a && !isinf(expected_s(p, a, protocol)))
             return picked(p, a, protocol,
                           arena_printf(p->arena, "NCCL %s has no tuner: by size",
                                        nccl_version_name(p->nccl)));
@@ -132,6 +135,10 @@ static const struct coll_algo *asked(struct planner *p, const struct coll_algo *
     double least = INFINITY;
     if (!a->expects || a->id == COLL_RING)
         return a;
+    if (q->protocol >= 0 && coll_check_protocol(p, &q->groups[0], q->protocol))
+        return NULL;
+    if (a->plan == coll_plan_nvls && q->protocol > FABRIC_PROTO_SIMPLE)
+        return refused(p, "it has the protocol simple alone");
     coll_believed(p, &job, &c);
     p->plan->why = "as asked";
     p->picked =

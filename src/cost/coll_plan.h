@@ -92,6 +92,10 @@ double coll_incast(const struct planner *p);
 int coll_choose_protocol(struct planner *p, const struct ring_job *job,
                          const char **why);
 
+/* Whether a protocol that is asked for is one of the group's fabric: 0, or -1 after
+ * reporting. The rule of every algorithm of NCCL's. */
+int coll_check_protocol(struct planner *p, const struct coll_group *g, int protocol);
+
 /* What moves the bytes of a group: the fabric inside its node, or the cluster's. */
 const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g);
 const struct instance *coll_instance(const struct planner *p, int64_t instance);

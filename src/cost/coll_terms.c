@@ -158,6 +158,15 @@ static bool is_enabled(const struct planner *p, const struct coll_group *g,
             inside->proto[protocol].enabled);
 }
 
+int coll_check_protocol(struct planner *p, const struct coll_group *g, int protocol)
+{
+    const struct fabric *f = coll_fabric(p, g);
+    if (f->proto[protocol].enabled)
+        return 0;
+    return err_set(p->err, "%s has no protocol %s", f->name,
+                   names_of(fabric_protocol_names, protocol));
+}
+
 int coll_choose_protocol(struct planner *p, const struct ring_job *job,
                          const char **why)
 {
@@ -169,10 +178,7 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
         return p->picked;
     if (forced >= 0) {
         *why = "as asked";
-        if (!coll_fabric(p, g)->proto[forced].enabled)
-            return err_set(p->err, "%s has no protocol %s", coll_fabric(p, g)->name,
-                           names_of(fabric_protocol_names, forced));
-        return forced;
+        return coll_check_protocol(p, g, forced) ? -1 : forced;
     }
     coll_believed(p, job, &c);
     forced = nccl_fixed_protocol(p->nccl, &c, COLL_RING);

@@ -7,6 +7,8 @@
  * nodes only. */
 #include "cost/coll_plan.h"
 
+#include <math.h>
+
 struct tree {
     struct planner *p;
     struct coll_streams *streams;
@@ -113,6 +115,28 @@ static int add_groups(struct tree *t)
     return 0;
 }
 
+/* Laws between nodes are of whole nodes. A group with fewer GPUs of each leaves by
+ * fewer NICs, by fewer channels: the chunks that fill them are fewer in proportion
+ * (each has one of a step of its buffer: NCCL's device.h). */
+static void scale_to_channels(struct planner *p, struct fabric_law *law)
+{
+    const struct coll_span *part = &p->request->groups[0].spans[0];
+    const struct instance *inst = coll_instance(p, part->first);
+    struct coll_span whole = { .first = part->first, .n_gpus = inst->n_gpus };
+    if (p->plan->n_nodes < 2 || part->n_gpus == inst->n_gpus)
+        return;
+    for (int32_t k = 0; k < inst->n_gpus; k++)
+        whole.gpus[k] = (uint8_t)k;
+    int32_t all = coll_rings(p, &whole, true)->n;
+    int32_t own = coll_rings(p, part, true)->n;
+    if (own == 0 || all == 0)
+        return;
+    double share = fmin((double)own / all, 1);
+    law->fill_from_B *= share;
+    law->fill_B *= share;
+    law->fill_rank_B *= share;
+}
+
 static int plan(struct planner *p, enum fabric_algo algo, int protocol,
                 const char *name)
 {
@@ -121,6 +145,7 @@ static int plan(struct planner *p, enum fabric_algo algo, int protocol,
     const struct fabric *inside = coll_instance(p, q->groups[0].spans[0].first)->inside;
     struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
     struct tree t = { .p = p, .law = coll_law(f, algo, protocol) };
+    scale_to_channels(p, &t.law);
     t.n_nodes = p->plan->n_nodes;
     t.switched = algo != FABRIC_TREE;
     t.inside_inflation =

@@ -25,6 +25,7 @@ static const struct cfg_field law_fields[] = {
     LAW_TIME("ramp_level", ramp_level_s),
     LAW_BYTES("ramp_bytes", ramp_B),
     CFG_REAL("fill", struct fabric_law, fill_frac, 0, 1000),
+    CFG_REAL("fill_chain", struct fabric_law, fill_chain, 0, 1000),
     CFG_REAL("fill_level", struct fabric_law, fill_level, 0, 1000),
     LAW_BYTES("fill_from", fill_from_B),
     LAW_BYTES("fill_bytes", fill_B),
@@ -204,11 +205,11 @@ double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nod
     double reached = law->ramp_B > 0 ? fmin(ramp_size_B / law->ramp_B, 1) : 1;
     double most_B = law->fill_B + law->fill_rank_B * (double)n_ranks;
     double waiting_B = fmin(fmax(sent_B - law->fill_from_B, 0), most_B);
-    double fill = sent_B > 0 ? law->fill_frac * (1 + law->fill_level * level) *
-                                   waiting_B * (bytes_s / sent_B)
-                             : 0;
+    double chain = (double)n_ranks / (double)n_nodes - 1;
+    double filling =
+        law->fill_frac * (1 + law->fill_level * level) + law->fill_chain * chain;
+    double fill = sent_B > 0 ? filling * waiting_B * (bytes_s / sent_B) : 0;
     return law->base_s + law->rank_s * (double)(n_ranks - 2) +
-           law->node_s * (double)(n_nodes - 1) +
-           law->chain_s * ((double)n_ranks / (double)n_nodes - 1) +
+           law->node_s * (double)(n_nodes - 1) + law->chain_s * chain +
            law->level_s * level + ramp * reached + fill;
 }

@@ -8,7 +8,8 @@
  *
  *   t = base + rank (n - 2) + node (N - 1) + chain (n / N - 1) + level g
  *     + (ramp + ramp_level g) min(s / ramp_bytes, 1)        s = S; m for point to point
- *     + fill (1 + fill_level g) min(max(S - fill_from, 0), fill_bytes + fill_rank n) X / S
+ *     + (fill (1 + fill_level g) + fill_chain (n / N - 1))
+ *       min(max(S - fill_from, 0), fill_bytes + fill_rank n) X / S
  *     + X
  *
  * MODEL.md, "Collectives", derives which of the terms an algorithm needs. */
@@ -38,6 +39,7 @@ struct fabric_law {
     double ramp_s, ramp_level_s; /* reached at ramp_B, linear below */
     double ramp_B;
     double fill_frac, fill_level; /* of the time of the bytes from fill_from_B ... */
+    double fill_chain;            /* the same for each GPU beyond a node's first */
     double fill_from_B, fill_B;   /* ... on, no more than fill_B of them ... */
     double fill_rank_B;           /* ... and as many more for each rank */
     double efficiency;            /* share of the links' payload rate that it reaches */

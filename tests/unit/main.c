@@ -16,7 +16,7 @@
     X(layout) X(partition) X(distribution) X(scenario) X(libraries) X(launch) X(megatron) X(deepspeed) \
     X(kernel) \
     X(sim) X(flow) \
-    X(collective) X(nccl) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
+    X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(steady) X(simulate) X(stages) X(overlap) X(offload) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(compare) \
     X(input) X(job) X(uncertainty) \

@@ -290,7 +290,10 @@ static void test_trees(void)
             double fill = fmin(fmax(S - law->fill_from_B, 0), law->fill_B) / S;
             double t = law->base_s + (inst->n_gpus - 1) * law->chain_s +
                        g * law->level_s + law->ramp_s +
-                       law->fill_frac * (1 + law->fill_level * g) * fill * bytes_s;
+                       g * law->ramp_level_s * fmin(S / fmax(law->ramp_B, 1), 1) +
+                       (law->fill_frac * (1 + law->fill_level * g) +
+                        law->fill_chain * (inst->n_gpus - 1)) *
+                           fill * bytes_s;
             q.algorithm = rows[i].algorithm;
             q.protocol = FABRIC_PROTO_SIMPLE;
             CU_ASSERT_DOUBLE_EQUAL(time_of(&b, &q), t + bytes_s, 1e-9 * t);
