@@ -145,5 +145,23 @@ chmod +x folder/build/smsim-measure
 PATH=/nowhere SMSIM_DATA=$dir/folder "$smsim" validate --device --model gpt2 >said 2>&1
 check "a program in a data folder" "$?$([ -e ran ] && echo ", it ran")" 3 "is not built"
 
+# without the table of measured rows, no result says that it knows its range
+mkdir folder/validate
+for table in missing torn empty foreign; do
+    case $table in
+    torn) head -c 20000 "$data/validate/regimes.json" >folder/validate/regimes.json ;;
+    empty) : >folder/validate/regimes.json ;;
+    foreign) echo '{"regimes": 1}' >folder/validate/regimes.json ;;
+    esac
+    for command in "simulate ./s.json --json -" "plan --model gpt2 --instance p4d.24xlarge \
+        --count 1 --global-batch 64 --sequence-length 1024 --fix library=ddp" \
+        "sweep small-sweep.json --out $dir/$table"; do
+        echo '{"base": "./s.json", "axes": []}' >small-sweep.json
+        # shellcheck disable=SC2086
+        SMSIM_DATA=$dir/folder try 0 "no range rests on measurements" $command
+    done
+    grep -q 'regimes.json' said || failed=$((failed + 1))
+done
+
 echo "files: $passed passed, $failed failed"
 [ "$failed" = 0 ]

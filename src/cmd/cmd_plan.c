@@ -337,6 +337,7 @@ int cmd_plan(int argc, char **argv)
     plan_job_release(&job);
     if (code < 0)
         return cmd_fail(&loader, &err);
+    cmd_warn(&loader);
     cfg_loader_release(&loader);
     return code;
 }

@@ -179,6 +179,7 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
         report_regimes_text(stdout, lines, n, &c);
     if (text)
         report_blind_text(stdout, &blind);
+    cmd_warn(&loader);
     cfg_loader_release(&loader);
     return report_regimes_json(lines, n);
 }

@@ -30,6 +30,7 @@ void cfg_loader_release(struct cfg_loader *loader)
         free(d->text);
     }
     diags_release(&loader->diags);
+    inputs_release(&loader->inputs);
     arena_release(&loader->arena);
     loader->docs = NULL;
 }
@@ -106,9 +107,11 @@ struct cfg cfg_load(struct cfg_loader *loader, const char *file)
     size_t len;
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     if (!text) {
+        loader->inputs.n_unread++;
         diags_error(&loader->diags, "%s", err.text);
         return (struct cfg) { doc_add(loader, file), NULL, "" };
     }
+    inputs_note(&loader->inputs, &loader->arena, file, text, len);
     return parse(loader, strcmp(file, "-") == 0 ? "standard input" : file, text, len);
 }
 

@@ -22,6 +22,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "config/diag.h"
+#include "config/inputs.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct cfg_loader {
     struct cfg_doc *docs;      /* all documents loaded through it, newest first */
     void *cache;               /* what was made of files, see config/cache.h */
     struct cfg_loader *shared; /* lends what it makes of files; NULL: none */
+    struct inputs inputs;      /* the files that it read itself */
 };
 
 struct cfg {

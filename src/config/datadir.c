@@ -123,6 +123,7 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
     const char *file = datadir_file(arena, dir, name);
     if (access(file, F_OK) == 0)
         return cfg_load(loader, file);
+    loader->inputs.n_unread++;
     const char *why = strerror(errno);
     const char *what =
         errno != ENOENT ? arena_printf(arena, "%s: cannot be read: %s", file, why)

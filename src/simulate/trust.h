@@ -35,7 +35,7 @@
  *                    chip, and its profile says that it was guessed, transferred or
  *                    inferred
  *
- * Without the file nothing is near: +-20 %, extrapolated. O(cells) a job:
+ * Without the file nothing is near: +-20 %, extrapolated, and a warning says so. O(cells) a job:
  * microseconds. */
 #ifndef SIMULATE_TRUST_H
 #define SIMULATE_TRUST_H
@@ -97,12 +97,14 @@ struct trust {
     struct trust_place at;
 };
 
-/* The shipped table, read once per loader; one of no cells when there is none or when
- * anything of it is wrong. Never NULL. */
+/* The shipped table, read once per loader; one of no cells, and a warning, when there is
+ * none or when anything of it is wrong. Never NULL. */
 const struct trust_table *trust_table_get(struct cfg_loader *loader);
 
-/* The same of any file; -1 where it is missing or wrong, and then it has no cells. */
-int trust_table_read(struct trust_table *table, struct arena *arena, const char *file);
+/* The same of any file, which is noted as an input; -1 where it is missing or wrong, and
+ * then it has no cells. */
+int trust_table_read(struct trust_table *table, struct arena *arena, const char *file,
+                     struct inputs *inputs, struct err *err);
 
 /* How unlike two places are: octaves of sizes, and steps for what is of another kind. */
 double trust_distance(const struct trust_place *a, const struct trust_place *b);

@@ -101,17 +101,31 @@ static int read_regimes(struct trust_table *table, struct arena *arena, json_t *
     return rc;
 }
 
+static int parse(struct trust_table *table, struct arena *arena, const char *file,
+                 const char *text, size_t len, struct err *err)
+{
+    json_error_t e;
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    int rc = 0;
+    if (!root)
+        rc = err_set(err, "%s:%d:%d: %s", file, e.line, e.column, e.text);
+    else if (read_regimes(table, arena, json_object_get(root, "regimes")))
+        rc = err_set(err, "%s: holds something else than regimes of measured rows",
+                     file);
+    json_decref(root);
+    return rc;
+}
+
 /* The file is ours, not a user's, and read by every simulation: not through config,
  * which would keep the place of every number. */
-int trust_table_read(struct trust_table *table, struct arena *arena, const char *file)
+int trust_table_read(struct trust_table *table, struct arena *arena, const char *file,
+                     struct inputs *inputs, struct err *err)
 {
     size_t len = 0;
-    struct err err = { 0 };
     *table = (struct trust_table) { 0 };
-    char *text = file_read(file, FILE_MAX, &len, &err);
-    json_t *root = text ? json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    int rc = read_regimes(table, arena, json_object_get(root, "regimes"));
-    json_decref(root);
+    char *text = file_read(file, FILE_MAX, &len, err);
+    inputs_note(inputs, arena, file, text, len);
+    int rc = text ? parse(table, arena, file, text, len, err) : -1;
     free(text);
     return rc;
 }
@@ -119,13 +133,18 @@ int trust_table_read(struct trust_table *table, struct arena *arena, const char 
 const struct trust_table *trust_table_get(struct cfg_loader *loader)
 {
     const void *known;
+    struct err err = { 0 };
     if (cache_find(loader, "trust", "regimes", &known))
         return known;
     struct arena *arena = &loader->arena;
     struct trust_table *table = ARENA_NEW(arena, struct trust_table);
     const char *file =
         arena_printf(arena, "%s/validate/regimes.json", datadir_root(arena));
-    trust_table_read(table, arena, file);
+    if (trust_table_read(table, arena, file, &loader->inputs, &err))
+        diags_warn(&loader->diags,
+                   "%s; no range rests on measurements: all are 20 %% to both sides, "
+                   "and extrapolated (`make regimes` writes the file)",
+                   err.text);
     cache_add(loader, "trust", "regimes", table);
     return table;
 }

@@ -169,7 +169,12 @@ static int read_text(const char *text)
     CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
     arena_init(&arena);
-    int rc = trust_table_read(&table, &arena, path);
+    struct inputs inputs = { 0 };
+    struct err err = { 0 };
+    int rc = trust_table_read(&table, &arena, path, &inputs, &err);
+    CU_ASSERT_EQUAL(rc != 0, err.set);
+    CU_ASSERT_EQUAL(inputs.list.n, 1);
+    inputs_release(&inputs);
     int n = (int)table.n;
     CU_ASSERT_TRUE(rc == 0 || n == 0);
     arena_release(&arena);
@@ -217,9 +222,14 @@ static void test_files(void)
         CU_ASSERT_EQUAL(read_text(cases[i].text), cases[i].n);
     struct trust_table table;
     struct arena arena;
+    struct inputs inputs = { 0 };
+    struct err err = { 0 };
     arena_init(&arena);
-    CU_ASSERT_EQUAL(trust_table_read(&table, &arena, "/nonexistent.json"), -1);
+    CU_ASSERT_EQUAL(
+        trust_table_read(&table, &arena, "/nonexistent.json", &inputs, &err), -1);
     CU_ASSERT_EQUAL(table.n, 0);
+    CU_ASSERT_EQUAL(inputs.list.v[0].hash, INPUT_MISSING);
+    inputs_release(&inputs);
     arena_release(&arena);
 }
 
@@ -266,7 +276,8 @@ static void test_tables(void)
     close(mkstemp(path));
     json_t *tree = regime_cells(&rows);
     CU_ASSERT_EQUAL(report_regimes_write(tree, path, &err), 0);
-    CU_ASSERT_EQUAL(trust_table_read(&table, &loader.arena, path), 0);
+    CU_ASSERT_EQUAL(trust_table_read(&table, &loader.arena, path, &loader.inputs, &err),
+                    0);
     for (int32_t i = 0; i < table.n; i++)
         n -= table.cells[i].n;
     CU_ASSERT_EQUAL(n, 0);
