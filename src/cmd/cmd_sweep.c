@@ -55,7 +55,10 @@ static const struct usage usage = {
                "missing there,\nand only draws again where just \"plots\" changed. With "
                "--shard, each of N runs fills\nDIR/journal-I-of-N; when all are done, "
                "--resume without --shard writes the whole.\n"
-               "Exit code 1 says that every point failed.\n",
+               "Points that failed because a file could not be read are run again. "
+               "Results of another\nprogram, or of files that have changed since, are "
+               "refused by name.\n"
+               "Exit code 1 says that points failed.\n",
     .options = options,
     .min_positional = 1,
     .max_positional = 1,
@@ -134,7 +137,7 @@ static int write_all(struct sweep_job *w, const char *dir, struct err *err)
         print_assumed(w);
         printf("%s/points.csv\n%s/points.jsonl\n", dir, dir);
         sweep_figures_list(w->figures, stdout, dir);
-        rc = sum.n_failed && sum.n_failed == sum.n_written ? EXIT_UNFIT : EXIT_DONE;
+        rc = sum.n_failed ? EXIT_UNFIT : EXIT_DONE;
     }
     sweep_summary_release(&sum);
     return rc;
@@ -144,14 +147,28 @@ static int finish(struct sweep_job *w, const char *dir, struct err *err)
 {
     if (w->shard.count == 1)
         return write_all(w, dir, err);
-    int64_t n = 0;
-    for (int64_t i = 0; i < w->sweep.n_points; i++)
-        n += sweep_shard_has(w->shard, i) && sweep_journal_has(&w->journal, i);
-    printf("shard %" PRId64 "/%" PRId64 ": %" PRId64
-           " points done; when all shards are, "
-           "--resume without --shard writes the whole\n",
-           w->shard.index, w->shard.count, n);
-    return EXIT_DONE;
+    int64_t n = 0, failed = 0;
+    for (int64_t i = 0; i < w->sweep.n_points; i++) {
+        if (!sweep_shard_has(w->shard, i))
+            continue;
+        bool fails = sweep_journal_failed(&w->journal, i);
+        n += fails || sweep_journal_has(&w->journal, i);
+        failed += fails;
+    }
+    printf("shard %" PRId64 "/%" PRId64 ": %" PRId64 " points done, %" PRId64
+           " failed; when all shards are, --resume without --shard writes the whole\n",
+           w->shard.index, w->shard.count, n, failed);
+    return failed ? EXIT_UNFIT : EXIT_DONE;
+}
+
+static void say_torn(const struct sweep_journal *j)
+{
+    for (int64_t i = 0; i < j->torn.n; i++)
+        fprintf(
+            stderr,
+            "warning: %s: its last record was cut off, and is dropped: the point is "
+            "run again\n",
+            j->torn.v[i]);
 }
 
 /* On all ranks; rank 0 alone keeps the journal and writes. */
@@ -162,6 +179,8 @@ static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
     int rc = first ? sweep_journal_open(&w->journal, &w->sweep, args->out, w->shard,
                                         args->resume, err)
                    : 0;
+    if (first && rc == 0)
+        say_torn(&w->journal);
     if (!sweep_mpi_agree(ranks, rc == 0))
         return -1;
     struct cmd_progress progress = cmd_progress_of("points", 0);
@@ -194,6 +213,7 @@ static int sweep(const struct sweep_ranks *ranks, int argc, char **argv)
     if (status)
         return status;
     bool loaded = load(&w, words.values[0]) == 0;
+    cmd_warn(&w.loader);
     if (sweep_mpi_agree(ranks, loaded))
         status = run(&w, ranks, &args, &err);
     else

@@ -295,9 +295,12 @@ static int read_base(struct sweep *s, struct cfg_loader *loader, struct cfg base
 int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
 {
     struct sweep_raw raw = { .keep = KEEP_ALL };
-    *s = (struct sweep) { .arena = &loader->arena,
-                          .trust = trust_table_get(loader),
-                          .results = empty_result() };
+    *s = (struct sweep) { .arena = &loader->arena, .results = empty_result() };
+    struct inputs before = loader->inputs; /* what the table is read from is alone */
+    loader->inputs = (struct inputs) { 0 };
+    s->trust = trust_table_get(loader);
+    s->inputs = loader->inputs;
+    loader->inputs = before;
     s->root = strcmp(name, "-") == 0
                   ? cfg_load(loader, name)
                   : datadir_load(loader, "scenarios/sweeps", name, (struct cfg) { 0 });
@@ -324,6 +327,7 @@ void sweep_release(struct sweep *s)
     for (int32_t i = 0; i < s->n_fields; i++)
         json_decref(s->fields[i].values);
     VEC_RELEASE(&s->outputs);
+    inputs_release(&s->inputs);
     json_decref(s->results);
     *s = (struct sweep) { 0 };
 }

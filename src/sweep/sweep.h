@@ -17,7 +17,8 @@
  * What a point comes to is one line of JSON, its record:
  *     {"point": 3, "axes": {"/cluster/count": 4}, "results": {"step_time_s": 0.3}}
  * with "warnings" where there are any, and "error" in place of "results" where it
- * failed. A point left out after simulating is {"point": 3, "left_out": true}.
+ * failed; "retry" says that a file could not be read, which another time may be. A point
+ * left out after simulating is {"point": 3, "left_out": true}.
  *
  * After loading, a sweep is const and shared by all threads. */
 #ifndef SWEEP_SWEEP_H
@@ -25,6 +26,7 @@
 
 #include "base/vec.h"
 #include "config/cfg.h"
+#include "config/inputs.h"
 
 enum { SWEEP_AXES_MAX = 32, SWEEP_POINTS_MAX = 10000000, SWEEP_FIELDS_MAX = 64 };
 
@@ -64,6 +66,7 @@ struct sweep {
     struct sweep_wheres wheres;
     VEC(const char *) outputs;
     const struct trust_table *trust; /* by which results are judged */
+    struct inputs inputs;            /* what every point rests on */
     json_t *results; /* a result of nothing: has every name a result has */
 };
 

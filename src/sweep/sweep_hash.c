@@ -1,14 +1,13 @@
 /* The hash by which a journal knows the sweep that it was written for. */
+#include "base/fnv.h"
 #include "sweep/sweep.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* FNV-1a, 64 bits (Fowler, Noll and Vo 1991). */
 static uint64_t add(uint64_t h, const char *text)
 {
-    for (; text && *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001b3;
-    return (h ^ '\n') * 0x100000001b3;
+    return fnv_add(fnv_add(h, text, text ? strlen(text) : 0), "\n", 1);
 }
 
 static uint64_t add_tree(uint64_t h, const json_t *tree)
@@ -23,7 +22,7 @@ static uint64_t add_tree(uint64_t h, const json_t *tree)
 uint64_t sweep_hash(const struct sweep *s)
 {
     static const char *const keys[] = { "axes", "where", "keep", NULL };
-    uint64_t h = add_tree(0xcbf29ce484222325, s->base);
+    uint64_t h = add_tree(fnv_start, s->base);
     for (int i = 0; keys[i]; i++)
         h = add_tree(h, json_object_get(s->root.json, keys[i]));
     for (int64_t i = 0; i < s->outputs.n; i++)

@@ -1,6 +1,7 @@
 #include "sweep/sweep_journal.h"
 
 #include "base/xmalloc.h"
+#include "sweep/sweep_scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,72 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *header_of(const struct sweep *s)
-{
-    return xasprintf("{\"smsim_sweep\":1,\"hash\":\"%016" PRIx64
-                     "\",\"points\":%" PRId64 "}",
-                     sweep_hash(s), s->n_points);
-}
-
-/* Reading a journal */
-
-/* The point of a record's line `{"point":N,...}`, or -1. */
-static int64_t point_of(const char *line)
-{
-    static const char begin[] = "{\"point\":";
-    if (strncmp(line, begin, sizeof(begin) - 1) != 0)
-        return -1;
-    char *end;
-    long long point = strtoll(line + sizeof(begin) - 1, &end, 10);
-    return *end == ',' ? point : -1;
-}
-
-static int note_line(struct sweep_journal *j, int32_t file, const char *line,
-                     int64_t at, int64_t len)
-{
-    int64_t point = point_of(line);
-    if (point < 0 || point >= j->n_points || len > INT32_MAX)
-        return -1;
-    if (!j->places[point].file)
-        j->places[point] = (struct journal_place) { at, (int32_t)len, file + 1 };
-    return 0;
-}
-
 static int cannot(const char *path, const char *what, struct err *err)
 {
     return err_set(err, "%s: cannot be %s: %s", path, what, strerror(errno));
-}
-
-/* Notes every whole line of the last opened file; *end is where they end. */
-static int scan(struct sweep_journal *j, const char *path, const char *header,
-                int64_t *end, struct err *err)
-{
-    int32_t file = (int32_t)j->files.n - 1;
-    FILE *in = j->files.v[file];
-    char *line = NULL;
-    size_t cap = 0;
-    int64_t at = 0;
-    int rc = 0;
-    for (ssize_t n; rc == 0 && (n = getline(&line, &cap, in)) > 0; at += n) {
-        if (line[n - 1] != '\n')
-            break;
-        line[n - 1] = '\0';
-        if (at == 0 && strcmp(line, header) != 0)
-            rc = err_set(err,
-                         "%s: is of another sweep: the file, its base or its outputs "
-                         "have changed since (choose another --out)",
-                         path);
-        else if (at > 0 && note_line(j, file, line, at, n - 1))
-            rc = err_set(err,
-                         "%s: byte %" PRId64 " begins a line that is no record of "
-                         "this sweep (choose another --out)",
-                         path, at);
-    }
-    free(line);
-    if (rc == 0 && ferror(in))
-        rc = cannot(path, "read", err);
-    *end = at;
-    return rc;
 }
 
 /* Opening */
@@ -97,17 +35,18 @@ static int lock(int fd, const char *path, struct err *err)
     return err_set(err, "%s: is being written by another process", path);
 }
 
-/* Appends a line to our own journal. */
-static int append(struct sweep_journal *j, const char *line)
+/* Appends a line of JSON, and its hash, to our own journal. */
+static int append(struct sweep_journal *j, const char *json)
 {
     int fd = fileno(j->files.v[0]);
-    char *text = xasprintf("%s\n", line);
+    char *text =
+        xasprintf("%s\t%016" PRIx64 "\n", json, fnv_add(fnv_start, json, strlen(json)));
     size_t n = strlen(text), at = 0;
     while (at < n) {
         ssize_t did = pwrite(fd, text + at, n - at, j->end + (off_t)at);
         if (did > 0)
             at += (size_t)did;
-        else if (errno != EINTR)
+        else if (did == 0 || errno != EINTR)
             break;
     }
     free(text);
@@ -115,11 +54,24 @@ static int append(struct sweep_journal *j, const char *line)
     return at == n ? 0 : -1;
 }
 
-/* Our own journal: read, cut after its last whole line, and begun if it is empty. */
+static int add_file(struct sweep_journal *j, int fd, const char *mode, const char *path,
+                    struct err *err)
+{
+    FILE *file = fdopen(fd, mode);
+    if (!file) {
+        cannot(path, "opened", err);
+        close(fd);
+        return -1;
+    }
+    VEC_PUSH(&j->files, file);
+    return 0;
+}
+
+/* Our own journal, as far as it is read: nothing of it is changed. */
 static int open_own(struct sweep_journal *j, const char *path, const char *header,
                     bool resume, struct err *err)
 {
-    int flags = O_RDWR | O_CREAT | O_CLOEXEC | (resume ? 0 : O_EXCL);
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | (resume ? 0 : O_EXCL);
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == EEXIST)
         return err_set(err,
@@ -128,28 +80,31 @@ static int open_own(struct sweep_journal *j, const char *path, const char *heade
                        path);
     if (fd < 0)
         return cannot(path, "written", err);
-    VEC_PUSH(&j->files, fdopen(fd, "r+b"));
-    if (lock(fd, path, err) || scan(j, path, header, &j->end, err))
+    if (add_file(j, fd, "r+b", path, err) || lock(fd, path, err) ||
+        sweep_scan(j, path, header, &j->end, err))
         return -1;
-    if (ftruncate(fd, j->end))
-        return cannot(path, "written", err);
-    return j->end == 0 && append(j, header) ? cannot(path, "written", err) : 0;
+    j->inputs.n_own = j->inputs.list.n;
+    return 0;
 }
 
 static int open_other(struct sweep_journal *j, const char *path, const char *header,
                       struct err *err)
 {
     int64_t end;
-    FILE *in = fopen(path, "rb");
-    if (!in)
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
         return cannot(path, "read", err);
-    VEC_PUSH(&j->files, in);
-    return scan(j, path, header, &end, err);
+    return add_file(j, fd, "rb", path, err) || sweep_scan(j, path, header, &end, err)
+               ? -1
+               : 0;
 }
 
 static bool is_journal(const char *name)
 {
-    return strcmp(name, "journal") == 0 || strncmp(name, "journal-", 8) == 0;
+    long long i, n;
+    char rest;
+    return strcmp(name, "journal") == 0 ||
+           sscanf(name, "journal-%lld-of-%lld%c", &i, &n, &rest) == 2;
 }
 
 static int open_others(struct sweep_journal *j, const char *own, const char *header,
@@ -169,15 +124,52 @@ static int open_others(struct sweep_journal *j, const char *own, const char *hea
     return rc;
 }
 
+/* Begins our own journal, or cuts off what is no whole line, once all is as it was. */
+static int begin_own(struct sweep_journal *j, const struct sweep *s, const char *path,
+                     const char *header, struct err *err)
+{
+    struct sweep_inputs all = { 0 };
+    const struct input_ref program = sweep_inputs_program();
+    int rc = sweep_inputs_check(&j->inputs, path, err) ||
+                     sweep_inputs_add(&all, &program, err) ||
+                     sweep_inputs_add_read(&all, &s->inputs, err)
+                 ? -1
+                 : 0;
+    if (rc == 0 && (ftruncate(fileno(j->files.v[0]), j->end) ||
+                    (j->end == 0 && append(j, header))))
+        rc = cannot(path, "written", err);
+    if (rc == 0)
+        rc = sweep_journal_rest_on(j, &all, err);
+    sweep_inputs_release(&all);
+    return rc;
+}
+
+static int make_one(const char *path, struct err *err)
+{
+    struct stat st;
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    int code = errno;
+    if (stat(path, &st) == 0) {
+        errno = ENOTDIR;
+        return S_ISDIR(st.st_mode) ? 0 : cannot(path, "made", err);
+    }
+    errno = code == EEXIST ? errno : code; /* a link that leads nowhere */
+    return cannot(path, "made", err);
+}
+
 static int make_dir(const char *dir, struct err *err)
 {
     char *path = xstrdup(dir);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    int rc = 0;
+    for (char *slash = strchr(path + 1, '/'); rc == 0 && slash;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(path, 0777); /* what is missing shows below */
+        rc = make_one(path, err);
         *slash = '/';
     }
-    int rc = mkdir(path, 0777) && errno != EEXIST ? cannot(dir, "made", err) : 0;
+    if (rc == 0)
+        rc = make_one(path, err);
     free(path);
     return rc;
 }
@@ -191,11 +183,13 @@ int sweep_journal_open(struct sweep_journal *j, const struct sweep *s, const cha
     char *name = shard.count > 1 ? xasprintf("journal-%" PRId64 "-of-%" PRId64,
                                              shard.index, shard.count)
                                  : xstrdup("journal");
-    char *path = xasprintf("%s/%s", dir, name), *header = header_of(s);
+    char *path = xasprintf("%s/%s", dir, name), *header = sweep_scan_header(s);
     j->places = xcalloc((size_t)s->n_points, sizeof(*j->places));
     int rc = open_own(j, path, header, resume, err);
     if (rc == 0 && resume)
         rc = open_others(j, name, header, err);
+    if (rc == 0)
+        rc = begin_own(j, s, path, header, err);
     free(header);
     free(path);
     free(name);
@@ -209,6 +203,10 @@ void sweep_journal_close(struct sweep_journal *j)
     for (int64_t i = 0; i < j->files.n; i++)
         fclose(j->files.v[i]);
     VEC_RELEASE(&j->files);
+    for (int64_t i = 0; i < j->torn.n; i++)
+        free(j->torn.v[i]);
+    VEC_RELEASE(&j->torn);
+    sweep_inputs_release(&j->inputs);
     free(j->places);
     j->places = NULL;
 }
@@ -217,7 +215,34 @@ void sweep_journal_close(struct sweep_journal *j)
 
 bool sweep_journal_has(const struct sweep_journal *j, int64_t point)
 {
-    return j->places[point].file != 0;
+    return j->places[point].file != 0 && !j->places[point].retry;
+}
+
+bool sweep_journal_failed(const struct sweep_journal *j, int64_t point)
+{
+    return j->places[point].failed;
+}
+
+static int cannot_append(const struct sweep_journal *j, struct err *err)
+{
+    return err_set(err, "%s/journal: cannot be written: %s", j->dir, strerror(errno));
+}
+
+int sweep_journal_rest_on(struct sweep_journal *j, const struct sweep_inputs *inputs,
+                          struct err *err)
+{
+    if (sweep_inputs_add_all(&j->inputs, inputs, err))
+        return -1;
+    for (; j->inputs.n_own < j->inputs.list.n; j->inputs.n_own++) {
+        json_t *input = sweep_inputs_json(&j->inputs.list.v[j->inputs.n_own]);
+        char *line = json_dumps(input, JSON_COMPACT);
+        int rc = line ? append(j, line) : err_set(err, "an input's name is no UTF-8");
+        free(line);
+        json_decref(input);
+        if (rc)
+            return cannot_append(j, err);
+    }
+    return 0;
 }
 
 int sweep_journal_add(struct sweep_journal *j, int64_t point, const char *line,
@@ -227,9 +252,8 @@ int sweep_journal_add(struct sweep_journal *j, int64_t point, const char *line,
         return 0;
     int64_t at = j->end;
     if (append(j, line))
-        return err_set(err, "%s/journal: cannot be written: %s", j->dir,
-                       strerror(errno));
-    j->places[point] = (struct journal_place) { at, (int32_t)strlen(line), 1 };
+        return cannot_append(j, err);
+    j->places[point] = sweep_scan_place(line, strlen(line), at, 1);
     return 0;
 }
 

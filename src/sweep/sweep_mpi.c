@@ -94,8 +94,26 @@ static MPI_Status wait_for_records(void)
     return status;
 }
 
-/* A message is the number of points its rank wants, and the records of its last batch,
- * each ended by a NUL. */
+/* What a rank has read; an array, or the text of an error. */
+static void take_inputs(struct hub *h, const char *text, struct err *err)
+{
+    struct sweep_inputs inputs = { 0 };
+    json_t *list = json_loads(text, JSON_DECODE_ANY, NULL), *input;
+    size_t i;
+    if (!json_is_array(list))
+        err_set(err, "%s", list ? json_string_value(list) : "a rank sent no inputs");
+    json_array_foreach(list, i, input)
+    {
+        sweep_inputs_add_json(&inputs, input, err);
+    }
+    if (!err->set)
+        sweep_journal_rest_on(h->run->journal, &inputs, err);
+    sweep_inputs_release(&inputs);
+    json_decref(list);
+}
+
+/* A message is the number of points its rank wants, what it has read, and the records of
+ * its last batch, each ended by a NUL. */
 static void collect(struct hub *h, struct err *err)
 {
     MPI_Status status = wait_for_records();
@@ -106,6 +124,9 @@ static void collect(struct hub *h, struct err *err)
              MPI_STATUS_IGNORE);
     int64_t wanted = strtoll(text, &at, 10);
     const struct batch *b = &h->batches[status.MPI_SOURCE];
+    at += strlen(at) + 1;
+    if (!err->set)
+        take_inputs(h, at < text + size ? at : "", err);
     for (int64_t i = b->first; i < b->first + b->n && !err->set; i++) {
         at += strlen(at) + 1;
         sweep_journal_add(h->run->journal, h->todo.points[i],
@@ -137,44 +158,77 @@ static int serve(const struct sweep_ranks *ranks, const struct sweep_run *r,
 
 /* The other ranks: simulate */
 
-static void simulate_batch(const struct sweep_run *r, const int64_t *points, int n,
-                           int jobs, struct strbuf *records)
+/* A rank's points, on its threads; what they read is added to `read`. */
+static char **simulate_batch(const struct sweep_run *r, const int64_t *points, int n,
+                             int jobs, struct sweep_inputs *read, struct err *err)
 {
     char **lines = xcalloc((size_t)n + 1, sizeof(*lines));
 #pragma omp parallel num_threads(jobs)
     {
         struct cfg_loader files;
+        struct sweep_inputs inputs = { 0 };
+        struct err changed = { 0 };
         cfg_loader_init(&files);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < n; i++)
-            lines[i] = sweep_point_run(r->sweep, points[i], &files);
+            lines[i] = sweep_point_run(r->sweep, points[i], &files, &inputs, &changed);
+#pragma omp critical(sweep_inputs)
+        {
+            if (changed.set)
+                err_set(err, "%s", changed.text);
+            sweep_inputs_add_all(read, &inputs, err);
+        }
+        sweep_inputs_release(&inputs);
         cfg_loader_release(&files);
     }
-    for (int i = 0; i < n; i++) {
-        strbuf_add(records, lines[i], strlen(lines[i]) + 1);
-        free(lines[i]);
-    }
-    free(lines);
+    return lines;
+}
+
+/* What was read, or what is wrong with it, as JSON. */
+static char *inputs_text(const struct sweep_inputs *read, const struct err *err)
+{
+    json_t *list = err->set ? json_string(err->text) : json_array();
+    for (int64_t i = 0; !err->set && i < read->list.n; i++)
+        json_array_append_new(list, sweep_inputs_json(&read->list.v[i]));
+    char *text = json_dumps(list, JSON_COMPACT | JSON_ENCODE_ANY);
+    json_decref(list);
+    return text ? text : xstrdup("");
+}
+
+static void add_text(struct strbuf *message, char *text)
+{
+    const char *t = text ? text : "";
+    strbuf_add(message, t, strlen(t) + 1);
+    free(text);
 }
 
 static void work(const struct sweep_run *r)
 {
     int jobs = r->jobs ? r->jobs : omp_get_max_threads(), most = 4 * jobs, n = 0;
     int64_t *points = xcalloc((size_t)most, sizeof(*points));
-    struct strbuf records;
-    strbuf_init(&records);
+    struct sweep_inputs read = { 0 };
+    struct err err = { 0 };
+    struct strbuf message;
+    const struct input_ref program = sweep_inputs_program();
+    strbuf_init(&message);
+    sweep_inputs_add(&read, &program, &err);
+    sweep_inputs_add_read(&read, &r->sweep->inputs, &err);
     for (;;) {
         MPI_Status status;
-        strbuf_printf(&records, "%d", most);
-        strbuf_add(&records, "", 1);
-        simulate_batch(r, points, n, jobs, &records);
-        MPI_Send(records.s, (int)records.len, MPI_CHAR, 0, TAG_RECORDS, MPI_COMM_WORLD);
-        strbuf_release(&records);
+        char **lines = simulate_batch(r, points, n, jobs, &read, &err);
+        add_text(&message, xasprintf("%d", most));
+        add_text(&message, inputs_text(&read, &err));
+        for (int i = 0; i < n; i++)
+            add_text(&message, lines[i]);
+        free(lines);
+        MPI_Send(message.s, (int)message.len, MPI_CHAR, 0, TAG_RECORDS, MPI_COMM_WORLD);
+        strbuf_release(&message);
         MPI_Recv(points, most, MPI_INT64_T, 0, TAG_POINTS, MPI_COMM_WORLD, &status);
         MPI_Get_count(&status, MPI_INT64_T, &n);
         if (n == 0)
             break;
     }
+    sweep_inputs_release(&read);
     free(points);
 }
 

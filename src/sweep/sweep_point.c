@@ -5,6 +5,8 @@
 #include "config/pointer.h"
 #include "simulate/result_json.h"
 
+#include <stdlib.h>
+
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point)
 {
     int64_t digits[SWEEP_AXES_MAX];
@@ -85,9 +87,10 @@ static json_t *results_of(const struct sweep *s, json_t *result)
     return results;
 }
 
-/* Fills the record of a point that was run; a result of NULL is the error's. */
+/* Fills the record of a point that was run; a result of NULL is the error's, of the
+ * moment where a file could not be read. */
 static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *result,
-                 json_t *warnings, const struct err *err)
+                 json_t *warnings, const struct err *err, bool of_the_moment)
 {
     if (result && !is_wanted(s, result)) {
         json_object_set_new(record, "left_out", json_true());
@@ -98,6 +101,8 @@ static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *r
         json_t *text = json_string(err->text);
         json_object_set_new(record, "error",
                             text ? text : json_string("unknown error"));
+        if (of_the_moment)
+            json_object_set_new(record, "retry", json_true()); /* the last member */
         return;
     }
     json_object_set_new(record, "results", results_of(s, result));
@@ -105,22 +110,30 @@ static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *r
         json_object_set(record, "warnings", warnings);
 }
 
-char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files)
+char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files,
+                      struct sweep_inputs *inputs, struct err *err)
 {
     struct cfg_loader loader;
-    struct err err = { 0 };
+    struct err why = { 0 };
     json_t *warnings = json_array(), *result = NULL, *record = json_object();
     cfg_loader_init(&loader);
     loader.shared = files;
-    json_t *tree = sweep_point_scenario(s, point, &err);
+    json_t *tree = sweep_point_scenario(s, point, &why);
     if (tree)
-        result = simulated(s, &loader, tree, warnings, &err);
+        result = simulated(s, &loader, tree, warnings, &why);
     json_object_set_new(record, "point", json_integer((json_int_t)point));
-    fill(record, s, point, result, warnings, &err);
+    fill(record, s, point, result, warnings, &why, loader.inputs.n_unread > 0);
     char *line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    if (sweep_inputs_add_read(inputs, &files->inputs, err) ||
+        sweep_inputs_add_read(inputs, &loader.inputs, err)) {
+        free(line);
+        line = NULL;
+    } else if (!line) {
+        line = xstrdup("");
+    }
     json_decref(record);
     json_decref(warnings);
     json_decref(result);
     cfg_loader_release(&loader);
-    return line ? line : xstrdup("");
+    return line;
 }

@@ -4,12 +4,15 @@
 
 #include "base/err.h"
 #include "sweep/sweep.h"
+#include "sweep/sweep_inputs.h"
 
 /* The record of a point, one line without its end; the caller frees it. What cannot be
  * simulated becomes an error in the record. Threads may share the sweep, but each has a
  * loader of its own for files that points have in common (cfg_loader.shared); the line
- * is the same whatever ran before. */
-char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files);
+ * is the same whatever ran before. What was read for it is added to `inputs`; -> NULL
+ * with err set where that shows a file that has changed since. */
+char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files,
+                      struct sweep_inputs *inputs, struct err *err);
 
 /* The scenario of a point, a new tree; NULL with err set where a path leads nowhere. */
 json_t *sweep_point_scenario(const struct sweep *s, int64_t point, struct err *err);

@@ -31,6 +31,7 @@ static void run_share(const struct sweep_run *r, const struct sweep_todo *todo,
                       int64_t *done, struct err *err)
 {
     struct cfg_loader files;
+    struct sweep_inputs inputs = { 0 };
     cfg_loader_init(&files);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t i = 0; i < todo->n; i++) {
@@ -38,10 +39,15 @@ static void run_share(const struct sweep_run *r, const struct sweep_todo *todo,
 #pragma omp atomic read
         failed = err->set;
         if (!failed) {
-            char *line = sweep_point_run(r->sweep, todo->points[i], &files);
+            struct err changed = { 0 };
+            char *line =
+                sweep_point_run(r->sweep, todo->points[i], &files, &inputs, &changed);
 #pragma omp critical(sweep_journal)
             {
-                sweep_journal_add(r->journal, todo->points[i], line, err);
+                if (!line)
+                    err_set(err, "%s", changed.text);
+                else if (sweep_journal_rest_on(r->journal, &inputs, err) == 0)
+                    sweep_journal_add(r->journal, todo->points[i], line, err);
                 ++*done;
                 if (r->progress)
                     r->progress(r->progress_arg, *done, todo->n);
@@ -49,6 +55,7 @@ static void run_share(const struct sweep_run *r, const struct sweep_todo *todo,
             free(line);
         }
     }
+    sweep_inputs_release(&inputs);
     cfg_loader_release(&files);
 }
 
