@@ -10,7 +10,8 @@ enum {
     EXIT_UNFIT = 1,
     EXIT_USAGE = 2,
     EXIT_BAD_INPUT = 3,
-    EXIT_FAULT = 5 /* of the program's own */
+    EXIT_FAULT = 5,    /* of the program's own */
+    EXIT_STOPPED = 130 /* by Ctrl-C, with what there was by then */
 };
 
 /* argv[0] is the subcommand's name; the result is the exit code. */

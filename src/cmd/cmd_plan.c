@@ -64,7 +64,7 @@ static const struct option options[] = {
       .names = space_for_names,
       .help = "smp-v1, smp-v2, smddp, megatron, deepspeed, fsdp, ddp or horovod" },
     { .name = "--top", .type = OPTION_INT, .at = AT(top), .value = "K",
-      .min = 1, .max = 100000, .help = "simulate the best so many (100)" },
+      .min = 1, .max = 100000, .help = "list the best so many (10)" },
     { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "AS",
@@ -93,7 +93,8 @@ static const struct usage usage = {
         "  smsim plan --model gpt3-175b --instance p4d.24xlarge --count 16..64 \\\n"
         "      --global-batch 1536 --sequence-length 2048\n"
         "  smsim plan my.json --fix tensor=8 --objective cost --emit scenario\n\n"
-        "Exit code 1 says that nothing fits, or that no plan keeps the budget.\n",
+        "Exit code 1 says that nothing fits, or that no plan keeps the budget; 130 that\n"
+        "Ctrl-C ended the search: the best so far is printed, and said to be partial.\n",
     .options = options,
     .min_positional = 0,
     .max_positional = 1,
@@ -102,10 +103,11 @@ static const struct usage usage = {
 
 /* Ctrl-C ends the search with what it has; a signal can reach nothing but a global. */
 static volatile sig_atomic_t stop_requested;
+static void (*second_stop)(int); /* what the second one does: it ends the program */
 
 static void request_stop(int sig)
 {
-    (void)sig;
+    signal(sig, second_stop);
     stop_requested = 1;
 }
 
@@ -175,6 +177,7 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
         s->request->count = arena_printf(&loader->arena, "%lld", /* as many as it has */
                                          (long long)json_integer_value(count));
     s->request->scenario = root;
+    s->request->script = true;
     s->request->sets = (struct plan_words) { 0 };
     return plan_job_init(s->job, loader, s->request);
 }
@@ -299,12 +302,21 @@ static int search(const struct plan_job *job, const struct plan_options *o,
     if (a->timing)
         fprintf(a->emit ? stderr : stdout, "\nplanned in %.3f s of wall-clock time\n",
                 clock_s() - start_s);
+    if (!out.complete)
+        return EXIT_STOPPED;
     return out.n_entries ? EXIT_DONE : EXIT_UNFIT;
+}
+
+/* Enough to be sure of so many ranks, as a rule. */
+static int32_t simulated_most(int32_t listed)
+{
+    enum { USUAL = 100, TIMES = 4 };
+    return listed * TIMES > USUAL ? listed * TIMES : USUAL;
 }
 
 int cmd_plan(int argc, char **argv)
 {
-    struct arguments args = { .top = 100 };
+    struct arguments args = { .top = 10 };
     struct option_list words;
     struct err err = { 0 };
     int done = options_parse(&usage, argc, argv, &args, &words);
@@ -318,7 +330,8 @@ int cmd_plan(int argc, char **argv)
     struct meter meter = { 0 };
     struct plan_options o = {
         .objective = (enum plan_objective)args.objective,
-        .simulate_most = (int32_t)args.top,
+        .listed = (int32_t)args.top,
+        .simulate_most = simulated_most((int32_t)args.top),
         .exhaustive = args.exhaustive,
         .max_cost_usd = args.max_cost,
         .deadline_h = args.deadline,
@@ -330,9 +343,9 @@ int cmd_plan(int argc, char **argv)
     int code = -1;
     if (load_job(&job, &loader, &args, &words) == 0 &&
         check_budget(&job, &o, &err) == 0) {
-        void (*before)(int) = signal(SIGINT, request_stop);
+        second_stop = signal(SIGINT, request_stop);
         code = search(&job, &o, &args, &loader.arena, &err);
-        signal(SIGINT, before);
+        signal(SIGINT, second_stop);
     }
     plan_job_release(&job);
     if (code < 0)

@@ -4,6 +4,7 @@
 
 #include "base/xmalloc.h"
 #include "search/plan_front.h"
+#include "search/space_users.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,6 +146,27 @@ static json_t *warnings(const struct plan_report *r)
     return list;
 }
 
+/* The best plan of each filter that keeps back what would be better. */
+static json_t *kept_back(const struct plan_report *r)
+{
+    json_t *list = json_array();
+    char why[200];
+    for (int i = 0; i <= PLAN_LISTED_MAX; i++) {
+        const struct plan_entry *e = &r->outcome->kept[i];
+        if (!r->outcome->has_kept[i])
+            continue;
+        json_t *o = plan(r, e, 0);
+        json_object_del(o, "rank");
+        put_real(o, "less", 1 - e->value / r->outcome->entries[0].value);
+        put(o, "why",
+            json_string(i == PLAN_TIGHT ? "it fits with less than 90 %"
+                                        : space_users_why(&r->job->space, &e->point,
+                                                          why, sizeof(why))));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 json_t *report_plan_json(const struct plan_report *r)
 {
     const struct plan_outcome *x = r->outcome;
@@ -156,6 +178,7 @@ json_t *report_plan_json(const struct plan_report *r)
     put_int(o, "too_large", x->unfit);
     put_int(o, "refused", x->refused);
     put_int(o, "within_score_error", x->near);
+    put_int(o, "ranks_sure", x->n_sure);
     put_real(o, "score_error", x->score_error);
     put_real(o, "tie_error", x->tie_error);
     put(o, "complete", json_boolean(x->complete));
@@ -164,6 +187,7 @@ json_t *report_plan_json(const struct plan_report *r)
     for (int32_t i = 0; i < x->n_entries; i++)
         json_array_append_new(plans, plan(r, &x->entries[i], i + 1));
     put(o, "plans", plans);
+    put(o, "kept_back", kept_back(r));
     put(o, "front_time_cost", front(r, PLAN_AXIS_COST));
     put(o, "front_time_memory", front(r, PLAN_AXIS_MEMORY));
     put(o, "why", why(r));

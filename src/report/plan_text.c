@@ -5,12 +5,13 @@
 #include "base/xmalloc.h"
 #include "report/report.h"
 #include "search/plan_front.h"
+#include "search/space_users.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 88, PLANS_SHOWN = 10, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
+enum { WIDTH = 88, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
 
 static void wrap(FILE *out, const char *first, const char *text)
 {
@@ -27,13 +28,14 @@ static void print_counts(FILE *out, const struct plan_report *r)
             "%lld simulated: %lld too large, %lld that could not be simulated\n",
             o->space, (long long)o->evaluated, (long long)o->feasible,
             (long long)o->simulated, (long long)o->unfit, (long long)o->refused);
-    if (o->near)
+    if (o->near && o->complete && o->n_sure < r->options->listed)
         fprintf(out,
-                "%lld more are within the error of their scores (%.0f %%) of the best; "
-                "--top simulates\nmore, --exhaustive all\n",
-                (long long)o->near, 100 * o->score_error);
+                "%lld more may be among the first %d by their scores (error %.0f %%): "
+                "--exhaustive\nsimulates all\n",
+                (long long)o->near, r->options->listed, 100 * o->score_error);
     if (!o->complete)
-        fprintf(out, "incomplete: stopped before the end\n");
+        fprintf(out,
+                "partial: stopped before the end; what follows is the best so far\n");
 }
 
 static void print_head(FILE *out, const struct plan_report *r)
@@ -91,23 +93,45 @@ static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
     wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
 }
 
-/* Plans whose memory is within its error of the GPU's, and the best of the others. */
-static void print_near_limit(FILE *out, const struct plan_outcome *o)
+/* "would take 12 % less": what a filter keeps back. */
+static void print_kept(FILE *out, const struct plan_report *r, enum plan_standing why)
 {
-    int32_t n = 0, roomy = 0;
-    for (int32_t i = o->n_entries - 1; i >= 0; i--) {
-        n += o->entries[i].result.near_limit;
-        roomy = o->entries[i].result.near_limit ? roomy : i + 1;
-    }
-    if (n == 0)
+    static const char *const gains[] = {
+        [PLAN_TIME] = "take", [PLAN_COST] = "cost", [PLAN_MEMORY] = "need"
+    };
+    const struct plan_outcome *o = r->outcome;
+    const struct plan_entry *e = &o->kept[why];
+    char line[900], text[300], reason[200], need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
+    if (!o->has_kept[why])
         return;
-    fprintf(out,
-            "! within the error of predicted memory of the GPU's: may not fit "
-            "(%d plans)\n",
-            n);
-    if (roomy > 1)
-        fprintf(out, "  the best with more room is #%d, %.0f %% worse\n", roomy,
-                100 * (o->entries[roomy - 1].value / o->entries[0].value - 1));
+    if (why == PLAN_TIGHT)
+        snprintf(reason, sizeof(reason), "its %s of %s fit with less than 90 %%",
+                 units_bytes_text(need, (double)e->result.peak_B),
+                 units_bytes_text(room, (double)e->result.capacity_B));
+    else
+        space_users_why(&r->job->space, &e->point, reason, sizeof(reason));
+    int at = snprintf(line, sizeof(line), "%s would %s %.3g %% less, but %s: ",
+                      space_stacks[e->point.v[SPACE_LIBRARY]].name,
+                      gains[r->options->objective],
+                      100 * (1 - e->value / o->entries[0].value), reason);
+    plan_point_cluster_text(r->job, &e->point, text, sizeof(text));
+    at += snprintf(line + at, sizeof(line) - (size_t)at, "%s, ", text);
+    plan_point_text(r->job, &e->point, text, sizeof(text));
+    snprintf(line + at, sizeof(line) - (size_t)at, "%s", text);
+    wrap(out, "kept back: ", line);
+}
+
+/* What those that are listed lack, where none has it all. */
+static void print_standing(FILE *out, const struct plan_report *r)
+{
+    const struct plan_entry *e = &r->outcome->entries[0];
+    char why[200];
+    if (e->result.near_limit)
+        fprintf(out, "! no plan fits with 90 %%: memory is within the error of its "
+                     "prediction, all may fail\n");
+    if (e->standing >= PLAN_FOREIGN)
+        fprintf(out, "No library that the model's users have can run it: %s\n",
+                space_users_why(&r->job->space, &e->point, why, sizeof(why)));
 }
 
 static void print_plans(FILE *out, const struct plan_report *r)
@@ -116,15 +140,24 @@ static void print_plans(FILE *out, const struct plan_report *r)
     int32_t ties = 0;
     fprintf(out, "\n%4s %-22s %10s %9s %7s %9s %9s %9s\n", "#", "cluster", "step",
             "samples/s", "MFU", "memory", "USD/h", "USD/M");
-    for (int32_t i = 0; i < o->n_entries && i < PLANS_SHOWN; i++)
+    int32_t shown =
+        o->n_entries < r->options->listed ? o->n_entries : r->options->listed;
+    for (int32_t i = 0; i < shown; i++)
         print_entry(out, r, i + 1, &o->entries[i]);
     for (int32_t i = 0; i < o->n_entries; i++)
         ties += o->entries[i].tie;
+    if (shown < o->n_entries)
+        fprintf(out, "%d of ", shown);
     fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
+    if (o->n_sure < shown)
+        fprintf(out, "what is not simulated may take ranks from %d on\n",
+                o->n_sure + 1);
     if (ties)
         fprintf(out, "~ ties with the best: within its range, to +%.0f %% (%d plans)\n",
                 100 * o->tie_error, ties);
-    print_near_limit(out, o);
+    print_standing(out, r);
+    print_kept(out, r, PLAN_FOREIGN);
+    print_kept(out, r, PLAN_TIGHT);
 }
 
 static void print_job(FILE *out, const struct plan_report *r)
@@ -233,6 +266,8 @@ static void print_alternative(FILE *out, const struct plan_report *r,
             units_time_text(time, x->step_time_s));
     if (!x->fits)
         fprintf(out, "  needs %s\n", units_bytes_text(more, (double)x->peak_B));
+    else if (x->near_limit && !r->outcome->entries[0].result.near_limit)
+        fprintf(out, "  %s may not fit\n", units_bytes_text(more, (double)x->peak_B));
     else if (a->worse_s > 0)
         fprintf(out, "  %s more %s\n", units_time_text(more, a->worse_s),
                 report_part_texts[a->worse]);

@@ -1,20 +1,23 @@
 /* The best plans of a space, in stages: rules and memory bounds, analytic scores of all
- * that is left on all cores, and the simulation of the best. The ranking is the
- * simulator's. The same for any number of threads, to the byte.
+ * that is left on all cores, and the simulation of the best. The order is the
+ * simulator's (plan_order.h). The same for any number of threads, to the byte.
  *
- *     space ---rules---> points ---least_B---> scored ---best K---> simulated ---> plans
+ *     space ---rules---> points ---least_B---> scored ---what may win---> simulated
  *
- * Some of the K are chosen for what they are (the best of each library, way of sharding
- * and cluster), so that an error of the scores that all of a kind share is found out:
- * the scores of a kind are corrected by its simulated members before the rest is
- * chosen. Beyond half of K only those are simulated whose corrected scores come to
- * within twice the scores' error of the best. */
+ * Points are simulated until none is left that may be among the plans to list, under
+ * the objective and the budget. Of a small space (PLAN_SMALL points) a point may as long
+ * as its bounds of time and memory let it: the plans listed are those of simulating
+ * everything. Of others it may as long as its score, corrected by what was simulated of
+ * its kind, comes to within twice the scores' error; `simulate_most` at most are
+ * simulated, and n_sure says how many of the ranks that leaves sure. */
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 
 #include "search/plan_point.h"
 
 #include <signal.h>
+
+enum { PLAN_SMALL = 512 };
 
 enum plan_objective { PLAN_TIME, PLAN_COST, PLAN_MEMORY };
 extern const struct name_value plan_objective_names[];
@@ -26,12 +29,27 @@ struct plan_progress {
 
 struct plan_options {
     enum plan_objective objective;
-    int32_t simulate_most; /* K */
+    int32_t listed;        /* ranks that are asked for; 0: the first alone */
+    int32_t simulate_most; /* of a space that is not small */
     bool exhaustive;
     double max_cost_usd, deadline_h;   /* 0: none */
     const volatile sig_atomic_t *stop; /* set: end with the best so far; may be NULL */
     void (*progress)(void *arg, const struct plan_progress *p); /* may be NULL */
     void *progress_arg;
+};
+
+/* What the filters say of a plan, best first; the first that any plan has is listed. */
+enum plan_standing {
+    PLAN_PASSES,
+    PLAN_TIGHT,         /* may not fit: within the error of its memory */
+    PLAN_FOREIGN,       /* of a library that the model's users do not have */
+    PLAN_FOREIGN_TIGHT, /* both */
+    PLAN_OVER,          /* beyond the budget */
+    PLAN_TOO_LARGE,
+    PLAN_UNPRICED, /* its cost is asked for, and unknown */
+    PLAN_UNKNOWN,  /* it could not be simulated */
+    PLAN_STANDINGS,
+    PLAN_LISTED_MAX = PLAN_FOREIGN_TIGHT
 };
 
 struct plan_entry {
@@ -41,7 +59,9 @@ struct plan_entry {
     double usd_per_hour; /* NAN: unknown */
     double hours, usd;   /* of the whole job; NAN: unknown */
     double value;        /* of the objective */
-    bool tie;            /* within the range of the best */
+    enum plan_standing standing;
+    double key; /* by which plans of a standing are ordered: value, excess or memory */
+    bool tie;   /* within the range of the best */
     bool in_budget;
     bool skipped; /* the search was stopped before it was simulated */
 };
@@ -52,13 +72,16 @@ struct plan_outcome {
     int64_t feasible;                  /* those whose memory bound fits */
     int64_t simulated, refused, unfit; /* of the simulated: not possible; too large */
     const char *refusal;               /* the first, of the order of points; NULL */
-    int64_t near;       /* not simulated, though within the scores' error of the best */
+    int64_t near;       /* not simulated, though they may be among those listed */
+    int32_t n_sure;     /* ranks from the first on that nothing else can take */
     double score_error; /* of the scores against the simulated */
     double tie_error;   /* how far the best's range goes above it; 0: no ties */
     bool complete;      /* false: it was stopped */
-    int32_t n_entries;  /* simulated that fit and keep the budget, best first */
+    int32_t n_entries;  /* all of one standing, best first */
     struct plan_entry *entries;
-    int32_t n_over; /* fit, but beyond the budget; nearest first */
+    bool has_kept[PLAN_STANDINGS]; /* a filter keeps back what would be better */
+    struct plan_entry kept[PLAN_STANDINGS];
+    int32_t n_over; /* where nothing is listed: beyond the budget, nearest first */
     struct plan_entry *over;
     bool has_nearest; /* of a space where nothing fits: what needs least memory */
     struct plan_entry nearest;
@@ -66,7 +89,8 @@ struct plan_outcome {
     struct plan_entry *tried;
 };
 
-/* Searches the job's space. Entries live in the arena. Fails when the space is empty,
+/* Searches the job's space; o->listed ranks are those of simulating everything, or the
+ * outcome says how many are (n_sure). Entries live in the arena. Fails when the space is empty,
  * saying which value leaves nothing. */
 int plan_search(struct plan_outcome *out, struct arena *arena,
                 const struct plan_job *job, const struct plan_options *o,

@@ -2,7 +2,6 @@
 
 #include "base/xmalloc.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 int candidate_compare(const struct candidate *a, const struct candidate *b)
@@ -78,31 +77,4 @@ void best_release(struct best *b)
     free(b->v);
     b->v = NULL;
     b->n = 0;
-}
-
-/* --- spread ----------------------------------------------------------------------- */
-
-static int bin_of(double value)
-{
-    double at = log(fmax(value, 1e-30)) * 100 + SPREAD_BINS / 2;
-    return at < 0 ? 0 : at >= SPREAD_BINS ? SPREAD_BINS - 1 : (int)at;
-}
-
-void spread_add(struct spread *s, double value)
-{
-    s->counts[bin_of(value)]++;
-}
-
-void spread_merge(struct spread *s, const struct spread *other)
-{
-    for (int i = 0; i < SPREAD_BINS; i++)
-        s->counts[i] += other->counts[i];
-}
-
-int64_t spread_below(const struct spread *s, double value)
-{
-    int64_t n = 0;
-    for (int i = 0; i <= bin_of(value); i++)
-        n += s->counts[i];
-    return n;
 }

@@ -1,5 +1,4 @@
-/* The best so many candidates of a stream, and how all of the stream's values are
- * spread. Order is by value, then by digits, so that what is kept does not depend on
+/* The best so many candidates of a stream. Order is by value, then by digits, so that what is kept does not depend on
  * the order in which candidates come, nor on how threads share them. */
 #ifndef SEARCH_PLAN_BEST_H
 #define SEARCH_PLAN_BEST_H
@@ -7,8 +6,10 @@
 #include "search/space.h"
 
 struct candidate {
-    double value; /* less is better */
-    double time_s, memory_B;
+    double value;            /* less is better */
+    double time_s, memory_B; /* the score */
+    double least_s, least_B; /* its bounds */
+    double capacity_B;
     uint16_t at[SPACE_N];
 };
 
@@ -25,16 +26,5 @@ void best_offer(struct best *b, const struct candidate *c);
 void best_merge(struct best *b, const struct best *other);
 void best_sort(struct best *b); /* best first; no offers after it */
 void best_release(struct best *b);
-
-/* Counts of values in steps of one percent. */
-enum { SPREAD_BINS = 8192 };
-struct spread {
-    int64_t counts[SPREAD_BINS];
-};
-
-/* Counts a value; adds counts; how many values are at most that, to a percent. */
-void spread_add(struct spread *s, double value);
-void spread_merge(struct spread *s, const struct spread *other);
-int64_t spread_below(const struct spread *s, double value);
 
 #endif

@@ -1,37 +1,18 @@
 /* Which of the scored points are simulated. */
+#include "base/units.h"
+#include "base/xmalloc.h"
 #include "search/plan_best.h"
 #include "search/plan_near.h"
+#include "search/plan_order.h"
 #include "search/plan_run.h"
 #include "search/score.h"
+#include "search/space_users.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- choosing --------------------------------------------------------------------- */
-
-/* All that is kept of the scores, corrected, best first. */
-static int64_t corrected(const struct run *run, const struct scored *s,
-                         struct candidate **out)
-{
-    int64_t n = 0;
-    for (int k = 0; k < KINDS; k++)
-        n += s->kinds[k].n;
-    struct candidate *all = xcalloc((size_t)n + 1, sizeof(*all));
-    n = 0;
-    for (int k = 0; k < KINDS; k++)
-        for (int32_t i = 0; i < s->kinds[k].n; i++) {
-            all[n] = s->kinds[k].v[i];
-            double ratio = run->o->objective == PLAN_MEMORY
-                               ? run->memory_ratio
-                               : run_correction(run, k, all[n].at);
-            all[n++].value *= ratio > 0 ? ratio : 1;
-        }
-    struct best b = { .n = (int32_t)n, .most = (int32_t)n, .v = all };
-    best_sort(&b);
-    *out = all;
-    return n;
-}
 
 static double price_of(const struct run *run, const struct candidate *c)
 {
@@ -78,49 +59,179 @@ static void choose_various(struct run *run, struct scored *s)
             run_choose(run, &s->bins[i].v[0]);
 }
 
-static bool anything_fits(const struct run *run)
-{
-    for (int64_t i = 0; i < run->all.n; i++)
-        if (run->all.v[i].result.known && run->all.v[i].result.fits)
-            return true;
-    return false;
-}
-
-static const struct plan_entry *best_so_far(const struct run *run)
-{
-    const struct plan_entry *best = NULL;
-    for (int64_t i = 0; i < run->all.n; i++) {
-        const struct plan_entry *e = &run->all.v[i];
-        if (e->result.known && e->result.fits && e->in_budget &&
-            (!best || plan_by_value(e, best) < 0))
-            best = e;
-    }
-    return best;
-}
-
-/* By corrected scores, up to `most` in all and none of a value above the limit. */
-static void choose_best(struct run *run, const struct scored *s, int64_t most,
-                        double limit)
-{
-    struct candidate *all;
-    int64_t n = corrected(run, s, &all);
-    for (int64_t i = 0; i < n && run->all.n < most && all[i].value <= limit; i++)
-        run_choose(run, &all[i]);
-    free(all);
-}
-
-static void choose_doubtful(struct run *run, const struct scored *s, int64_t most)
-{
-    for (int32_t i = 0; i < s->doubtful.n && run->all.n < most; i++)
-        run_choose(run, &s->doubtful.v[i]);
-}
-
 static void sort_scored(struct scored *s)
 {
     for (int k = 0; k < KINDS; k++)
         best_sort(&s->kinds[k]);
     best_sort(&s->doubtful);
     best_sort(&s->tightest);
+}
+
+/* --- what is left to choose from -------------------------------------------------- */
+
+/* A candidate with what does not change while the search goes on. */
+struct option {
+    struct candidate c;
+    struct space_point point;
+    double usd_per_hour;
+    bool user, taken;
+    enum plan_standing expected;
+    double key; /* of that */
+};
+
+struct pool {
+    VEC(struct option) v;
+    bool small; /* all that memory may hold are in it: bounds decide */
+};
+
+static void add_option(struct pool *pool, const struct plan_job *job,
+                       const struct candidate *c)
+{
+    struct option *x = VEC_ADD(&pool->v);
+    *x = (struct option) { .c = *c };
+    memcpy(x->point.at, c->at, sizeof(c->at));
+    space_fill(&job->space, &x->point);
+    x->usd_per_hour = plan_point_usd_per_hour(job, &x->point);
+    x->user = space_users_can(&job->space, &x->point);
+}
+
+static void add_best(struct pool *pool, const struct plan_job *job,
+                     const struct best *b)
+{
+    for (int32_t i = 0; i < b->n; i++)
+        add_option(pool, job, &b->v[i]);
+}
+
+static void fill_pool(struct pool *pool, const struct plan_job *job,
+                      const struct scored *s)
+{
+    pool->small = s->feasible <= PLAN_SMALL;
+    for (int64_t i = 0; pool->small && i < s->all.n; i++)
+        add_option(pool, job, &s->all.v[i]);
+    for (int k = 0; k < KINDS && !pool->small; k++)
+        add_best(pool, job, &s->kinds[k]);
+    if (!pool->small) {
+        add_best(pool, job, &s->doubtful);
+        add_best(pool, job, &s->over);
+    }
+    if (!pool->small || s->feasible == 0)
+        add_best(pool, job, &s->tightest);
+}
+
+/* What a time and a memory of it come to. */
+static struct plan_reach reach_of(const struct run *run, const struct option *x,
+                                  double time_s, double memory_B)
+{
+    double hours = run->job->steps * time_s / UNITS_HOUR_S,
+           usd = hours * x->usd_per_hour;
+    return (struct plan_reach) {
+        .value = plan_value(run->job, run->o, &x->point, time_s, memory_B),
+        .excess = isfinite(usd) ? usd : hours,
+        .need = memory_B / x->c.capacity_B,
+        .user = x->user,
+        .in_budget = plan_in_budget(run->o, hours, usd),
+    };
+}
+
+/* The least that it may come to: by its bounds; in a space that is not small, by its
+ * score as far as scores are off. */
+static struct plan_reach least_of(const struct run *run, const struct pool *pool,
+                                  const struct option *x)
+{
+    double time_s, memory_B;
+    if (pool->small)
+        return reach_of(run, x, x->c.least_s, x->c.least_B);
+    run_correct(run, &x->point, &x->c, &time_s, &memory_B);
+    return reach_of(run, x, fmax(x->c.least_s, time_s / (1 + run->time_band)),
+                    fmax(x->c.least_B, memory_B / (1 + run->memory_band)));
+}
+
+static void expect(const struct run *run, struct option *x)
+{
+    double time_s, memory_B;
+    run_correct(run, &x->point, &x->c, &time_s, &memory_B);
+    struct plan_reach r = reach_of(run, x, time_s, memory_B);
+    x->expected = plan_order_expect(&r, &x->key);
+}
+
+static int by_expectation(const void *a, const void *b)
+{
+    const struct option *x = *(struct option *const *)a,
+                        *y = *(struct option *const *)b;
+    if (x->expected != y->expected)
+        return x->expected < y->expected ? -1 : 1;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return space_compare(&x->point, &y->point);
+}
+
+/* Chooses up to `most` of those that matter, in the order that is expected of them. */
+static int64_t choose_next(struct run *run, struct pool *pool, int64_t most,
+                           bool all_matter)
+{
+    struct plan_limits limits;
+    struct option **next = xcalloc((size_t)pool->v.n + 1, sizeof(struct option *));
+    int64_t n = 0, chosen = 0;
+    plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
+    for (int64_t i = 0; i < pool->v.n; i++) {
+        struct option *x = &pool->v.v[i];
+        struct plan_reach r = least_of(run, pool, x);
+        if (x->taken || (!all_matter && !plan_order_matters(&limits, &r)))
+            continue;
+        expect(run, x);
+        next[n++] = x;
+    }
+    qsort(next, (size_t)n, sizeof(struct option *), by_expectation);
+    for (int64_t i = 0; i < n && chosen < most; i++) {
+        next[i]->taken = true;
+        chosen += run_choose(run, &next[i]->c);
+    }
+    free(next);
+    return chosen;
+}
+
+/* Whether the search may go on beyond `most`: while points are cheap to simulate, and in
+ * small spaces as long as their work is bounded (10^6 passes: a few seconds). */
+static bool may_go_on(const struct run *run, const struct pool *pool, int64_t most)
+{
+    enum { CHEAP_PASSES = 20000, SMALL_PASSES = 1000000, TIMES = 6 };
+    if (pool->small)
+        return run->passes < SMALL_PASSES;
+    return run->all.n < most ||
+           (run->passes < CHEAP_PASSES && run->all.n < TIMES * most);
+}
+
+/* Some at a time, each time with what the last ones taught, until none is left that
+ * matters or `most` are simulated; `least` are whatever their scores say. */
+static void simulate_pool(struct run *run, struct pool *pool, int64_t least,
+                          int64_t most)
+{
+    enum { AT_ONCE = 16 };
+    while (may_go_on(run, pool, most) && !plan_stopped(run->o)) {
+        int64_t left = most > run->all.n ? most - run->all.n : AT_ONCE;
+        run_learn(run);
+        if (!choose_next(run, pool, left < AT_ONCE ? left : AT_ONCE,
+                         run->all.n < least))
+            return;
+        int64_t total = pool->small ? pool->v.n : most;
+        run_simulate(run, run->all.n > total ? run->all.n : total);
+    }
+}
+
+static struct run_left count_left(const struct run *run, const struct pool *pool)
+{
+    struct run_left left = { .least = INFINITY };
+    struct plan_limits limits;
+    plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
+    for (int64_t i = 0; i < pool->v.n; i++) {
+        const struct option *x = &pool->v.v[i];
+        struct plan_reach r = least_of(run, pool, x);
+        if (x->taken || !plan_order_matters(&limits, &r))
+            continue;
+        left.n++;
+        left.least = fmin(left.least, r.value);
+    }
+    return left;
 }
 
 /* --- uphill ----------------------------------------------------------------------- */
@@ -133,73 +244,59 @@ static void climb(struct run *run)
     struct scorer *scorer = scorer_new(run->job);
     for (int round = 0; round < ROUNDS && !plan_stopped(run->o); round++) {
         struct plan_near near[PLAN_NEAR_MAX];
-        const struct plan_entry *best = best_so_far(run);
+        const struct plan_entry *best = run_best_entry(run);
         if (!best)
             break;
         struct space_point from = best->point;
         int32_t n = plan_near(near, &run->job->space, &from);
         for (int32_t i = 0; i < n; i++) {
-            struct score score;
-            if (!scorer_point(scorer, &near[i].point, &score) ||
-                score.least_B > score.capacity_B)
-                continue;
-            struct candidate c = { .time_s = score.time_s, .memory_B = score.memory_B };
-            memcpy(c.at, near[i].point.at, sizeof(c.at));
-            run_choose(run, &c);
+            struct candidate c;
+            if (plan_candidate(&c, scorer, &near[i].point) && c.least_B <= c.capacity_B)
+                run_choose(run, &c);
         }
         run_simulate(run, run->all.n);
-        if (space_compare(&best_so_far(run)->point, &from) == 0)
+        if (space_compare(&run_best_entry(run)->point, &from) == 0)
             break;
     }
     scorer_free(scorer);
 }
 
-/* Those whose corrected scores may still come to the best, some at a time, each time
- * with what the last ones taught; at least half of what may be simulated. */
-static void simulate_promising(struct run *run, const struct scored *s, int64_t most)
+/* A budget, or memory as the objective, decides by numbers of which scores may be off:
+ * all points are scored again as the first that were simulated correct them. */
+static void score_again(struct run *run, struct scored *s)
 {
-    enum { AT_ONCE = 16 };
-    static const double least_margin = 0.03,
-                        near = 1.3; /* times the best: to learn of */
-    for (;;) {
-        run_learn(run);
-        const struct plan_entry *best = best_so_far(run);
-        int64_t before = run->all.n, to = before + AT_ONCE;
-        double limit = INFINITY;
-        bool by_time = run->o->objective != PLAN_MEMORY;
-        if (best && by_time && before >= run->o->simulate_most / 2) {
-            double error = run_score_error(run, near * best->result.step_time_s);
-            limit = best->value * (1 + fmax(2 * error, least_margin));
-        }
-        choose_best(run, s, to < most ? to : most, limit);
-        if (run->all.n == before || plan_stopped(run->o))
-            return;
-        run_simulate(run, most);
-    }
+    struct scored again;
+    bool asked = run->o->max_cost_usd > 0 || run->o->deadline_h > 0 ||
+                 run->o->objective == PLAN_MEMORY;
+    if (!asked || run->all.n == 0 || plan_stopped(run->o))
+        return;
+    run_learn(run);
+    plan_score_all(&again, run->job, run->o, run);
+    scored_release(s);
+    *s = again;
+    sort_scored(s);
 }
 
-void run_best(struct run *run, struct scored *s)
+struct run_left run_best(struct run *run, struct scored *s)
 {
-    enum { OF_FIVE = 4 }; /* the rest is for climbing */
-    int64_t most = run->o->simulate_most * OF_FIVE / 5 + 1, doubtful = most / 10;
+    enum { OF_FIVE = 4, TIMES = 4 }; /* the rest is for climbing */
+    bool small = s->feasible <= PLAN_SMALL;
+    int64_t most = run->o->simulate_most * OF_FIVE / 5 + 1;
+    struct pool pool = { 0 };
     sort_scored(s);
-    choose_various(run, s);
-    run_simulate(run, most);
-    simulate_promising(run, s, most - doubtful);
-    int64_t to = run->all.n + doubtful;
-    choose_doubtful(run, s, to < most ? to : most);
-    run_simulate(run, most);
-    bool none = run->all.n == 0;
-    for (int32_t i = 0; none && i < s->over.n; i++)
-        run_choose(run, &s->over.v[i]);
-    run_simulate(run, most);
-    if (!anything_fits(run) &&
-        !plan_stopped(run->o)) { /* the scores misjudged memory */
-        for (int32_t i = 0; i < s->tightest.n; i++)
-            run_choose(run, &s->tightest.v[i]);
-        choose_best(run, s, 2 * most, INFINITY);
-        choose_doubtful(run, s, 2 * most);
-        run_simulate(run, run->all.n);
+    if (!small) {
+        choose_various(run, s);
+        run_simulate(run, most);
+        score_again(run, s);
     }
-    climb(run);
+    fill_pool(&pool, run->job, s);
+    simulate_pool(run, &pool, small ? 0 : run->o->simulate_most / 2, most);
+    if (!small && !run_best_entry(run)) /* the scores misjudged memory or time */
+        simulate_pool(run, &pool, 0, TIMES * most);
+    if (!small)
+        climb(run);
+    run_learn(run);
+    struct run_left left = count_left(run, &pool);
+    VEC_RELEASE(&pool.v);
+    return left;
 }

@@ -4,6 +4,7 @@
 #include "search/plan_assumed.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
+#include "search/space_users.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -203,6 +204,36 @@ static uint32_t scenario_stacks(struct cfg root)
     return torch ? 1U << 6 : 1U << 5;
 }
 
+/* The stack that the scenario names, as a bit; 0: none. */
+static uint32_t named_stack(const struct scenario *s, struct cfg root)
+{
+    bool smp = s->parallel.library == LIBRARY_SMP;
+    bool named = cfg_present(cfg_get(cfg_get(root, "parallelism"), "library")) ||
+                 cfg_present(cfg_get(root, "distribution"));
+    if (smp || !named)
+        return smp ? scenario_stacks(root) : 0;
+    for (int i = 0; i < SPACE_STACKS_N; i++)
+        if (space_stacks[i].library == s->parallel.library &&
+            space_stacks[i].backend == s->parallel.backend)
+            return 1U << i;
+    return 0;
+}
+
+/* By what the users of the model train it, and which stacks they have said. */
+static void read_users(struct plan_job *job, const struct plan_request *r,
+                       const struct scenario *s, struct cfg root)
+{
+    struct space *space = &job->space;
+    bool given = cfg_present(r->scenario);
+    uint32_t named = given ? named_stack(s, root) : 0;
+    bool trainer = r->script && s->parallel.library != LIBRARY_MEGATRON;
+    space->script = trainer ? SPACE_SCRIPT_TRAINER
+                            : (int)space_users_script(&s->model, s->training.task);
+    space->named_stacks = r->stacks ? (uint32_t)r->stacks : named;
+    if (!r->stacks)
+        job->stack_bits |= named;
+}
+
 /* The stack on one node, as plain as it can be: where its defaults come from. */
 static void probe(struct plan_job *job, int stack)
 {
@@ -257,6 +288,8 @@ static int make_space(struct plan_job *job, const struct plan_request *r)
         return -1;
     s->model = &job->model;
     s->layers = job->model.layers + job->model.decoder_layers;
+    for (int32_t i = 0; s->given[SPACE_LIBRARY] && i < s->n[SPACE_LIBRARY]; i++)
+        s->named_stacks |= 1U << s->values[SPACE_LIBRARY][i];
     space_defaults(s, &job->loader->arena, job->stack_bits);
     for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
         probe(job, (int)s->values[SPACE_LIBRARY][i]);
@@ -321,6 +354,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->space.attention = s.training.attention;
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
+    read_users(job, r, &s, root);
     strip(whole, job->space.global_batch);
     if (given && !r->instances && take_cluster(job, &s, whole))
         return -1;

@@ -26,6 +26,7 @@ struct plan_request {
     const char *model, *instances, *count;
     int64_t global_batch, sequence;
     double tokens; /* to train on: they set the job's steps */
+    bool script;   /* the scenario is a launch script's or DeepSpeed's configuration */
     int stacks; /* bits of rows of space_stacks; 0: by the scenario, else the default */
     struct plan_words sets, fixes, allows, prices;
 };

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "search/plan_best.h"
+#include "search/plan_order.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
@@ -31,6 +32,7 @@ static void value_entry(struct plan_entry *e, const struct plan_job *job,
         plan_value(job, o, &e->point, o->objective == PLAN_COST ? billed_s : time_s,
                    (double)r->peak_B);
     e->in_budget = plan_in_budget(o, e->hours, e->usd);
+    plan_order_judge(e, job);
 }
 
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
@@ -48,21 +50,24 @@ static bool run_has(const struct run *run, const uint16_t *at)
     return false;
 }
 
+/* Passes to replay: about what simulating the point takes. */
+static int64_t passes_of(const struct space_point *p)
+{
+    return p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL] * p->microbatches;
+}
+
 bool run_choose(struct run *run, const struct candidate *c)
 {
     if (run_has(run, c->at))
         return false;
     struct plan_entry *e = VEC_ADD(&run->all);
-    *e = (struct plan_entry) { .score_s = c->time_s, .score_B = c->memory_B };
+    *e = (struct plan_entry) { .score_s = c->time_s,
+                               .score_B = c->memory_B,
+                               .standing = PLAN_UNKNOWN };
     memcpy(e->point.at, c->at, sizeof(c->at));
     space_fill(&run->job->space, &e->point);
+    run->passes += passes_of(&e->point);
     return true;
-}
-
-/* Passes to replay: about what simulating the point takes. */
-static int64_t passes_of(const struct space_point *p)
-{
-    return p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL] * p->microbatches;
 }
 
 static int by_passes(const void *a, const void *b)
@@ -77,11 +82,14 @@ static int by_passes(const void *a, const void *b)
  * first, so that all cores end at about the same time (Graham 1969: LPT). */
 void run_simulate(struct run *run, int64_t total)
 {
-    int64_t done = run->first_new, n = run->all.n - run->first_new;
+    int64_t n = run->all.n - run->first_new;
     struct plan_entry **next = xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
     for (int64_t i = 0; i < n; i++)
         next[i] = &run->all.v[run->first_new + i];
     qsort(next, (size_t)n, sizeof(struct plan_entry *), by_passes);
+    if (n && run->o->progress && run->done == 0)
+        run->o->progress(run->o->progress_arg,
+                         &(struct plan_progress) { "simulating", 0, total });
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < n; i++) {
         struct plan_entry *e = next[i];
@@ -95,7 +103,7 @@ void run_simulate(struct run *run, int64_t total)
             continue;
 #pragma omp critical(plan_progress)
         run->o->progress(run->o->progress_arg,
-                         &(struct plan_progress) { "simulating", ++done, total });
+                         &(struct plan_progress) { "simulating", ++run->done, total });
     }
     free(next);
     run->first_new = run->all.n;
@@ -117,12 +125,39 @@ static double ratio_of(const struct run *run, int kind, int tensor, double *v)
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
-        if (e->result.known && plan_kind(&e->point) == kind &&
+        if (e->result.known && plan_kind(&run->job->space, &e->point) == kind &&
             (tensor < 0 || e->point.at[SPACE_TENSOR] == tensor))
             v[n++] = e->result.step_time_s / e->score_s;
     }
     return n ? median(v, n) : 0;
 }
+
+/* Over all that were simulated: the median, and how far the others are from it. */
+static double memory_ratio(const struct run *run, double *v)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++)
+        if (run->all.v[i].result.known)
+            v[n++] = (double)run->all.v[i].result.peak_B / run->all.v[i].score_B;
+    return n ? median(v, n) : 1;
+}
+
+static double memory_error(const struct run *run, double *v)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        if (e->result.known)
+            v[n++] =
+                fabs((double)e->result.peak_B / (e->score_B * run->memory_ratio) - 1);
+    }
+    gsl_sort(v, 1, (size_t)n);
+    return n ? v[n - 1 - n / 10] : 0;
+}
+
+/* Scores are never taken to be better than that; errors are those of plans about as
+ * fast as the best. */
+static const double least_time_band = 0.03, least_memory_band = 0.03, near_best = 1.3;
 
 void run_learn(struct run *run)
 {
@@ -134,18 +169,27 @@ void run_learn(struct run *run)
             run->ratios[k][t] = own > 0 ? own : any;
         }
     }
-    int64_t n = 0;
-    for (int64_t i = 0; i < run->all.n; i++)
-        if (run->all.v[i].result.known)
-            v[n++] = (double)run->all.v[i].result.peak_B / run->all.v[i].score_B;
-    run->memory_ratio = n ? median(v, n) : 1;
+    run->memory_ratio = memory_ratio(run, v);
+    run->memory_band = fmax(2 * memory_error(run, v), least_memory_band);
+    const struct plan_entry *best = run_best_entry(run);
+    double error =
+        best ? run_score_error(run, near_best * best->result.step_time_s) : 0;
+    run->time_band = fmax(2 * error, least_time_band);
     free(v);
 }
 
-double run_correction(const struct run *run, int kind, const uint16_t *at)
+static double correction(const struct run *run, const struct space_point *p)
 {
-    return run
-        ->ratios[kind][at[SPACE_TENSOR] < TENSORS ? at[SPACE_TENSOR] : TENSORS - 1];
+    int t = p->at[SPACE_TENSOR] < TENSORS ? p->at[SPACE_TENSOR] : TENSORS - 1;
+    return run->ratios[plan_kind(&run->job->space, p)][t];
+}
+
+void run_correct(const struct run *run, const struct space_point *p,
+                 const struct candidate *c, double *time_s, double *memory_B)
+{
+    double ratio = run ? correction(run, p) : 0;
+    *time_s = c->time_s * (ratio > 0 ? ratio : 1);
+    *memory_B = c->memory_B * (run && run->memory_ratio > 0 ? run->memory_ratio : 1);
 }
 
 double run_score_error(const struct run *run, double most_s)
@@ -154,7 +198,7 @@ double run_score_error(const struct run *run, double most_s)
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
-        double ratio = run_correction(run, plan_kind(&e->point), e->point.at);
+        double ratio = correction(run, &e->point);
         if (e->result.known && e->result.step_time_s <= most_s && ratio > 0)
             v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
     }
@@ -166,11 +210,14 @@ double run_score_error(const struct run *run, double most_s)
     return error;
 }
 
-/* Entries by the objective. */
-int plan_by_value(const void *a, const void *b)
+const struct plan_entry *run_best_entry(const struct run *run)
 {
-    const struct plan_entry *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return space_compare(&x->point, &y->point);
+    const struct plan_entry *best = NULL;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        if (!e->skipped && e->standing <= PLAN_LISTED_MAX &&
+            (!best || plan_order_compare(e, best) < 0))
+            best = e;
+    }
+    return best;
 }

@@ -12,8 +12,11 @@ struct run {
     const struct plan_options *o;
     VEC(struct plan_entry) all;
     int64_t first_new;             /* those before are simulated */
+    int64_t done;                  /* simulated in all: for the progress shown */
+    int64_t passes;                /* to replay, of all chosen: their work */
     double ratios[KINDS][TENSORS]; /* simulated over score; 0: unknown */
     double memory_ratio;           /* the same of memory, over all */
+    double time_band, memory_band; /* how far corrected scores may be off */
 };
 
 /* Adds a candidate to what is chosen; false when it is there already. */
@@ -23,20 +26,26 @@ bool run_choose(struct run *run, const struct candidate *c);
  * progress that is shown. */
 void run_simulate(struct run *run, int64_t total);
 
-/* Compares scores with what was simulated; run_correction then yields by how much the
- * scores of such candidates are to be multiplied, 0 where nothing like it is known. */
+/* Compares scores with what was simulated. */
 void run_learn(struct run *run);
-double run_correction(const struct run *run, int kind, const uint16_t *at);
+
+/* A point's score as what was simulated corrects it; `run` NULL: as it is. */
+void run_correct(const struct run *run, const struct space_point *p,
+                 const struct candidate *c, double *time_s, double *memory_B);
 
 /* How far corrected scores are off, in nine cases of ten, where the simulated time is
  * at most `most_s`; 0 when there are none. */
 double run_score_error(const struct run *run, double most_s);
 
-/* Order of entries by the objective, for qsort. */
-int plan_by_value(const void *a, const void *b);
+/* The first in order of what was simulated and could be listed; NULL: nothing. */
+const struct plan_entry *run_best_entry(const struct run *run);
 
-/* Chooses the best K of the scored, by kinds first, then by corrected scores, and
- * climbs from the best; all simulated at the end. */
-void run_best(struct run *run, struct scored *s);
+/* Simulates of the scored what may be among the plans to list; how many are left that
+ * may be, and below which value of the objective they do not come. */
+struct run_left {
+    int64_t n;
+    double least;
+};
+struct run_left run_best(struct run *run, struct scored *s);
 
 #endif

@@ -2,20 +2,25 @@
 
 #include "base/units.h"
 #include "base/xmalloc.h"
+#include "search/plan_run.h"
 #include "search/score.h"
+#include "search/space_users.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores may be so far off before a budget rules a point out. */
-static const double budget_slack = 1.5;
+/* Scores may be so far off before a budget rules a point out, as long as nothing was
+ * simulated. */
+static const double first_band = 0.5;
 
-int plan_kind(const struct space_point *p)
+int plan_kind(const struct space *s, const struct space_point *p)
 {
-    return (int)((p->v[SPACE_LIBRARY] * 2 + (p->v[SPACE_PIPELINE] > 1)) *
-                     KIND_SHARDINGS +
-                 p->v[SPACE_SHARDING]);
+    return (
+        int)(((p->v[SPACE_LIBRARY] * 2 + (p->v[SPACE_PIPELINE] > 1)) * KIND_SHARDINGS +
+              p->v[SPACE_SHARDING]) *
+                 2 +
+             space_users_can(s, p));
 }
 
 double plan_value(const struct plan_job *job, const struct plan_options *o,
@@ -75,6 +80,7 @@ void scored_release(struct scored *s)
     best_release(&s->doubtful);
     best_release(&s->tightest);
     best_release(&s->over);
+    VEC_RELEASE(&s->all);
     free(s->clusters);
 }
 
@@ -91,17 +97,17 @@ static void scored_merge(struct scored *s, const struct scored *other)
     best_merge(&s->doubtful, &other->doubtful);
     best_merge(&s->tightest, &other->tightest);
     best_merge(&s->over, &other->over);
-    spread_merge(&s->spread, &other->spread);
+    for (int64_t i = 0; i < other->all.n && s->all.n <= PLAN_SMALL; i++)
+        VEC_PUSH(&s->all, other->all.v[i]);
 }
 
 /* A point that is likely to fit, under each heading. */
 static void keep(struct scored *s, const struct space *x, const struct space_point *p,
-                 const struct score *score, struct candidate *c)
+                 struct candidate *c)
 {
-    best_offer(&s->kinds[plan_kind(p)], c);
-    spread_add(&s->spread, c->value);
-    c->value = score->time_s;
-    int bin = (int)(score->memory_B / score->capacity_B * MEMORY_BINS);
+    best_offer(&s->kinds[plan_kind(x, p)], c);
+    c->value = c->time_s;
+    int bin = (int)(c->memory_B / c->capacity_B * MEMORY_BINS);
     best_offer(&s->bins[bin < 0 ? 0 : bin >= MEMORY_BINS ? MEMORY_BINS - 1 : bin], c);
     if (s->n_clusters) {
         int32_t at = (p->at[SPACE_INSTANCE] * x->n[SPACE_COUNT] + p->at[SPACE_COUNT]) *
@@ -114,47 +120,73 @@ static void keep(struct scored *s, const struct space *x, const struct space_poi
 struct pass {
     const struct plan_job *job;
     const struct plan_options *o;
+    const struct run *run; /* what corrects scores; NULL: nothing yet */
 };
+
+bool plan_candidate(struct candidate *c, struct scorer *scorer,
+                    const struct space_point *p)
+{
+    struct score score;
+    if (!scorer_point(scorer, p, &score))
+        return false;
+    *c = (struct candidate) { .time_s = score.time_s,
+                              .memory_B = score.memory_B,
+                              .least_s = score.least_s,
+                              .least_B = score.least_B,
+                              .capacity_B = score.capacity_B };
+    memcpy(c->at, p->at, sizeof(c->at));
+    return true;
+}
+
+/* A point that the memory bound lets fit, where it belongs: beyond the budget even if
+ * its score is as far off as scores are; doubtful, or likely to fit. */
+static void sort_out(struct scored *s, const struct pass *pass,
+                     const struct space_point *p, struct candidate *c)
+{
+    double usd = plan_point_usd_per_hour(pass->job, p), time_s, memory_B;
+    run_correct(pass->run, p, c, &time_s, &memory_B);
+    double band = pass->run ? pass->run->time_band : first_band;
+    double hours = pass->job->steps * time_s / (1 + band) / UNITS_HOUR_S;
+    if (!plan_in_budget(pass->o, hours, hours * usd)) {
+        bool costs = pass->o->max_cost_usd > 0 && isfinite(usd);
+        c->value = time_s * (costs ? usd : 1);
+        if (memory_B <= c->capacity_B)
+            best_offer(&s->over, c);
+        return;
+    }
+    c->value = plan_value(pass->job, pass->o, p, time_s, memory_B);
+    if (!isfinite(c->value))
+        return;
+    if (memory_B <= c->capacity_B) {
+        keep(s, &pass->job->space, p, c);
+    } else {
+        c->value *= memory_B / c->capacity_B;
+        best_offer(&s->doubtful, c);
+    }
+}
 
 static void score_point(struct scored *s, const struct pass *pass,
                         struct scorer *scorer, const struct space_point *p)
 {
-    struct score score;
+    struct candidate c;
     s->evaluated++;
-    if (!scorer_point(scorer, p, &score))
+    if (!plan_candidate(&c, scorer, p))
         return;
-    struct candidate c = { .time_s = score.time_s, .memory_B = score.memory_B };
-    memcpy(c.at, p->at, sizeof(c.at));
-    c.value = fmax(score.least_B, score.memory_B) / score.capacity_B;
+    c.value = fmax(c.least_B, c.memory_B) / c.capacity_B;
     if (s->tightest.n < s->tightest.most || c.value <= s->tightest.v[0].value)
         best_offer(&s->tightest, &c);
-    if (score.least_B > score.capacity_B)
+    if (c.least_B > c.capacity_B)
         return;
     s->feasible++;
-    double usd = plan_point_usd_per_hour(pass->job, p);
-    double hours = pass->job->steps * score.time_s / budget_slack / UNITS_HOUR_S;
-    if (!plan_in_budget(pass->o, hours, hours * usd)) {
-        bool costs = pass->o->max_cost_usd > 0 && isfinite(usd);
-        c.value = score.time_s * (costs ? usd : 1);
-        if (score.memory_B <= score.capacity_B)
-            best_offer(&s->over, &c);
-        return;
-    }
-    c.value = plan_value(pass->job, pass->o, p, score.time_s, score.memory_B);
-    if (!isfinite(c.value))
-        return;
-    if (score.memory_B <= score.capacity_B) {
-        keep(s, &pass->job->space, p, &score, &c);
-    } else {
-        c.value *= score.memory_B / score.capacity_B;
-        best_offer(&s->doubtful, &c);
-    }
+    if (s->all.n <= PLAN_SMALL)
+        VEC_PUSH(&s->all, c);
+    sort_out(s, pass, p, &c);
 }
 
 bool plan_score_all(struct scored *out, const struct plan_job *job,
-                    const struct plan_options *o)
+                    const struct plan_options *o, const struct run *run)
 {
-    const struct pass pass = { job, o };
+    const struct pass pass = { job, o, run };
     int64_t n = space_slices(&job->space), done = 0;
     scored_init(out, job, o);
 #pragma omp parallel

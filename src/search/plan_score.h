@@ -3,12 +3,14 @@
 #ifndef SEARCH_PLAN_SCORE_H
 #define SEARCH_PLAN_SCORE_H
 
+#include "base/vec.h"
 #include "search/plan.h"
 #include "search/plan_best.h"
 
 enum {
     KIND_SHARDINGS = 4,
-    KINDS = SPACE_STACKS_N * 2 * KIND_SHARDINGS, /* library, pipelined, sharding */
+    /* library, pipelined, sharding, whether users have it */
+    KINDS = SPACE_STACKS_N * 2 * KIND_SHARDINGS * 2,
     TENSORS = 24, /* digits of the tensor degree told apart */
     MEMORY_BINS = 12,
     CLUSTERS_MAX = 4096,
@@ -22,13 +24,13 @@ struct scored {
     struct best bins[MEMORY_BINS]; /* fastest of those that need so much memory */
     struct best *clusters;         /* fastest of each instance, count and GPUs */
     int32_t n_clusters;
-    struct best over;     /* beyond the budget: the cheapest, or the fastest */
-    struct best tightest; /* that need least memory, whether or not they fit */
-    struct spread spread; /* of the values of those likely to fit */
+    struct best over;          /* beyond the budget: the cheapest, or the fastest */
+    struct best tightest;      /* that need least memory, whether or not they fit */
+    VEC(struct candidate) all; /* that memory may hold, if the space is small */
 };
 
-/* Of what kind a point is, 0 to KINDS - 1: library, pipelined or not, sharding. */
-int plan_kind(const struct space_point *p);
+/* Of what kind a point is, 0 to KINDS - 1. */
+int plan_kind(const struct space *s, const struct space_point *p);
 
 /* The objective's value of a time and a memory; INFINITY without a price. */
 double plan_value(const struct plan_job *job, const struct plan_options *o,
@@ -40,9 +42,18 @@ bool plan_stopped(const struct plan_options *o);
 /* Whether time and cost of the whole job keep the budget. */
 bool plan_in_budget(const struct plan_options *o, double hours, double usd);
 
-/* Returns false when it was stopped. */
+struct run;
+
+/* Scores all points, as what was simulated corrects them (`run` NULL: as they are);
+ * returns false when it was stopped. */
 bool plan_score_all(struct scored *out, const struct plan_job *job,
-                    const struct plan_options *o);
+                    const struct plan_options *o, const struct run *run);
+
+/* A point as a candidate; its value is the caller's to fill. False: it cannot be scored
+ * or its bound does not fit. */
+struct scorer;
+bool plan_candidate(struct candidate *c, struct scorer *scorer,
+                    const struct space_point *p);
 void scored_release(struct scored *s);
 
 #endif

@@ -1,6 +1,7 @@
 #include "search/plan_why.h"
 
 #include "search/plan_near.h"
+#include "search/plan_order.h"
 #include "search/plan_score.h"
 
 #include <math.h>
@@ -115,14 +116,10 @@ static void find_worse(struct plan_alternative *a, const struct plan_entry *best
     }
 }
 
-static int by_fit_and_value(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
     const struct plan_alternative *x = a, *y = b;
-    if (x->entry.result.fits != y->entry.result.fits)
-        return x->entry.result.fits ? -1 : 1;
-    if (x->entry.value != y->entry.value)
-        return x->entry.value < y->entry.value ? -1 : 1;
-    return space_compare(&x->entry.point, &y->entry.point);
+    return plan_order_compare(&x->entry, &y->entry);
 }
 
 static void drop_unknown(struct plan_why *w)
@@ -173,7 +170,7 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
     }
     drop_unknown(w);
     qsort(w->alternatives, (size_t)w->n_alternatives, sizeof(w->alternatives[0]),
-          by_fit_and_value);
+          by_order);
     for (int32_t i = w->n_alternatives - 1; i >= 0; i--)
         if (!w->alternatives[i].entry.result.fits &&
             w->alternatives[i].entry.value < best->value)

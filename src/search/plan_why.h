@@ -23,7 +23,7 @@ enum { PLAN_SENSITIVITIES = 5 };
 struct plan_why {
     enum part bottleneck; /* the largest part of the step beside computation */
     struct plan_sensitivity sensitivities[PLAN_SENSITIVITIES];
-    int32_t n_alternatives; /* those that fit first, by value */
+    int32_t n_alternatives; /* in the order of plans */
     struct plan_alternative alternatives[PLAN_NEAR_MAX];
     int32_t memory; /* index of the fastest alternative that only more memory would let
                        fit, when it is faster than the plan; -1: none */

@@ -331,6 +331,27 @@ static double update_s(const struct space_point *p, const struct score_sums *u)
     return time_s + o->fixed_s;
 }
 
+/* The bound: the host's calls or the kernels of a mean stage, with what is computed
+ * again. Nothing is known of
+ * a cluster of several kinds of GPUs (test_plan_order.c: nothing is simulated to
+ * less). */
+static double least_s(const struct scorer *s, const struct space_point *p,
+                      const struct score_sums *u)
+{
+    static const double least_part = 0.97, least_again = 0.8;
+    int64_t how = p->v[SPACE_CHECKPOINTING];
+    bool again = how != CHECKPOINT_NONE && how != CHECKPOINT_SELECTIVE;
+    double times = again ? 1 + least_again : 1;
+    double host_s =
+        u->layers * (u->l->host_s[0] * times + u->l->host_s[1]) + u->l->ends_host_s;
+    double gpu_s =
+        u->layers * (u->l->gpu_s[0] * times + u->l->gpu_s[1]) + u->l->ends_gpu_s;
+    double all_s = fmax(host_s, gpu_s);
+    if (s->job->cluster)
+        return 0;
+    return least_part * (double)p->pieces * all_s / (double)p->v[SPACE_PIPELINE];
+}
+
 bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
 {
     const struct score_layer *l = layer_of(s, p);
@@ -354,6 +375,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
     score_memory(p, &u, out);
+    out->least_s = least_s(s, p, &u);
     out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
     return true;
 }

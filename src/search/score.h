@@ -8,7 +8,8 @@
  * what data parallelism exposes by what backward can hide.
  *
  * `least_B` is a bound: no point whose least_B exceeds the GPU's memory fits, as the
- * simulator has it. `memory_B` is the estimate. A scorer belongs to one thread; scores
+ * simulator has it. So is `least_s`: no point is simulated to less, as its kernels
+ * alone take that long. `memory_B` is the estimate. A scorer belongs to one thread; scores
  * do not depend on which. Tables are made as points ask for them. */
 #ifndef SEARCH_SCORE_H
 #define SEARCH_SCORE_H
@@ -16,7 +17,7 @@
 #include "search/plan_job.h"
 
 struct score {
-    double time_s;
+    double time_s, least_s;
     double memory_B, least_B, capacity_B;
 };
 

@@ -81,9 +81,11 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
 static void add_end(struct score_layer *l, const struct scenario *s,
                     const struct gpu *gpu, const struct op_block *b, int end)
 {
-    double host_s, gpu_s;
-    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward, &host_s, &gpu_s) +
-                      pass_s(s, gpu, b->backward, b->n_backward, &host_s, &gpu_s);
+    double host_s[2], gpu_s[2];
+    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]) +
+                      pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
+    l->ends_host_s += host_s[0] + host_s[1];
+    l->ends_gpu_s += gpu_s[0] + gpu_s[1];
     l->ends_kept_B[end] += (double)op_block_kept_B(b);
     for (int32_t i = 0; i < b->n_params; i++)
         l->ends_parameters[end] += (double)b->params[i].elements;

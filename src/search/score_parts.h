@@ -14,7 +14,8 @@ struct score_layer {
     double weight_s;            /* share of backward that makes weight gradients */
     double kept_B, selective_B, input_B; /* kept for backward: all, selective, input */
     double work_B;                       /* most that lives for a moment in backward */
-    double ends_s[2]; /* embedding, head: forward and backward together */
+    double ends_s[2];               /* embedding, head: forward and backward together */
+    double ends_host_s, ends_gpu_s; /* of both, the host alone, the kernels alone */
     double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU */
     double word_parameters; /* of the embedding that first and last stage share; or 0 */
     double autocast_B;      /* 16-bit copies of a layer's weights */

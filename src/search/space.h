@@ -61,6 +61,9 @@ struct space {
     enum op_attention attention;
     int64_t fixed_world; /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;      /* of both stacks */
+    int script;          /* enum space_script: by what the users train it */
+    uint32_t
+        named_stacks; /* bits of stacks that the user names: all of them is theirs */
     /* what may be chosen */
     int32_t n_instances;
     struct space_instance instances[SPACE_INSTANCES_MAX];

@@ -1,0 +1,235 @@
+/* The order of plans: the default search against simulating everything, in random small
+ * spaces with random objectives, budgets and fixed fields; bounds of time; filters. */
+#include "base/units.h"
+#include "search/plan.h"
+#include "search/plan_order.h"
+#include "search/score.h"
+#include "search/space_users.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_plan_order_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define PICK(rng, a) ((a)[draw((rng), COUNT(a))])
+
+struct planned {
+    struct cfg_loader loader;
+    struct plan_job job;
+    int rc;
+};
+
+static void close_job(struct planned *x)
+{
+    plan_job_release(&x->job);
+    cfg_loader_release(&x->loader);
+}
+
+/* --- random jobs ------------------------------------------------------------------ */
+
+static uint32_t draw(uint64_t *rng, size_t n)
+{
+    *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*rng >> 33) % (uint32_t)n;
+}
+
+/* A random job whose space memory may hold between LEAST and MOST points of. */
+enum { LEAST = 16, MOST = 90 };
+
+static bool open_random(struct planned *x, uint64_t *rng)
+{
+    static const char *const models[] = { "gpt2",
+                                          "gpt2-medium",
+                                          "gpt2-large",
+                                          "bert-base-uncased",
+                                          "bert-large-uncased",
+                                          "t5-base" },
+                             *const instances[] = { "p3.8xlarge",
+                                                    "p3.16xlarge",
+                                                    "g4dn.12xlarge",
+                                                    "g5.12xlarge",
+                                                    "p4d.24xlarge",
+                                                    "p3.8xlarge,g5.12xlarge" },
+                             *const counts[] = { "1", "2", "1..2", "1..4" };
+    static const int64_t batches[] = { 8, 16, 32, 64, 128 },
+                         sequences[] = { 128, 256, 512 };
+    static const int stacks[] = { 0, 0, 0, 1 << 0 | 1 << 2, 1 << 3, 1 << 4, 1 << 5 };
+    static const char *const allows[][4] = {
+        { "pipeline=1", "tensor=1,2", "micro_batch_size=1,2,4", NULL },
+        { "pipeline=1,2", "tensor=1", "virtual_stages=1", NULL },
+        { "pipeline=2", "activation_checkpointing=none", "tensor=1,2", NULL },
+        { "micro_batch_size=4,8", "placement=cluster", "virtual_stages=1", NULL },
+        { "tensor=2", "pipeline=1,2,4", "activation_checkpointing=full", NULL },
+        { "sharding_degree=4", "pipeline=1", "micro_batch_size=1,4,8", NULL },
+        { "bucket_size=25MiB", "pipeline=1", "activation_checkpointing=none", NULL },
+    };
+    const char *const *allowed = PICK(rng, allows);
+    struct plan_request r = { .model = PICK(rng, models),
+                              .instances = PICK(rng, instances),
+                              .count = PICK(rng, counts),
+                              .global_batch = PICK(rng, batches),
+                              .sequence = PICK(rng, sequences),
+                              .stacks = PICK(rng, stacks),
+                              .tokens = 1e8,
+                              .allows = { 3, allowed } };
+    cfg_loader_init(&x->loader);
+    x->rc = plan_job_init(&x->job, &x->loader, &r);
+    int64_t feasible = 0;
+    struct scorer *scorer = x->rc ? NULL : scorer_new(&x->job);
+    for (int64_t i = 0; scorer && i < space_slices(&x->job.space); i++) {
+        struct space_iter it;
+        struct score score;
+        space_iter_init(&it, &x->job.space, i);
+        while (feasible <= MOST && space_next(&it))
+            feasible += scorer_point(scorer, &it.p, &score) &&
+                        score.least_B <= score.capacity_B;
+    }
+    if (scorer)
+        scorer_free(scorer);
+    if (feasible >= LEAST && feasible <= MOST)
+        return true;
+    close_job(x);
+    return false;
+}
+
+/* --- against simulating everything ------------------------------------------------ */
+
+/* An order of its own, from what simulating each point gave. */
+struct oracle {
+    int group;
+    double key;
+};
+
+static struct oracle judge(const struct planned *x, const struct plan_options *o,
+                           const struct plan_entry *e)
+{
+    const struct plan_result *r = &e->result;
+    bool users = space_users_can(&x->job.space, &e->point);
+    double hours = x->job.steps * r->step_time_s / 3600, usd = hours * e->usd_per_hour;
+    double values[] = { [PLAN_TIME] = r->step_time_s,
+                        [PLAN_COST] = r->step_time_s / 3600 * e->usd_per_hour,
+                        [PLAN_MEMORY] = (double)r->peak_B };
+    if (!r->known || !r->fits || (o->deadline_h > 0 && hours > o->deadline_h) ||
+        (o->max_cost_usd > 0 && usd > o->max_cost_usd))
+        return (struct oracle) { 9, 0 };
+    bool tight = (double)r->peak_B * 1.095 > (double)r->capacity_B;
+    return (struct oracle) { 2 * !users + tight, values[o->objective] };
+}
+
+static int by_oracle(const void *a, const void *b)
+{
+    const struct oracle *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group - y->group;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static void check_bounds(const struct planned *x, const struct plan_outcome *all)
+{
+    struct scorer *scorer = scorer_new(&x->job);
+    for (int32_t i = 0; i < all->n_tried; i++) {
+        const struct plan_entry *e = &all->tried[i];
+        struct score score;
+        if (!e->result.known || !scorer_point(scorer, &e->point, &score))
+            continue;
+        if (score.least_s > e->result.step_time_s ||
+            score.least_B > (double)e->result.peak_B) {
+            char text[300];
+            fprintf(stderr, "%s: %g s of %g s, %g B of %g B\n",
+                    plan_point_text(&x->job, &e->point, text, sizeof(text)),
+                    score.least_s, e->result.step_time_s, score.least_B,
+                    (double)e->result.peak_B);
+            CU_FAIL("a bound is beyond what is simulated");
+        }
+    }
+    scorer_free(scorer);
+}
+
+static double quantile_of(const struct plan_outcome *all, double frac, bool usd)
+{
+    double v[1024], t;
+    int n = 0;
+    for (int32_t i = 0; i < all->n_tried && n < 1024; i++)
+        if (all->tried[i].result.known && all->tried[i].result.fits)
+            v[n++] = usd ? all->tried[i].usd : all->tried[i].hours;
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            if (v[j] < v[i]) {
+                t = v[i];
+                v[i] = v[j];
+                v[j] = t;
+            }
+    return n ? v[(int)(frac * (n - 1))] * 1.0001 : 1;
+}
+
+/* Compares ranks of the default search with the oracle's. */
+static void compare(const struct planned *x, const struct plan_options *o,
+                    const struct plan_outcome *fast, const struct plan_outcome *all,
+                    int trial)
+{
+    struct oracle *order = calloc((size_t)all->n_tried + 1, sizeof(*order));
+    int32_t listed = 0;
+    for (int32_t i = 0; i < all->n_tried; i++)
+        order[i] = judge(x, o, &all->tried[i]);
+    qsort(order, (size_t)all->n_tried, sizeof(*order), by_oracle);
+    while (listed < all->n_tried && order[listed].group < 9 &&
+           order[listed].group == order[0].group)
+        listed++;
+    CU_ASSERT_EQUAL(fast->n_entries > 0, listed > 0);
+    for (int32_t i = 0; i < listed && i < o->listed; i++) {
+        double found = i < fast->n_entries ? fast->entries[i].key : (double)NAN;
+        if (fabs(found / order[i].key - 1) <= 1e-9)
+            continue;
+        fprintf(stderr, "trial %d: rank %d has %.9g where %.9g is possible\n", trial,
+                i + 1, found, order[i].key);
+        CU_FAIL("the default search misses a plan");
+    }
+    CU_ASSERT_EQUAL(fast->n_sure, fast->n_entries);
+    free(order);
+}
+
+static void test_random(void)
+{
+    enum { TRIALS = 100, LISTED = 4 };
+    uint64_t rng = 20240607;
+    int64_t simulated = 0, feasible = 0, budgets = 0, listed = 0;
+    for (int trial = 0; trial < TRIALS;) {
+        struct planned x;
+        struct plan_outcome all, fast;
+        struct err err = { 0 };
+        struct plan_options o = { .exhaustive = true, .listed = LISTED };
+        if (!open_random(&x, &rng))
+            continue;
+        CU_ASSERT_EQUAL_FATAL(plan_search(&all, &x.loader.arena, &x.job, &o, &err), 0);
+        check_bounds(&x, &all);
+        o.exhaustive = false;
+        o.objective = (enum plan_objective)draw(&rng, 3);
+        double frac = 0.01 * draw(&rng, 100);
+        uint32_t budget = draw(&rng, 4);
+        if (budget & 1)
+            o.deadline_h = quantile_of(&all, frac, false);
+        if (budget & 2)
+            o.max_cost_usd = quantile_of(&all, frac, true);
+        CU_ASSERT_EQUAL_FATAL(plan_search(&fast, &x.loader.arena, &x.job, &o, &err), 0);
+        compare(&x, &o, &fast, &all, trial);
+        CU_ASSERT_EQUAL(all.simulated, all.feasible);
+        simulated += fast.simulated;
+        feasible += all.feasible;
+        budgets += budget != 0;
+        listed += fast.n_entries > 0;
+        close_job(&x);
+        trial++;
+    }
+    CU_ASSERT(simulated < feasible * 9 / 10); /* the bounds spare some */
+    CU_ASSERT(budgets > TRIALS / 2 && listed > TRIALS / 2);
+}
+
+void test_plan_order_register(void)
+{
+    CU_pSuite suite = CU_add_suite("plan_order", NULL, NULL);
+    CU_add_test(suite, "random small spaces: the default is the exhaustive",
+                test_random);
+}
