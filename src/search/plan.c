@@ -132,8 +132,10 @@ static void take_left(struct plan_outcome *out, const struct run *run,
 {
     out->near = left->n;
     out->score_error = run_score_error(run, INFINITY);
-    out->n_sure = out->n_entries;
-    for (int32_t i = out->n_entries - 1; i >= 0; i--)
+    int32_t asked = run->o->listed > 0 ? run->o->listed : 1;
+    bool all = run->o->exhaustive || asked > out->n_entries;
+    out->n_sure = all ? out->n_entries : asked;
+    for (int32_t i = out->n_sure - 1; i >= 0; i--)
         if (out->entries[i].key > left->least)
             out->n_sure = i;
 }

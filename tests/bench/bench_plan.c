@@ -68,7 +68,7 @@ static int run(const struct bench *b)
                                           .global_batch = 1536,
                                           .sequence = 2048,
                                           .sets = { 1, sets } };
-    const struct plan_options options = { .simulate_most = 100 };
+    const struct plan_options options = { .listed = 10, .simulate_most = 100 };
     cfg_loader_init(&loader);
     double start_s = clock_s();
     clock_t start = clock();
