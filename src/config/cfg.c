@@ -27,6 +27,7 @@ void cfg_loader_release(struct cfg_loader *loader)
         json_decref(d->root);
         json_decref(d->replaced);
         VEC_RELEASE(&d->sets);
+        lenient_release(&d->read);
         free(d->text);
     }
     diags_release(&loader->diags);
@@ -222,11 +223,21 @@ bool document_within(const char *pointer, const char *outer)
     return strncmp(pointer, outer, n) == 0 && (pointer[n] == '\0' || pointer[n] == '/');
 }
 
+static struct place find_place(struct cfg c, bool key)
+{
+    struct cfg_doc *doc = c.doc;
+    struct err err = { 0 };
+    size_t at;
+    if (!doc->read.json.len && lenient_read(&doc->read, doc->text, doc->len, &at, &err))
+        strbuf_release(&doc->read.json);
+    return place_find(doc->text, &doc->read, c.path, key);
+}
+
 int64_t cfg_line(struct cfg c)
 {
     if (!c.doc || !c.doc->text)
         return 0;
-    return place_find(c.doc->text, c.doc->len, c.path, false).line;
+    return find_place(c, false).line;
 }
 
 /* "file:line:column: pointer: ", or the --set it came from, or the document's name. */
@@ -244,7 +255,7 @@ static void add_origin(struct strbuf *b, struct cfg c, bool key)
         if (strcmp(set->pointer, c.path) == 0)
             return;
     } else if (c.doc->text) {
-        struct place p = place_find(c.doc->text, c.doc->len, c.path, key);
+        struct place p = find_place(c, key);
         strbuf_printf(b, "%s:%lld:%lld: ", c.doc->name, (long long)p.line,
                       (long long)p.column);
     } else {
@@ -258,7 +269,7 @@ static void report(struct cfg c, bool key, bool warning, const char *fmt, va_lis
 {
     assert(c.doc);
     struct diags *d = &c.doc->loader->diags;
-    if (!warning && d->n_errors >= DIAG_MAX) {
+    if (!warning && diags_are_full(d)) {
         diags_error(d, "%s", ""); /* counted; its place would not be shown */
         return;
     }

@@ -45,6 +45,11 @@ void diags_error(struct diags *d, const char *fmt, ...)
     va_end(ap);
 }
 
+bool diags_are_full(const struct diags *d)
+{
+    return d->n_errors >= DIAG_MAX;
+}
+
 void diags_warn(struct diags *d, const char *fmt, ...)
 {
     va_list ap;

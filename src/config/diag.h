@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,6 +24,9 @@ void diags_release(struct diags *d);
 
 void diags_error(struct diags *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether further errors are only counted: their places need not be looked up. */
+bool diags_are_full(const struct diags *d);
 
 /* A warning said already is not said again. */
 void diags_warn(struct diags *d, const char *fmt, ...)

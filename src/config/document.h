@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "config/cfg.h"
+#include "config/lenient.h"
 
 /* A `--set` that was applied. */
 struct document_set {
@@ -17,6 +18,7 @@ struct cfg_doc {
     const char *name;
     char *text; /* as it was read; NULL for a tree */
     size_t len;
+    struct lenient read; /* the text once more, made for the first place looked up */
     json_t *root;
     json_t *replaced; /* an array: what cfg_set took out; a cfg may still point to it */
     VEC(struct document_set) sets; /* the newest last */

@@ -2,6 +2,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/cfg.h"
+#include "config/document.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -289,10 +290,13 @@ int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
         return cfg_error(object, "%s is not an object (write { ... })",
                          found(is, object));
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
-        if (!known(fields, cfg_key(it))) {
+        if (known(fields, cfg_key(it)))
+            continue;
+        rc = -1;
+        if (diags_are_full(&object.doc->loader->diags))
+            diags_error(&object.doc->loader->diags, "%s", ""); /* counted alone */
+        else
             unknown_key(cfg_member(object, it), cfg_key(it), fields);
-            rc = -1;
-        }
     }
     for (const struct cfg_field *f = fields; f->key; f++) {
         struct cfg c = cfg_get(object, f->key);

@@ -179,6 +179,15 @@ static int close_bracket(struct reader *r)
     return 0;
 }
 
+/* A tree takes a hundred times the bytes of the text that it is of. */
+static int check_size(const struct reader *r)
+{
+    if (r->out->marks.n < LENIENT_TOKENS_MAX)
+        return 0;
+    return err_set(r->err, "more than %d keys and values (give a scenario of hundreds)",
+                   LENIENT_TOKENS_MAX);
+}
+
 static int read_value(struct reader *r)
 {
     char c = r->s[r->i];
@@ -194,6 +203,8 @@ static int read_value(struct reader *r)
                        "%s cannot begin a value (write a string, a number, true, "
                        "false, null, [ or {)",
                        here(r).s);
+    if (check_size(r))
+        return -1;
     begin_token(r, element);
     if (strchr("{[(", c))
         return open_bracket(r);

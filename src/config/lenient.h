@@ -14,7 +14,10 @@
 
 #include <stddef.h>
 
-enum { LENIENT_DEPTH_MAX = 200 };
+enum {
+    LENIENT_DEPTH_MAX = 200,
+    LENIENT_TOKENS_MAX = 1 << 17, /* keys, values and closing brackets */
+};
 
 /* A token that begins at json in the JSON begins at text in the original. */
 struct lenient_mark {

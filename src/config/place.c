@@ -1,7 +1,5 @@
 #include "config/place.h"
 
-#include "config/lenient.h"
-
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +55,9 @@ static const char *value_end(const char *s)
 /* Whether the key written at s is the pointer's segment of n bytes. */
 static bool key_is(const char *s, const char *segment, size_t n)
 {
+    size_t written = strcspn(s + 1, "\"\\"), plain = strcspn(segment, "~/");
+    if (s[1 + written] == '"' && plain >= n) /* nothing in them stands for another */
+        return written == n && memcmp(s + 1, segment, n) == 0;
     json_t *key = json_loadb(s, (size_t)(string_end(s) - s), JSON_DECODE_ANY, NULL);
     const char *k = json_string_value(key);
     size_t i = 0;
@@ -96,27 +97,21 @@ static const char *member(const char *s, const char *segment, size_t n,
     return NULL;
 }
 
-struct place place_find(const char *text, size_t len, const char *pointer, bool key)
+struct place place_find(const char *text, const struct lenient *read,
+                        const char *pointer, bool key)
 {
-    struct lenient l;
-    lenient_init(&l);
-    struct err err = { 0 };
-    size_t at = 0;
-    if (lenient_read(&l, text, len, &at, &err) == 0) {
-        const char *json = strbuf_get(&l.json);
-        const char *value = blanks(json), *name = value;
-        while (*pointer == '/') {
-            size_t n = strcspn(++pointer, "/");
-            const char *inner = member(value, pointer, n, &name);
-            if (!inner) {
-                name = value;
-                break;
-            }
-            value = inner;
-            pointer += n;
+    if (!read->json.len)
+        return place_of(text, 0);
+    const char *json = read->json.s, *value = blanks(json), *name = value;
+    while (*pointer == '/') {
+        size_t n = strcspn(++pointer, "/");
+        const char *inner = member(value, pointer, n, &name);
+        if (!inner) {
+            name = value;
+            break;
         }
-        at = lenient_origin(&l, (size_t)((key ? name : value) - json));
+        value = inner;
+        pointer += n;
     }
-    lenient_release(&l);
-    return place_of(text, at);
+    return place_of(text, lenient_origin(read, (size_t)((key ? name : value) - json)));
 }

@@ -2,6 +2,8 @@
 #ifndef CONFIG_PLACE_H
 #define CONFIG_PLACE_H
 
+#include "config/lenient.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +16,9 @@ struct place {
 struct place place_of(const char *text, size_t offset);
 
 /* The place of the value at a JSON pointer, or of its key; of the nearest value around
- * it when the text has none there. The text must be one that lenient_read takes; it is
- * read again. O(len). */
-struct place place_find(const char *text, size_t len, const char *pointer, bool key);
+ * it when the text has none there. `read` is what lenient_read made of the text. O(len).
+ */
+struct place place_find(const char *text, const struct lenient *read,
+                        const char *pointer, bool key);
 
 #endif
