@@ -20,6 +20,7 @@ struct allocator_block {
     bool used;
     struct allocator_block *before, *behind;  /* neighbours in the segment */
     struct allocator_block *smaller, *larger; /* neighbours in the bin, of a free one */
+    struct allocator_block *last, *next;      /* among free whole segments, of one */
 };
 
 static int64_t rounded(int64_t size_B, int64_t to_B)
@@ -65,11 +66,28 @@ static bool is_whole_segment(const struct allocator_block *b)
     return !b->before && !b->behind;
 }
 
+static void list_whole(struct allocator_block *b)
+{
+    b->last = NULL;
+    b->next = b->pool->whole;
+    if (b->next)
+        b->next->last = b;
+    b->pool->whole = b;
+}
+
+static void unlist_whole(struct allocator_block *b)
+{
+    *(b->last ? &b->last->next : &b->pool->whole) = b->next;
+    if (b->next)
+        b->next->last = b->last;
+}
+
 /* Looks from both ends at once: blocks freed in order of addresses belong to one of
  * them. */
 static void list(struct allocator_block *b)
 {
-    b->pool->n_whole += is_whole_segment(b);
+    if (is_whole_segment(b))
+        list_whole(b);
     int32_t bin = bin_of(b->size_B);
     struct allocator_block *larger = b->pool->bins[bin], *smaller = b->pool->ends[bin];
     while (larger && precedes(larger, b) && !precedes(smaller, b)) {
@@ -90,7 +108,8 @@ static void list(struct allocator_block *b)
 static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
-    pool->n_whole -= is_whole_segment(b);
+    if (is_whole_segment(b))
+        unlist_whole(b);
     if (b->larger && b->smaller) {
         b->larger->smaller = b->smaller;
         b->smaller->larger = b->larger;
@@ -170,17 +189,12 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    for (int32_t i = next_bin(pool, bin_of(SMALL_SEGMENT_B));
-         pool->n_whole > 0 && i < ALLOCATOR_BINS; i = next_bin(pool, i + 1))
-        for (struct allocator_block *b = pool->bins[i], *larger; b && pool->n_whole > 0;
-             b = larger) {
-            larger = b->larger;
-            if (!is_whole_segment(b))
-                continue;
-            a->reserved_B -= b->size_B;
-            unlist(b);
-            drop_block(a, b);
-        }
+    while (pool->whole) {
+        struct allocator_block *b = pool->whole;
+        a->reserved_B -= b->size_B;
+        unlist(b);
+        drop_block(a, b);
+    }
 }
 
 static int64_t segment_B(int64_t size_B)

@@ -39,7 +39,7 @@ struct allocator_pool {
     struct allocator_block *bins[ALLOCATOR_BINS]; /* the first of each; NULL: none */
     struct allocator_block *ends[ALLOCATOR_BINS]; /* the last */
     uint64_t filled[ALLOCATOR_BINS / 64];         /* bits: bins that have one */
-    int64_t n_whole;                              /* free blocks that are segments */
+    struct allocator_block *whole; /* the first free block that is a segment */
 };
 
 struct allocator {
