@@ -12,8 +12,6 @@ const struct name_value failure_law_names[] = {
     { NULL, 0 },
 };
 
-enum { FAILURES_MAX = 100000 };
-
 /* The time to the nth failure from the one before. */
 static double time_to_failure(const struct failure_process *f,
                               struct random_stream random, int64_t n)
@@ -60,8 +58,8 @@ void failure_simulate(struct failure_times *t, const struct failure_process *f,
             t->failures++;
             up_s = time_to_failure(f, random, t->failures);
             t->restarts_s += fmin(up_s, f->restart_s);
-        } while (up_s < f->restart_s && t->failures < FAILURES_MAX);
-        if (t->failures >= FAILURES_MAX) {
+        } while (up_s < f->restart_s && t->failures < FAILURE_COUNT_MAX);
+        if (t->failures >= FAILURE_COUNT_MAX) {
             t->gave_up = true;
             return;
         }

@@ -14,6 +14,9 @@
 
 #include <stdbool.h>
 
+/* After which a draw gives up. */
+enum { FAILURE_COUNT_MAX = 100000 };
+
 enum failure_law {
     FAILURE_EXPONENTIAL,
     FAILURE_WEIBULL, /* renewed at each failure */

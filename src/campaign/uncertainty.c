@@ -77,15 +77,34 @@ static double take_in(struct goodput_result *g, const struct failure_times *t,
     return t->useful_s / wall_s * UNITS_DAY_S / step_s;
 }
 
-static void draw_failures(struct goodput_result *g, const struct uncertainty *u,
-                          const struct scenario *s, const struct uncertainty_step *step,
-                          double step_s)
+/* Failures of all draws together, of which a second does some forty million. */
+static int check_draws(const struct goodput_result *g, int64_t samples, struct err *err)
+{
+    const double all_most = 2e8;
+    const struct failure_process *p = &g->process;
+    double least_s = p->interval_s + p->checkpoint_s + p->restart_s;
+    double each = g->job_hours * UNITS_HOUR_S / p->mtbf_s;
+    if (each > FAILURE_COUNT_MAX || p->mtbf_s < least_s)
+        each = FAILURE_COUNT_MAX; /* then it gives up */
+    if ((double)samples * each <= all_most)
+        return 0;
+    return err_set(err,
+                   "/uncertainty/samples: %lld draws of up to %.0f failures each are "
+                   "too many (write %.0f draws or less, or fewer job_hours)",
+                   (long long)samples, each, floor(all_most / each));
+}
+
+static int draw_failures(struct goodput_result *g, const struct uncertainty *u,
+                         const struct scenario *s, const struct uncertainty_step *step,
+                         double step_s, struct err *err)
 {
     const int64_t n = u->samples;
-    double *per_day = xcalloc((size_t)n, sizeof(*per_day));
-    struct failure_times *times = xcalloc((size_t)n, sizeof(*times));
     *g = (struct goodput_result) { .process = process_of(&u->failures, s, step),
                                    .job_hours = job_hours(&u->failures, s, step_s) };
+    if (check_draws(g, n, err))
+        return -1;
+    double *per_day = xcalloc((size_t)n, sizeof(*per_day));
+    struct failure_times *times = xcalloc((size_t)n, sizeof(*times));
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < n; i++)
         failure_simulate(&times[i], &g->process, g->job_hours * UNITS_HOUR_S,
@@ -102,6 +121,7 @@ static void draw_failures(struct goodput_result *g, const struct uncertainty *u,
                                : (double)NAN;
     free(times);
     free(per_day);
+    return 0;
 }
 
 int uncertainty_run(struct uncertainty_result *r, const struct uncertainty *u,
@@ -120,7 +140,7 @@ int uncertainty_run(struct uncertainty_result *r, const struct uncertainty *u,
     r->slowdown = r->step_time_s.mean / step->time_s;
     r->samples_per_s = (double)s->training.global_batch_size / r->step_time_s.mean;
     r->has_goodput = u->failures.given;
-    if (r->has_goodput)
-        draw_failures(&r->goodput, u, s, step, r->step_time_s.mean);
-    return 0;
+    return r->has_goodput
+               ? draw_failures(&r->goodput, u, s, step, r->step_time_s.mean, err)
+               : 0;
 }

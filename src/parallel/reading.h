@@ -109,6 +109,9 @@ int degrees_read(struct reading *r);
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct reading *r);
 
+/* Part of rules_check: what a replay would have to hold (buffers, passes) is bounded. */
+int work_check(const struct reading *r);
+
 /* Parts of distribution_read. */
 int mpi_options_read(struct reading *r, struct cfg at, const char *text);
 int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);

@@ -215,5 +215,5 @@ int rules_check(struct reading *r)
         reading_note(r, cfg_get(r->parallelism, "overlap_tensor"),
                      "the tensor group has one rank");
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | smp_check(r);
+           check_param_gather(r) | work_check(r) | smp_check(r);
 }
