@@ -99,7 +99,11 @@ static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
         diags_error(&loader->diags, "%s:%lld:%lld: %s", doc->name, (long long)p.line,
                     (long long)p.column, err.text);
     }
-    return (struct cfg) { doc, doc->root, "" };
+    struct cfg root = { doc, doc->root, "" };
+    if (root.json && loader->watch && loader->watch->loaded)
+        loader->watch->loaded(loader->watch->arg, root, doc->name);
+    root.json = doc->root;
+    return root;
 }
 
 struct cfg cfg_load(struct cfg_loader *loader, const char *file)

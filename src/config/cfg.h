@@ -31,13 +31,26 @@
 
 struct cfg_doc; /* one document: its name, text and tree */
 
+struct cfg;
+struct cfg_field;
+
+/* Told while files are read: of each document, which it may change, and of each object
+ * that a table of fields reads; `name` is the document's. */
+struct cfg_watch {
+    void (*loaded)(void *arg, struct cfg root, const char *name); /* NULL: not asked */
+    void (*table)(void *arg, struct cfg object, const char *name,
+                  const struct cfg_field *fields); /* likewise */
+    void *arg;
+};
+
 struct cfg_loader {
     struct arena arena;
     struct diags diags;
-    struct cfg_doc *docs;      /* all documents loaded through it, newest first */
-    void *cache;               /* what was made of files, see config/cache.h */
-    struct cfg_loader *shared; /* lends what it makes of files; NULL: none */
-    struct inputs inputs;      /* the files that it read itself */
+    struct cfg_doc *docs;          /* all documents loaded through it, newest first */
+    void *cache;                   /* what was made of files, see config/cache.h */
+    struct cfg_loader *shared;     /* lends what it makes of files; NULL: none */
+    struct inputs inputs;          /* the files that it read itself */
+    const struct cfg_watch *watch; /* NULL: nobody watches */
 };
 
 struct cfg {

@@ -1,4 +1,4 @@
-/* What is inside a loaded document: shared by cfg.c and set.c alone. */
+/* What is inside a loaded document: shared by cfg.c, fields.c and set.c alone. */
 #ifndef CONFIG_DOCUMENT_H
 #define CONFIG_DOCUMENT_H
 

@@ -282,10 +282,18 @@ static void unknown_key(struct cfg value, const char *key,
     free(names);
 }
 
+static void tell(struct cfg object, const struct cfg_field *fields)
+{
+    const struct cfg_watch *watch = object.doc ? object.doc->loader->watch : NULL;
+    if (watch && watch->table)
+        watch->table(watch->arg, object, object.doc->name, fields);
+}
+
 int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
 {
     char is[WORDS_MAX];
     int rc = 0;
+    tell(object, fields);
     if (cfg_present(object) && !cfg_is_object(object))
         return cfg_error(object, "%s is not an object (write { ... })",
                          found(is, object));
