@@ -103,16 +103,18 @@ int group_sum_embeddings(struct builder *b, struct err *err)
                err);
 }
 
-/* The norm of all gradients, for clipping: each rank's share is read, and summed up. */
+/* The norm of all gradients, for clipping: each rank's share is read, and summed up
+ * where there are other shares. */
 int group_sum_norms(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
-    if (b->s->training.gradient_clipping <= 0 ||
-        (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s)))
+    if (b->s->training.gradient_clipping <= 0)
         return 0;
     double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
     build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
     build_label(b, "gradient norm");
+    if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s))
+        return 0;
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
     return sum(b, channel, 4, PART_OPTIMIZER, err);
 }
