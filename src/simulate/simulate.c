@@ -154,7 +154,8 @@ static const char *uneven_note(const struct cast *cast)
 static void read_warnings(struct simulate_result *r, struct arena *arena,
                           const struct scenario *s, const struct cast *cast)
 {
-    const char *found[] = { servers_note(arena, s), smddp_note(arena, s),
+    const double layer_B = (double)r->layer.parameters_B;
+    const char *found[] = { servers_note(arena, s), smddp_note(arena, s, layer_B),
                             uneven_note(cast) };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =

@@ -43,10 +43,10 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
     return NULL;
 }
 
-const char *smddp_note(struct arena *arena, const struct scenario *s)
+const char *smddp_note(struct arena *arena, const struct scenario *s, double layer_B)
 {
     const struct parallelism *p = &s->parallel;
-    const char *why = smddp_gather_refuses(s, 0);
+    const char *why = smddp_gather_refuses(s, layer_B);
     if (p->backend != BACKEND_SMDDP || p->sharding != SHARDING_FULL || !why)
         return NULL;
     return arena_printf(arena, "parameters are gathered by NCCL, not by SMDDP: %s",

@@ -16,8 +16,8 @@ const struct coll_library *smddp_library(struct arena *arena, const struct scena
  * reason why NCCL's does. */
 const char *smddp_gather_refuses(const struct scenario *s, double input_B);
 
-/* That reason, of a job that asks for SMDDP and shards its parameters, as far as sizes
- * do not decide; NULL otherwise. */
-const char *smddp_note(struct arena *arena, const struct scenario *s);
+/* That reason, of a job that asks for SMDDP and shards its parameters, for a layer of
+ * which each rank holds layer_B; NULL otherwise. */
+const char *smddp_note(struct arena *arena, const struct scenario *s, double layer_B);
 
 #endif
