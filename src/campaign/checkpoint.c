@@ -70,6 +70,31 @@ static int check_rate(const struct checkpoint *c, const struct storage *st,
     return 0;
 }
 
+/* Ranks that hold different parts of the states. */
+static double parts_of(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    double model = (double)p->tensor * (double)p->pipeline * (double)p->expert;
+    return fmin(model * (states_are_sharded(s) ? (double)p->shard_degree : 1),
+                (double)scenario_world(s));
+}
+
+/* Instances that hold different parts. */
+static int64_t holders_of(const struct scenario *s, double parts)
+{
+    double gpus = (double)s->cluster.groups[0].gpus_per_instance;
+    double instances = fmin(ceil(parts / gpus), (double)s->cluster.n_instances);
+    return (int64_t)fmax(1, instances);
+}
+
+static void warn_idle(const struct checkpoint *c, const struct scenario *s,
+                      struct cfg object)
+{
+    if (c->writer >= 0 && holders_of(s, parts_of(s)) == 1)
+        cfg_warn(cfg_get(object, "writer"),
+                 "without effect: one instance has all of the states, and writes them");
+}
+
 int checkpoint_read(struct checkpoint *c, const struct storage *st,
                     const struct scenario *s, struct cfg object)
 {
@@ -93,6 +118,7 @@ int checkpoint_read(struct checkpoint *c, const struct storage *st,
         return cfg_error(object, "how often is not given (give \"every\" in steps, "
                                  "\"interval\", for example \"30min\", or "
                                  "/training/samples, for one an epoch)");
+    warn_idle(c, s, object);
     return check_writer(c, s, object) ? -1 : check_rate(c, st, s, object);
 }
 
@@ -115,22 +141,11 @@ double checkpoint_states_B(const struct scenario *s)
     return (double)model_parameters(&s->model) * (all.parameter_B + all.optimizer_B);
 }
 
-/* Ranks that hold different parts of the states. */
-static double parts_of(const struct scenario *s)
-{
-    const struct parallelism *p = &s->parallel;
-    double model = (double)p->tensor * (double)p->pipeline * (double)p->expert;
-    return fmin(model * (states_are_sharded(s) ? (double)p->shard_degree : 1),
-                (double)scenario_world(s));
-}
-
 static int64_t writers_of(const struct checkpoint *c, const struct scenario *s,
                           double parts)
 {
     bool sharded = c->writer < 0 ? parts > 1 : c->writer == CHECKPOINT_SHARDED;
-    double gpus = (double)s->cluster.groups[0].gpus_per_instance;
-    double instances = fmin(ceil(parts / gpus), (double)s->cluster.n_instances);
-    return sharded ? (int64_t)fmax(1, instances) : 1;
+    return sharded ? holders_of(s, parts) : 1;
 }
 
 /* The slowest instance's. */

@@ -106,6 +106,16 @@ static int check(const struct job_words *w, const struct scenario *s, struct cfg
     return check_trials(w, c);
 }
 
+/* What nothing in the job heeds. */
+static void warn_idle(const struct whole_job *job, struct cfg c)
+{
+    struct cfg warm = cfg_get(c, "warm_start");
+    if (cfg_present(warm) &&
+        (job->keep_alive_s <= 0 || job->trials <= job->parallel_trials))
+        cfg_warn(warm, "without effect: no instance runs a second job of a warm pool "
+                       "(give \"keep_alive\", and more \"trials\" than run at once)");
+}
+
 int whole_job_read(struct whole_job *job, const struct storage *st,
                    const struct scenario *s, struct cfg c)
 {
@@ -131,6 +141,8 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
         rc |= checkpoint_read(&w.job.checkpoint, st, s, w.checkpoint);
     if (rc == 0)
         rc = check(&w, s, c);
+    if (rc == 0)
+        warn_idle(&w.job, c);
     *job = w.job;
     return rc ? -1 : 0;
 }
