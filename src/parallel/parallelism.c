@@ -86,10 +86,8 @@ struct words {
     const char *placement;
     int64_t servers;
     int library; /* of library_words */
-    bool has_library, has_backend, has_overlap, has_param_gather, has_active,
-        has_horizon, has_servers, has_asynchronous, has_fusion, has_forward,
-        has_context_comm, has_imbalance, has_outputs, has_replicas, has_overlap_tensor,
-        overlap_tensor;
+    bool has_library, has_backend, has_overlap, has_param_gather, has_servers,
+        has_overlap_tensor, overlap_tensor;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
 
@@ -105,18 +103,13 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_ENUM("schedule", W, p.schedule, schedule_names),
     CFG_CHILD("partition", W, partition),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
-    { HAS("context_comm", CFG_T_ENUM, p.context_comm, has_context_comm),
-      .names = context_comm_names },
+    CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
-    { HAS("expert_imbalance", CFG_T_REAL, p.expert_imbalance, has_imbalance), .min = 1,
-      .max = 1e6 },
+    CFG_REAL("expert_imbalance", W, p.expert_imbalance, 1, 1e6),
     CFG_REFUSED("data", "data is what remains of the GPUs; leave it out"),
-    { HAS("active_microbatches", CFG_T_INT, p.active_microbatches, has_active), .min = 1,
-      .max = DEGREE_MAX },
-    { HAS("forward_policy", CFG_T_ENUM, p.forward_policy, has_forward),
-      .names = forward_policy_names },
-    { HAS("broadcast_outputs", CFG_T_ENUM, p.broadcast_outputs, has_outputs),
-      .names = outputs_names },
+    CFG_INT("active_microbatches", W, p.active_microbatches, 1, DEGREE_MAX),
+    CFG_ENUM("forward_policy", W, p.forward_policy, forward_policy_names),
+    CFG_ENUM("broadcast_outputs", W, p.broadcast_outputs, outputs_names),
     CFG_CHILD("sharding", W, sharding),
     { HAS("library", CFG_T_ENUM, library, has_library), .names = library_words },
     { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
@@ -128,17 +121,14 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_BOOL("align_param_gather", W, aligned),
     CFG_BOOL("gradient_as_bucket_view", W, p.gradient_as_bucket_view),
     CFG_ENUM("gradient_compression", W, p.compression, compression_names),
-    { HAS("fusion_cycle", CFG_T_QUANTITY, p.fusion_cycle_s, has_fusion),
-      .unit = UNIT_SECONDS, .min = 0, .max = 10 },
+    CFG_QUANTITY("fusion_cycle", W, p.fusion_cycle_s, UNIT_SECONDS, 0, 10),
     { HAS("servers", CFG_T_INT, servers, has_servers), .min = 1, .max = DEGREE_MAX },
-    { HAS("asynchronous", CFG_T_BOOL, p.asynchronous, has_asynchronous) },
-    { HAS("server_replicas", CFG_T_INT, p.server_replicas, has_replicas), .min = 0,
-      .max = 15 },
+    CFG_BOOL("asynchronous", W, p.asynchronous),
+    CFG_INT("server_replicas", W, p.server_replicas, 0, 15),
     CFG_BOOL("broadcast_buffers", W, p.broadcast_buffers),
     CFG_STRING("placement", W, placement),
     CFG_BOOL("offload_activations", W, p.offload_activations),
-    { HAS("activation_loading_horizon", CFG_T_INT, p.activation_loading_horizon,
-          has_horizon), .min = 1, .max = DEGREE_MAX },
+    CFG_INT("activation_loading_horizon", W, p.activation_loading_horizon, 1, DEGREE_MAX),
     CFG_CHILD("smp_script", W, script),
     CFG_END,
 };
@@ -180,8 +170,9 @@ static int name_library(struct reading *r, struct words *w)
 static int check_choices(const struct reading *r, const struct words *w)
 {
     const struct parallelism *p = &w->p;
-    bool own_transport =
-        p->library == LIBRARY_HOROVOD || p->library == LIBRARY_PARAMETER_SERVER;
+    bool own_transport = p->library == LIBRARY_HOROVOD ||
+                         p->library == LIBRARY_PARAMETER_SERVER ||
+                         p->library == LIBRARY_MEGATRON;
     int rc = 0;
     if (p->backend == BACKEND_SMDDP && own_transport)
         rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
@@ -223,43 +214,6 @@ static int read_placement(const struct reading *r, const char *word, char placem
             word);
     memcpy(placement, word, 4);
     return 0;
-}
-
-/* What has no effect while no stage, group, server or cycle is there to use it. */
-static void note_idle(struct reading *r, const struct words *w)
-{
-    const struct parallelism *p = &r->s->parallel;
-    bool dynamic = p->schedule == SCHEDULE_SMP_INTERLEAVED;
-    bool servers = p->library == LIBRARY_PARAMETER_SERVER;
-    const struct {
-        const char *key, *why;
-        bool given;
-    } idle[] = {
-        { "active_microbatches", "only SMP's interleaved schedule heeds it",
-          w->has_active && p->pipeline > 1 && !dynamic },
-        { "active_microbatches", "there is one pipeline stage",
-          w->has_active && p->pipeline == 1 },
-        { "forward_policy", "only SMP's interleaved schedule heeds it",
-          w->has_forward && !dynamic },
-        { "activation_loading_horizon", "activations are not offloaded",
-          w->has_horizon && !p->offload_activations },
-        { "context_comm", "there is no context parallelism",
-          w->has_context_comm && p->context == 1 },
-        { "expert_imbalance", "there is no expert parallelism",
-          w->has_imbalance && p->expert == 1 },
-        { "broadcast_outputs", "forward returns to its own rank without SMP",
-          w->has_outputs && p->library != LIBRARY_SMP },
-        { "servers", "there is no parameter server", w->has_servers && !servers },
-        { "server_replicas", "there is no parameter server",
-          w->has_replicas && !servers },
-        { "asynchronous", "there is no parameter server",
-          w->has_asynchronous && !servers },
-        { "fusion_cycle", "only Horovod has one",
-          w->has_fusion && p->library != LIBRARY_HOROVOD },
-    };
-    for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
-        if (idle[i].given)
-            reading_note(r, cfg_get(r->parallelism, idle[i].key), idle[i].why);
 }
 
 /* The dictionary, read before, may have set these. */
@@ -322,8 +276,6 @@ int parallelism_read(struct reading *r)
     sharding_defaults(r);
     if (r->has_cluster && degrees_read(r))
         rc = -1;
-    if (rc == 0)
-        note_idle(r, &w);
     return rc;
 }
 

@@ -112,6 +112,10 @@ int rules_check(struct reading *r);
 /* Part of rules_check: what a replay would have to hold (buffers, passes) is bounded. */
 int work_check(const struct reading *r);
 
+/* Notes what was written and nothing heeds; behind all else, of a scenario without
+ * errors. */
+void heed_note(struct reading *r);
+
 /* Parts of distribution_read. */
 int mpi_options_read(struct reading *r, struct cfg at, const char *text);
 int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);

@@ -207,13 +207,6 @@ static int check_needs(const struct reading *r)
 
 int rules_check(struct reading *r)
 {
-    if (r->s->parallel.pipeline == 1 &&
-        cfg_present(cfg_get(r->parallelism, "schedule")))
-        reading_note(r, cfg_get(r->parallelism, "schedule"),
-                     "there is one pipeline stage");
-    if (r->has_overlap_tensor && r->s->parallel.tensor == 1)
-        reading_note(r, cfg_get(r->parallelism, "overlap_tensor"),
-                     "the tensor group has one rank");
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
            check_param_gather(r) | work_check(r) | smp_check(r);
 }

@@ -166,6 +166,8 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
         rc = -1;
     if (rc == 0)
         rc = check_operators(&r);
+    if (rc == 0)
+        heed_note(&r);
     s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";
     return rc;
 }

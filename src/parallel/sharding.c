@@ -83,14 +83,6 @@ void sharding_defaults(struct reading *r)
     p->shard_reuse_elements = or_default(p->shard_reuse_elements, libraries[of].reuse);
 }
 
-/* Keys that say how what is not sharded should be. */
-static void note_unused(struct reading *r, struct cfg c)
-{
-    for (void *it = cfg_first(c); it; it = cfg_next(c, it))
-        if (strcmp(cfg_key(it), "strategy") != 0 && strcmp(cfg_key(it), "comment") != 0)
-            reading_note(r, cfg_member(c, it), "nothing is sharded");
-}
-
 static int check_twice(const struct reading *r, struct cfg c,
                        const struct sharding_words *w)
 {
@@ -130,8 +122,6 @@ int sharding_read(struct reading *r, struct cfg c)
     r->has_degree |= w.has_degree;
     r->has_reshard = w.has_reshard || grad_op;
     r->has_backward_prefetch = w.has_backward_prefetch;
-    if (p->sharding == SHARDING_NONE)
-        note_unused(r, c);
     if (w.has_limit)
         p->shard_in_flight = w.limit ? 2 : 0;
     return 0;

@@ -59,12 +59,14 @@ static void apply_precision(struct reading *r, struct cfg c, const struct smp_v1
     r->has_precision = w->fp16 || w->bf16 || params;
     r->precision = w->bf16 ? OP_BF16 : OP_FP16;
     r->precision_at = cfg_get(c, w->bf16 ? "bf16" : w->fp16 ? "fp16" : "fp16_params");
-    if (w->fp16_params && !w->fp16 && !params)
-        reading_note(r, r->precision_at,
-                     w->tensor_parallel_degree > 1
-                         ? "/training/precision says how parameters are kept"
-                         : "it is for distributed modules, and there are none without "
-                           "tensor parallelism");
+    bool said = w->fp16 || w->bf16;
+    if (w->given.fp16_params && !params)
+        reading_note(r, cfg_get(c, "fp16_params"),
+                     w->tensor_parallel_degree == 1
+                         ? "it is for distributed modules, and there are none without "
+                           "tensor parallelism"
+                     : said ? "the whole model is of 16 bits already"
+                            : "/training/precision says how parameters are kept");
 }
 
 static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 *w)
@@ -101,6 +103,10 @@ static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 
           w->given.activation_loading_horizon && !w->offload_activations },
         { "optimize", "there are no tensor ranks and no stages",
           w->given.optimize && p->pipeline == 1 && w->tensor_parallel_degree == 1 },
+        { "ddp_dist_backend",
+          "NCCL reduces in any case, and only sharded data parallelism gathers by "
+          "SMDDP",
+          w->given.ddp_dist_backend && w->sharded_data_parallel_degree == 1 },
         { "prescaled_batch", "there are no tensor ranks",
           w->given.prescaled_batch && w->tensor_parallel_degree == 1 },
     };

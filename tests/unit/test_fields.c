@@ -1,0 +1,215 @@
+/* Every field of every table acts, is refused, or is warned of by name: never nothing.
+ * tests/walk/bases.json has the scenarios on which each is changed, values.json values
+ * that a field's kind does not tell, silent.json the fields that no result can show. */
+#include "config/datadir.h"
+#include "config/pointer.h"
+#include "walk.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_fields_register(void);
+
+struct data {
+    struct cfg_loader loader;
+    json_t *bases, *values, *silent;
+};
+
+static json_t *data_file(struct cfg_loader *loader, const char *name)
+{
+    const char *file = arena_printf(&loader->arena, "%s/tests/walk/%s",
+                                    datadir_root(&loader->arena), name);
+    struct cfg root = cfg_load(loader, file);
+    diags_print_errors(&loader->diags, stderr);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
+    return root.json;
+}
+
+static void data_load(struct data *d)
+{
+    cfg_loader_init(&d->loader);
+    d->bases = data_file(&d->loader, "bases.json");
+    d->values = data_file(&d->loader, "values.json");
+    d->silent = data_file(&d->loader, "silent.json");
+}
+
+/* --- fields of scenarios ---------------------------------------------------------- */
+
+struct base {
+    const char *name;
+    json_t *scenario;
+    struct walk_outcome outcome;
+    struct walk_fields fields;
+    struct cfg_loader loader;
+};
+
+/* A field on a base: what is found of it. */
+struct finding {
+    const struct base *base;
+    const struct walk_field *field;
+    bool idle;
+    char *tried;
+};
+
+/* Whether the part of the scenario that the field is in is there. */
+static bool is_walked(const struct base *b, const char *pointer)
+{
+    static const char *const always[] = { "training", "software", "parallelism" };
+    char part[64];
+    size_t n = strcspn(pointer + 1, "/");
+    if (n == strlen(pointer + 1))
+        return true;
+    snprintf(part, sizeof(part), "%.*s", (int)n, pointer + 1);
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        if (strcmp(part, always[i]) == 0)
+            return true;
+    return json_object_get(b->scenario, part) != NULL;
+}
+
+/* No value acts or is warned of, and two of them, or what is there and one, come to the
+ * same. */
+static bool is_idle(const struct base *b, const struct walk_field *f,
+                    const json_t *given, char **tried, struct cfg_loader *shared)
+{
+    const json_t *at = pointer_get(b->scenario, f->pointer);
+    json_t *values = walk_values(&f->field, at, given);
+    int of[4] = { [WALK_NOTHING] = at != NULL };
+    const char *key = strrchr(f->pointer, '/') + 1;
+    for (size_t i = 0; i < json_array_size(values) && !of[WALK_ACTS] && !of[WALK_WARNS];
+         i++) {
+        struct walk_outcome after;
+        const struct walk_change change = { "", f->pointer, json_array_get(values, i) };
+        walk_run(&after, b->scenario, &change, shared);
+        of[walk_effect(&b->outcome, &after, key)]++;
+        walk_outcome_release(&after);
+    }
+    *tried = json_dumps(values, JSON_COMPACT);
+    bool none = json_array_size(values) == 0;
+    json_decref(values);
+    return !none && of[WALK_ACTS] + of[WALK_WARNS] == 0 &&
+           of[WALK_NOTHING] >= (of[WALK_REFUSED] > 0 ? 2 : 1);
+}
+
+static int count_findings(const struct base *bases, int n, struct finding *out)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < bases[i].fields.n; k++) {
+            if (!is_walked(&bases[i], bases[i].fields.v[k].pointer))
+                continue;
+            if (out)
+                out[count] = (struct finding) { .base = &bases[i],
+                                                .field = &bases[i].fields.v[k] };
+            count++;
+        }
+    return count;
+}
+
+static json_t *silent_row(const struct data *d, const struct finding *f)
+{
+    for (size_t i = 0; i < json_array_size(d->silent); i++) {
+        json_t *row = json_array_get(d->silent, i);
+        const char *field = json_string_value(json_object_get(row, "field"));
+        const char *base = json_string_value(json_object_get(row, "base"));
+        if (strcmp(field, f->field->pointer) == 0 &&
+            (strcmp(base, "*") == 0 || strcmp(base, f->base->name) == 0))
+            return row;
+    }
+    return NULL;
+}
+
+static void check_findings(const struct data *d, const struct finding *all, int n)
+{
+    int missing = 0;
+    json_t *met = json_object();
+    for (int i = 0; i < n; i++) {
+        json_t *row = all[i].idle ? silent_row(d, &all[i]) : NULL;
+        char key[32];
+        snprintf(key, sizeof(key), "%p", (void *)row);
+        if (row)
+            json_object_set_new(met, key, json_true());
+        if (!all[i].idle || row)
+            continue;
+        missing++;
+        fprintf(stderr, "%s: %s: no value acts, is refused or warned of: %s\n",
+                all[i].base->name, all[i].field->pointer, all[i].tried);
+    }
+    CU_ASSERT_EQUAL(missing, 0);
+    for (size_t i = 0; i < json_array_size(d->silent); i++) {
+        json_t *row = json_array_get(d->silent, i);
+        char key[32];
+        snprintf(key, sizeof(key), "%p", (void *)row);
+        bool is_met = json_object_get(met, key) != NULL ||
+                      json_is_true(json_object_get(row, "open")) || getenv("WALK");
+        CU_ASSERT_TRUE(is_met);
+        if (!is_met)
+            fprintf(stderr, "silent.json: %s is not silent any more\n",
+                    json_string_value(json_object_get(row, "field")));
+    }
+    json_decref(met);
+}
+
+static void base_init(struct base *b, const char *name, json_t *scenario)
+{
+    *b = (struct base) { .name = name, .scenario = scenario };
+    cfg_loader_init(&b->loader);
+    walk_fields_find(&b->fields, &b->loader, scenario, false);
+    walk_run(&b->outcome, scenario, NULL, NULL);
+    CU_ASSERT_FALSE(b->outcome.failed);
+    if (b->outcome.failed)
+        json_dumpf(b->outcome.said, stderr, JSON_INDENT(1));
+}
+
+static void find_idle(const struct data *d, struct finding *all, int n)
+{
+#pragma omp parallel
+    {
+        struct cfg_loader shared; /* a thread's own */
+        cfg_loader_init(&shared);
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < n; i++)
+            all[i].idle = !all[i].base->outcome.failed &&
+                          is_idle(all[i].base, all[i].field,
+                                  json_object_get(d->values, all[i].field->pointer),
+                                  &all[i].tried, &shared);
+        cfg_loader_release(&shared);
+    }
+}
+
+static void test_scenarios(void)
+{
+    enum { BASES_MAX = 32 };
+    struct data d;
+    static struct base bases[BASES_MAX];
+    int n = 0;
+    const char *name, *only = getenv("WALK");
+    json_t *scenario;
+    data_load(&d);
+    json_object_foreach(d.bases, name, scenario)
+    {
+        if (!only || strcmp(only, name) == 0)
+            base_init(&bases[n++], name, scenario);
+        CU_ASSERT_FATAL(n < BASES_MAX);
+    }
+    int count = count_findings(bases, n, NULL);
+    struct finding *all = calloc((size_t)count, sizeof(*all));
+    count_findings(bases, n, all);
+    find_idle(&d, all, count);
+    check_findings(&d, all, count);
+    for (int i = 0; i < count; i++)
+        free(all[i].tried);
+    free(all);
+    for (int i = 0; i < n; i++) {
+        walk_outcome_release(&bases[i].outcome);
+        free(bases[i].fields.v);
+        cfg_loader_release(&bases[i].loader);
+    }
+    cfg_loader_release(&d.loader);
+}
+
+void test_fields_register(void)
+{
+    CU_pSuite suite = CU_add_suite("fields", NULL, NULL);
+    CU_add_test(suite, "scenarios", test_scenarios);
+}
