@@ -46,7 +46,9 @@ void cmd_progress_show(void *progress, int64_t done, int64_t total)
 {
     struct cmd_progress *p = progress;
     char left[UNITS_TEXT_MAX];
-    double now_s = clock_s(), rate = (double)done / (now_s - p->start_s + 1e-9);
+    double now_s = clock_s();
+    p->first_s = p->first_s > 0 ? p->first_s : now_s;
+    double rate = (double)done / (now_s - p->first_s + 1e-3);
     if (done == total) {
         fprintf(stderr, "\r\033[K");
         return;

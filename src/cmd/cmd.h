@@ -38,6 +38,7 @@ struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
 struct cmd_progress {
     const char *what; /* "points" */
     double after_s, start_s, shown_s;
+    double first_s; /* when it was told of first: what comes before has no rate */
 };
 
 struct cmd_progress cmd_progress_of(const char *what, double after_s);

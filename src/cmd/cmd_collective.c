@@ -7,12 +7,15 @@
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
+#include "engine/watch.h"
 #include "parallel/versions.h"
+#include "run/chunk.h"
 #include "run/coll_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct arguments {
     const char *cluster, *gpus, *fabric, *nccl, *bytes, *json, *plot;
@@ -257,6 +260,14 @@ static int plan_by_backend(struct work *w, struct coll_request request,
     return 0;
 }
 
+/* Of the phases begun: the others' are counted when they begin. */
+static void count_messages(const void *of, int64_t *done, int64_t *total)
+{
+    const struct coll_world *world = of;
+    *done = world->chunk ? chunk_n_messages(world->chunk) : 0;
+    *total = world->chunk ? chunk_n_started(world->chunk) : 0;
+}
+
 static int run_size(struct work *w, double size_B)
 {
     struct coll_request request = { .op = (enum coll_op)w->args->op,
@@ -270,13 +281,16 @@ static int run_size(struct work *w, double size_B)
     struct collective_row *row = VEC_ADD(&w->rows);
     struct coll_world world;
     struct sim sim;
+    struct cmd_progress progress = cmd_progress_of("messages", 0.5);
+    const struct watch watch = { isatty(STDERR_FILENO) ? cmd_progress_show : NULL,
+                                 &progress };
     *row = (struct collective_row) { .size_B = size_B, .time_s = -1 };
     if (plan_by_backend(w, request, &row->plan))
         return -1;
     sim_init(&sim, NULL);
     coll_world_init(&world, &sim, w->net, (enum fidelity)w->args->network);
     coll_run_start(&world, &row->plan, note_end, &row->time_s);
-    sim_run(&sim);
+    watch_run(&sim, &watch, count_messages, &world);
     coll_world_release(&world);
     sim_release(&sim);
     if (row->time_s < 0)

@@ -165,13 +165,17 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
 {
     const enum fidelity network = (enum fidelity)args->network;
     struct cmd_progress progress = cmd_progress_of("draws", 0.5);
+    struct cmd_progress tasks = cmd_progress_of("tasks", 0.5);
+    const bool told = isatty(STDERR_FILENO);
     const struct simulate_options step = { .network = network,
                                            .unfold = args->unfold,
-                                           .observer = observer };
+                                           .observer = observer,
+                                           .watch = { told ? cmd_progress_show : NULL,
+                                                      &tasks } };
     const struct uncertainty_draws draws = {
         .network = network,
         .unfold = args->unfold,
-        .progress = isatty(STDERR_FILENO) ? cmd_progress_show : NULL,
+        .progress = told ? cmd_progress_show : NULL,
         .arg = &progress,
     };
     const struct campaign_how how = { &step, &draws, trust_table_get(loader) };

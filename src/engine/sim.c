@@ -171,6 +171,13 @@ void sim_run(struct sim *sim)
         fire_first(sim);
 }
 
+bool sim_run_some(struct sim *sim, int64_t n)
+{
+    for (; n > 0 && sim->n_pending > 0; n--)
+        fire_first(sim);
+    return sim->n_pending > 0;
+}
+
 void sim_run_until(struct sim *sim, int64_t t_ps)
 {
     while (sim->n_pending > 0 && sim->heap[0].t_ps <= t_ps)

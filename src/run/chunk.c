@@ -67,6 +67,7 @@ struct chunk_net {
     VEC(struct hop *) ended; /* at this instant; their list changes while they start */
     struct chunk_run *runs;
     int64_t n_ended;
+    int64_t n_started;
 };
 
 struct chunk_net *chunk_net_new(struct sim *sim, const struct net *net)
@@ -285,6 +286,7 @@ void chunk_start(struct chunk_net *c, const struct coll_steps *steps,
     if (c->runs)
         c->runs->older = &run->newer;
     c->runs = run;
+    c->n_started += run->n_left;
     sim_after(c->sim, &run->event,
               units_ps(steps->before_s) + (run->n_left > 0 ? 0 : run->after_ps));
 }
@@ -302,4 +304,9 @@ bool chunk_is_busy(const struct chunk_net *c)
 int64_t chunk_n_messages(const struct chunk_net *c)
 {
     return c->n_ended;
+}
+
+int64_t chunk_n_started(const struct chunk_net *c)
+{
+    return c->n_started;
 }

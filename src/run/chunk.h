@@ -68,5 +68,6 @@ void chunk_start(struct chunk_net *c, const struct coll_steps *steps,
 double chunk_link_busy_s(const struct chunk_net *c, int32_t link);
 bool chunk_is_busy(const struct chunk_net *c);       /* some plan has not ended */
 int64_t chunk_n_messages(const struct chunk_net *c); /* ended so far */
+int64_t chunk_n_started(const struct chunk_net *c);  /* of the phases begun so far */
 
 #endif

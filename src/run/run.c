@@ -141,6 +141,7 @@ void run_finish(struct rank *r, struct lane *l)
     int32_t index = l->head;
     int64_t now = r->run->sim.now_ps;
     r->done_ps[index] = now;
+    r->run->n_done++;
     if (r->run->request->observer)
         run_observe_task(r, l);
     if (l->stream == STREAM_COMPUTE)
@@ -236,6 +237,7 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     const struct program *p = q->programs[i];
     int64_t n = p->tasks.n;
     r->run = run;
+    run->n_tasks += n;
     r->program = p;
     r->number = q->ranks[i];
     r->awaits = -1;
@@ -278,6 +280,13 @@ static void run_release(struct run *run)
     sim_release(&run->sim);
 }
 
+static void count_tasks(const void *of, int64_t *done, int64_t *total)
+{
+    const struct run *run = of;
+    *done = run->n_done;
+    *total = run->n_tasks;
+}
+
 int run_programs(const struct run_request *request, struct run_result *r,
                  struct err *err)
 {
@@ -295,7 +304,7 @@ int run_programs(const struct run_request *request, struct run_result *r,
         run_issue(&run.ranks[i]);
     for (int64_t i = 0; i < run.n_ranks; i++)
         run_try_lanes(&run.ranks[i]);
-    sim_run(&run.sim);
+    watch_run(&run.sim, &request->watch, count_tasks, &run);
     int rc = run_read_result(&run, r);
     if (request->observer)
         run_observe_end(&run);

@@ -5,6 +5,7 @@
 #define RUN_RUN_H
 
 #include "base/err.h"
+#include "engine/watch.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
 #include "run/plans.h"
@@ -32,6 +33,7 @@ struct run_request {
     const int64_t *ranks;
     const struct observer *observer;   /* NULL: none */
     const struct run_factors *factors; /* NULL: none */
+    struct watch watch;                /* of tasks done */
 };
 
 struct run_result {

@@ -141,6 +141,7 @@ struct run {
     struct coll_world world;
     int64_t n_ranks;
     struct rank *ranks;
+    int64_t n_done, n_tasks;            /* of all ranks */
     struct communicator *communicators; /* by key */
     VEC(struct board *) owned;
     VEC(struct fusing *) fusings; /* of the programs, which have them alike */

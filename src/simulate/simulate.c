@@ -205,7 +205,8 @@ static int replay(struct run_result *run, struct cast *cast, struct arena *arena
                                        .n_ranks = cast->n_ranks,
                                        .programs = cast->programs,
                                        .ranks = cast->ranks,
-                                       .observer = options->observer };
+                                       .observer = options->observer,
+                                       .watch = options->watch };
         int rc = run_programs(&request, run, err);
         if (rc < 0 || run->steady)
             return rc;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "engine/watch.h"
 #include "parallel/scenario.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
@@ -53,6 +54,7 @@ struct simulate_options {
     bool mute;   /* leave warnings out, some of which take as long as the step */
     bool whole;  /* replay all periods of a pipeline; for tests */
     const struct observer *observer; /* of the run; NULL: none */
+    struct watch watch;              /* told of tasks done */
 };
 
 struct simulate_result {
