@@ -247,6 +247,33 @@ int32_t instance_nic_of_gpu(const struct instance *inst, int32_t gpu)
     return inst->nic_of_gpu[gpu];
 }
 
+/* GPUs and NICs below a PCIe switch. */
+static void count_below(const struct instance *inst, int32_t pcie, int32_t *gpus,
+                        int32_t *nics)
+{
+    *gpus = *nics = 0;
+    for (int32_t i = 0; i < inst->n_gpus; i++)
+        *gpus += inst->gpu_pcie[i] == pcie;
+    for (int32_t i = 0; i < inst->n_nics; i++)
+        *nics += inst->nics[i].pcie == pcie;
+}
+
+bool instance_gpus_alike(const struct instance *inst)
+{
+    int32_t first_gpus, first_nics, gpus, nics;
+    if (inst->n_gpus == 1)
+        return true;
+    if (inst->inside->kind == FABRIC_NVLINK)
+        return false;
+    count_below(inst, inst->gpu_pcie[0], &first_gpus, &first_nics);
+    for (int32_t i = 1; i < inst->n_gpus; i++) {
+        count_below(inst, inst->gpu_pcie[i], &gpus, &nics);
+        if (gpus != first_gpus || nics != first_nics)
+            return false;
+    }
+    return true;
+}
+
 int64_t instance_nvlinks(const struct instance *inst, int32_t a, int32_t b)
 {
     if (a == b)

@@ -68,6 +68,10 @@ const struct instance *instance_get(struct cfg_loader *loader, const char *name,
 const struct instance_price *instance_price_newest(const struct instance *inst,
                                                    const char *service);
 
+/* Whether one GPU is on the wires as any other, if its neighbours go with it: all are
+ * joined by a switch or PCIe, and every PCIe switch has as many GPUs and NICs. */
+bool instance_gpus_alike(const struct instance *inst);
+
 /* The NIC nearest to a GPU: under its PCIe switch, else on its NUMA node, else any;
  * where several are as near, the GPUs that share them take them in turn. -1 without
  * NICs. Whoever changes GPUs, switches or NICs places the NICs anew. */

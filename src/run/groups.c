@@ -89,6 +89,19 @@ bool groups_are_even(const struct groups *g)
     return true;
 }
 
+/* All ranks are in one group, which is laid over all wires at once. */
+static bool is_one_group(const struct groups *g)
+{
+    const struct layout *l = &g->layout;
+    return l->tensor == 1 && l->pipeline == 1 && g->context == 1 && g->expert == 1 &&
+           (g->shard == 1 || g->shard == l->data);
+}
+
+bool groups_lie_alike(const struct groups *g)
+{
+    return is_one_group(g) || instance_gpus_alike(g->cluster->groups[0].instance);
+}
+
 /* Sets of ranks -------------------------------------------------------------------- */
 
 static void add_dim(struct ranks *r, int64_t count, int64_t stride)

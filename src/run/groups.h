@@ -43,6 +43,10 @@ int64_t groups_stage(const struct groups *g, int64_t rank);
  * exactly. */
 bool groups_are_even(const struct groups *g);
 
+/* Whether the groups of a uniform cluster lie alike on the wires of an instance: on a
+ * cube mesh some groups have other rings than the first one. */
+bool groups_lie_alike(const struct groups *g);
+
 /* The group of a channel that a rank is in; of messages, sender and receiver. */
 struct ranks groups_of(const struct groups *g, enum channel channel, int64_t rank);
 int64_t ranks_count(const struct ranks *r);

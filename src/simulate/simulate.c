@@ -139,16 +139,19 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
 }
 
 /* One rank of a stage stands for others that meet something else. */
-static const char *uneven_note(const struct cast *cast)
+static const char *unlike_note(const struct cast *cast)
 {
-    const struct cluster *c = cast->groups.cluster;
-    return net_is_folded(cast->net) && cluster_is_uniform(c) &&
-                   !groups_are_even(&cast->groups)
-               ? "groups neither fill instances nor fit in them whole: the first rank "
-                 "of "
-                 "each stage stands for ranks that lie otherwise, up to a fifth off "
-                 "(--unfold simulates each)"
-               : NULL;
+    if (!net_is_folded(cast->net) || !cluster_is_uniform(cast->groups.cluster))
+        return NULL;
+    if (!groups_are_even(&cast->groups))
+        return "groups neither fill instances nor fit in them whole: the first rank of "
+               "each stage stands for ranks that lie otherwise, up to a fifth off "
+               "(--unfold simulates each)";
+    if (!groups_lie_alike(&cast->groups))
+        return "groups lie unlike on an instance's wires: the first rank of each stage "
+               "stands for ranks that lie otherwise, up to 6 % off (--unfold "
+               "simulates each)";
+    return NULL;
 }
 
 static void read_warnings(struct simulate_result *r, struct arena *arena,
@@ -156,7 +159,7 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
 {
     const double layer_B = (double)r->layer.parameters_B;
     const char *found[] = { servers_note(arena, s), smddp_note(arena, s, layer_B),
-                            uneven_note(cast) };
+                            unlike_note(cast) };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =
         ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, const char *);

@@ -4,7 +4,7 @@
 
 enum {
     UNFOLDED_RANKS_MAX = 65536,
-    UNEVEN_RANKS_MAX = 64 /* that are all simulated where they lie unevenly */
+    UNLIKE_RANKS_MAX = 512 /* that are all simulated where they lie unlike */
 };
 
 static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
@@ -27,11 +27,11 @@ static bool folds(const struct scenario *s)
 
 /* Ranks that lie otherwise than the first of their stage meet something else: each is
  * simulated while they are few. */
-static bool is_small_and_uneven(const struct cast *cast)
+static bool is_small_and_unlike(const struct cast *cast)
 {
     const struct cluster *c = cast->groups.cluster;
-    return c->n_gpus <= UNEVEN_RANKS_MAX && cluster_is_uniform(c) &&
-           !groups_are_even(&cast->groups);
+    return c->n_gpus <= UNLIKE_RANKS_MAX && cluster_is_uniform(c) &&
+           !(groups_are_even(&cast->groups) && groups_lie_alike(&cast->groups));
 }
 
 static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
@@ -167,7 +167,7 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     int64_t *firsts;
     *cast = (struct cast) { 0 };
     groups_init(&cast->groups, arena, s);
-    bool unfold = options->unfold || !folds(s) || is_small_and_uneven(cast);
+    bool unfold = options->unfold || !folds(s) || is_small_and_unlike(cast);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;
     if (op_list_make(&model, arena, &s->model, &settings, err) < 0 ||
