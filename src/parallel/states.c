@@ -1,5 +1,7 @@
 #include "parallel/states.h"
 
+#include <math.h>
+
 /* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
  * bytes and two fp32 scales for every block of 2048; Adafactor's rows and columns are
  * negligible. */
@@ -132,4 +134,40 @@ double states_wire_B(const struct scenario *s)
     if (s->parallel.compression == COMPRESSION_FP16 && bytes > 2)
         bytes = 2;
     return bytes;
+}
+
+/* Megatron and DeepSpeed reduce gradients where they are, FSDP unit by unit. */
+static const bool copies_gradients[] = {
+    [LIBRARY_DDP] = true,
+    [LIBRARY_FSDP] = false,
+    [LIBRARY_DEEPSPEED] = false,
+    [LIBRARY_MEGATRON] = false,
+    [LIBRARY_SMP] = true,
+    [LIBRARY_HOROVOD] = true,
+    [LIBRARY_PARAMETER_SERVER] = true,
+};
+
+bool states_have_buckets(const struct scenario *s, int64_t ranks)
+{
+    const struct parallelism *p = &s->parallel;
+    return ranks > 1 && p->sharding == SHARDING_NONE && !p->gradient_as_bucket_view &&
+           copies_gradients[p->library];
+}
+
+/* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
+ * of them once more (fitted to BigScience's V100 rows). The bf16 optimizer's sums are
+ * one flat buffer, which is reduced where it stands. */
+double states_flat_buffers_B(const struct scenario *s, double elements, int64_t ranks)
+{
+    const struct parallelism *p = &s->parallel;
+    bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
+    bool joins = p->library == LIBRARY_DEEPSPEED && states_shard_updates(s) &&
+                 !(half && s->training.framework->gradient_16bit_B > 0);
+    double bucket = p->shard_bucket_elements > 0
+                        ? fmin(elements, (double)p->shard_bucket_elements)
+                        : elements;
+    bool twice = p->pipeline == 1 && p->sharding == SHARDING_OPTIMIZER;
+    if (!joins || ranks <= 1)
+        return 0;
+    return states_wire_B(s) * (bucket + (twice ? elements : 0));
 }

@@ -57,8 +57,9 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
     if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
         unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
-    bool buckets = p->ranks > 1 && !whole && u->s->parallel.library == LIBRARY_DDP;
+    bool buckets = states_have_buckets(u->s, p->ranks);
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
+    wire_B += states_flat_buffers_B(u->s, u->stage_parameters, p->ranks);
     double fixed_B =
         (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;

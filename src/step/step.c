@@ -3,8 +3,6 @@
 #include "base/units.h"
 #include "step/builder.h"
 
-#include <math.h>
-
 enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 
 /* Set-up --------------------------------------------------------------------------- */
@@ -29,42 +27,15 @@ static bool sums_gradients(const struct builder *b)
     return replicas(b) > 1 || build_held(b, HELD_BY_ALL) > 0;
 }
 
-/* Whether gradients are held a second time in buckets, as DDP's are. What is sharded
- * goes out bucket by bucket. */
-static bool has_buckets(const struct builder *b)
-{
-    enum library l = b->s->parallel.library;
-    return replicas(b) > 1 && b->s->parallel.sharding == SHARDING_NONE &&
-           !b->s->parallel.gradient_as_bucket_view && l != LIBRARY_MEGATRON &&
-           l != LIBRARY_DEEPSPEED && l != LIBRARY_FSDP;
-}
-
-/* DeepSpeed's ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline
- * holds all of them once more (fitted to BigScience's V100 rows). Its bf16 optimizer's
- * sums are one flat buffer, which is reduced where it stands. */
-static int64_t flat_buffers_B(const struct builder *b)
-{
-    const struct parallelism *p = &b->s->parallel;
-    double elements = (double)op_list_parameters(&b->list),
-           wire_B = states_wire_B(b->s);
-    bool reduces = p->library == LIBRARY_DEEPSPEED && p->sharding != SHARDING_NONE &&
-                   !(b->half && b->fw->gradient_16bit_B > 0);
-    if (!reduces || replicas(b) == 1 || shard_is_full(b))
-        return 0;
-    double buffer = elements;
-    if (p->shard_bucket_elements > 0)
-        buffer = fmin(buffer, (double)p->shard_bucket_elements);
-    bool twice = p->pipeline == 1 && p->sharding == SHARDING_OPTIMIZER;
-    return (int64_t)(wire_B * (buffer + (twice ? elements : 0)));
-}
-
 /* What is there before the step begins: parameters, optimizer states, buckets, and
  * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
-    bool buckets = has_buckets(b);
-    ledger_alloc(l, LEDGER_BUFFERS, flat_buffers_B(b));
+    bool buckets = states_have_buckets(b->s, replicas(b));
+    double elements = (double)op_list_parameters(&b->list);
+    ledger_alloc(l, LEDGER_BUFFERS,
+                 (int64_t)states_flat_buffers_B(b->s, elements, replicas(b)));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b));
     if (zero_flattens(b)) {
         zero_allocate_states(b);
