@@ -3,6 +3,7 @@
 #include "parallel/layout.h"
 #include "parallel/libraries.h"
 #include "parallel/reading.h"
+#include "parallel/states.h"
 #include "parallel/versions.h"
 
 #include <inttypes.h>
@@ -399,10 +400,57 @@ static void assume_stack(struct reading *r)
                        "");
 }
 
+/* Each library's own bucket, for profiles that have none: DistributedDataParallel's
+ * bucket_cap_mb (torch/nn/parallel/distributed.py), which SMP takes over; Horovod's
+ * fusion threshold (horovod/common/common.h); of elements, DeepSpeed's
+ * reduce_bucket_size, and Megatron's, which grows with the replicas
+ * (megatron/core/distributed/distributed_data_parallel.py). FSDP reduces its units. */
+static const struct {
+    int64_t size_B, elements, each_rank;
+} library_buckets[] = {
+    [LIBRARY_DDP] = { .size_B = 25 << 20 },
+    [LIBRARY_DEEPSPEED] = { .elements = DEEPSPEED_BUCKET_ELEMENTS },
+    [LIBRARY_MEGATRON] = { .elements = 40000000, .each_rank = 1000000 },
+    [LIBRARY_SMP] = { .size_B = 25 << 20 },
+    [LIBRARY_HOROVOD] = { .size_B = 128 << 20 },
+    [LIBRARY_PARAMETER_SERVER] = { .size_B = 25 << 20 },
+};
+
+int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B)
+{
+    int64_t n = library_buckets[library].elements;
+    int64_t by_ranks = ranks * library_buckets[library].each_rank;
+    return library_buckets[library].size_B +
+           (int64_t)((double)(by_ranks > n ? by_ranks : n) * gradient_B);
+}
+
+/* Megatron has no buckets without overlap, whatever their size. */
+static bool drops_buckets(struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    if (p->bucket_B < 0 || p->library != LIBRARY_MEGATRON || p->overlap)
+        return false;
+    struct cfg at = cfg_get(r->parallelism, "bucket_size");
+    if (cfg_present(at))
+        reading_note(r, at,
+                     "Megatron reduces all gradients at once without \"overlap\"");
+    return true;
+}
+
 /* What a bucket holds, where the section leaves it open. */
-static void fill_buckets(struct parallelism *p, const struct framework *f)
+static void fill_buckets(struct reading *r)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
+    struct parallelism *p = &r->s->parallel;
+    const struct framework *f = r->s->training.framework;
+    struct scenario plain = *r->s;
+    plain.parallel.compression = COMPRESSION_NONE;
+    bool open = p->bucket_B < 0 && f->bucket_B <= 0 && p->overlap;
+    if (open && p->sharding != SHARDING_FULL)
+        p->bucket_B =
+            library_bucket_B(p->library, p->data * p->context, states_wire_B(&plain));
+    if (drops_buckets(r))
+        p->bucket_B = p->first_bucket_B = 0;
     if (p->bucket_B < 0) {
         p->bucket_B = f->bucket_B;
         p->first_bucket_B = f->first_bucket_B;
@@ -428,7 +476,7 @@ int parallelism_framework(struct reading *r)
     apply_library(r);
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
-    fill_buckets(p, f);
+    fill_buckets(r);
     assume_stack(r);
     return 0;
 }

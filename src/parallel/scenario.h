@@ -221,6 +221,10 @@ int64_t scenario_job_steps(const struct scenario *s);
  * (deepspeed/runtime/engine.py). */
 enum { DEEPSPEED_BUCKET_ELEMENTS = 500000000 };
 
+/* Bytes of a library's bucket, by default: the ranks over which gradients are summed, and
+ * bytes of a gradient. 0: it reduces by units. */
+int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B);
+
 /* DeepSpeed without ZeRO reduces all gradients behind backward, bucket by bucket
  * (allreduce_gradients of deepspeed/runtime/engine.py). */
 bool library_reduces_behind(enum library library, enum sharding sharding);

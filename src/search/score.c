@@ -270,7 +270,12 @@ static double stages_s(const struct space_point *p, const struct score_sums *u)
 
 static double score_bucket_B(const struct space_point *p, const struct score_sums *u)
 {
-    return (double)(p->v[SPACE_BUCKET] ? p->v[SPACE_BUCKET] : u->s->parallel.bucket_B);
+    enum library l = u->s->parallel.library;
+    if (p->v[SPACE_BUCKET])
+        return (double)p->v[SPACE_BUCKET];
+    if (u->fw->bucket_B <= 0 && u->s->parallel.overlap)
+        return (double)library_bucket_B(l, p->ranks, states_wire_B(u->s));
+    return (double)u->s->parallel.bucket_B;
 }
 
 /* What is left of reducing gradients when backward has hidden what it can. */
@@ -364,6 +369,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
     x->parallel.sharding = (enum sharding)p->v[SPACE_SHARDING];
     x->parallel.shard_degree = (int64_t)u.shards;
+    x->parallel.pipeline = p->v[SPACE_PIPELINE];
     u.states = states_of(x);
     double n = (double)p->v[SPACE_PIPELINE];
     u.layers = (double)s->job->space.layers;

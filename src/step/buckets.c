@@ -11,6 +11,16 @@
 
 /* DDP, and servers ----------------------------------------------------------------- */
 
+/* Megatron's first stage and chunk alone have buckets: what others reduce is not on the
+ * critical path (megatron/core/distributed/distributed_data_parallel.py, get_model of
+ * megatron/training/training.py). */
+double buckets_limit_B(const struct builder *b)
+{
+    bool first = b->chunk == 0 && groups_stage(b->request->groups, b->plans_rank) == 0;
+    bool none = b->s->parallel.library == LIBRARY_MEGATRON && !first;
+    return none ? 0 : (double)b->s->parallel.bucket_B;
+}
+
 static void begin_buckets(struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
@@ -32,7 +42,7 @@ static int send_bucket(struct builder *b, struct err *err)
 static int fill_bucket(struct builder *b, double bytes, struct err *err)
 {
     b->bucket_B += bytes;
-    if (b->bucket_limit_B <= 0 || b->bucket_B < b->bucket_limit_B)
+    if (buckets_limit_B(b) <= 0 || b->bucket_B < b->bucket_limit_B)
         return 0;
     return send_bucket(b, err);
 }
@@ -168,7 +178,7 @@ static int send_others(struct builder *b, enum holders h, struct err *err)
 
 static int add_others(struct builder *b, enum holders h, double bytes, struct err *err)
 {
-    double limit_B = (double)b->s->parallel.bucket_B;
+    double limit_B = buckets_limit_B(b);
     b->others_B[h] += bytes;
     return limit_B <= 0 || b->others_B[h] < limit_B ? 0 : send_others(b, h, err);
 }
@@ -180,6 +190,19 @@ int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
     if (h != HELD_BY_DATA)
         return add_others(b, h, bytes, err);
     return build_ranks(b, h) > 1 ? b->wire.way->add(b, bytes, err) : 0;
+}
+
+/* A chunk of Megatron's has buckets of its own. */
+int buckets_leave_chunk(struct builder *b, struct err *err)
+{
+    const struct parallelism *p = &b->s->parallel;
+    if (!b->reduces || !p->overlap || p->library != LIBRARY_MEGATRON ||
+        p->virtual_stages == 1 || shard_is_full(b))
+        return 0;
+    return b->wire.way->end(b, err) < 0 || send_others(b, HELD_BY_EXPERTS, err) < 0 ||
+                   send_others(b, HELD_BY_ALL, err) < 0
+               ? -1
+               : 0;
 }
 
 /* All gradients at once, after backward, when reduction does not overlap with it. */

@@ -141,6 +141,7 @@ struct builder {
     struct host_spent again; /* on what is computed again, until its backward */
     /* the microbatch at hand */
     bool first, reduces;
+    int32_t chunk;
     /* the bucket being filled: gradients before compression */
     double bucket_B, bucket_limit_B;
     double others_B[HOLDERS]; /* those of what others than data ranks hold */
@@ -412,7 +413,9 @@ int param_gather_end(struct builder *b, struct err *err);
  * plan of a bucket of that size (of the usual one, before times are taken, since it
  * decides what is left of the GPU). */
 int buckets_plan(struct builder *b, double size_B, struct err *err);
+double buckets_limit_B(const struct builder *b); /* of the chunk at hand; 0: none */
 void buckets_begin(struct builder *b);
+int buckets_leave_chunk(struct builder *b, struct err *err);
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err);
 int buckets_end(struct builder *b, struct err *err);
 

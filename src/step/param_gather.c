@@ -65,8 +65,7 @@ static int close_bucket(struct builder *b, struct param_buckets *to,
 /* The same buckets as those of the gradients: as many elements. 0: no limit. */
 static double bucket_elements(const struct builder *b)
 {
-    return b->wire.gradient_B > 0 ? (double)b->s->parallel.bucket_B / b->wire.gradient_B
-                                  : 0;
+    return b->wire.gradient_B > 0 ? buckets_limit_B(b) / b->wire.gradient_B : 0;
 }
 
 static int add_block(struct builder *b, struct param_buckets *to,
@@ -118,8 +117,8 @@ int param_gather_plan(struct builder *b, struct err *err)
         return 0;
     int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
     b->param_buckets = ARENA_ARRAY(b->arena, n_chunks, struct param_buckets);
-    for (int32_t i = 0; i < n_chunks; i++)
-        if (fill_buckets(b, &b->chunks[i], &b->param_buckets[i], err) < 0)
+    for (b->chunk = 0; b->chunk < n_chunks; b->chunk++)
+        if (fill_buckets(b, &b->chunks[b->chunk], &b->param_buckets[b->chunk], err) < 0)
             return -1;
     return 0;
 }

@@ -181,6 +181,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     const struct chunk_slices *c = &b->chunks[chunk];
     int32_t unit = 0;
     b->kind = kind;
+    b->chunk = chunk;
     b->part = PART_COMPUTE;
     shard_begin(b, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
@@ -204,5 +205,5 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
     if (kind == PASS_BACKWARD)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
-    return 0;
+    return buckets_leave_chunk(b, err);
 }

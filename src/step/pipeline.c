@@ -156,8 +156,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         at.stage = ref.chunk * p->pipeline + stage;
         b->first = !b->seen[ref.chunk];
         b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
-        bool watched = (b->reduces && p->overlap) ||
-                       shard_changes(b, ref.kind, ref.chunk) ||
+        bool beside = reduces && p->overlap && (b->reduces || b->last_comm >= 0);
+        bool watched = beside || shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
         offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
         offload_await(b, loads, i);

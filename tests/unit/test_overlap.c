@@ -1,5 +1,7 @@
 /* What runs beside computation: sums of tensor groups, gathers, copies from the host. */
 #include "parallel/states.h"
+#include "run/groups.h"
+#include "step/cast.h"
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
@@ -186,6 +188,92 @@ static void test_offload(void)
     CU_ASSERT(m[3].optimizer_B == 0 && m[3].parameters_B == 0 && m[3].gradients_B == 0);
 }
 
+/* Collectives of buckets that a rank of each stage sends. */
+static void count_buckets(const char *changes, int32_t n[2])
+{
+    struct job j;
+    struct cast cast;
+    job_load(&j, changes);
+    job_cast(&j, &(struct cast_options) { 0 }, &cast);
+    n[0] = n[1] = 0;
+    for (int64_t i = 0; i < cast.n_ranks; i++) {
+        int32_t sent = 0;
+        for (int64_t k = 0; k < cast.programs[i]->tasks.n; k++) {
+            const struct task *t = &cast.programs[i]->tasks.v[k];
+            sent += t->comm >= 0 && t->tag.work == WORK_BUCKET;
+        }
+        n[groups_stage(&cast.groups, cast.ranks[i])] = sent;
+    }
+    cast_release(&cast);
+    job_unload(&j);
+}
+
+/* Megatron's own buckets, of max(40e6, 1e6 ranks) gradients: with overlap alone, of a
+ * model's first stage and chunk alone. Every profile of its kernels has them. */
+static void test_own_buckets(void)
+{
+#define WIDE "library=\"megatron\" /model/n_embd=4096 /model/n_layer=12 tensor=2 "
+    static const struct {
+        const char *changes;
+        int32_t n[2];
+    } cases[] = {
+        /* a rank has 101 million parameters of a layer: two buckets */
+        { WIDE "overlap=true", { 24, 0 } },
+        { WIDE "overlap=false", { 1, 0 } },
+        { WIDE "overlap=false bucket_size=\"64MB\"", { 1, 0 } },
+        { WIDE "overlap=true bucket_size=\"8GB\"", { 1, 0 } },
+        { WIDE "overlap=true pipeline=2", { 12, 1 } },
+        { WIDE "overlap=true pipeline=2 virtual_stages=3 schedule=\"interleaved\"",
+          { 6, 3 } },
+    };
+    static const char *const profiles[] = { "megatron-2022", "megatron-core" };
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+        char changes[400];
+        int32_t n[2];
+        snprintf(changes, sizeof(changes), "%s /training/framework=\"%s\"",
+                 cases[i / 2].changes, profiles[i % 2]);
+        count_buckets(changes, n);
+        if (n[0] != cases[i / 2].n[0] || n[1] != cases[i / 2].n[1])
+            fprintf(stderr, "%s: %d and %d buckets\n", changes, n[0], n[1]);
+        CU_ASSERT_EQUAL(n[0], cases[i / 2].n[0]);
+        CU_ASSERT_EQUAL(n[1], cases[i / 2].n[1]);
+    }
+}
+
+/* Overlap hides something, whoever the library is and whatever its profile leaves
+ * open. */
+static void test_overlaps(void)
+{
+    static const char *const cases[] = {
+        WIDE "/training/framework=\"megatron-2022\"",
+        WIDE "/training/framework=\"megatron-2022\" sharding={" OPTIMIZER "}",
+        WIDE "/training/framework=\"megatron-2022\" pipeline=2",
+        "library=\"deepspeed\" /model/n_embd=4096 sharding={" OPTIMIZER "}"
+        " /training/framework=\"megatron-deepspeed\"",
+        "library=\"ddp\" /model/n_embd=4096 /training/framework=\"pytorch-apex-2020\"",
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        double time_s[2];
+        for (int overlap = 0; overlap < 2; overlap++) {
+            char changes[400];
+            struct job j;
+            struct simulate_result r;
+            snprintf(
+                changes, sizeof(changes),
+                "%s overlap=%s /training/micro_batch_size=32 /training/microbatches=2",
+                cases[i], overlap ? "true" : "false");
+            job_load(&j, changes);
+            job_run(&j, &r);
+            time_s[overlap] = r.step_time_s;
+            job_unload(&j);
+        }
+        if (!(time_s[1] < 0.99 * time_s[0]))
+            fprintf(stderr, "%s: %g with overlap, %g\n", cases[i], time_s[1],
+                    time_s[0]);
+        CU_ASSERT(time_s[1] < 0.99 * time_s[0]);
+    }
+}
+
 void test_overlap_register(void)
 {
     CU_pSuite s = CU_add_suite("overlap", NULL, NULL);
@@ -195,4 +283,6 @@ void test_overlap_register(void)
     CU_add_test(s, "updated parameters are gathered beside forward", test_param_gather);
     CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
     CU_add_test(s, "states on the host", test_offload);
+    CU_add_test(s, "Megatron's own buckets", test_own_buckets);
+    CU_add_test(s, "overlap without a profile's bucket", test_overlaps);
 }
