@@ -477,6 +477,11 @@ int parallelism_framework(struct reading *r)
     if (p->fusion_cycle_s < 0)
         p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
     fill_buckets(r);
+    struct cfg units =
+        cfg_get(cfg_get(r->parallelism, "sharding"), "reduce_bucket_elements");
+    if (cfg_present(units) && p->sharding == SHARDING_FULL && !f->shard_tensors)
+        reading_note(r, units,
+                     "gradients of a unit are scattered together, whatever the bucket");
     assume_stack(r);
     return 0;
 }

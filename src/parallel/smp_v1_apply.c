@@ -45,7 +45,7 @@ static void apply_sharding(struct reading *r, const struct smp_v1 *w)
     p->shard_reshard = true;
     p->shard_prefetch = 1; /* SMP has no parameter for it */
     p->shard_hierarchical = w->sdp_hierarchical_allgather;
-    p->shard_bucket_elements = w->sdp_reduce_bucket_size;
+    p->shard_bucket_elements = -1; /* its own, which has no effect: note_idle */
     p->shard_persistence_elements = w->sdp_param_persistence_threshold;
     p->shard_live_elements = w->sdp_max_live_parameters;
     r->has_degree = r->has_clipping = true;
@@ -107,6 +107,9 @@ static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 
           "NCCL reduces in any case, and only sharded data parallelism gathers by "
           "SMDDP",
           w->given.ddp_dist_backend && w->sharded_data_parallel_degree == 1 },
+        { "sdp_reduce_bucket_size",
+          "gradients of a layer are scattered together, whatever the bucket",
+          w->given.sdp_reduce_bucket_size && w->sharded_data_parallel_degree > 1 },
         { "prescaled_batch", "there are no tensor ranks",
           w->given.prescaled_batch && w->tensor_parallel_degree == 1 },
     };

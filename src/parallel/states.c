@@ -171,3 +171,9 @@ double states_flat_buffers_B(const struct scenario *s, double elements, int64_t 
         return 0;
     return states_wire_B(s) * (bucket + (twice ? elements : 0));
 }
+
+bool states_persists(const struct scenario *s, int64_t elements)
+{
+    const struct parallelism *p = &s->parallel;
+    return p->sharding == SHARDING_FULL && elements <= p->shard_persistence_elements;
+}

@@ -47,4 +47,10 @@ bool states_have_buckets(const struct scenario *s, int64_t ranks);
  * through (MODEL.md, 8.14); 0 for others. */
 double states_flat_buffers_B(const struct scenario *s, double elements, int64_t ranks);
 
+/* Whether a tensor of fully sharded parameters stays gathered on each rank: DeepSpeed's
+ * ds_numel <= param_persistence_threshold (deepspeed/runtime/zero/parameter_offload.py,
+ * mark_persistent_parameters), SMP's sdp_param_persistence_threshold. Its gradient is
+ * scattered and its update sharded like others (MODEL.md, R8.1). */
+bool states_persists(const struct scenario *s, int64_t elements);
+
 #endif

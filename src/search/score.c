@@ -182,8 +182,8 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
     u->whole_B = each_B;
     double wire_B = states_wire_B(u->s);
-    u->gather_s =
-        score_comm_s(s->comm, p, g, COLL_ALL_GATHER, each_B * u->l->parameters);
+    u->gather_s = score_comm_s(s->comm, p, g, COLL_ALL_GATHER,
+                               each_B * (u->l->parameters - u->l->persistent));
     u->reduce_s =
         score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, wire_B * u->l->parameters);
     if (p->v[SPACE_OFFLOAD] == OFFLOAD_PARAMETERS) {
@@ -295,7 +295,10 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
                                  : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
                                                 gradients_B / u->shards);
         double times = p->v[SPACE_PIPELINE] > 1 ? (double)p->accumulation : 1;
-        return times * (sum_s + stages_s(p, u));
+        double whole_s = score_comm_s(
+            s->comm, p, group_of(p, 'D', (int64_t)u->shards), COLL_ALL_GATHER,
+            u->stage_layers * u->l->persistent * u->whole_B); /* behind the update */
+        return times * (sum_s + stages_s(p, u)) + whole_s;
     }
     double reduce_s, gather_s = 0;
     if (how == SHARDING_NONE) {

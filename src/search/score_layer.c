@@ -73,6 +73,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
     l->tensors += share * b->n_params;
     for (int32_t i = 0; i < b->n_params; i++) {
         l->parameters += share * (double)b->params[i].elements;
+        if (b->params[i].elements <= s->parallel.shard_persistence_elements)
+            l->persistent += share * (double)b->params[i].elements;
         l->autocast_B +=
             b->params[i].matrix ? share * 2 * (double)b->params[i].elements : 0;
     }

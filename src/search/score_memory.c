@@ -57,6 +57,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
     if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
         unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
+    if (whole && u->shards > 1)
+        unit_B += u->stage_layers * l->persistent * u->whole_B;
     bool buckets = states_have_buckets(u->s, p->ranks);
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
     wire_B += states_flat_buffers_B(u->s, u->stage_parameters, p->ranks);

@@ -21,6 +21,7 @@ struct score_layer {
     double autocast_B;      /* 16-bit copies of a layer's weights */
     double exchange_B;      /* activation that the tensor group exchanges */
     double tensors;         /* parameter tensors of a layer */
+    double persistent;      /* elements of a layer that full sharding leaves whole */
 };
 
 /* Makes it from the operator list; `s` is a scenario with the degrees filled in. */

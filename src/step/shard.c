@@ -36,7 +36,8 @@ int shard_plan(struct builder *b, struct err *err)
     for (int32_t i = 0; i < n_chunks; i++)
         units_list(b, i, &b->chunk_units[i]);
     const struct units *u = b->units = b->chunk_units;
-    double size_B = (u->v[u->n - 1].elements - u->v[u->n - 1].experts) * width_B(b);
+    double size_B =
+        (u->v[u->n - 1].summed - u->v[u->n - 1].summed_experts) * width_B(b);
     int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
@@ -66,8 +67,8 @@ bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
     const struct units *u = &b->chunk_units[chunk];
     bool all = true;
     for (int32_t i = 0; i < u->n; i++)
-        all &= u->v[i].elements <= 0 ||
-               (u->v[i].gathered && (kind == PASS_FORWARD || u->v[i].gradients));
+        all &= (u->v[i].elements <= 0 || u->v[i].gathered) &&
+               (u->v[i].summed <= 0 || kind == PASS_FORWARD || u->v[i].gradients);
     return !all || b->reduces || b->s->parallel.shard_reshard;
 }
 
@@ -107,7 +108,7 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
                            int32_t after, struct err *err)
 {
     int32_t task = -1;
-    if (g.n == 0 || (g.elements <= 0 && channel != CHANNEL_SHARD))
+    if (g.n == 0 || g.elements <= 0)
         return -1;
     double size_B = g.elements / g.n * width_B(b);
     int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
@@ -261,7 +262,7 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
 
 static int scatter_experts(struct builder *b, const struct unit *v, struct err *err)
 {
-    double size_B = v->experts * states_wire_B(b->s);
+    double size_B = v->summed_experts * states_wire_B(b->s);
     if (size_B <= 0)
         return 0;
     int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
@@ -292,7 +293,7 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
  * replicas. */
 static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
-    double size_B = (v->elements - v->experts) * states_wire_B(b->s);
+    double size_B = (v->summed - v->summed_experts) * states_wire_B(b->s);
     if (b->fw->bucket_copy_B > 0) {
         build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s,
                      b->fw->bucket_copy_B * size_B);
@@ -311,7 +312,7 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
         b->last_comm = program_collective_on(
             &b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
             b->fw->dispatch_backward_s, comm, b->last_kernel);
-    b->last_comm = copy_lists(b, b->last_comm, v->elements, 2);
+    b->last_comm = copy_lists(b, b->last_comm, v->summed, 2);
     if (b->fw->shard_synchronous)
         build_wait(b, b->last_comm);
     if (sum_replicas(b, size_B, err) < 0)
@@ -333,7 +334,7 @@ static bool ends_unit(const struct units *u, int32_t at, bool backward)
 static int leave_backward(struct builder *b, struct unit *v, struct err *err)
 {
     struct units *u = b->units;
-    if ((in_pipeline(b) && !b->reduces) || v->elements <= 0)
+    if ((in_pipeline(b) && !b->reduces) || v->summed <= 0)
         return 0;
     drop(b, v, true);
     if (scatter(b, v, err) < 0)
@@ -368,4 +369,31 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     for (int i = 0; i < 2; i++)
         let_go(b, i ? &u->scattered_B : &u->dropped_B, 0);
     return 0;
+}
+
+/* Tensors that stay whole are updated in shards, too, and gathered behind the update
+ * (DeepSpeed's stage3.py, _post_step). */
+int shard_end(struct builder *b, struct err *err)
+{
+    for (int h = 0; h < HOLDERS && shard_is_full(b); h++) {
+        double size_B = units_persistent(b, (enum holders)h) * width_B(b);
+        if (size_B <= 0)
+            continue;
+        enum channel channel =
+            h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel((enum holders)h);
+        int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
+        if (comm < 0)
+            return -1;
+        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+                              b->fw->dispatch_optimizer_s, comm, b->last_kernel);
+    }
+    return 0;
+}
+
+int64_t shard_persistent_B(const struct builder *b)
+{
+    double n = 0;
+    for (int h = 0; h < HOLDERS && shard_is_full(b); h++)
+        n += units_persistent(b, (enum holders)h);
+    return (int64_t)(n * width_B(b));
 }

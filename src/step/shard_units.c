@@ -11,11 +11,27 @@ int64_t units_window(const struct builder *b, bool backward)
                                                                 : ahead;
 }
 
+static bool is_shared(const struct builder *b, const struct op_param *p)
+{
+    return build_holders(b, p) != HELD_BY_EXPERTS ||
+           build_ranks(b, HELD_BY_EXPERTS) > 1;
+}
+
 static bool is_gathered(const struct builder *b, const struct op_param *p)
 {
-    if (build_holders(b, p) == HELD_BY_EXPERTS && build_ranks(b, HELD_BY_EXPERTS) == 1)
-        return false;
-    return p->elements >= b->s->parallel.shard_persistence_elements;
+    return is_shared(b, p) && !states_persists(b->s, p->elements);
+}
+
+double units_persistent(const struct builder *b, enum holders h)
+{
+    double n = 0;
+    for (int32_t i = 0; i < b->list.n_blocks; i++)
+        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
+            const struct op_param *p = &b->list.blocks[i].params[k];
+            if (build_holders(b, p) == h && is_shared(b, p) && !is_gathered(b, p))
+                n += (double)(b->list.blocks[i].repeat * p->elements);
+        }
+    return n;
 }
 
 static void add_gathered(const struct builder *b, const struct op_block *block,
@@ -23,17 +39,20 @@ static void add_gathered(const struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < block->n_params; i++) {
         const struct op_param *p = &block->params[i];
-        if (!is_gathered(b, p))
-            continue;
-        v->elements += (double)p->elements;
-        v->experts += build_holders(b, p) == HELD_BY_EXPERTS ? (double)p->elements : 0;
+        double n = is_shared(b, p) ? (double)p->elements : 0;
+        double experts = build_holders(b, p) == HELD_BY_EXPERTS ? n : 0;
+        v->summed += n;
+        v->summed_experts += experts;
+        v->elements += is_gathered(b, p) ? n : 0;
+        v->experts += is_gathered(b, p) ? experts : 0;
     }
 }
 
 /* The unit's parameters come and go together. */
 static void gather_whole(struct unit *v)
 {
-    v->live = v->held = v->elements;
+    v->live = v->elements;
+    v->held = v->summed;
     v->tensors = 1;
     v->first[AHEAD] = (struct gathers) { 1, v->elements };
 }
@@ -93,7 +112,11 @@ static void list_tensors(const struct builder *b, const struct chunk_slices *c,
             list_tensors_of(b, &b->list.blocks[c->v[i].block], &u->v[u->of[at]]);
     for (int32_t i = 0; i < u->n; i++) {
         u->v[i].live = fmin(u->v[i].live, u->v[i].elements);
-        u->v[i].held = fmin(u->v[i].held, u->v[i].elements);
+        u->v[i].held =
+            fmin(fmax(u->v[i].held, (double)b->s->parallel.shard_bucket_elements),
+                 u->v[i].summed);
+        if (u->v[i].tensors == 0 && u->v[i].summed > 0) /* small ones alone: together */
+            u->v[i].tensors = 1;
     }
 }
 

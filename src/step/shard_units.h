@@ -19,9 +19,11 @@ enum timing { IN_THE_OPEN, AHEAD, TIMINGS };
 struct unit {
     double elements; /* that are gathered; small tensors may stay whole */
     double experts;  /* of them, from those that hold the same ones alone */
-    double live;     /* of them, gathered at once */
-    double held;     /* gradients of them that wait for their scatter */
-    int32_t tensors; /* scatters; 1 where units are gathered as a whole */
+    double summed;   /* whose gradients are scattered: those that stay whole, too */
+    double summed_experts; /* of them */
+    double live;           /* of them, gathered at once */
+    double held;           /* gradients of them that wait for their scatter */
+    int32_t tensors;       /* scatters; 1 where units are gathered as a whole */
     struct gathers first[TIMINGS], again[TIMINGS]; /* again: for backward, of those that
                                                       recomputation dropped */
     int32_t blocks;   /* in use at the moment (root), or of the unit */
@@ -47,6 +49,9 @@ struct units {
 
 /* The units of a chunk's blocks: the root and its layers, none gathered; *u is zero. */
 void units_list(struct builder *b, int32_t chunk, struct units *u);
+
+/* Elements that stay whole on each rank, held by those. */
+double units_persistent(const struct builder *b, enum holders h);
 
 /* Gathers wait for no unit that has been left before. */
 void units_forget_ends(struct units *u);

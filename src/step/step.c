@@ -37,6 +37,7 @@ static void allocate_states(struct builder *b)
     ledger_alloc(l, LEDGER_BUFFERS,
                  (int64_t)states_flat_buffers_B(b->s, elements, replicas(b)));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b));
+    ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b));
     if (zero_flattens(b)) {
         zero_allocate_states(b);
         return;
@@ -178,7 +179,7 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
     build_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
     build_mark_memory(&b);
-    return param_gather_end(&b, err);
+    return param_gather_end(&b, err) < 0 || shard_end(&b, err) < 0 ? -1 : 0;
 }
 
 int step_measure(const struct step_request *request, int64_t rank,

@@ -183,6 +183,8 @@ static void test_tensor_by_tensor(void)
     static const char matrices[] =
         "library=\"deepspeed\" sharding={\"strategy\":\"full\","
         "\"param_persistence_elements\":100000,\"max_reuse_elements\":1}";
+    static const char all[] = "library=\"deepspeed\" sharding={\"strategy\":\"full\","
+                              "\"param_persistence_elements\":100000000}";
     double all_B = (L * layer + ends) * E, last_B = H * E; /* the bias of `down` */
     for (int i = 0; i < 2; i++) {
         const char *text = i ? lists_text : tensors_text;
@@ -191,8 +193,10 @@ static void test_tensor_by_tensor(void)
         check(text, far, CHANNEL_SHARD, COLL_ALL_GATHER,
               M * ((3 * L * layer + ends) * E - L * last_B));
         check(text, far, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
-        check(text, matrices, CHANNEL_SHARD, COLL_REDUCE_SCATTER,
-              M * (L * 12.0 * H * H + (double)(V + S) * H) * E);
+        /* what stays whole is scattered like the others, gathered behind the update */
+        check(text, matrices, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
+        check(text, all, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
+        check(text, all, CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
     }
 }
 
