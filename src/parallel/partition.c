@@ -20,7 +20,15 @@ static int64_t count_layers(const struct partition_request *q)
     return n;
 }
 
-/* What is no layer goes with the next one, and what is behind the last with that. */
+/* Whether the last module is a head of several parts that stays with the embedding. */
+static bool head_is_embeddings(const struct partition_request *q)
+{
+    return q->returns && q->tied && q->n_stages > 1 && q->n_modules > 1 &&
+           !q->modules[q->n_modules - 1].layer;
+}
+
+/* What is no layer goes with the next one, and what is behind the last with that; a head
+ * tied to the embedding goes with the first. */
 static struct item *make_items(struct arena *arena, const struct partition_request *q,
                                int64_t n_layers)
 {
@@ -28,6 +36,8 @@ static struct item *make_items(struct arena *arena, const struct partition_reque
     int64_t at = 0;
     for (int64_t i = 0; i < q->n_modules; i++) {
         struct item *to = &items[at < n_layers ? at : n_layers - 1];
+        if (i == q->n_modules - 1 && head_is_embeddings(q))
+            to = &items[0];
         to->compute += q->modules[i].compute;
         to->memory += q->modules[i].memory;
         to->parameters += q->modules[i].parameters;
@@ -202,7 +212,7 @@ static void fill_parts(struct partition *p, const struct cut *c)
             part->memory += c->items[from].memory;
         }
     }
-    if (!c->head_first)
+    if (!c->head_first || head_is_embeddings(c->q))
         return;
     const struct partition_module *head = &c->q->modules[c->q->n_modules - 1];
     p->parts[c->parts - 1].compute -= head->compute;
@@ -221,6 +231,7 @@ int partition_make(struct partition *p, struct arena *arena,
         return err_set(err, "%lld stages are more than the model's %lld layers",
                        (long long)c.parts, (long long)c.n);
     c.items = make_items(arena, q, c.n);
+    c.head_first = head_is_embeddings(q);
     c.ends = ARENA_ARRAY(arena, c.parts, int64_t);
     for (int64_t i = 0; i < c.n; i++) {
         c.compute += c.items[i].compute;
@@ -231,12 +242,23 @@ int partition_make(struct partition *p, struct arena *arena,
     *p = (struct partition) {
         .n_stages = q->n_stages,
         .n_chunks = q->n_chunks,
+        .head_returns = c.head_first && q->returns,
         .parts = ARENA_ARRAY(arena, c.parts, struct partition_part),
         .compute = c.compute,
         .memory = c.memory,
     };
     fill_parts(p, &c);
     return 0;
+}
+
+int64_t partition_chunks(const struct partition *p)
+{
+    return p->n_chunks + p->head_returns;
+}
+
+int64_t partition_head_stage(const struct partition *p)
+{
+    return p->parts[0].has_head ? 0 : p->n_stages - 1;
 }
 
 /* --- of a scenario ---------------------------------------------------------------- */
@@ -316,6 +338,7 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
         .modules = modules,
         .n_modules = n,
         .tied = model_ties_head(&s->model),
+        .returns = par->library == LIBRARY_SMP && schedule_is_smp(par->schedule),
     };
     return partition_make(p, arena, &q, err);
 }

@@ -8,8 +8,12 @@
  * unit; only shares count, so this layer needs to know nothing of time. Parts are
  * listed in order of execution: part = chunk x n_stages + stage. Every part holds at
  * least one layer: what is no layer stays with the layer behind it, the head with the
- * last one. Only PARTITION_SMP_TREE may put the head elsewhere: on the first stage,
- * where SMP's algorithm leaves small modules behind a large container. */
+ * last one. SMP may put the head on the first stage: one that is tied to the embedding,
+ * since modules that share a parameter go to one device, and with PARTITION_SMP_TREE
+ * small ones behind a large container. Under SMP's schedules the stream then returns
+ * there behind the last layers ("head_returns"):
+ *
+ *     parts    [e l l, h][l l][l l][l l]      head_returns: h runs behind the last l */
 #ifndef PARALLEL_PARTITION_H
 #define PARALLEL_PARTITION_H
 
@@ -31,6 +35,7 @@ struct partition_part {
 
 struct partition {
     int64_t n_stages, n_chunks;   /* stages; chunks of each (virtual stages) */
+    bool head_returns;            /* the head is one more chunk, of the first stage */
     struct partition_part *parts; /* [n_chunks x n_stages], in order of execution */
     double compute, memory;       /* of the whole model */
 };
@@ -44,13 +49,21 @@ struct partition_request {
     const int64_t *layers;
     const struct partition_module *modules;
     int64_t n_modules;
-    bool tied; /* head and embedding share their matrix: one module to SMP's tree */
+    bool tied;    /* head and embedding share their matrix: one module to SMP's tree */
+    bool returns; /* the stream may go back to the first stage: SMP's schedules */
 };
 
 /* Fails when there are fewer layers than parts, the manual counts do not add up, or the
  * tree's cut leaves a stage without layers. O(parts^2 x log n). */
 int partition_make(struct partition *p, struct arena *arena,
                    const struct partition_request *request, struct err *err);
+
+/* Chunks that a stage's passes are counted by: those of its layers, and that of a head
+ * to which the stream returns, which stages other than the first leave empty. */
+int64_t partition_chunks(const struct partition *p);
+
+/* The stage that holds the head. */
+int64_t partition_head_stage(const struct partition *p);
 
 /* The same for a scenario and its operator list, with FLOPs as computation, and states
  * of parameters and kept activations as memory. */

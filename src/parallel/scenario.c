@@ -182,6 +182,11 @@ int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg roo
     return read_scenario(s, loader, root, true);
 }
 
+bool schedule_is_smp(enum schedule schedule)
+{
+    return schedule == SCHEDULE_SMP_SIMPLE || schedule == SCHEDULE_SMP_INTERLEAVED;
+}
+
 int64_t scenario_world(const struct scenario *s)
 {
     return s->cluster.n_gpus;

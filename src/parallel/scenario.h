@@ -209,6 +209,9 @@ int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg roo
 
 int64_t scenario_world(const struct scenario *s); /* ranks */
 
+/* Whether SMP's execution servers run the passes: a stage may be visited twice. */
+bool schedule_is_smp(enum schedule schedule);
+
 /* Updates of an epoch, the last of which may be short of samples; 0 when the file names
  * no samples. */
 int64_t scenario_epoch_steps(const struct scenario *s);

@@ -241,6 +241,12 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
         return (double)p->pieces * (all_s + pause_s);
     double last_s = floor(u->layers / n) * both_s + u->l->ends_s[1];
     double first_s = u->stage_layers * both_s + u->l->ends_s[0];
+    bool returns = u->l->word_parameters > 0 &&
+                   schedule_is_smp((enum schedule)p->v[SPACE_SCHEDULE]);
+    if (returns) { /* to a head beside the embedding, which its partition makes up for */
+        last_s -= u->l->ends_s[1];
+        first_s = fmax(all_s / n, last_s);
+    }
     double slowest_s = fmax(first_s, last_s) + pause_s;
     double bubble_s = all_s - fmax(first_s, last_s);
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)
@@ -248,8 +254,8 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
         bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / both_s);
     struct score_group ends = ends_of(p);
-    double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE,
-                                  u->l->word_parameters * states_wire_B(u->s));
+    double words_B = returns ? 0 : u->l->word_parameters * states_wire_B(u->s);
+    double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE, words_B);
     return (double)p->accumulation * (m * slowest_s + bubble_s + messages_s(s, p, u)) +
            words_s;
 }

@@ -69,11 +69,11 @@ static const char *whole_note(struct arena *arena, const struct scenario *s,
 }
 
 /* SMP assigns modules that share a parameter to one device (developer guide, "How
- * partitioning works"); stages here are a chain, and end with the head. */
+ * partitioning works"). Other schedules than its own never come back there. */
 static bool copies_embedding(const struct scenario *s)
 {
     return s->parallel.library == LIBRARY_SMP && s->parallel.pipeline > 1 &&
-           model_ties_head(&s->model);
+           !schedule_is_smp(s->parallel.schedule) && model_ties_head(&s->model);
 }
 
 /* Gathers of several GPUs in each of several nodes. */

@@ -114,7 +114,7 @@ static int make_orders(struct cast *cast, const struct step_request *q,
 {
     const struct scenario *s = q->s;
     const struct parallelism *p = &s->parallel;
-    int64_t message_ps = 0;
+    int64_t message_ps = 0, head_ps[PASS_N] = { 0 };
     int64_t(*times)[PASS_N] =
         arena_alloc(q->arena, (size_t)p->pipeline, sizeof(*times));
     struct schedule_request request = schedule_of(s);
@@ -122,11 +122,17 @@ static int make_orders(struct cast *cast, const struct step_request *q,
     *orders = NULL;
     if (p->pipeline == 1)
         return 0;
-    for (int64_t i = 0; i < p->pipeline && p->schedule == SCHEDULE_SMP_INTERLEAVED; i++)
-        if (step_measure(q, i * cast->groups.layout.stride_p, gpu_of(s, 0), times[i],
+    bool dynamic = p->schedule == SCHEDULE_SMP_INTERLEAVED;
+    request.returns = q->parts->head_returns;
+    if (dynamic && request.returns &&
+        step_measure(q, 0, 1, gpu_of(s, 0), head_ps, &message_ps, err) < 0)
+        return -1;
+    for (int64_t i = 0; i < p->pipeline && dynamic; i++)
+        if (step_measure(q, i * cast->groups.layout.stride_p, 0, gpu_of(s, 0), times[i],
                          &message_ps, err) < 0)
             return -1;
     request.time_ps = (const int64_t(*)[PASS_N])times;
+    request.head_ps = head_ps;
     request.message_ps = message_ps;
     return schedule_make(orders, q->arena, &request, err);
 }

@@ -32,7 +32,7 @@ static bool same_slice(const struct builder *b, const struct measured_stage *m,
 
 static bool same_blocks(const struct builder *b, const struct measured_stage *m)
 {
-    for (int64_t i = 0; i < b->s->parallel.virtual_stages; i++) {
+    for (int64_t i = 0; i < partition_chunks(b->request->parts); i++) {
         const struct chunk_slices *x = &b->chunks[i], *y = &m->chunks[i];
         if (x->n != y->n)
             return false;
@@ -53,7 +53,7 @@ static bool is_like(const struct builder *b, const struct measured_stage *m)
 
 void measure_begin(struct builder *b)
 {
-    int64_t n = b->s->parallel.virtual_stages * PASS_N * 2;
+    int64_t n = partition_chunks(b->request->parts) * PASS_N * 2;
     b->passes = ARENA_ARRAY(b->arena, n, int32_t);
     for (int64_t i = 0; i < n; i++)
         b->passes[i] = -1;

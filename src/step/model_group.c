@@ -54,7 +54,7 @@ static double outputs_B(const struct builder *b)
            dtype_bytes(op_compute_dtype(b->s->training.precision));
 }
 
-/* All ranks run the script and get what the last stage's forward returned; they keep it
+/* All ranks run the script and get what the head's forward returned; they keep it
  * for the script to read until the step ends. */
 bool group_keeps_outputs(const struct scenario *s)
 {
@@ -72,7 +72,8 @@ int group_broadcast_output(struct builder *b, struct err *err)
     if (b->outputs < 0)
         return -1;
     int64_t received_B = ledger_round((int64_t)bytes);
-    if (build_is_last_stage(b, b->plans_rank))
+    if (groups_stage(b->request->groups, b->plans_rank) ==
+        partition_head_stage(b->request->parts))
         return 0; /* its own */
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
     b->outputs_B += received_B;
@@ -93,7 +94,8 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     build_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->s->parallel;
     bool is_first = groups_stage(b->request->groups, b->plans_rank) == 0;
-    if (p->pipeline == 1 || !model_ties_head(&b->s->model) ||
+    if (partition_head_stage(b->request->parts) == 0 ||
+        !model_ties_head(&b->s->model) ||
         (!is_first && !build_is_last_stage(b, b->plans_rank)))
         return 0;
     double elements = (double)b->embedding_elements;

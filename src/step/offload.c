@@ -105,11 +105,11 @@ int32_t offload_load_pass(struct builder *b, int64_t n, int64_t size_B)
 /* A pass's forward, or -1 while it has not come: by microbatch and chunk. */
 static int32_t *forwards_of(struct builder *b, const struct pass_list *order)
 {
-    int64_t n = b->request->microbatches * b->s->parallel.virtual_stages;
+    int64_t n = b->request->microbatches * partition_chunks(b->request->parts);
     int32_t *at = ARENA_ARRAY(b->arena, n, int32_t);
     for (int64_t i = 0; i < order->n; i++)
         if (order->v[i].kind == PASS_FORWARD)
-            at[order->v[i].microbatch * b->s->parallel.virtual_stages +
+            at[order->v[i].microbatch * partition_chunks(b->request->parts) +
                order->v[i].chunk] = (int32_t)i;
     return at;
 }
@@ -133,7 +133,7 @@ struct load_order *offload_order(struct builder *b, const struct pass_list *orde
         if (p->kind != PASS_BACKWARD)
             continue;
         int64_t from =
-            forwards[p->microbatch * b->s->parallel.virtual_stages + p->chunk];
+            forwards[p->microbatch * partition_chunks(b->request->parts) + p->chunk];
         o->longest = i - from > o->longest ? i - from : o->longest;
         o->keeps[from] = i - horizon < from;
         if (o->keeps[from])

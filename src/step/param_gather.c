@@ -115,7 +115,7 @@ int param_gather_plan(struct builder *b, struct err *err)
 {
     if (!b->s->parallel.overlap_param_gather || !is_gathered(b, HELD_BY_DATA))
         return 0;
-    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     b->param_buckets = ARENA_ARRAY(b->arena, n_chunks, struct param_buckets);
     for (b->chunk = 0; b->chunk < n_chunks; b->chunk++)
         if (fill_buckets(b, &b->chunks[b->chunk], &b->param_buckets[b->chunk], err) < 0)
@@ -142,7 +142,7 @@ static int32_t *gather_chunk(struct builder *b, const struct param_buckets *chun
 
 void param_gather_begin(struct builder *b)
 {
-    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     if (!b->param_buckets)
         return;
     build_tag(b, WORK_OTHER, -1);

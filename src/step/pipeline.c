@@ -55,17 +55,24 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     return 0;
 }
 
+/* The chunk in which the stage runs a microbatch's last forward. */
+static int64_t last_chunk(const struct builder *b)
+{
+    bool first = groups_stage(b->request->groups, b->plans_rank) == 0;
+    return b->s->parallel.virtual_stages - 1 +
+           (first && b->request->parts->head_returns);
+}
+
 /* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
 static int hand_on(struct builder *b, struct pass_ref ref, const struct position *at,
                    struct err *err)
 {
     bool backward = ref.kind != PASS_FORWARD;
     int64_t to = backward ? at->stage - 1 : at->stage + 1;
-    bool last_chunk = ref.chunk == b->s->parallel.virtual_stages - 1;
     if (to >= 0 && to <= at->last &&
         send(b, backward, message_of(at, backward, to, ref.microbatch), err) < 0)
         return -1;
-    return backward || !last_chunk ? 0 : group_broadcast_output(b, err);
+    return backward || ref.chunk != last_chunk(b) ? 0 : group_broadcast_output(b, err);
 }
 
 static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
@@ -137,7 +144,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
-    int64_t m = b->request->microbatches, all = p->pipeline * p->virtual_stages;
+    int64_t m = b->request->microbatches;
+    int64_t all = p->pipeline * p->virtual_stages + b->request->parts->head_returns;
     int64_t stage = groups_stage(b->request->groups, b->plans_rank);
     enum pass_kind completes = b->splits ? PASS_WEIGHT : PASS_BACKWARD;
     struct position at = { .last = all - 1,

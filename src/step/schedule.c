@@ -21,9 +21,13 @@ static int64_t at_most(int64_t a, int64_t b)
 
 static void gpipe(struct pass_list *l, const struct schedule_request *q, int64_t stage)
 {
-    (void)stage;
+    bool head = q->returns && stage == 0;
     for (int64_t m = 0; m < q->microbatches; m++)
         push(l, PASS_FORWARD, 0, m);
+    for (int64_t m = 0; m < q->microbatches && head; m++)
+        push(l, PASS_FORWARD, 1, m);
+    for (int64_t m = 0; m < q->microbatches && head; m++)
+        push(l, PASS_BACKWARD, 1, m);
     for (int64_t m = 0; m < q->microbatches; m++)
         push(l, PASS_BACKWARD, 0, m);
 }
@@ -123,7 +127,7 @@ int schedule_make(struct pass_list **out, struct arena *arena,
                   const struct schedule_request *q, struct err *err)
 {
     enum schedule kind = q->kind;
-    int64_t n = PASS_N * q->chunks * q->microbatches;
+    int64_t n = PASS_N * (q->chunks + q->returns) * q->microbatches;
     if (check(q, err) < 0)
         return -1;
     if (kind == SCHEDULE_INTERLEAVED && q->chunks == 1)

@@ -49,9 +49,12 @@ struct schedule_request {
     bool
         all_first; /* interleaved: as many microbatches as stages run all forwards, then
                        all backwards */
-    int64_t active;                   /* of smp-interleaved; 0: no limit */
-    bool paced;                       /* at most stages - i in flight on stage i */
+    int64_t active; /* of smp-interleaved; 0: no limit */
+    bool paced;     /* at most stages - i in flight on stage i */
+    bool returns;   /* SMP's: the first stage runs the head, as its chunk 1, behind the
+                     last stage's layers */
     const int64_t (*time_ps)[PASS_N]; /* [stages], of smp-interleaved */
+    const int64_t *head_ps;           /* [PASS_N], of a head that is returned to */
     int64_t message_ps;               /* from stage to stage, of smp-interleaved */
 };
 

@@ -31,7 +31,7 @@ int shard_plan(struct builder *b, struct err *err)
 {
     if (!shard_is_full(b))
         return 0;
-    int32_t n_chunks = (int32_t)b->s->parallel.virtual_stages;
+    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     b->chunk_units = ARENA_ARRAY(b->arena, n_chunks, struct units);
     for (int32_t i = 0; i < n_chunks; i++)
         units_list(b, i, &b->chunk_units[i]);

@@ -29,6 +29,17 @@ static int64_t held(const struct partition_part *part, const struct op_list *mod
     return from <= layer && layer < to;
 }
 
+/* The same for chunk c of the stage; the head that the stream returns to is the chunk
+ * behind all others, of the first stage. */
+static int64_t held_by(const struct partition *parts, int64_t stage, int64_t c,
+                       const struct op_list *model, int32_t i, int64_t layer)
+{
+    bool returns = parts->head_returns && i == model->n_blocks - 1;
+    if (returns || c == parts->n_chunks)
+        return returns && stage == 0 && c == parts->n_chunks;
+    return held(&parts->parts[c * parts->n_stages + stage], model, i, layer);
+}
+
 /* The last stage keeps its own copy of a tied embedding: one more tensor of the head,
  * complete with the gradient of the logits. */
 static void own_embedding(struct builder *b, const struct op_list *model,
@@ -59,7 +70,7 @@ static void own_embedding(struct builder *b, const struct op_list *model,
 static void list_blocks(struct builder *b, const struct op_list *model,
                         const struct partition *parts, int64_t stage)
 {
-    int64_t n_chunks = parts->n_chunks, layer = 0;
+    int64_t n_chunks = partition_chunks(parts), layer = 0;
     b->list.blocks = ARENA_ARRAY(b->arena, model->n_blocks, struct op_block);
     b->chunks = ARENA_ARRAY(b->arena, n_chunks, struct chunk_slices);
     for (int64_t c = 0; c < n_chunks; c++)
@@ -67,9 +78,7 @@ static void list_blocks(struct builder *b, const struct op_list *model,
     for (int32_t i = 0; i < model->n_blocks; i++) {
         int64_t sum = 0;
         for (int64_t c = 0; c < n_chunks; c++) {
-            const struct partition_part *part =
-                &parts->parts[c * parts->n_stages + stage];
-            int64_t n = held(part, model, i, layer);
+            int64_t n = held_by(parts, stage, c, model, i, layer);
             if (n > 0)
                 b->chunks[c].v[b->chunks[c].n++] =
                     (struct slice) { .block = b->list.n_blocks, .repeat = n };
@@ -116,9 +125,10 @@ void stage_cut(struct builder *b, const struct op_list *model)
     const struct parallelism *p = &b->s->parallel;
     const struct partition *parts = b->request->parts;
     list_blocks(b, model, parts, groups_stage(b->request->groups, b->plans_rank));
-    number_layers(b, parts->n_chunks);
+    number_layers(b, partition_chunks(parts));
     b->embedding_elements = model->blocks[0].params[0].elements;
     bool last = build_is_last_stage(b, b->plans_rank) && b->list.n_blocks > 0;
-    if (p->pipeline > 1 && last && model_ties_head(&b->s->model))
+    if (p->pipeline > 1 && last && partition_head_stage(parts) > 0 &&
+        model_ties_head(&b->s->model))
         own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
 }

@@ -78,7 +78,7 @@ static void set_up(struct builder *b)
         b->outputs = b->last_store = -1;
     b->waits[0] = b->waits[1] = b->backward_begin = -1;
     b->detail = q->detail || q->s->parallel.pipeline == 1;
-    int64_t chunks = q->s->parallel.virtual_stages;
+    int64_t chunks = partition_chunks(q->parts);
     b->seen = ARENA_ARRAY(q->arena, chunks, bool);
     b->splits =
         q->s->parallel.pipeline > 1 && q->s->parallel.schedule == SCHEDULE_ZB_H1;
@@ -182,7 +182,7 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
     return param_gather_end(&b, err) < 0 || shard_end(&b, err) < 0 ? -1 : 0;
 }
 
-int step_measure(const struct step_request *request, int64_t rank,
+int step_measure(const struct step_request *request, int64_t rank, int32_t chunk,
                  const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
                  struct err *err)
 {
@@ -195,8 +195,8 @@ int step_measure(const struct step_request *request, int64_t rank,
     int rc = builder_init(&b, err);
     for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
         if (kind == PASS_BACKWARD)
-            offload_load_pass(&b, pass_checkpoints(&b, 0), pass_checkpoint_B(&b));
-        rc = measure_pass(&b, (enum pass_kind)kind, 0, false, &m, &pass, err);
+            offload_load_pass(&b, pass_checkpoints(&b, chunk), pass_checkpoint_B(&b));
+        rc = measure_pass(&b, (enum pass_kind)kind, chunk, false, &m, &pass, err);
         if (rc == 0) {
             ledger_apply(&step.ledger, &m->memory);
             time_ps[kind] = m->cost.time_ps;
@@ -205,11 +205,16 @@ int step_measure(const struct step_request *request, int64_t rank,
     int32_t comm =
         rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV, tensor_message_B(&b), err)
                 : -1;
-    if (comm >= 0)
-        *message_ps =
-            units_ps(coll_plan_time_s(step.program.comms.v[comm].plan, request->net));
+    rc = comm < 0 ? -1 : 0;
+    if (rc == 0) { /* on the folded net in any case, that orders are the same */
+        struct comm *c = &step.program.comms.v[comm];
+        struct plans plans = { b.arena, request->folded, request->groups };
+        rc = plans_make(&plans, c, rank, &c->plan, err);
+        if (rc == 0)
+            *message_ps = units_ps(coll_plan_time_s(c->plan, request->folded));
+    }
     step_release(&step);
-    return comm >= 0 ? 0 : -1;
+    return rc;
 }
 
 void step_release(struct step *step)

@@ -53,8 +53,9 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
                const struct gpu *gpu, const struct pass_list *order, struct err *err);
 void step_release(struct step *step);
 
-/* Durations of a stage's passes, for the dynamic schedule, and of a message. */
-int step_measure(const struct step_request *request, int64_t rank,
+/* Durations of the passes of a stage's chunk, for the dynamic schedule, and of a
+ * message. */
+int step_measure(const struct step_request *request, int64_t rank, int32_t chunk,
                  const struct gpu *gpu, int64_t time_ps[PASS_N], int64_t *message_ps,
                  struct err *err);
 

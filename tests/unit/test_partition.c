@@ -170,6 +170,53 @@ static void test_methods(void)
     }
 }
 
+/* A head tied to the embedding stays on its stage where the stream may return there, in
+ * all methods, which leave that stage fewer layers; else it ends the last. */
+static void test_tied_head(void)
+{
+    static const int64_t by_hand[4] = { 1, 4, 4, 1 };
+    static const struct {
+        enum partition_method method;
+        int64_t layers[4];
+    } cases[] = {
+        { PARTITION_SMP, { 1, 3, 3, 3 } },
+        { PARTITION_MANUAL, { 1, 4, 4, 1 } },
+        { PARTITION_UNIFORM, { 3, 3, 2, 2 } },
+    };
+    struct partition_module modules[N_MAX];
+    make_modules(modules, 10);
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena arena;
+        struct err err = { 0 };
+        struct partition p;
+        bool tied = i % 2 == 0;
+        struct partition_request q = { .method = cases[i / 2].method,
+                                       .n_stages = 4,
+                                       .n_chunks = 1,
+                                       .layers = by_hand,
+                                       .modules = modules,
+                                       .n_modules = 12,
+                                       .tied = tied,
+                                       .returns = true };
+        arena_init(&arena);
+        CU_ASSERT_EQUAL_FATAL(partition_make(&p, &arena, &q, &err), 0);
+        CU_ASSERT_EQUAL(p.head_returns, tied);
+        CU_ASSERT_EQUAL(partition_chunks(&p), 1 + tied);
+        CU_ASSERT_EQUAL(partition_head_stage(&p), tied ? 0 : 3);
+        double compute = 0;
+        for (int k = 0; k < 4; k++) {
+            CU_ASSERT_EQUAL(p.parts[k].has_head, k == (tied ? 0 : 3));
+            if (tied)
+                CU_ASSERT_EQUAL(p.parts[k].n_layers, cases[i / 2].layers[k]);
+            compute += p.parts[k].compute;
+        }
+        CU_ASSERT_DOUBLE_EQUAL(compute, 12, 1e-12);
+        CU_ASSERT_EQUAL(p.parts[0].compute,
+                        (double)p.parts[0].n_layers + (tied ? 2 : 0));
+        arena_release(&arena);
+    }
+}
+
 /* Layers follow one another, each once, and costs sum to the model's. */
 static void check_whole(const struct partition *p, int64_t layers, double compute,
                         double memory)
@@ -244,6 +291,7 @@ void test_partition_register(void)
     CU_ADD_TEST(suite, test_min_max);
     CU_ADD_TEST(suite, test_min_max_is_balanced);
     CU_ADD_TEST(suite, test_dhondt);
+    CU_ADD_TEST(suite, test_tied_head);
     CU_ADD_TEST(suite, test_tree_head_goes_first);
     CU_ADD_TEST(suite, test_tree_recurses);
     CU_ADD_TEST(suite, test_methods);

@@ -4,6 +4,7 @@
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
+#include <string.h>
 
 void test_schedule_register(void);
 
@@ -27,7 +28,8 @@ static struct pass_list *make(struct arena *arena, const struct schedule_request
 static int64_t ready(const struct played *p, const struct schedule_request *q,
                      int64_t stage, struct pass_ref r)
 {
-    int64_t v = r.chunk * q->stages + stage, last = q->stages * q->chunks - 1;
+    int64_t v = r.chunk * q->stages + stage;
+    int64_t last = q->stages * q->chunks - 1 + q->returns;
     int64_t t = 0;
     if (r.kind == PASS_FORWARD)
         return v == 0 ? 0 : (t = p->end[PASS_FORWARD][v - 1][r.microbatch]) ? t : -1;
@@ -171,6 +173,40 @@ static void test_active(void)
     arena_release(&arena);
 }
 
+/* A head on the first stage: each microbatch comes back to it once, in an order that
+ * no stage waits for in vain, however few are in flight. */
+static void test_returns(void)
+{
+    static const int64_t time[PASS_N] = { 10, 20, 0 }, head[PASS_N] = { 3, 5, 0 };
+    struct arena arena;
+    arena_init(&arena);
+    int64_t times[8][PASS_N];
+    for (int i = 0; i < 8; i++)
+        memcpy(times[i], time, sizeof(time));
+    for (int64_t n = 0; n < 60; n++) {
+        struct schedule_request q = { .kind = n % 2 ? SCHEDULE_SMP_INTERLEAVED
+                                                    : SCHEDULE_SMP_SIMPLE,
+                                      .stages = 2 + n % 7,
+                                      .chunks = 1,
+                                      .microbatches = 1 + n % 13,
+                                      .active = n % 2 ? n % 5 : 0,
+                                      .paced = n % 3 == 0,
+                                      .returns = true,
+                                      .time_ps = (const int64_t(*)[PASS_N])times,
+                                      .head_ps = head };
+        struct pass_list *lists = make(&arena, &q);
+        CU_ASSERT(play(lists, &q, time) >= 0);
+        for (int64_t i = 0; i < q.stages; i++) {
+            int64_t heads = 0;
+            for (int64_t k = 0; k < lists[i].n; k++)
+                heads += lists[i].v[k].chunk;
+            CU_ASSERT_EQUAL(heads, i == 0 ? 2 * q.microbatches : 0);
+            CU_ASSERT_EQUAL(lists[i].n - heads, 2 * q.microbatches);
+        }
+    }
+    arena_release(&arena);
+}
+
 static void test_refusals(void)
 {
     struct arena arena;
@@ -193,5 +229,6 @@ void test_schedule_register(void)
     CU_add_test(s, "bubbles of uniform stages are the closed forms", test_bubbles);
     CU_add_test(s, "microbatches in flight", test_in_flight);
     CU_add_test(s, "limits of SMP's dynamic schedule", test_active);
+    CU_add_test(s, "a head that the stream returns to", test_returns);
     CU_add_test(s, "what schedules refuse", test_refusals);
 }

@@ -128,7 +128,7 @@ static void test_outputs(void)
                        &r[unfold]);
         CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
         step_s[i] = r[0].step_time_s;
-        held_B[i] = r[0].memory.stages[0].buffers_B;
+        held_B[i] = r[0].memory.stages[1].buffers_B; /* no head: it receives them */
         job_cast(&j, &how, &cast);
         for (int32_t k = 0; k < cast.n_steps; k++)
             check_broadcasts(&cast.steps[k].program, i > 0 ? MICROBATCHES : 0);
@@ -177,9 +177,75 @@ static void test_tied_heads(void)
     CU_ASSERT_EQUAL(embedding_sums("pipeline=4 /training/task=\"question-answering\""),
                     0);
     CU_ASSERT(!warns_of_tied("pipeline=2"));
-    CU_ASSERT(warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\""));
-    CU_ASSERT(!warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\" "
+    CU_ASSERT(warns_of_tied("pipeline=2 library=\"smp\""));
+    CU_ASSERT(!warns_of_tied("pipeline=2 library=\"smp\" schedule=\"smp-simple\""));
+    CU_ASSERT(!warns_of_tied("pipeline=2 library=\"smp\" "
                              "/training/task=\"classification\""));
+}
+
+/* Bytes of parameters that the stages have together. */
+static int64_t parameters_B(const struct simulate_result *r)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < r->memory.n_stages; i++)
+        sum += r->memory.stages[i].parameters_B;
+    return sum;
+}
+
+/* Each stage sends each microbatch on once, the last one to the first, and back. */
+static void check_returns(const struct cast *cast, int64_t microbatches)
+{
+    for (int32_t k = 0; k < cast->n_steps; k++) {
+        const struct program *p = &cast->steps[k].program;
+        int64_t sends[2] = { 0 };
+        for (int64_t i = 0; i < p->tasks.n; i++) {
+            const struct task *t = &p->tasks.v[i];
+            if (t->comm >= 0 && p->comms.v[t->comm].channel == CHANNEL_NEXT)
+                sends[0]++;
+            if (t->comm >= 0 && p->comms.v[t->comm].channel == CHANNEL_BACK)
+                sends[1]++;
+        }
+        CU_ASSERT_EQUAL(sends[0], microbatches);
+        CU_ASSERT_EQUAL(sends[1], microbatches);
+    }
+}
+
+/* SMP keeps the head with the embedding that it is tied to: the stream returns to the
+ * first stage, and the words are there once, on two nodes as within one. */
+static void test_returns(void)
+{
+    static const char *const schedules[] = { "smp-simple", "smp-interleaved" };
+    static const char *const more[] = { "", " tensor=2", " placement=\"TPD\"" };
+    for (int i = 0; i < 6; i++) {
+        const char *extra = more[i / 2];
+        struct job j;
+        struct cast cast;
+        struct simulate_result r[2], copied;
+        const struct cast_options how = { 0 };
+        char changes[160];
+        snprintf(changes, sizeof(changes),
+                 "pipeline=4 library=\"smp\" schedule=\"%s\"%s", schedules[i % 2],
+                 extra);
+        CU_ASSERT_EQUAL(embedding_sums(changes), 0);
+        job_load(&j, changes);
+        for (int unfold = 0; unfold < 2; unfold++)
+            job_run_as(&j,
+                       (struct simulate_options) { .network = FIDELITY_FLOW,
+                                                   .unfold = unfold },
+                       &r[unfold]);
+        CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
+        job_cast(&j, &how, &cast);
+        check_returns(&cast, 8);
+        cast_release(&cast);
+        int64_t own_B = parameters_B(&r[0]);
+        job_unload(&j);
+        snprintf(changes, sizeof(changes), "pipeline=4 library=\"smp\"%s", extra);
+        job_load(&j, changes);
+        job_run(&j, &copied);
+        int64_t words_B = (int64_t)8192 * 512 * 2 / (i / 2 == 1 ? 2 : 1);
+        CU_ASSERT_EQUAL(parameters_B(&copied) - own_B, words_B);
+        job_unload(&j);
+    }
 }
 
 void test_stages_register(void)
@@ -189,4 +255,5 @@ void test_stages_register(void)
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
+    CU_add_test(s, "SMP's stream returns to a tied head", test_returns);
 }
