@@ -137,6 +137,12 @@ check "out of memory" "$(cat status)" 4 "smsim: out of memory"
 check "a limit on files" "$(cat status)" 3 "result.json: cannot be written: File too large"
 [ -z "$(ls result.json* 2>/dev/null)" ] || failed=$((failed + 1))
 
+# Ctrl-C ends a search of plans with the best so far
+timeout --preserve-status -s INT 2 "$smsim" plan --model gpt2-xl --count 1..32 \
+    --instance p4d.24xlarge --global-batch 64 --sequence-length 1024 --exhaustive \
+    --top 1 >said 2>&1
+check "a stopped plan" $? 130 "partial: stopped before the end"
+
 # a data folder is data: its programs are not run
 mkdir -p folder/build
 cp -r "$data/models" "$data/topologies" folder/

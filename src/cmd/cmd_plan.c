@@ -9,6 +9,7 @@
 #include "draw/draw.h"
 #include "report/plan_report.h"
 #include "report/report.h"
+#include "search/plan_given.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,7 @@ static void request_stop(int sig)
 /* --- progress on a terminal ------------------------------------------------------- */
 
 struct meter {
+    const char *stage;
     double start_s, shown_s;
 };
 
@@ -121,8 +123,9 @@ static void show_progress(void *arg, const struct plan_progress *p)
 {
     struct meter *m = arg;
     double now_s = clock_s();
-    if (p->done == 1)
+    if (p->done == 0 || m->stage != p->stage)
         m->start_s = now_s;
+    m->stage = p->stage;
     if (now_s - m->shown_s < 0.1 && p->done < p->total)
         return;
     double rate = now_s > m->start_s ? (double)p->done / (now_s - m->start_s) : 0;
@@ -142,6 +145,11 @@ static int wrong(const char *what)
     return EXIT_USAGE;
 }
 
+static bool writes_out(const char *file)
+{
+    return file && strcmp(file, "-") == 0;
+}
+
 static int check_arguments(const struct arguments *a, const struct option_list *words,
                            struct err *err)
 {
@@ -151,6 +159,12 @@ static int check_arguments(const struct arguments *a, const struct option_list *
                      "--sequence-length");
     if (words->n && (a->model || a->sequence))
         return wrong("--model and --sequence-length are the scenario's to say");
+    if (a->estimator && (words->n == 0 || !launch_is_script(words->values[0])))
+        return wrong("--estimator is of launch scripts");
+    if (writes_out(a->json) && writes_out(a->plot))
+        return wrong("--json and --plot cannot both be standard output");
+    if (a->emit && (writes_out(a->json) || writes_out(a->plot)))
+        return wrong("--emit prints on standard output: give --json or --plot a file");
     if (a->plot && draw_check_name(a->plot, err)) {
         fprintf(stderr, "smsim plan: --plot %s\n", err->text);
         return EXIT_USAGE;
@@ -178,6 +192,7 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
                                          (long long)json_integer_value(count));
     s->request->scenario = root;
     s->request->script = true;
+    plan_given_script(s->request, &loader->diags);
     s->request->sets = (struct plan_words) { 0 };
     return plan_job_init(s->job, loader, s->request);
 }
@@ -202,8 +217,7 @@ static int load_script(struct plan_job *job, struct cfg_loader *loader,
                        const struct arguments *a, const char *name,
                        struct plan_request *r)
 {
-    bool quiet = a->emit || (a->json && strcmp(a->json, "-") == 0) ||
-                 (a->plot && strcmp(a->plot, "-") == 0);
+    bool quiet = a->emit || writes_out(a->json) || writes_out(a->plot);
     const struct script_options how = {
         .sets = &a->sets,
         .estimator = a->estimator,
@@ -246,15 +260,6 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
     return plan_job_init(job, loader, &r);
 }
 
-static int check_budget(const struct plan_job *job, const struct plan_options *o,
-                        struct err *err)
-{
-    if ((o->max_cost_usd > 0 || o->deadline_h > 0) && job->steps <= 0)
-        return err_set(err, "--max-cost and --deadline are of the whole job: give "
-                            "--tokens, or the scenario's samples or steps");
-    return 0;
-}
-
 /* --- output ----------------------------------------------------------------------- */
 
 static int print(const struct plan_report *r, const struct arguments *a,
@@ -270,8 +275,9 @@ static int print(const struct plan_report *r, const struct arguments *a,
     }
     if (a->plot && o->n_entries && figure_plan_write(r, a->plot, err))
         return -1;
-    bool quiet = (a->json && strcmp(a->json, "-") == 0) ||
-                 (a->plot && strcmp(a->plot, "-") == 0);
+    if (a->plot && !o->n_entries)
+        fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
+    bool quiet = writes_out(a->json) || writes_out(a->plot);
     if (a->emit && o->n_entries)
         report_plan_emit(stdout, r->job, &o->entries[0], (enum plan_emit)a->emit);
     else if (!quiet)
@@ -300,8 +306,8 @@ static int search(const struct plan_job *job, const struct plan_options *o,
     if (print(&r, a, err))
         return -1;
     if (a->timing)
-        fprintf(a->emit ? stderr : stdout, "\nplanned in %.3f s of wall-clock time\n",
-                clock_s() - start_s);
+        fprintf(a->emit || writes_out(a->json) || writes_out(a->plot) ? stderr : stdout,
+                "\nplanned in %.3f s of wall-clock time\n", clock_s() - start_s);
     if (!out.complete)
         return EXIT_STOPPED;
     return out.n_entries ? EXIT_DONE : EXIT_UNFIT;
@@ -342,7 +348,7 @@ int cmd_plan(int argc, char **argv)
     cfg_loader_init(&loader);
     int code = -1;
     if (load_job(&job, &loader, &args, &words) == 0 &&
-        check_budget(&job, &o, &err) == 0) {
+        plan_given_budget(&job, &o, &err) == 0) {
         second_stop = signal(SIGINT, request_stop);
         code = search(&job, &o, &args, &loader.arena, &err);
         signal(SIGINT, second_stop);

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-/* The first point of a space, if it has any. */
-static bool first_point(const struct space *s, struct space_point *p)
+/* The first point of a space, if it has any; else the last field of which a rule leaves
+ * nothing. */
+static bool first_point(const struct space *s, struct space_point *p, int *refused)
 {
     int64_t n = space_slices(s);
     for (int64_t i = 0; i < n; i++) {
@@ -15,6 +16,8 @@ static bool first_point(const struct space *s, struct space_point *p)
             *p = it.p;
             return true;
         }
+        if (it.refused > *refused)
+            *refused = it.refused;
     }
     return false;
 }
@@ -39,18 +42,23 @@ static bool blame(const struct plan_job *job, struct arena *arena, char *buf,
     for (int f = 0; f < SPACE_N; f++) {
         struct space open = job->space;
         struct space_point p = { 0 };
-        char was[160], is[64];
+        char was[160], is[64], rule[240];
+        int refused = 0, open_refused = 0;
         if (!open.given[f])
             continue;
         open.n[f] = 0;
         open.given[f] = false;
         space_default(&open, arena, (enum space_field)f, job->stack_bits);
-        if (f == SPACE_LIBRARY || !first_point(&open, &p))
+        if (f == SPACE_LIBRARY || !first_point(&open, &p, &open_refused))
             continue;
         values_text(&job->space, f, was, sizeof(was));
-        snprintf(buf, size, "%s=%s leaves none (%s would)",
+        first_point(&job->space, &p, &refused);
+        snprintf(buf, size, "%s=%s leaves none (%s would): the rule of %s is that %s",
                  names_of(space_field_names, f), was,
-                 space_value_text(&open, (enum space_field)f, p.v[f], is, sizeof(is)));
+                 space_value_text(&open, (enum space_field)f, p.v[f], is, sizeof(is)),
+                 names_of(space_field_names, refused),
+                 space_rule_text(&job->space, (enum space_field)refused, rule,
+                                 sizeof(rule)));
         return true;
     }
     return false;
@@ -59,7 +67,7 @@ static bool blame(const struct plan_job *job, struct arena *arena, char *buf,
 int plan_empty(const struct plan_job *job, struct err *err)
 {
     const struct space *s = &job->space;
-    char why[300];
+    char why[500];
     struct arena arena;
     arena_init(&arena);
     bool known = blame(job, &arena, why, sizeof(why));

@@ -2,6 +2,7 @@
 
 #include "config/pointer.h"
 #include "search/plan_assumed.h"
+#include "search/plan_given.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
 #include "search/space_users.h"
@@ -281,11 +282,9 @@ static int keep_usable(struct plan_job *job)
     return 0;
 }
 
-static int make_space(struct plan_job *job, const struct plan_request *r)
+static int make_space(struct plan_job *job)
 {
     struct space *s = &job->space;
-    if (narrow(job, r))
-        return -1;
     s->model = &job->model;
     s->layers = job->model.layers + job->model.decoder_layers;
     for (int32_t i = 0; s->given[SPACE_LIBRARY] && i < s->n[SPACE_LIBRARY]; i++)
@@ -332,10 +331,10 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
         json_object_set_new(cfg_get(root, "training").json, "global_batch_size",
                             json_integer((json_int_t)r->global_batch));
     json_t *whole = job->base = json_deep_copy(root.json);
-    if (!given) { /* read with a cluster of its own */
-        json_object_set_new(
-            root.json, "cluster",
-            json_pack("{s:s}", "instance", job->space.instances[0].name));
+    if (!given) { /* read with a cluster of its own, and what --set says of it */
+        struct err err = { 0 };
+        pointer_set(root.json, "/cluster/instance",
+                    json_string(job->space.instances[0].name), &err);
     }
     if (given &&
         r->global_batch) /* of another batch: its own choices may not divide it */
@@ -355,6 +354,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);
+    plan_given_parallelism(json_object_get(whole, "parallelism"), &job->loader->diags);
     strip(whole, job->space.global_batch);
     if (given && !r->instances && take_cluster(job, &s, whole))
         return -1;
@@ -365,6 +365,8 @@ int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
                   const struct plan_request *r)
 {
     *job = (struct plan_job) { .loader = loader, .trust = trust_table_get(loader) };
+    if (plan_given_sets(r, &loader->diags))
+        return -1;
     job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);
     if (r->instances && read_instances(job, r->instances))
         return -1;
@@ -375,9 +377,9 @@ int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
         if (read_count(job, r->count))
             return -1;
     }
-    if (plan_prices(job, &r->prices))
+    if (plan_prices(job, &r->prices) || narrow(job, r) || plan_given_job(job, r))
         return -1;
-    return make_space(job, r);
+    return make_space(job);
 }
 
 const char *plan_job_unused(const struct plan_job *job)

@@ -155,7 +155,7 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
             best->result.parts_s[i] > best->result.parts_s[w->bottleneck])
             w->bottleneck = (enum part)i;
     find_alternatives(w, job, best);
-    int32_t n = w->n_alternatives + PLAN_SENSITIVITIES;
+    int32_t n = w->n_alternatives + PLAN_SENSITIVITIES, done = 0;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t i = 0; i < n; i++) {
         if (plan_stopped(o))
@@ -167,6 +167,11 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
             int k = (int)(i - w->n_alternatives);
             sense(&w->sensitivities[k], k, job, best);
         }
+        if (!o->progress)
+            continue;
+#pragma omp critical(plan_progress)
+        o->progress(o->progress_arg,
+                    &(struct plan_progress) { "explaining", ++done, n });
     }
     drop_unknown(w);
     qsort(w->alternatives, (size_t)w->n_alternatives, sizeof(w->alternatives[0]),

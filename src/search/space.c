@@ -1,5 +1,7 @@
 #include "search/space.h"
 
+#include <stdio.h>
+
 #include "parallel/libraries.h"
 
 /* clang-format off */
@@ -276,6 +278,60 @@ static rule *const rules[SPACE_N] = {
     [SPACE_BUCKET] = bucket_rule,
 };
 
+static const char *const rule_texts[SPACE_N] = {
+    [SPACE_INSTANCE] = "its GPUs compute in the precision that is asked for",
+    [SPACE_COUNT] = "several instances need a network",
+    [SPACE_GPUS] = "an instance has as many GPUs",
+    [SPACE_LIBRARY] = "the library runs on the instance",
+    [SPACE_CONTEXT] =
+        "it divides the GPUs of a model's replica, twice it the sequence, and "
+        "the library has it",
+    [SPACE_EXPERT] = "it divides the experts and the ranks, and the library has it",
+    [SPACE_DATA] = "it is what the other degrees leave of the GPUs",
+    [SPACE_OPTIMIZE] = "the library has it, with tensor parallelism",
+    [SPACE_MICROBATCHES] = "it divides the microbatches of a step",
+    [SPACE_SCHEDULE] = "the library has that schedule; without stages there is none",
+    [SPACE_VIRTUAL] =
+        "virtual stages divide the layers of an interleaved pipeline, whose "
+        "microbatches fill it",
+    [SPACE_SEQUENCE] =
+        "it needs tensor parallelism, a library that has it, and a sequence "
+        "that the degrees divide",
+    [SPACE_SHARDING] = "the library shards so, and stages as far as that",
+    [SPACE_DEGREE] =
+        "it divides the data-parallel ranks of a library that shards fully "
+        "over part of them",
+    [SPACE_OFFLOAD] = "the library offloads that, of sharded states, without stages",
+    [SPACE_CHECKPOINTING] = "the library has that checkpointing",
+    [SPACE_PLACEMENT] = "the library lays ranks out so, unlike those before it",
+    [SPACE_BUCKET] = "the library has buckets",
+};
+
+const char *space_rule_text(const struct space *s, enum space_field f, char *buf,
+                            size_t size)
+{
+    const struct model *m = s->model;
+    if (f == SPACE_TENSOR)
+        snprintf(
+            buf, size,
+            "it divides the GPUs, %lld attention heads, %lld key-value heads and the "
+            "feed-forward width %lld, and the library has it",
+            (long long)m->heads, (long long)m->kv_heads, (long long)m->ffn);
+    else if (f == SPACE_PIPELINE)
+        snprintf(
+            buf, size,
+            "with the tensor degree it divides the GPUs, is at most the %lld layers, "
+            "and the library has it",
+            (long long)s->layers);
+    else if (f == SPACE_MICRO)
+        snprintf(buf, size,
+                 "times the data-parallel degree it divides %lld sequences a step",
+                 (long long)s->global_batch);
+    else
+        snprintf(buf, size, "%s", rule_texts[f]);
+    return buf;
+}
+
 /* --- the counter ------------------------------------------------------------------ */
 
 static bool set_digit(const struct space *s, struct space_point *p, int field,
@@ -314,6 +370,7 @@ void space_iter_init(struct space_iter *it, const struct space *s, int64_t slice
     for (int f = 0; f < SPACE_PREFIX; f++) {
         it->checked++;
         if (!set_digit(s, &it->p, f, digits[f])) {
+            it->refused = f;
             it->depth = -1; /* nothing in it */
             return;
         }
@@ -331,8 +388,10 @@ bool space_next(struct space_iter *it)
             continue;
         }
         it->checked++;
-        if (!set_digit(s, &it->p, depth, digit))
+        if (!set_digit(s, &it->p, depth, digit)) {
+            it->refused = depth > it->refused ? depth : it->refused;
             continue;
+        }
         if (depth == SPACE_N - 1) {
             it->depth = depth;
             return true;

@@ -86,6 +86,7 @@ struct space_iter {
     struct space_point p;
     int32_t next[SPACE_N]; /* digit to try */
     int64_t checked;       /* rules asked so far: the bench's measure */
+    int refused;           /* the last field, in order, whose rule refused a value */
 };
 
 /* Combinations of all values, rules apart. */
@@ -95,6 +96,10 @@ double space_size(const struct space *s);
  * whichever thread; together they are the space. */
 int64_t space_slices(const struct space *s);
 void space_iter_init(struct space_iter *it, const struct space *s, int64_t slice);
+
+/* What the rule of a field asks of its values, as a clause: "it divides ...". */
+const char *space_rule_text(const struct space *s, enum space_field f, char *buf,
+                            size_t size);
 
 /* The next point that the rules allow is it->p; false at the end. */
 bool space_next(struct space_iter *it);

@@ -388,10 +388,18 @@ static void test_empty(void)
     static const struct {
         const char *allow, *message;
     } cases[] = {
-        { "tensor=5", "no plan is left: tensor=5 leaves none (1 would)" },
+        { "tensor=5",
+          "no plan is left: tensor=5 leaves none (1 would): the rule of tensor "
+          "is that it divides the GPUs, 12 attention heads, 12 key-value heads "
+          "and the feed-forward width 3072, and the library has it" },
         { "micro_batch_size=7",
-          "no plan is left: micro_batch_size=7 leaves none (1 would)" },
-        { "data=3", "no plan is left: data=3 leaves none (0 would)" },
+          "no plan is left: micro_batch_size=7 leaves none (1 would): the rule of "
+          "micro_batch_size is that times the data-parallel degree it divides 16 "
+          "sequences "
+          "a step" },
+        { "data=3",
+          "no plan is left: data=3 leaves none (0 would): the rule of data is "
+          "that it is what the other degrees leave of the GPUs" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct job_words words = { "gpt2", "p3.8xlarge",      "1", 16, 128,

@@ -1,0 +1,26 @@
+/* What is given to a plan and could not act is refused by name. */
+#ifndef SEARCH_PLAN_GIVEN_H
+#define SEARCH_PLAN_GIVEN_H
+
+#include "search/plan.h"
+
+/* Of the request alone: --set of what a plan chooses, or of what another option gives.
+ * Errors go to diags; -1 then. */
+int plan_given_sets(const struct plan_request *r, struct diags *diags);
+
+/* The same of a launch script, which may lack what a plan chooses: warnings. */
+void plan_given_script(const struct plan_request *r, struct diags *diags);
+
+/* Of a scenario's "parallelism", which a plan replaces: warns of what no plan chooses.
+ * NULL: there is none. */
+void plan_given_parallelism(const json_t *parallelism, struct diags *diags);
+
+/* Of a job that is read, whose space is made: options about instances where the cluster
+ * is taken as it is, libraries that --for or --emit exclude. */
+int plan_given_job(const struct plan_job *job, const struct plan_request *r);
+
+/* Costs that are asked for and unknown, budgets without a length of the job. */
+int plan_given_budget(const struct plan_job *job, const struct plan_options *o,
+                      struct err *err);
+
+#endif
