@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "campaign/campaign.h"
+#include "config/document.h"
 #include "config/pointer.h"
 #include "simulate/result_json.h"
 
@@ -157,6 +158,14 @@ void walk_fields_find(struct walk_fields *out, struct cfg_loader *loader,
     loader->watch = NULL;
 }
 
+const json_t *walk_value_of(const struct cfg_loader *loader, const struct walk_field *f)
+{
+    for (const struct cfg_doc *d = loader->docs; d; d = d->next)
+        if (d->root && is_of(d->name, f->document))
+            return pointer_get(d->root, f->pointer);
+    return NULL;
+}
+
 /* --- values to try ---------------------------------------------------------------- */
 
 static void add(json_t *list, const json_t *at, json_t *value)
@@ -189,6 +198,12 @@ static void add_numbers(json_t *list, const json_t *at, const struct cfg_field *
 static void add_quantities(json_t *list, const json_t *at, const struct cfg_field *f)
 {
     char text[UNITS_TEXT_MAX];
+    const char *now = json_string_value(at), *why;
+    double value;
+    if (now && units_parse(now, f->unit, &value, &why) == 0 && value > 0)
+        for (double v = value / 2; v <= 2 * value; v *= 4)
+            if (v >= f->min && v <= f->max)
+                add(list, at, json_string(units_text(text, f->unit, v)));
     for (double v = 1e17; v > 1e-10; v /= 100)
         if (v >= f->min && v <= f->max)
             add(list, at, json_string(units_text(text, f->unit, v)));

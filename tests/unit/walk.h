@@ -46,6 +46,10 @@ void walk_outcome_release(struct walk_outcome *out);
 void walk_fields_find(struct walk_fields *out, struct cfg_loader *loader,
                       const json_t *scenario, bool files);
 
+/* The value of a field as the loader, by which it was found, has read it, or NULL. */
+const json_t *walk_value_of(const struct cfg_loader *loader,
+                            const struct walk_field *f);
+
 /* A new array of values to try: of the kind and range of the field, none of them `at`,
  * what is there now (NULL: nothing). `given` is taken instead where it is an array. */
 json_t *walk_values(const struct cfg_field *f, const json_t *at, const json_t *given);
