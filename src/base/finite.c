@@ -6,8 +6,7 @@ int finite_one(const char *what, const char *name, double v, struct err *err)
 {
     if (isfinite(v) && v >= 0)
         return 0;
-    return err_set(err, "a fault of smsim, not of what it was given: %s%s is %g", what,
-                   name, v);
+    return err_fault(err, "%s%s is %g", what, name, v);
 }
 
 int finite_check(const struct finite_field *fields, const void *object,
