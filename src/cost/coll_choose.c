@@ -28,9 +28,46 @@ static const struct coll_algo *refused(struct planner *p, const char *why)
     return NULL;
 }
 
+_Static_assert((int)NCCL_ALL_REDUCE == COLL_ALL_REDUCE &&
+                   (int)NCCL_REDUCE == COLL_REDUCE,
+               "functions of NCCL are the first operations");
+
+/* What the environment leaves out, for the request's operation. */
+static int algorithms_left_out(const struct planner *p)
+{
+    return coll_is_ring_op(p->request->op)
+               ? p->request->limits.no_algorithm[p->request->op]
+               : 0;
+}
+
+bool coll_protocol_left_out(const struct planner *p, int protocol)
+{
+    return coll_is_ring_op(p->request->op) &&
+           (p->request->limits.no_protocol[p->request->op] >> protocol & 1);
+}
+
+static const struct {
+    int bit;
+    enum coll_algorithm id;
+} limited[] = { { NCCL_RING, COLL_RING },
+                { NCCL_TREE, COLL_TREE },
+                { NCCL_NVLS, COLL_NVLS },
+                { NCCL_NVLS_TREE, COLL_NVLS_TREE } };
+enum { N_LIMITED = sizeof(limited) / sizeof(limited[0]) };
+
+static bool is_left_out(const struct planner *p, enum coll_algorithm id)
+{
+    for (int i = 0; i < N_LIMITED; i++)
+        if (limited[i].id == id)
+            return algorithms_left_out(p) & limited[i].bit;
+    return false;
+}
+
 static double expected_s(struct planner *p, const struct coll_algo *a, int protocol)
 {
     int forced = p->request->protocol;
+    if (is_left_out(p, a->id) || coll_protocol_left_out(p, protocol))
+        return INFINITY;
     if (!a->expects || (forced >= 0 && forced != protocol) || a->refuses(p))
         return INFINITY;
     return a->expects(p, protocol);
@@ -151,10 +188,24 @@ static const struct coll_algo *asked(struct planner *p, const struct coll_algo *
     return a;
 }
 
+/* The one algorithm that the environment leaves, where it can run this: a tree inside
+ * a node is a chain. NCCL makes of others what it can. */
+static const struct coll_algo *only_choice(struct planner *p)
+{
+    int left = NCCL_ALGORITHMS & ~algorithms_left_out(p);
+    const char *refusal = NULL;
+    for (int i = 0; i < N_LIMITED; i++)
+        if (left == limited[i].bit) {
+            const struct coll_algo *a = by_id(p, limited[i].id, &refusal);
+            return a ? asked(p, a) : NULL;
+        }
+    return NULL;
+}
+
 const struct coll_algo *coll_choose(struct planner *p)
 {
     static const struct coll_algo *(*const choices[])(struct planner * p) = {
-        chain_choice, plugin_choice, early_choice, tuner_choice
+        only_choice, chain_choice, plugin_choice, early_choice, tuner_choice
     };
     enum coll_algorithm wanted = p->request->algorithm;
     const struct coll_algo *a = NULL;

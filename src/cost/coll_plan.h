@@ -96,6 +96,9 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
  * reporting. The rule of every algorithm of NCCL's. */
 int coll_check_protocol(struct planner *p, const struct coll_group *g, int protocol);
 
+/* Whether the environment takes the protocol from the request's operation. */
+bool coll_protocol_left_out(const struct planner *p, int protocol);
+
 /* What moves the bytes of a group: the fabric inside its node, or the cluster's. */
 const struct fabric *coll_fabric(const struct planner *p, const struct coll_group *g);
 const struct instance *coll_instance(const struct planner *p, int64_t instance);

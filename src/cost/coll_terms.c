@@ -182,14 +182,14 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
     }
     coll_believed(p, job, &c);
     forced = nccl_fixed_protocol(p->nccl, &c, COLL_RING);
-    if (forced >= 0 && is_enabled(p, g, forced)) {
+    if (forced >= 0 && is_enabled(p, g, forced) && !coll_protocol_left_out(p, forced)) {
         *why = arena_printf(p->arena, "NCCL %s chooses by the bytes of a rank",
                             nccl_version_name(p->nccl));
         return forced;
     }
     for (int i = 0; i < FABRIC_PROTO_N; i++) {
-        seconds[i] = is_enabled(p, g, i) ? nccl_expect_s(p->nccl, &c, COLL_RING, i)
-                                         : (double)INFINITY;
+        bool open = is_enabled(p, g, i) && !coll_protocol_left_out(p, i);
+        seconds[i] = open ? nccl_expect_s(p->nccl, &c, COLL_RING, i) : (double)INFINITY;
         if (best < 0 || seconds[i] < seconds[best])
             best = i;
     }

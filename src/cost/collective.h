@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/flow_use.h"
+#include "hardware/nccl_limits.h"
 #include "hardware/net.h"
 
 enum coll_op {
@@ -84,9 +85,10 @@ struct coll_request {
                                  a folded net the load is that of the instances of
                                  groups[0]: groups elsewhere do not add to it */
     int32_t n_groups;
-    const char *nccl;  /* version whose choices are followed; NULL: the fabric's */
-    bool int8;         /* elements that an NVSwitch cannot add up */
-    bool graph_launch; /* launch cost not charged (within a running step) */
+    const char *nccl; /* version whose choices are followed; NULL: the fabric's */
+    bool int8;        /* elements that an NVSwitch cannot add up */
+    struct nccl_limits limits; /* of what NCCL chooses from */
+    bool graph_launch;         /* launch cost not charged (within a running step) */
     const struct coll_library *library; /* NULL: coll_library_defaults */
 };
 

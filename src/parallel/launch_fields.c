@@ -1,6 +1,7 @@
 /* The fields of a launch script: which arguments and hyperparameters mean what. */
 #include "config/datadir.h"
 #include "parallel/launch_deepspeed.h"
+#include "parallel/nccl_environment.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -271,16 +272,14 @@ static void take_framework(struct taking *t, const struct launch_row *row,
 static void take_environment(struct taking *t, const struct launch_row *row,
                              const struct python_item *it)
 {
-    static const char *const prefixes[] = { "NCCL_", "SMP_", "FI_" };
     const struct python_value *v = it->value;
     for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
         const struct python_item *e = &v->items[i];
         const struct launch_row inner = { e->key,
                                           launch_pointer(t, row->pointer, e->key),
                                           NULL };
-        for (size_t j = 0; j < sizeof(prefixes) / sizeof(prefixes[0]); j++)
-            if (strncmp(e->key, prefixes[j], strlen(prefixes[j])) == 0)
-                take_text(t, &inner, e);
+        if (nccl_environment_knows(e->key))
+            take_text(t, &inner, e);
     }
 }
 

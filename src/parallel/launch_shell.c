@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "config/datadir.h"
+#include "parallel/nccl_environment.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -275,16 +276,14 @@ static struct python_value *without_dashes(struct arena *arena,
     return v;
 }
 
-/* Of the variables, what steers NCCL's choices. */
-static const char *const environment[] = { "NCCL_ALGO", "NCCL_PROTO", NULL };
-
+/* Of the variables, what is for NCCL and its network. */
 static void take_environment(struct taking *t, const struct shell *s)
 {
     for (int64_t i = 0; i < s->bindings.n; i++) {
         const struct shell_binding *b = &s->bindings.v[i];
         struct python_value v = { .kind = PYTHON_STRING, .line = b->line };
         const struct python_item from = { b->name, b->line, &v };
-        if (names_listed(environment, b->name))
+        if (nccl_environment_knows(b->name))
             launch_set(t, launch_pointer(t, "/software/environment", b->name),
                        json_string(b->value), &from);
     }
@@ -352,7 +351,7 @@ static void warn_unused(struct launch *l, const struct shell *s, const char *tex
 {
     for (int32_t i = 0; i < given->n_shell; i++) {
         const char *name = given->shell[i].name, *near;
-        if (strspn(name, "@0123456789") || names_listed(environment, name) ||
+        if (strspn(name, "@0123456789") || nccl_environment_knows(name) ||
             strstr(text, name))
             continue;
         near = nearest(l, s, name);

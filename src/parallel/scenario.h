@@ -10,6 +10,7 @@
 #define PARALLEL_SCENARIO_H
 
 #include "hardware/cluster.h"
+#include "hardware/nccl_limits.h"
 #include "model/ops.h"
 #include "parallel/assumed.h"
 
@@ -175,9 +176,12 @@ struct parallelism {
 struct software { /* versions; NULL: not given */
     const char *pytorch, *nccl, *smddp, *horovod, *smp, *efa, *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
-    int protocol;          /* FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
-    const char *algorithm; /* NCCL_ALGO as "ring", "tree", "nvls" or "nvls-tree"; NULL:
-                               NCCL's own choice */
+    int protocol; /* the one FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
+    struct nccl_limits limits;        /* what NCCL_ALGO, NCCL_PROTO and launchers take
+                                         from that choice */
+    bool has_protocol, has_algorithm; /* NCCL_PROTO, NCCL_ALGO are set */
+    bool no_nvls;                     /* NCCL_NVLS_ENABLE=0 */
+    bool simple_on_efa;               /* the launcher holds NCCL to Simple there */
 };
 
 /* What lies beyond a step; read by the campaign layer. Absent where not written. */

@@ -1,10 +1,8 @@
 /* The "software" section: versions, and the environment that steers NCCL. */
-#include "parallel/reading.h"
+#include "parallel/nccl_environment.h"
 #include "parallel/versions.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* clang-format off */
 static const struct cfg_field software_fields[] = {
@@ -18,101 +16,7 @@ static const struct cfg_field software_fields[] = {
     CFG_CHILD("environment", struct software, environment),
     CFG_END,
 };
-static const struct name_value protocols[] = { /* as NCCL_PROTO spells them */
-    { "simple", FABRIC_PROTO_SIMPLE }, { "ll", FABRIC_PROTO_LL },
-    { "ll128", FABRIC_PROTO_LL128 }, { NULL, 0 },
-};
-static const char *const algorithms[][2] = { /* NCCL_ALGO's, and smsim's word */
-    { "ring", "ring" }, { "tree", "tree" }, { "nvls", "nvls" },
-    { "nvlstree", "nvls-tree" },
-};
 /* clang-format on */
-
-/* Lists and exclusions ("Ring,Tree", "^LL") leave NCCL a choice that is not
- * simulated. */
-static bool is_list(const char *value)
-{
-    return strpbrk(value, ",^:;") != NULL;
-}
-
-static int read_protocol(struct reading *r, struct cfg c, const char *value)
-{
-    struct software *w = &r->s->software;
-    if (is_list(value)) {
-        cfg_warn(c,
-                 "a choice of protocols is not simulated yet: NCCL chooses among all");
-        return 0;
-    }
-    for (const struct name_value *p = protocols; p->name; p++) {
-        if (strcasecmp(p->name, value) != 0)
-            continue;
-        w->protocol = p->value;
-        return 0;
-    }
-    return cfg_error(c,
-                     "\"%.40s\" is no protocol of NCCL (write \"Simple\", \"LL\" or "
-                     "\"LL128\")",
-                     value);
-}
-
-static int read_algorithm(struct reading *r, struct cfg c, const char *value)
-{
-    if (is_list(value)) {
-        cfg_warn(c,
-                 "a choice of algorithms is not simulated yet: NCCL chooses among all");
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
-        if (strcasecmp(algorithms[i][0], value) != 0)
-            continue;
-        r->s->software.algorithm = algorithms[i][1];
-        return 0;
-    }
-    return cfg_error(c,
-                     "\"%.40s\" is no algorithm of NCCL that is simulated (write "
-                     "\"Ring\", \"Tree\", \"NVLS\" or \"NVLSTree\")",
-                     value);
-}
-
-/* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
- * never has as many under way: every group runs one after the other. */
-static int read_throttle(struct reading *r, struct cfg c, const char *value)
-{
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < -1 || n == 0 || n > 1000000)
-        return cfg_error(c,
-                         "\"%.40s\" is no limit of operations (write \"8\", or "
-                         "\"-1\" for none)",
-                         value);
-    reading_note(r, c,
-                 r->s->parallel.smp
-                     ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
-                       "group's operations run one after the other"
-                     : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
-    return 0;
-}
-
-static const struct {
-    const char *name;
-    int (*read)(struct reading *r, struct cfg c, const char *value);
-} variables[] = {
-    { "NCCL_PROTO", read_protocol },
-    { "NCCL_ALGO", read_algorithm },
-    { "SMP_NCCL_THROTTLE_LIMIT", read_throttle },
-};
-
-static int apply_variable(struct reading *r, struct cfg c, const char *name,
-                          const char *value)
-{
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-        if (strcmp(variables[i].name, name) == 0)
-            return variables[i].read(r, c, value);
-    reading_note(
-        r, c,
-        arena_printf(&r->loader->arena, "%s does not change the simulation", name));
-    return 0;
-}
 
 static int read_variable(struct reading *r, struct cfg c, const char *name)
 {
@@ -123,7 +27,7 @@ static int read_variable(struct reading *r, struct cfg c, const char *name)
         return cfg_error(c, "the environment holds strings (write it in quotes)");
     if (cfg_string(c, &value))
         return -1;
-    return strcmp(name, "comment") == 0 ? 0 : apply_variable(r, c, name, value);
+    return strcmp(name, "comment") == 0 ? 0 : nccl_environment_take(r, c, name, value);
 }
 
 /* mpirun's -x goes before the estimator's environment. */
@@ -137,7 +41,7 @@ static int read_exports(struct reading *r)
         if (value && strcmp(value, e->value) != 0)
             cfg_warn(e->at, "%s=%s goes before the \"%s\" of /software/environment",
                      e->name, e->value, value);
-        if (apply_variable(r, e->at, e->name, e->value))
+        if (nccl_environment_take(r, e->at, e->name, e->value))
             rc = -1;
     }
     return rc;
@@ -151,9 +55,12 @@ static void apply_launcher(struct reading *r)
     const struct fabric *fabric = r->s->fabric;
     bool efa = fabric && fabric->kind == FABRIC_EFA;
     bool torch2 = w->pytorch && version_compare(w->pytorch, "2") >= 0;
-    if (r->s->parallel.smp == 1 && torch2 && !w->algorithm)
-        w->algorithm = "ring";
-    if (w->protocol >= 0 || !r->launched || !(efa || r->launch_simple))
+    if (r->s->parallel.smp == 1 && torch2 && !w->has_algorithm)
+        w->limits.no_algorithm[NCCL_ALL_REDUCE] = NCCL_ALGORITHMS & ~NCCL_RING;
+    if (w->no_nvls)
+        w->limits.no_algorithm[NCCL_ALL_REDUCE] |= NCCL_NVLS | NCCL_NVLS_TREE;
+    w->simple_on_efa = r->launched && !w->has_protocol;
+    if (w->has_protocol || !r->launched || !(efa || r->launch_simple))
         return;
     w->protocol = FABRIC_PROTO_SIMPLE;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     SIZE_FIRST = 10, /* 1 KiB, then factors of four */
@@ -97,16 +98,49 @@ static int32_t all_groups(struct coll_group *all, struct score_group g, int64_t 
     return n;
 }
 
+static bool same_choice(const struct software *a, const struct software *b)
+{
+    return a->protocol == b->protocol && a->simple_on_efa == b->simple_on_efa &&
+           memcmp(&a->limits, &b->limits, sizeof(a->limits)) == 0 &&
+           (a->nccl == b->nccl ||
+            (a->nccl && b->nccl && strcmp(a->nccl, b->nccl) == 0));
+}
+
+/* The first stack whose NCCL chooses as that of the point's. */
+static int64_t choosing_stack(const struct score_comm *c, const struct space_point *p)
+{
+    const struct plan_stack *stacks = c->job->stacks;
+    int64_t own = p->v[SPACE_LIBRARY], first = 0;
+    while (first < own &&
+           !(stacks[first].usable &&
+             same_choice(&stacks[first].probe.software, &stacks[own].probe.software)))
+        first++;
+    return first;
+}
+
+/* What the scenario's software leaves NCCL to choose from; SageMaker's launchers hold
+ * it to Simple on EFA. */
+static void limit(const struct software *w, const struct cluster *cluster,
+                  struct coll_request *q)
+{
+    bool efa = q->groups[0].spans[0].n_instances > 1 && cluster->fabric &&
+               cluster->fabric->kind == FABRIC_EFA;
+    q->nccl = w->nccl;
+    q->limits = w->limits;
+    q->protocol = efa && w->simple_on_efa ? FABRIC_PROTO_SIMPLE : w->protocol;
+}
+
 /* The time of one size of the curve. */
-static double make_time(struct score_comm *c, int64_t instance, int64_t gpus,
+static double make_time(struct score_comm *c, const struct space_point *p,
                         struct score_group g, enum coll_op op, int size)
 {
+    int64_t instance = p->v[SPACE_INSTANCE], gpus = p->v[SPACE_GPUS];
     const struct net *net = net_of(c, instance, gpus);
     int32_t n = net ? all_groups(c->groups, g, gpus) : 0;
     struct arena arena;
     struct coll_plan plan;
     struct err err = { 0 };
-    const struct coll_request request = {
+    struct coll_request request = {
         .op = op,
         .algorithm = COLL_AUTO,
         .protocol = -1,
@@ -115,6 +149,9 @@ static double make_time(struct score_comm *c, int64_t instance, int64_t gpus,
         .n_groups = n,
         .graph_launch = true,
     };
+    if (n > 0)
+        limit(&c->job->stacks[choosing_stack(c, p)].probe.software,
+              &c->clusters[instance][gpus], &request);
     arena_init(&arena);
     bool made = n > 0 && coll_plan_make(&plan, &arena, net, &request, &err) == 0;
     double time_s = made ? coll_plan_time_s(&plan, net) : 0;
@@ -126,6 +163,7 @@ static struct curve *curve_of(struct score_comm *c, const struct space_point *p,
                               struct score_group g, enum coll_op op)
 {
     uint64_t key = (uint64_t)p->v[SPACE_INSTANCE] + 1;
+    key = key << 5 | (uint64_t)choosing_stack(c, p);
     key = key << 5 | (uint64_t)p->v[SPACE_GPUS];
     key = key << 3 | (uint64_t)op;
     key = key << 5 | (uint64_t)g.per;
@@ -158,8 +196,7 @@ double score_comm_s(struct score_comm *c, const struct space_point *p,
         i = SIZES - 1;
     for (int k = i; k < SIZES && k <= i + 1; k++)
         if (curve->times_s[k] < 0)
-            curve->times_s[k] =
-                make_time(c, p->v[SPACE_INSTANCE], p->v[SPACE_GPUS], group, op, k);
+            curve->times_s[k] = make_time(c, p, group, op, k);
     if (exponent - 1 < SIZE_FIRST)
         return curve->times_s[0];
     double low_B = (double)(INT64_C(1) << (SIZE_FIRST + 2 * i));

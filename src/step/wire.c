@@ -26,19 +26,6 @@ void wire_init(struct builder *b)
     set_compression(&b->wire, b->s->parallel.compression, states_wire_B(&plain));
 }
 
-/* NCCL_ALGO, where the scenario sets it. */
-static enum coll_algorithm nccl_algorithm(const struct scenario *s)
-{
-    static const struct name_value names[] = {
-        { "ring", COLL_RING },           { "tree", COLL_TREE }, { "nvls", COLL_NVLS },
-        { "nvls-tree", COLL_NVLS_TREE }, { NULL, 0 },
-    };
-    int algorithm = COLL_AUTO;
-    if (s->software.algorithm)
-        names_find(names, s->software.algorithm, &algorithm);
-    return (enum coll_algorithm)algorithm;
-}
-
 static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s,
                                    const struct net *net, struct coll_request request,
                                    struct err *err)
@@ -47,20 +34,14 @@ static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s
     struct coll_group *world = ARENA_NEW(arena, struct coll_group);
     *world = coll_group_world(&s->cluster);
     request.protocol = s->software.protocol;
+    request.limits = s->software.limits;
     request.groups = world;
     request.n_groups = 1;
     request.nccl = s->software.nccl;
     request.graph_launch = true;
     bool nccl = request.algorithm == COLL_AUTO;
-    if (nccl)
-        request.algorithm = nccl_algorithm(s);
-    struct err refused = { 0 }; /* NCCL then chooses by itself */
-    if (request.algorithm == COLL_AUTO ||
-        coll_plan_make(plan, arena, net, &request, nccl ? &refused : err) < 0) {
-        request.algorithm = COLL_AUTO;
-        if (!nccl || coll_plan_make(plan, arena, net, &request, err) < 0)
-            return NULL;
-    }
+    if (coll_plan_make(plan, arena, net, &request, err) < 0)
+        return NULL;
     if (nccl)
         plans_share_nics(net, plan, s->training.framework->network_frac);
     return plan;

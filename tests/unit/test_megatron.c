@@ -249,7 +249,7 @@ static void test_scripts(void)
         const char *text, *pointer, *value;
     } scripts[] = {
         { "export NCCL_ALGO=Ring NCCL_DEBUG=INFO\ntorchrun pretrain_gpt.py " BASE,
-          "/software/environment", "{\"NCCL_ALGO\":\"Ring\"}" },
+          "/software/environment", "{\"NCCL_ALGO\":\"Ring\",\"NCCL_DEBUG\":\"INFO\"}" },
         { "cat <<E > d.json\n{ \"zero_optimization\": { \"stage\": 2, "
           "\"overlap_comm\": "
           "true } }\nE\ntorchrun pretrain_gpt.py " BASE

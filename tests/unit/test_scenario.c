@@ -174,7 +174,7 @@ static void test_defaults(void)
     CU_ASSERT_TRUE(p->overlap);
     CU_ASSERT_STRING_EQUAL(p->placement, "DPT");
     CU_ASSERT_EQUAL(l.s.software.protocol, -1);
-    CU_ASSERT_PTR_NULL(l.s.software.algorithm);
+    CU_ASSERT_EQUAL(l.s.software.limits.no_algorithm[NCCL_ALL_REDUCE], 0);
     CU_ASSERT_EQUAL(scenario_job_steps(&l.s), 0);
     unload(&l);
 }
@@ -358,11 +358,13 @@ static void test_environment(void)
                  "/software/environment/NCCL_DEBUG=INFO");
     CU_ASSERT_EQUAL(l.rc, 0);
     CU_ASSERT_EQUAL(l.s.software.protocol, FABRIC_PROTO_LL128);
-    CU_ASSERT_STRING_EQUAL(l.s.software.algorithm, "ring");
+    CU_ASSERT_EQUAL(l.s.software.limits.no_algorithm[NCCL_ALL_REDUCE],
+                    NCCL_ALGORITHMS & ~NCCL_RING);
     CU_ASSERT_EQUAL_FATAL(l.s.n_notes, 1);
     CU_ASSERT_STRING_EQUAL(l.s.notes[0],
                            "/software/environment/NCCL_DEBUG: without effect: "
-                           "NCCL_DEBUG does not change the simulation");
+                           "NCCL_DEBUG does not change the simulation: it prints, it "
+                           "does not move bytes");
     unload(&l);
     /* the user's word goes before the launcher's */
     load_changed(&l, "/distribution={'torch_distributed': {'enabled': true}}",

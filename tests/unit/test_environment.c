@@ -1,0 +1,69 @@
+/* NCCL_ALGO and its family: they act under every library, or say that they do not. */
+#include "step_bench.h"
+
+void test_environment_register(void);
+
+static double step_s(const char *library, const char *variable)
+{
+    char changes[256];
+    struct job j;
+    struct simulate_result r;
+    snprintf(changes, sizeof(changes),
+             "/cluster/count=8 /training/micro_batch_size=1 library=\"%s\" %s%s",
+             library, *variable ? "/software/environment/" : "", variable);
+    job_load(&j, changes);
+    job_run(&j, &r);
+    job_unload(&j);
+    return r.step_time_s;
+}
+
+/* Gradients of 64 GPUs: a ring, LL and a tree take unlike times. */
+static void test_acts(void)
+{
+    static const char *const libraries[] = { "ddp", "megatron", "smp", "horovod" };
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        const char *l = libraries[i];
+        double ring = step_s(l, "NCCL_ALGO=Ring"), tree = step_s(l, "NCCL_ALGO=Tree");
+        CU_ASSERT(fabs(ring - tree) > 1e-4 * ring);
+        CU_ASSERT(job_near(step_s(l, "NCCL_ALGO=^Ring"), tree, 1e-12));
+        CU_ASSERT(job_near(step_s(l, "NCCL_ALGO=allreduce:tree"), tree, 1e-12));
+        CU_ASSERT(job_near(step_s(l, "NCCL_ALGO=ring,tree"), step_s(l, ""), 1e-12));
+        CU_ASSERT(job_near(step_s(l, "NCCL_PROTO=^LL,LL128"),
+                           step_s(l, "NCCL_PROTO=Simple"), 1e-12));
+    }
+}
+
+static void test_values(void)
+{
+    static const struct {
+        const char *variable;
+        int32_t errors, notes; /* notes: it says what it does not do */
+    } cases[] = {
+        { "NCCL_ALGO=star", 1, 0 },           { "NCCL_ALGO=allred:tree", 1, 0 },
+        { "NCCL_PROTO=^LL,slow", 1, 0 },      { "NCCL_MIN_NCHANNELS=many", 1, 0 },
+        { "NCCL_MIN_NCHANNELS=\"8\"", 0, 1 }, { "NCCL_P2P_DISABLE=\"1\"", 0, 1 },
+        { "FI_EFA_FORK_SAFE=\"1\"", 0, 1 },   { "OFI_NCCL_PROTOCOL=RDMA", 0, 1 },
+        { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },   { "NCCL_NVLS_ENABLE=\"0\"", 0, 0 },
+        { "NCCL_PROTO=Simple,LL", 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        char one[128];
+        snprintf(one, sizeof(one), "/software/environment/%s", cases[i].variable);
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "text", bench_gpt2, strlen(bench_gpt2));
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
+        CU_ASSERT_EQUAL(scenario_read(&s, &loader, root) != 0, cases[i].errors);
+        if (!cases[i].errors)
+            CU_ASSERT_EQUAL(s.n_notes, cases[i].notes);
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_environment_register(void)
+{
+    CU_pSuite s = CU_add_suite("environment", NULL, NULL);
+    CU_add_test(s, "variables act under every library", test_acts);
+    CU_add_test(s, "values are checked", test_values);
+}
