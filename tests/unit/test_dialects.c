@@ -98,7 +98,8 @@ static void compare(const struct loaded *a, const struct loaded *b, const char *
                a->s.training.microbatches == b->s.training.microbatches &&
                a->s.training.global_batch_size == b->s.training.global_batch_size &&
                a->s.software.protocol == b->s.software.protocol &&
-               same_words(a->s.software.algorithm, b->s.software.algorithm);
+               memcmp(&a->s.software.limits, &b->s.software.limits,
+                      sizeof(a->s.software.limits)) == 0;
     CU_ASSERT(same);
     if (!same)
         fprintf(stderr, "%s: scenario %d (%d notes), script %d (%d notes)\n", what,
