@@ -2,6 +2,7 @@
 #include "base/ending.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "base/plain.h"
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
 
@@ -82,6 +83,22 @@ static int finish(int code)
     return EXIT_BAD_INPUT;
 }
 
+/* Words are printed again, in messages and tables: none of them may be read by the
+ * terminal. Ends of lines are for values of --set. */
+static int check_words(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (argv[i][plain_length(argv[i], true)]) {
+            plain_make(argv[i]);
+            fprintf(stderr,
+                    "smsim: %.200s: an argument has a control character (leave it "
+                    "out)\n",
+                    argv[i]);
+            return -1;
+        }
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     static char help[] = "--help";
@@ -128,5 +145,5 @@ int main(int argc, char **argv)
         print_commands(stderr);
         return EXIT_USAGE;
     }
-    return finish(run(argc, argv));
+    return check_words(argc, argv) ? EXIT_USAGE : finish(run(argc, argv));
 }

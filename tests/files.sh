@@ -151,6 +151,55 @@ chmod +x folder/build/smsim-measure
 PATH=/nowhere SMSIM_DATA=$dir/folder "$smsim" validate --device --model gpt2 >said 2>&1
 check "a program in a data folder" "$?$([ -e ran ] && echo ", it ran")" 3 "is not built"
 
+# Names with control characters are refused, shown with "?" in their places.
+esc=$(printf '\033[31m')
+bell=$(printf '\302\233')
+cp model.json "$(printf 'g\033[31m.json')"
+plainly() {
+    if ! LC_ALL=C grep -qE "$(printf '[\001-\010\013-\037\177]|\302[\200-\237]')" said; then
+        passed=$((passed + 1))
+    else
+        echo "files: $1: control characters were printed"
+        failed=$((failed + 1))
+    fi
+}
+for word in "a$esc" "./a$bell.json" "--$esc" "--set=/name=$esc"; do
+    for command in simulate plan topology list sweep check collective validate; do
+        try 2 "has a control character" $command "$word"
+        plainly "$command with a word"
+    done
+done
+# field TEXT MEMBER [KEY]: a scenario with the member, in place of that of the key
+field() {
+    sed "/\"${3:-no such}\":/d; s|^{|{ $2|" bare.json >named.json
+    for command in simulate check plan ranks; do
+        try 3 "$1" $command ./named.json
+        plainly "$2"
+    done
+}
+for evil in 'x\\u001b[31m' 'x\\nforged: line' 'x\\u009b31m'; do
+    sed '/"name":/d' s.json >unnamed.json && mv unnamed.json bare.json
+    field "has a control character" "\"name\": \"$evil\","
+    field "unknown key" "\"$evil\": 1,"
+    field "has a control character" "\"model\": \"$evil\"," model
+    json=$(echo "$evil" | sed 's/\\\\/\\/g')
+    printf '%s' '{"base": "./s.json", "axes": [{"path": "/training/micro_batch_size",
+        "values": [1], "labels": ["'"$json"'"]}]}' >labels.json
+    try 3 "has a control character" sweep ./labels.json --out labels
+    plainly "a label"
+done
+cat >launch.py <<'END'
+from sagemaker.pytorch import PyTorch
+e = PyTorch(entry_point="r\x1b[31m.py", instance_type="ml.p4d.24xlarge", instance_count=2,
+    framework_version="1.12.1", hyperparameters={"model_name_or_path": "gpt2",
+    "per_device_train_batch_size": 4, "max_seq_length": 512, "n\x1b[31m": "a\x1b[31mb\nc"},
+    distribution={"mpi": {"enabled": True, "processes_per_host": 8,
+        "custom_mpi_options": """-x NCCL_DEBUG=WARN
+            -x FI_PROVIDER=efa"""}})
+END
+try 0 "step time" simulate ./launch.py
+plainly "a launch script"
+
 # without the table of measured rows, no result says that it knows its range
 mkdir folder/validate
 for table in missing torn empty foreign; do

@@ -213,6 +213,22 @@ says "shards of two versions" 3 \
     "results of two versions would be mixed: models/bert-large-uncased.json was "
 cp "$dir/file" "$data/models/bert-large-uncased.json"
 
+# an axis without a key in the scenario is refused before anything runs
+sed 's|/training/micro_batch_size|/training/micro_batchsize|' "$dir/small.json" >"$dir/typo.json"
+"$smsim" sweep "$dir/typo.json" --out "$dir/typo" >/dev/null 2>"$dir/error"
+[ $? = 3 ] && [ ! -e "$dir/typo" ] && grep -q 'typo.json:3:[0-9]*: /axes/1/path: unknown key "micro_batchsize"' "$dir/error" ||
+    fail "an axis of an unknown key: $(cat "$dir/error")"
+
+# spreadsheets run no cell of the table
+cat >"$dir/cells.json" <<'END'
+{ "base": "bert-large-squad-2xp3.16xlarge-ddp", "outputs": [ "step_time_s" ],
+  "axes": [ { "path": "/comment", "values": ["=HYPERLINK(1)", "@a", "+c,d", "-1", "'=q"] } ] }
+END
+"$smsim" sweep "$dir/cells.json" --out "$dir/cells" >/dev/null || fail "cells"
+cut -d, -f1-2 "$dir/cells/points.csv" | tail -n +2 | tr '\n' ' ' >"$dir/text"
+[ "$(cat "$dir/text")" = "0,\"'=HYPERLINK(1)\" 1,\"'@a\" 2,\"'+c 3,-1 4,\"''=q\" " ] ||
+    fail "formulas: $(cat "$dir/text")"
+
 # With few descriptors, points fail that cannot read their files, and are run again.
 # shellcheck disable=SC2016
 SMSIM_DATA=$data sh -c 'ulimit -n 5 && exec "$@"' sh "$dir/bin/smsim" sweep \

@@ -1,5 +1,7 @@
 #include "base/err.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,6 +11,7 @@ static int set_text(struct err *err, const char *begin, const char *fmt, va_list
         return -1;
     int n = snprintf(err->text, sizeof(err->text), "%s", begin);
     vsnprintf(err->text + n, sizeof(err->text) - (size_t)n, fmt, ap);
+    plain_make(err->text);
     err->set = true;
     return -1;
 }

@@ -72,6 +72,8 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, const char *f
     struct sweep sweep;
     (void)root; /* read again as a sweep */
     int rc = sweep_load(&sweep, loader, file);
+    if (rc == 0)
+        rc = sweep_check_paths(&sweep);
     struct sweep_figures *figures = sweep_figures_new(&sweep);
     rc |= sweep_figures_read(figures);
     if (rc == 0)

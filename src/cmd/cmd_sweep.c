@@ -101,6 +101,8 @@ static int load(struct sweep_job *w, const char *name)
 {
     cfg_loader_init(&w->loader);
     int rc = sweep_load(&w->sweep, &w->loader, name);
+    if (rc == 0)
+        rc = sweep_check_paths(&w->sweep);
     w->figures = sweep_figures_new(&w->sweep);
     return rc | sweep_figures_read(w->figures);
 }

@@ -27,8 +27,10 @@ static void print_help(const struct usage *u)
 
 static int wrong(const struct usage *u, const char *word, const char *what)
 {
-    fprintf(stderr, "smsim %s: %s: %s (see smsim %s --help)\n", u->command, word, what,
+    struct err err = { 0 };
+    err_set(&err, "smsim %s: %s: %s (see smsim %s --help)", u->command, word, what,
             u->command);
+    fprintf(stderr, "%s\n", err.text);
     return OPTIONS_WRONG;
 }
 

@@ -1,5 +1,7 @@
 #include "cmd/script.h"
 
+#include "base/plain.h"
+#include "base/strbuf.h"
 #include "cmd/cmd.h"
 
 #include <inttypes.h>
@@ -7,21 +9,35 @@
 
 enum { VALUE_SHOWN = 60, VARIABLES_MAX = 64 };
 
+/* Ends a line of what was read: text of others, so that it is made plain. */
+static void end_line(FILE *out, struct strbuf *line)
+{
+    plain_make(line->s);
+    fprintf(out, "%s\n", line->s);
+    strbuf_release(line);
+}
+
 void script_print(FILE *out, const struct launch *l)
 {
-    fprintf(out, "%s:%" PRId64 ": %s\n", l->file, l->line, l->title);
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_printf(&line, "%s:%" PRId64 ": %s", l->file, l->line, l->title);
+    end_line(out, &line);
     for (int64_t i = 0; i < l->facts.n; i++) {
         const struct launch_fact *f = &l->facts.v[i];
         bool cut = strlen(f->value) > VALUE_SHOWN;
-        fprintf(out, "  %-38s %.*s%s  (", f->pointer, VALUE_SHOWN, f->value,
-                cut ? "..." : "");
+        strbuf_printf(&line, "  %-38s %.*s%s  (", f->pointer, VALUE_SHOWN, f->value,
+                      cut ? "..." : "");
         if (f->line)
-            fprintf(out, "line %" PRId64 ", ", f->line);
-        fprintf(out, "%s%s%s)\n", f->from, f->line ? "" : ", by --set /shell",
-                f->replaced ? "; --set has another" : "");
+            strbuf_printf(&line, "line %" PRId64 ", ", f->line);
+        strbuf_printf(&line, "%s%s%s)", f->from, f->line ? "" : ", by --set /shell",
+                      f->replaced ? "; --set has another" : "");
+        end_line(out, &line);
     }
-    for (int64_t i = 0; i < l->notes.n; i++)
-        fprintf(out, "  note: %s\n", l->notes.v[i]);
+    for (int64_t i = 0; i < l->notes.n; i++) {
+        strbuf_printf(&line, "  note: %s", l->notes.v[i]);
+        end_line(out, &line);
+    }
 }
 
 /* --- loading ---------------------------------------------------------------------- */

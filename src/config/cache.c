@@ -1,5 +1,7 @@
 #include "config/cache.h"
 
+#include "base/plain.h"
+
 #include <string.h>
 
 struct entry {
@@ -80,5 +82,7 @@ const char *cache_basename(struct arena *arena, const char *name)
 
     if (n > 5 && strcmp(base + n - 5, ".json") == 0)
         n -= 5;
-    return arena_strndup(arena, base, n);
+    char *plain = arena_strndup(arena, base, n);
+    plain_make(plain); /* a file may be called anything */
+    return plain;
 }

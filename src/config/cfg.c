@@ -304,6 +304,28 @@ int cfg_error(struct cfg c, const char *fmt, ...)
     return -1;
 }
 
+struct arena *cfg_arena(struct cfg c)
+{
+    return &c.doc->loader->arena;
+}
+
+void cfg_unknown_key(struct cfg value, const char *what)
+{
+    struct cfg_loader *loader = value.doc->loader;
+    struct cfg_unknown *u = ARENA_NEW(&loader->arena, struct cfg_unknown);
+    *u = (struct cfg_unknown) { value, what, loader->unknown };
+    loader->unknown = u;
+    cfg_error_key(value, "%s", what);
+}
+
+const char *cfg_unknown_at(struct cfg root, const char *pointer)
+{
+    for (const struct cfg_unknown *u = root.doc->loader->unknown; u; u = u->next)
+        if (u->value.doc == root.doc && document_within(pointer, u->value.path))
+            return u->what;
+    return NULL;
+}
+
 int cfg_error_key(struct cfg c, const char *fmt, ...)
 {
     va_list ap;

@@ -43,6 +43,8 @@ struct cfg_watch {
     void *arg;
 };
 
+struct cfg_unknown;
+
 struct cfg_loader {
     struct arena arena;
     struct diags diags;
@@ -51,12 +53,20 @@ struct cfg_loader {
     struct cfg_loader *shared;     /* lends what it makes of files; NULL: none */
     struct inputs inputs;          /* the files that it read itself */
     const struct cfg_watch *watch; /* NULL: nobody watches */
+    struct cfg_unknown *unknown;   /* keys that no table has, newest first */
 };
 
 struct cfg {
     struct cfg_doc *doc;
     json_t *json;     /* borrowed; NULL when absent */
     const char *path; /* JSON pointer from the document's root, "" for the root */
+};
+
+/* A key that was reported, as no table of fields has it. */
+struct cfg_unknown {
+    struct cfg value;
+    const char *what; /* the message without its place */
+    struct cfg_unknown *next;
 };
 
 void cfg_loader_init(struct cfg_loader *loader);
@@ -112,7 +122,10 @@ int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max);
 int cfg_real(struct cfg c, double *v, double min, double max);
 int cfg_time_s(struct cfg c, double *v); /* measured: above 0, at most 1e5 s */
 int cfg_bool(struct cfg c, bool *v);
-int cfg_string(struct cfg c, const char **v); /* non-empty */
+/* Not empty, and without control characters, as it is printed again; a text may have
+ * several lines, and is not printed. */
+int cfg_string(struct cfg c, const char **v);
+int cfg_text(struct cfg c, const char **v);
 int cfg_enum(struct cfg c, const struct name_value *names, int *v);
 int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, double max);
 
@@ -121,6 +134,7 @@ enum cfg_type {
     CFG_T_REAL,     /* double */
     CFG_T_BOOL,     /* bool */
     CFG_T_STRING,   /* const char * */
+    CFG_T_TEXT,     /* const char *, of several lines */
     CFG_T_ENUM,     /* int, by a table of names (the member is an enum) */
     CFG_T_QUANTITY, /* double in SI, from a string with its unit */
     CFG_T_BYTES,    /* int64_t, from a string with its unit */
@@ -155,6 +169,7 @@ struct cfg_field {
 #define CFG_REAL(k, T, m, lo, hi) CFG_ROW(k, CFG_T_REAL, T, m, .min = (lo), .max = (hi))
 #define CFG_BOOL(k, T, m) CFG_ROW(k, CFG_T_BOOL, T, m, .min = 0)
 #define CFG_STRING(k, T, m) CFG_ROW(k, CFG_T_STRING, T, m, .min = 0)
+#define CFG_TEXT(k, T, m) CFG_ROW(k, CFG_T_TEXT, T, m, .min = 0)
 #define CFG_ENUM(k, T, m, tab) CFG_ROW(k, CFG_T_ENUM, T, m, .names = (tab))
 #define CFG_QUANTITY(k, T, m, u, lo, hi) \
     CFG_ROW(k, CFG_T_QUANTITY, T, m, .unit = (u), .min = (lo), .max = (hi))
@@ -169,6 +184,16 @@ struct cfg_field {
     {               \
         .key = NULL \
     }
+
+/* The arena of a value's loader. */
+struct arena *cfg_arena(struct cfg c);
+
+/* Reports a key that no table has, and keeps it in the loader. */
+void cfg_unknown_key(struct cfg value, const char *what);
+
+/* What was reported of a key of the document that is, or holds, that pointer; NULL:
+ * nothing. */
+const char *cfg_unknown_at(struct cfg root, const char *pointer);
 
 /* Fills *dst from an object by the table (ended by CFG_END). An absent object counts as
  * an empty one. -1 when anything was reported. */

@@ -1,6 +1,7 @@
 #include "config/csv.h"
 
 #include "base/file.h"
+#include "base/plain.h"
 #include "base/vec.h"
 #include "config/lenient.h"
 #include "config/place.h"
@@ -76,7 +77,8 @@ static int read_quoted(struct reader *r, char **end)
 static int read_cell(struct reader *r, bool *more)
 {
     skip_blanks(r);
-    char *cell = r->s + r->i, *end;
+    size_t start = r->i;
+    char *cell = r->s + start, *end;
     if (*cell == '"') {
         if (read_quoted(r, &end))
             return -1;
@@ -97,8 +99,22 @@ static int read_cell(struct reader *r, bool *more)
     *end = '\0';
     while (is_blank(*cell))
         cell++;
+    if (*cell == '\'' && csv_is_formula(cell + 1))
+        cell++;
+    if (cell[plain_length(cell, true)])
+        return error_at(r, start, "the cell has a control character (leave it out)");
     VEC_PUSH(&r->cells, cell);
     return 0;
+}
+
+bool csv_is_formula(const char *cell)
+{
+    const char *text = cell + strspn(cell, "'");
+    char *end;
+    if (!*text || !strchr("=+-@\t\r", *text))
+        return false;
+    strtod(text, &end);
+    return text != cell || end == text || *end;
 }
 
 static int read_header(struct reader *r)

@@ -17,6 +17,11 @@ struct csv {
  * empty or repeated column names, and open quotes are reported; then -1. */
 int csv_load(struct csv *csv, struct cfg_loader *loader, const char *file);
 
+/* Whether a cell is a formula to spreadsheets: it begins with = + - @, a tab or CR, and is
+ * no number; or it is one with apostrophes before it. Who writes one puts an apostrophe
+ * before it, which csv_load takes off. */
+bool csv_is_formula(const char *cell);
+
 int64_t csv_column(const struct csv *csv, const char *name); /* -1 when there is none */
 
 static inline const char *csv_cell(const struct csv *csv, int64_t row, int64_t column)

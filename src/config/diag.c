@@ -1,5 +1,6 @@
 #include "config/diag.h"
 
+#include "base/plain.h"
 #include "base/xmalloc.h"
 
 #include <inttypes.h>
@@ -29,9 +30,7 @@ static const char *line(struct diags *d, const char *fmt, va_list ap)
     char *s = arena_alloc(&d->arena, (size_t)n + 1, 1);
     vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);
-    for (char *c = s; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    plain_make(s);
     return s;
 }
 

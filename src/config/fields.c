@@ -1,4 +1,5 @@
 /* Members of an object into a struct, by a table of fields; what is wrong with each. */
+#include "base/plain.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/cfg.h"
@@ -136,7 +137,7 @@ int cfg_bool(struct cfg c, bool *v)
     return 0;
 }
 
-int cfg_string(struct cfg c, const char **v)
+static int read_string(struct cfg c, const char **v, bool lines)
 {
     char is[WORDS_MAX];
     if (!cfg_present(c))
@@ -146,7 +147,19 @@ int cfg_string(struct cfg c, const char **v)
     if (json_string_length(c.json) == 0)
         return cfg_error(c, "the string is empty (write a name, or leave the key out)");
     *v = json_string_value(c.json);
+    if ((*v)[plain_length(*v, lines)])
+        return cfg_error(c, "%s has a control character (leave it out)", found(is, c));
     return 0;
+}
+
+int cfg_string(struct cfg c, const char **v)
+{
+    return read_string(c, v, false);
+}
+
+int cfg_text(struct cfg c, const char **v)
+{
+    return read_string(c, v, true);
 }
 
 /* "one of "a", "b", ..."; shortened when there are many. */
@@ -232,6 +245,8 @@ static int read_field(struct cfg c, const struct cfg_field *f, void *to)
         return cfg_bool(c, to);
     case CFG_T_STRING:
         return cfg_string(c, to);
+    case CFG_T_TEXT:
+        return cfg_text(c, to);
     case CFG_T_ENUM:
         return cfg_enum(c, f->names, to);
     case CFG_T_QUANTITY:
@@ -268,17 +283,20 @@ static void unknown_key(struct cfg value, const char *key,
     for (int i = 0; i < n; i++)
         if (fields[i].type != CFG_T_REFUSED)
             names[m++].name = fields[i].key;
-    const char *near = names_nearest(names, key);
+    struct arena *arena = cfg_arena(value);
+    const char *near = names_nearest(names, key), *what;
     if (near) {
-        cfg_error_key(value, "unknown key \"%.60s\" (did you mean \"%s\"?)", key, near);
+        what = arena_printf(arena, "unknown key \"%.60s\" (did you mean \"%s\"?)", key,
+                            near);
     } else if (m == 0) {
-        cfg_error_key(value, "unknown key \"%.60s\" (none is known here)", key);
+        what = arena_printf(arena, "unknown key \"%.60s\" (none is known here)", key);
     } else {
         char *all = one_of(names);
-        cfg_error_key(value, "unknown key \"%.60s\" (known: %s)", key,
-                      all + strlen("one of "));
+        what = arena_printf(arena, "unknown key \"%.60s\" (known: %s)", key,
+                            all + strlen("one of "));
         free(all);
     }
+    cfg_unknown_key(value, what);
     free(names);
 }
 

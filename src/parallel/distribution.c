@@ -24,12 +24,12 @@ static const struct cfg_field launcher_fields[] = {
 static const struct cfg_field mpi_fields[] = {
     ENABLED(struct launcher),
     CFG_INT("processes_per_host", struct launcher, processes_per_host, 1, 1024),
-    CFG_STRING("custom_mpi_options", struct launcher, mpi_options),
+    CFG_TEXT("custom_mpi_options", struct launcher, mpi_options),
     CFG_END,
 };
 static const struct cfg_field dataparallel_fields[] = {
     ENABLED(struct launcher),
-    CFG_STRING("custom_mpi_options", struct launcher, mpi_options),
+    CFG_TEXT("custom_mpi_options", struct launcher, mpi_options),
     CFG_END,
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/xmalloc.h"
+#include "config/csv.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -12,20 +13,33 @@ enum { DUMP = JSON_COMPACT | JSON_REAL_PRECISION(12) };
 
 /* CSV */
 
-/* A cell (RFC 4180): quoted where it holds a comma, a quote or the end of a line. */
-static void put_cell(FILE *out, const char *text)
+/* What follows an opening quote, and the closing one. */
+static void put_quoted(FILE *out, const char *text)
 {
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', out);
         fputc(*text, out);
     }
     fputc('"', out);
+}
+
+/* A cell (RFC 4180): quoted where it holds a comma, a quote or the end of a line. One
+ * that a spreadsheet would run as a formula gets an apostrophe before it, which our
+ * reader takes off again. */
+static void put_cell(FILE *out, const char *text)
+{
+    if (csv_is_formula(text)) {
+        fprintf(out, "\"'");
+        put_quoted(out, text);
+        return;
+    }
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    put_quoted(out, text);
 }
 
 static void put_value(FILE *out, const json_t *v)

@@ -115,8 +115,10 @@ static int read_field(struct sweep *s, struct cfg axis, const struct axis_raw *r
     if (!values)
         return -1;
     struct sweep_field *f = &s->fields[s->n_fields++];
-    *f =
-        (struct sweep_field) { .path = raw->path, .values = values, .axis = s->n_axes };
+    *f = (struct sweep_field) { .path = raw->path,
+                                .values = values,
+                                .axis = s->n_axes,
+                                .where = cfg_get(axis, "path") };
     int64_t n = (int64_t)json_array_size(values), *wanted = &s->axes[s->n_axes];
     if (*wanted && *wanted != n)
         return cfg_error(axis,

@@ -36,6 +36,7 @@ struct sweep_field {
     json_t *values;      /* an array, owned */
     const char **labels; /* NULL: none */
     int32_t axis;
+    struct cfg where; /* its "path" in the file */
 };
 
 enum sweep_op { SWEEP_LT, SWEEP_LE, SWEEP_GT, SWEEP_GE, SWEEP_EQ, SWEEP_NE };
@@ -74,6 +75,10 @@ struct sweep {
  * reported; -1 then. To be released in any case; lives no longer than the loader. */
 int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name);
 void sweep_release(struct sweep *s);
+
+/* Reports the paths of axes that are no key of a scenario at any of the points that
+ * differ from the first on one axis (256 at most): before all of them fail. */
+int sweep_check_paths(const struct sweep *s);
 
 /* The field of that path, or -1. */
 int32_t sweep_field_find(const struct sweep *s, const char *path);

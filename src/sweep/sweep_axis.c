@@ -125,5 +125,12 @@ json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
         cfg_error(values, "should be an array of at least one value");
         return NULL;
     }
+    for (int64_t i = 0; i < cfg_len(values); i++) {
+        const char *text;
+        struct cfg value = cfg_at(values, i);
+        if (cfg_is_string(value) && json_string_length(value.json) &&
+            cfg_string(value, &text))
+            return NULL;
+    }
     return json_incref(values.json);
 }

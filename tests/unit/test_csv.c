@@ -53,6 +53,25 @@ static void test_table(void)
     cfg_loader_release(&loader);
 }
 
+/* What points.csv puts before a formula is taken off, and nothing else. */
+static void test_formulas(void)
+{
+    static const char text[] = "a\n\"'=H(1)\"\n'@b\n''=q\n'plain\n-1\n'+x\n=y\n";
+    static const char *const cells[] = { "=H(1)", "@b", "'=q", "'plain",
+                                         "-1",    "+x", "=y" };
+    struct cfg_loader loader;
+    struct csv csv;
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(load(&csv, &loader, text, sizeof(text) - 1), 0);
+    CU_ASSERT_EQUAL_FATAL(csv.n_rows, 7);
+    for (int64_t i = 0; i < 7; i++)
+        CU_ASSERT_STRING_EQUAL(csv_cell(&csv, i, 0), cells[i]);
+    CU_ASSERT_TRUE(csv_is_formula("=1") && csv_is_formula("''-x"));
+    CU_ASSERT_FALSE(csv_is_formula("-1.5e3") || csv_is_formula("'x") ||
+                    csv_is_formula(""));
+    cfg_loader_release(&loader);
+}
+
 static void test_header_alone(void)
 {
     struct cfg_loader loader;
@@ -116,6 +135,7 @@ void test_csv_register(void)
 {
     CU_pSuite suite = CU_add_suite("csv", NULL, NULL);
     CU_add_test(suite, "table", test_table);
+    CU_add_test(suite, "formulas", test_formulas);
     CU_add_test(suite, "header alone", test_header_alone);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "no file", test_no_file);

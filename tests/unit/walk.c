@@ -234,6 +234,7 @@ json_t *walk_values(const struct cfg_field *f, const json_t *at, const json_t *g
         add_quantities(list, at, f);
         break;
     case CFG_T_STRING:
+    case CFG_T_TEXT:
     case CFG_T_REFUSED:
         add(list, at, json_string("word"));
         break;
