@@ -71,11 +71,6 @@ static void load_script(struct loaded *l, const char *dictionary, const char *py
     unlink(file);
 }
 
-static bool same_words(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* The message behind its place, which is another in a script. */
 static const char *message(const char *diag)
 {
