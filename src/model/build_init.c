@@ -76,7 +76,7 @@ static bool softmax_fits(const struct model *m, const struct op_settings *s)
 static uint64_t attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
-    bool flash = s->attention == OP_ATTENTION_FLASH;
+    bool flash = op_attention_is_fused(s->attention);
     bool plain = !m->score_cap && !m->sinks; /* what fused softmaxes are written for */
     bool both = !flash && plain && fw->fused_softmax_dropout && m->attention_dropout;
     bool fused =

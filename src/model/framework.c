@@ -27,6 +27,16 @@ static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
     [OPTIMIZER_SGD] = { .bytes = 20 },
 };
 
+static const struct name_value attention_names[] = {
+    { "transformers", FRAMEWORK_ATTENTION_TRANSFORMERS },
+    { "unfused", FRAMEWORK_ATTENTION_UNFUSED },
+    { "fused-softmax", FRAMEWORK_ATTENTION_SOFTMAX },
+    { "sdpa", FRAMEWORK_ATTENTION_SDPA },
+    { "flash", FRAMEWORK_ATTENTION_FLASH },
+    { "transformer-engine", FRAMEWORK_ATTENTION_ENGINE },
+    { NULL, 0 },
+};
+
 struct framework_raw {
     struct framework fw;
     bool has_factor_16bit, has_accumulate_16bit, has_dtype_16bit;
@@ -39,6 +49,7 @@ struct framework_raw {
 
 static const struct cfg_field fields[] = {
     CFG_STRING("summary", T, fw.summary),
+    CFG_ENUM("attention", T, fw.attention, attention_names),
     CFG_BOOL("fused_qkv", T, fw.fused_qkv),
     CFG_BOOL("fused_softmax", T, fw.fused_softmax),
     CFG_BOOL("fused_softmax_dropout", T, fw.fused_softmax_dropout),

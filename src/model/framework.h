@@ -30,13 +30,24 @@ struct framework_optimizer {
     double fixed_s;         /* the host's, with the GPU idle */
 };
 
+/* Whose attention runs under the profile where the job does not say. */
+enum framework_attention {
+    FRAMEWORK_ATTENTION_TRANSFORMERS, /* the model's: by release and family */
+    FRAMEWORK_ATTENTION_UNFUSED,
+    FRAMEWORK_ATTENTION_SOFTMAX, /* scale, mask and softmax in one kernel */
+    FRAMEWORK_ATTENTION_SDPA,    /* PyTorch's scaled_dot_product_attention */
+    FRAMEWORK_ATTENTION_FLASH,   /* flash-attention or Triton's */
+    FRAMEWORK_ATTENTION_ENGINE   /* Transformer Engine's choice */
+};
+
 struct framework {
     const char *name;
     const char *summary;
     /* kernels */
-    bool fused_qkv;             /* one product makes q, k and v */
-    bool fused_softmax;         /* scale, mask and softmax in one kernel */
-    bool fused_softmax_dropout; /* and the dropout behind it */
+    enum framework_attention attention; /* where the job leaves it open */
+    bool fused_qkv;                     /* one product makes q, k and v */
+    bool fused_softmax;                 /* scale, mask and softmax in one kernel */
+    bool fused_softmax_dropout;         /* and the dropout behind it */
     int64_t softmax_multiple; /* the fused kernel needs sequences x heads of a GPU to be
                                  a multiple of this; 0: any number */
     int64_t softmax_longest;  /* and sequences no longer; 0: any length */

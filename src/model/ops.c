@@ -7,9 +7,15 @@
 const struct name_value op_attention_names[] = {
     { "unfused", OP_ATTENTION_UNFUSED },
     { "fused-softmax", OP_ATTENTION_FUSED_SOFTMAX },
+    { "memory-efficient", OP_ATTENTION_EFFICIENT },
     { "flash", OP_ATTENTION_FLASH },
     { NULL, 0 },
 };
+
+bool op_attention_is_fused(enum op_attention a)
+{
+    return a == OP_ATTENTION_FLASH || a == OP_ATTENTION_EFFICIENT;
+}
 
 static int check_parameters(const struct op_list *list, struct err *err)
 {

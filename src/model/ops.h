@@ -100,11 +100,16 @@ enum op_precision {
 enum op_attention {
     OP_ATTENTION_UNFUSED,
     OP_ATTENTION_FUSED_SOFTMAX,
-    OP_ATTENTION_FLASH
+    OP_ATTENTION_EFFICIENT, /* one kernel without scores in memory, slower than flash */
+    OP_ATTENTION_FLASH,
+    OP_ATTENTION_N
 };
 
 extern const struct name_value op_precision_names[];
 extern const struct name_value op_attention_names[];
+
+/* Whether one kernel makes the result without scores in memory. */
+bool op_attention_is_fused(enum op_attention a);
 
 /* How the ranks that share a sequence attend to all of it (MODEL.md, R11.2 to
  * R11.4). */

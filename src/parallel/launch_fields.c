@@ -1,5 +1,6 @@
 /* The fields of a launch script: which arguments and hyperparameters mean what. */
 #include "config/datadir.h"
+#include "parallel/attention.h"
 #include "parallel/launch_deepspeed.h"
 #include "parallel/nccl_environment.h"
 
@@ -216,43 +217,38 @@ static void take_optimizer(struct taking *t, const struct launch_row *row,
     launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
 }
 
-/* from_pretrained's attn_implementation. PyTorch's own attention is fused as
- * flash-attention is, where it has no mask. */
+/* from_pretrained's attn_implementation. */
 static void take_attention(struct taking *t, const struct launch_row *row,
                            const struct python_item *it)
 {
-    static const char *const words[][2] = {
-        { "flash_attention_2", "flash" },
-        { "flash_attention_3", "flash" },
-        { "sdpa", "flash" },
-        { "eager", "unfused" },
-    };
     const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(text, words[i][0]) != 0)
-            continue;
-        launch_set(t, row->pointer, json_string(words[i][1]), it);
-        return;
-    }
-    if (it->value->kind != PYTHON_NONE)
+    int word;
+    if (names_find(attention_words, text, &word) == 0)
+        launch_set(t, row->pointer, json_string(text), it);
+    else if (it->value->kind != PYTHON_NONE)
         launch_doubt_item(t, row->pointer, it, "attention that is simulated");
 }
 
-/* The version in "…/pytorch-training:1.13.1-gpu-py39": digits and dots. */
+/* The digits and dots behind a mark in an image's name; NULL without. */
+static const char *version_behind(struct arena *arena, const char *image,
+                                  const char *mark)
+{
+    const char *at = strstr(image, mark);
+    size_t n = at ? strspn(at + strlen(mark), "0123456789.") : 0;
+    return n == 0 || n > 20 ? NULL : arena_strndup(arena, at + strlen(mark), n);
+}
+
+/* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
 static void take_image(struct taking *t, const struct launch_row *row,
                        const struct python_item *it)
 {
-    static const char *const marks[] = { "/pytorch-training:",
-                                         "huggingface-pytorch-training:" };
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && it->value->text; i++) {
-        const char *at = strstr(it->value->text, marks[i]);
-        size_t n = at ? strspn(at + strlen(marks[i]), "0123456789.") : 0;
-        if (n == 0 || n > 20)
-            continue;
-        const char *version = arena_strndup(t->arena, at + strlen(marks[i]), n);
-        launch_set(t, row->pointer, json_string(version), it);
-        return;
-    }
+    const char *image = it->value->text ? it->value->text : "";
+    const char *torch = version_behind(t->arena, image, "pytorch-training:");
+    const char *transformers = version_behind(t->arena, image, "-transformers");
+    if (torch)
+        launch_set(t, row->pointer, json_string(torch), it);
+    if (torch && transformers)
+        launch_set(t, "/software/transformers", json_string(transformers), it);
 }
 
 /* framework_version is of the class that is called. */
@@ -293,6 +289,7 @@ const struct launch_row launch_arguments[] = {
     { "distribution",         "/distribution",     take_distribution },
     { "distributions",        "/distribution",     take_distribution },
     { "pytorch_version",      "/software/pytorch", take_text },
+    { "transformers_version", "/software/transformers", take_text },
     { "framework_version",    "/software/pytorch", take_framework },
     { "tensorflow_version",   "/software/pytorch", take_framework },
     { "image_uri",            "/software/pytorch", take_image },

@@ -78,31 +78,35 @@ void launch_take_framework(struct taking *t, const struct launch_command *c)
                   core ? core : old, "Megatron's of 2022");
 }
 
-/* Transformer Engine takes a fused kernel unless told otherwise; older ones have their
- * own softmax. */
+/* What the arguments say. Where they do not, the profile's own: Transformer Engine's
+ * choice, or a fused softmax (parallel/attention.h). */
 void launch_take_attention(struct taking *t, const struct launch_command *c)
 {
     static const char *const flash[] = {
         "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
         "--use-flash-attn-triton", "--use-flash-attn-builder", NULL
     };
-    const struct python_item *it = launch_any_option(c, flash),
-                             *backend = launch_option(c, "--attention-backend"),
-                             *core = launch_uses_deepspeed(c) ? NULL : core_of(c);
-    bool local = launch_option_is(c, "--attention-backend", "unfused") ||
-                 launch_option_is(c, "--attention-backend", "local") ||
-                 launch_option_is(c, "--transformer-impl", "local");
-    const struct python_item *plain = launch_option(c, "--no-masked-softmax-fusion");
-    const char *word = it || (core && !local) ? "flash"
-                       : plain                ? "unfused"
-                                              : "fused-softmax";
-    const struct python_item *from = it        ? it
-                                     : backend ? backend
-                                     : local   ? launch_option(c, "--transformer-impl")
-                                     : core    ? core
-                                               : plain;
-    launch_decide(t, "/training/attention", json_string(word), from,
-                  "Megatron's own kernel");
+    static const char backend[] = "--attention-backend";
+    const struct python_item *fused = launch_any_option(c, flash),
+                             *named = launch_option(c, backend),
+                             *plain = launch_option(c, "--no-masked-softmax-fusion");
+    bool auto_backend = !named || launch_option_is(c, backend, "auto");
+    bool own = launch_option_is(c, backend, "unfused") ||
+               launch_option_is(c, backend, "local");
+    const struct python_item *local =
+        own ? named
+        : launch_option_is(c, "--transformer-impl", "local")
+            ? launch_option(c, "--transformer-impl")
+            : NULL;
+    if (!fused && !local && !auto_backend)
+        fused = named;
+    if (fused)
+        launch_decide(t, "/training/attention", json_string("flash"), fused, "");
+    else if (plain)
+        launch_decide(t, "/training/attention", json_string("unfused"), plain, "");
+    else if (local)
+        launch_decide(t, "/training/attention", json_string("fused-softmax"), local,
+                      "");
 }
 
 /* --- precision -------------------------------------------------------------------- */

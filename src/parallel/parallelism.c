@@ -60,6 +60,7 @@ static const char *const library_frameworks[] = {
 static const char fsdp_torch1_framework[] = "fsdp-torch1";
 static const char zero3_framework[] = "deepspeed-zero3";
 static const char megatron_deepspeed_framework[] = "megatron-deepspeed";
+static const char megatron_core_framework[] = "megatron-core";
 static const char smddp_framework[] = "smddp";
 static const char smp_v2_framework[] = "fsdp-torch2"; /* SMP v2 needs PyTorch 2 */
 
@@ -282,6 +283,16 @@ int parallelism_read(struct reading *r)
 
 /* --- the framework, and what it decides where nothing is written -------------- */
 
+/* Megatron-LM before Transformer Engine never ran on Hopper. */
+static bool all_hopper(const struct cluster *c)
+{
+    enum { HOPPER = 90 };
+    for (int i = 0; i < c->n_groups; i++)
+        if (c->groups[i].instance->gpu->sm_arch < HOPPER)
+            return false;
+    return c->n_groups > 0;
+}
+
 /* FSDP before PyTorch 2 is another stack. DeepSpeed splits models as Megatron-DeepSpeed
  * does; full sharding is its ZeRO-3; else it runs the script's own kernels. */
 static const char *default_framework(const struct reading *r)
@@ -298,6 +309,8 @@ static const char *default_framework(const struct reading *r)
         return megatron_deepspeed_framework;
     if (p->library == LIBRARY_DEEPSPEED && p->sharding == SHARDING_FULL)
         return zero3_framework;
+    if (p->library == LIBRARY_MEGATRON && r->has_cluster && all_hopper(&r->s->cluster))
+        return megatron_core_framework;
     return library_frameworks[p->library];
 }
 

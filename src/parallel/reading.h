@@ -88,12 +88,14 @@ int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
 bool reading_is_tensorflow(const struct reading *r);
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read,
- * parallelism_read, training_read, parallelism_framework, training_batch, rules_check,
+ * parallelism_read, training_read, parallelism_framework, training_attention,
+ * training_batch, rules_check,
  * software_read. What needs the model or the cluster is left out where those could not
  * be read. */
 int software_versions(struct reading *r);
 int training_read(struct reading *r);
 int training_batch(struct reading *r);
+int training_attention(struct reading *r);
 int distribution_read(struct reading *r);
 int parallelism_read(struct reading *r);
 int parallelism_framework(struct reading *r);

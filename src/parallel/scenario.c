@@ -105,6 +105,8 @@ static int read_sections(struct reading *r)
             rc = -1;
         if (is_object && parallelism_framework(r))
             rc = -1;
+        else if (is_object && r->has_cluster && r->has_model && training_attention(r))
+            rc = -1;
         if (is_object && r->has_cluster && training_batch(r))
             rc = -1;
         if (rc == 0 && rules_check(r))

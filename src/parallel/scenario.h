@@ -96,7 +96,10 @@ struct training {
         checkpoint_every; /* FULL: the last of so many layers alone has one; else 1 */
     double gradient_clipping; /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
-    int64_t vocab_padding;       /* 0: as it is */
+    int attention_word;    /* as written (parallel/attention.h); ATTENTION_OPEN: not */
+    bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
+    bool framework_named;  /* the file names the profile */
+    int64_t vocab_padding; /* 0: as it is */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
     int64_t decoder_length;      /* behind an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
@@ -174,7 +177,8 @@ struct parallelism {
 };
 
 struct software { /* versions; NULL: not given */
-    const char *pytorch, *nccl, *smddp, *horovod, *smp, *efa, *sagemaker_sdk;
+    const char *pytorch, *transformers, *nccl, *smddp, *horovod, *smp, *efa,
+        *sagemaker_sdk;
     struct cfg environment; /* object of strings, or absent */
     int protocol; /* the one FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
     struct nccl_limits limits;        /* what NCCL_ALGO, NCCL_PROTO and launchers take

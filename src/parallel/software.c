@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct cfg_field software_fields[] = {
     CFG_STRING("pytorch", struct software, pytorch),
+    CFG_STRING("transformers", struct software, transformers),
     CFG_STRING("nccl", struct software, nccl),
     CFG_STRING("smddp", struct software, smddp),
     CFG_STRING("horovod", struct software, horovod),
@@ -105,13 +106,10 @@ int software_versions(struct reading *r)
     int rc = cfg_read(r->software, software_fields, w);
     const struct {
         const char *key, *value;
-    } all[] = { { "pytorch", w->pytorch },
-                { "nccl", w->nccl },
-                { "horovod", w->horovod },
-                { "smddp", w->smddp },
-                { "smp", w->smp },
-                { "efa", w->efa },
-                { "sagemaker_sdk", w->sagemaker_sdk } };
+    } all[] = { { "pytorch", w->pytorch }, { "transformers", w->transformers },
+                { "nccl", w->nccl },       { "horovod", w->horovod },
+                { "smddp", w->smddp },     { "smp", w->smp },
+                { "efa", w->efa },         { "sagemaker_sdk", w->sagemaker_sdk } };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (check_version(r, all[i].key, all[i].value))
             return -1;

@@ -1,5 +1,6 @@
 /* The "training" section: sizes, precision, optimizer, task. */
 #include "base/strbuf.h"
+#include "parallel/attention.h"
 #include "parallel/reading.h"
 
 #include <inttypes.h>
@@ -61,7 +62,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("activation_checkpointing", W, checkpointing),
     CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
-    CFG_ENUM("attention", W, t.attention, op_attention_names),
+    CFG_ENUM("attention", W, t.attention_word, attention_words),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
     CFG_INT("decoder_length", W, t.decoder_length, 1, TOKENS_MAX),
@@ -260,8 +261,7 @@ static int apply_script(struct reading *r)
         t->checkpointing = r->checkpointing;
         t->checkpoint_group = r->checkpoint_group;
     }
-    if (r->fused_softmax && !cfg_present(cfg_get(r->training, "attention")))
-        t->attention = OP_ATTENTION_FUSED_SOFTMAX;
+    t->fused_softmax = r->fused_softmax;
     return 0;
 }
 
@@ -280,6 +280,31 @@ static void assume_defaults(struct reading *r)
         reading_assume(r, "/training/activation_checkpointing", "none", "");
 }
 
+/* The kernel of attention, which all GPUs have to have: the least of what each would
+ * run. */
+int training_attention(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    const struct cluster *c = &r->s->cluster;
+    struct arena *arena = &r->loader->arena;
+    struct attention least = { OP_ATTENTION_FLASH, "" };
+    t->framework_named = r->words.framework != NULL;
+    for (int i = 0; i < c->n_groups; i++) {
+        const struct gpu *gpu = c->groups[i].instance->gpu;
+        const char *refusal = attention_refusal(r->s, gpu, arena);
+        if (refusal)
+            return cfg_error(cfg_get(r->training, "attention"), "%s", refusal);
+        struct attention a = attention_on(r->s, gpu, arena);
+        if (i == 0 || a.kernel < least.kernel)
+            least = a;
+    }
+    t->attention = least.kernel;
+    if (t->attention_word == ATTENTION_OPEN || t->attention_word == ATTENTION_SDPA)
+        reading_assume(r, "/training/attention",
+                       names_of(op_attention_names, (int)t->attention), least.why);
+    return 0;
+}
+
 int training_read(struct reading *r)
 {
     struct training_words *w = &r->words;
@@ -290,7 +315,7 @@ int training_read(struct reading *r)
                .precision = OP_FP32,
                .gradient_dtype = -1,
                .optimizer = OPTIMIZER_ADAM,
-               .attention = OP_ATTENTION_UNFUSED },
+               .attention_word = ATTENTION_OPEN },
         .task = -1,
         .master = true,
     };

@@ -29,6 +29,7 @@ static const struct {
     const char *key, *name, *first, *last;
 } known[] = {
     { "pytorch", "PyTorch", "0.1", "2" },
+    { "transformers", "transformers", "2.0", "5" },
     { "nccl", "NCCL", "2.4", "2.30" },
     { "horovod", "Horovod", "0.1", "0" },
     { "smddp", "SMDDP", "1.0", "2" },

@@ -109,7 +109,7 @@ void plan_emit_megatron(FILE *out, const struct plan_job *job,
     emit_degrees(out, job, p);
     emit_overlaps(out, job, p);
     emit_recomputation(out, p);
-    flag(out, job->space.attention == OP_ATTENTION_FLASH, "--use-flash-attn");
+    flag(out, plan_point_attention(job, p) == OP_ATTENTION_FLASH, "--use-flash-attn");
     flag(out, op_compute_dtype(job->space.precision) == DTYPE_FP8,
          "--fp8-format hybrid");
     option(out, "--micro-batch-size", p->v[SPACE_MICRO]);

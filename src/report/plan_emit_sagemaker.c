@@ -147,6 +147,7 @@ static void print_hyperparameters(FILE *out, const struct plan_job *job,
     const json_t *steps =
         json_object_get(json_object_get(scenario, "training"), "steps");
     const char *cast = plan_emit_precision(job->space.precision, "bf16", "fp16", NULL);
+    int word = job->stacks[p->v[SPACE_LIBRARY]].probe.training.attention_word;
     json_t *h = json_object();
     put_text(h, "model_name_or_path", job->model.label);
     put_whole(h, "max_seq_length", job->space.sequence);
@@ -160,8 +161,9 @@ static void print_hyperparameters(FILE *out, const struct plan_job *job,
         put_text(h, "fsdp", trainer_fsdp(p));
     if (cast && (trainer_fsdp(p) || op_is_autocast(job->space.precision)))
         json_object_set_new(h, cast, json_true());
-    if (job->space.attention == OP_ATTENTION_FLASH)
-        put_text(h, "attn_implementation", "flash_attention_2");
+    if (op_attention_is_fused(plan_point_attention(job, p)))
+        put_text(h, "attn_implementation",
+                 word == OP_ATTENTION_FLASH ? "flash_attention_2" : "sdpa");
     if (json_is_integer(steps))
         put_whole(h, "max_steps", json_integer_value(steps));
     if (job->beyond.input.workers > 0)

@@ -25,33 +25,54 @@ static const struct assumption *row_of(const struct plan_job *job, int stack,
     return NULL;
 }
 
-static bool is_same(const struct assumption *a, const struct assumption *b)
+static const char *value_of(const struct plan_job *job, int32_t i, const char *pointer)
 {
-    return b && strcmp(a->value, b->value) == 0 && strcmp(a->why, b->why) == 0;
+    const struct space *s = &job->space;
+    const struct assumption *x = row_of(job, (int)s->values[SPACE_LIBRARY][i], pointer);
+    return x ? x->value : "";
+}
+
+/* "(ddp, fsdp)": the stacks that take that value. */
+static int32_t add_takers(struct strbuf *text, const struct plan_job *job,
+                          const char *pointer, const char *value)
+{
+    const struct space *s = &job->space;
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
+        if (strcmp(value_of(job, i, pointer), value) == 0)
+            strbuf_printf(text, "%s%s", n++ ? ", " : " (",
+                          space_stacks[s->values[SPACE_LIBRARY][i]].name);
+    strbuf_addstr(text, ")");
+    return n;
+}
+
+static bool is_first(const struct plan_job *job, int32_t i, const char *pointer)
+{
+    for (int32_t k = 0; k < i; k++)
+        if (strcmp(value_of(job, k, pointer), value_of(job, i, pointer)) == 0)
+            return false;
+    return value_of(job, i, pointer)[0] != '\0';
 }
 
 /* One row where all stacks agree, else each value with its stacks. */
 static void add(struct plan_job *job, const struct assumption *row)
 {
-    const struct space *s = &job->space;
-    const int32_t n = s->n[SPACE_LIBRARY];
     struct arena *arena = &job->loader->arena;
+    const int32_t n = job->space.n[SPACE_LIBRARY];
     struct strbuf text;
-    int32_t same = 0;
-    for (int32_t i = 0; i < n; i++)
-        same +=
-            is_same(row, row_of(job, (int)s->values[SPACE_LIBRARY][i], row->pointer));
-    if (same == n) {
+    strbuf_init(&text);
+    if (add_takers(&text, job, row->pointer, row->value) == n) {
         assumptions_add(&job->assumed, arena, row->pointer, row->value, row->why);
+        strbuf_release(&text);
         return;
     }
-    strbuf_init(&text);
+    text.len = 0;
     for (int32_t i = 0; i < n; i++) {
-        const int stack = (int)s->values[SPACE_LIBRARY][i];
-        const struct assumption *x = row_of(job, stack, row->pointer);
-        if (x)
-            strbuf_printf(&text, "%s%s (%s)", text.len ? ", " : "", x->value,
-                          space_stacks[stack].name);
+        const char *value = value_of(job, i, row->pointer);
+        if (!is_first(job, i, row->pointer))
+            continue;
+        strbuf_printf(&text, "%s%s", text.len ? ", " : "", value);
+        add_takers(&text, job, row->pointer, value);
     }
     assumptions_add(&job->assumed, arena, row->pointer,
                     arena_strdup(arena, strbuf_get(&text)), "");

@@ -1,6 +1,7 @@
 #include "search/plan_job.h"
 
 #include "config/pointer.h"
+#include "parallel/attention.h"
 #include "search/plan_assumed.h"
 #include "search/plan_given.h"
 #include "search/plan_point.h"
@@ -17,15 +18,6 @@ static bool all_have(const struct space *s, enum dtype dtype)
 {
     for (int32_t i = 0; i < s->n_instances; i++)
         if (s->instances[i].instance->gpu->peak_flops[dtype] <= 0)
-            return false;
-    return true;
-}
-
-static bool all_recent(const struct space *s)
-{
-    enum { AMPERE = 80 };
-    for (int32_t i = 0; i < s->n_instances; i++)
-        if (s->instances[i].instance->gpu->sm_arch < AMPERE)
             return false;
     return true;
 }
@@ -63,8 +55,6 @@ static void choose_open(struct plan_job *job, struct cfg root)
                                                                 : "fp32";
     choose(job, root, "/training/precision", precision, "what all of the GPUs have");
     choose(job, root, "/training/optimizer", "adam", "");
-    choose(job, root, "/training/attention",
-           all_recent(&job->space) ? "flash" : "unfused", "");
 }
 
 /* The choices that a plan makes leave the scenario. */
@@ -282,6 +272,24 @@ static int keep_usable(struct plan_job *job)
     return 0;
 }
 
+/* The stacks whose attention keeps no scores on any of the instances. */
+static void find_fused(struct plan_job *job)
+{
+    struct space *s = &job->space;
+    s->fused_stacks = 0;
+    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++) {
+        const int stack = (int)s->values[SPACE_LIBRARY][i];
+        bool fused = true;
+        for (int32_t k = 0; k < s->n_instances; k++) {
+            struct attention a =
+                attention_on(&job->stacks[stack].probe, s->instances[k].instance->gpu,
+                             &job->loader->arena);
+            fused &= op_attention_is_fused(a.kernel);
+        }
+        s->fused_stacks |= (uint32_t)fused << stack;
+    }
+}
+
 static int make_space(struct plan_job *job)
 {
     struct space *s = &job->space;
@@ -294,6 +302,7 @@ static int make_space(struct plan_job *job)
         probe(job, (int)s->values[SPACE_LIBRARY][i]);
     if (keep_usable(job))
         return -1;
+    find_fused(job);
     plan_assumed(job);
     return 0;
 }
@@ -350,7 +359,6 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->model = s.model;
     job->space.sequence = s.training.sequence_length;
     job->space.precision = s.training.precision;
-    job->space.attention = s.training.attention;
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);

@@ -1,6 +1,7 @@
 #include "search/plan_point.h"
 
 #include "base/units.h"
+#include "parallel/attention.h"
 
 #include <math.h>
 #include <string.h>
@@ -326,4 +327,16 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                  p->v[SPACE_PLACEMENT] ? ", placement " : "",
                  p->v[SPACE_PLACEMENT] ? space_placements[p->v[SPACE_PLACEMENT]] : "");
     return buf;
+}
+
+enum op_attention plan_point_attention(const struct plan_job *job,
+                                       const struct space_point *p)
+{
+    struct arena arena;
+    const struct space_instance *i = &job->space.instances[p->v[SPACE_INSTANCE]];
+    arena_init(&arena);
+    struct attention a =
+        attention_on(&job->stacks[p->v[SPACE_LIBRARY]].probe, i->instance->gpu, &arena);
+    arena_release(&arena);
+    return a.kernel;
 }

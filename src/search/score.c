@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
+#include "parallel/attention.h"
 #include "search/score_parts.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@ struct scorer {
     struct score_comm *comm;
     struct score_layer **layers; /* by digits; NULL: not made yet */
     int64_t n_layers;
+    struct arena arena;                      /* of texts that nobody reads */
     struct scenario scratch[SPACE_STACKS_N]; /* the probes, degrees filled in */
 };
 
@@ -31,6 +33,7 @@ struct scorer *scorer_new(const struct plan_job *job)
 {
     struct scorer *s = xcalloc(1, sizeof(*s));
     s->job = job;
+    arena_init(&s->arena);
     s->comm = score_comm_new(job);
     s->n_layers = 1;
     for (int i = 0; i < N_LAYER_FIELDS; i++)
@@ -47,6 +50,7 @@ void scorer_free(struct scorer *s)
         free(s->layers[i]);
     free(s->layers);
     score_comm_free(s->comm);
+    arena_release(&s->arena);
     free(s);
 }
 
@@ -68,7 +72,10 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     x->parallel.context = p->v[SPACE_CONTEXT];
     if (s->job->pads_vocabulary)
         x->training.vocab_padding = x->model.vocab % t != 0 ? 128 * t : 0;
-    score_layer_make(l, x, s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu);
+    const struct gpu *gpu = s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu;
+    const struct scenario *probe = &s->job->stacks[p->v[SPACE_LIBRARY]].probe;
+    x->training.attention = attention_on(probe, gpu, &s->arena).kernel;
+    score_layer_make(l, x, gpu);
     return l;
 }
 

@@ -203,8 +203,8 @@ static bool offload_rule(const struct space *s, struct space_point *p)
 static bool checkpointing_rule(const struct space *s, struct space_point *p)
 {
     int64_t how = p->v[SPACE_CHECKPOINTING];
-    bool flash = s->attention == OP_ATTENTION_FLASH; /* it keeps no scores anyway */
-    if (flash && how == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
+    bool fused = has_bit(s->fused_stacks, p->v[SPACE_LIBRARY]);
+    if (fused && how == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
         return false;
     return has_bit(stack_of(p)->checkpoints, how) ||
            (how > SPACE_GROUP && has_bit(stack_of(p)->checkpoints, CHECKPOINT_FULL));

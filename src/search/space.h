@@ -58,10 +58,10 @@ struct space {
     const struct model *model;
     int64_t sequence, global_batch;
     enum op_precision precision;
-    enum op_attention attention;
-    int64_t fixed_world; /* GPUs of a cluster given as it is; 0: instance x count */
-    int64_t layers;      /* of both stacks */
-    int script;          /* enum space_script: by what the users train it */
+    uint32_t fused_stacks; /* bits: those whose attention keeps no scores */
+    int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
+    int64_t layers;        /* of both stacks */
+    int script;            /* enum space_script: by what the users train it */
     uint32_t
         named_stacks; /* bits of stacks that the user names: all of them is theirs */
     /* what may be chosen */

@@ -88,7 +88,7 @@ static bool applies(const struct builder *b, const struct rule *r)
     const struct parallelism *p = &b->s->parallel;
     bool heads = p->context_comm == OP_CONTEXT_HEADS;
     bool ring = p->context_comm == OP_CONTEXT_RING &&
-                b->settings.attention == OP_ATTENTION_FLASH;
+                op_attention_is_fused(b->settings.attention);
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;

@@ -14,7 +14,7 @@
     X(hardware) X(net) X(import) \
     X(model) X(families) X(ops) X(fused) \
     X(layout) X(partition) X(distribution) X(scenario) X(libraries) X(dialects) X(launch) X(megatron) X(deepspeed) \
-    X(kernel) \
+    X(kernel) X(attention) \
     X(sim) X(flow) \
     X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(steady) X(simulate) X(fold) X(environment) X(stages) X(overlap) X(offload) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \

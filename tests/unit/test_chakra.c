@@ -328,7 +328,8 @@ static const struct {
     { "/training/microbatches=8 /parallelism/pipeline=4 /parallelism/tensor=2 "
       "/parallelism/virtual_stages=2 /parallelism/schedule=\"interleaved\"",
       4 * 2 * 7 * 8 },
-    { "/training/attention=\"flash\" /parallelism/context=4 "
+    { "/training/attention=\"flash\" /training/precision=\"bf16\" "
+      "/parallelism/context=4 "
       "/parallelism/context_comm=\"ring\"",
       -1 },
 };

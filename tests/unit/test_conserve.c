@@ -49,7 +49,7 @@ static const char latent_text[] =
     "             'vocab_size': 8192, 'n_positions': 256 },"                        \
     "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                      \
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "  \
-    "'" precision "', 'attention': 'flash', 'microbatches': 4, "                    \
+    "'" precision "', 'attention': 'sdpa', 'microbatches': 4, "                     \
     "'activation_checkpointing': 'full', 'framework': '" framework "', "            \
     "'optimizer': '" optimizer "' } }"
 #define JOB(precision, framework) JOB_OF(precision, framework, "adam")
@@ -61,8 +61,7 @@ static const char latent_text[] =
     "             'max_position_embeddings': 256 },"                                  \
     "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 2 },"                        \
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "    \
-    "'fp16', 'attention': 'flash', 'microbatches': 4, 'framework': '" framework       \
-    "' } }"
+    "'fp16', 'attention': 'sdpa', 'microbatches': 4, 'framework': '" framework "' } }"
 
 static const char tensors_text[] = JOB("fp16", "deepspeed-zero3");
 static const char lists_text[] = JOB("fp16", "deepspeed-zero3-2021");

@@ -163,7 +163,7 @@ static void test_defaults(void)
     CU_ASSERT_EQUAL(t->gradient_dtype, -1);
     CU_ASSERT_EQUAL(t->optimizer, OPTIMIZER_ADAM);
     CU_ASSERT_EQUAL(t->checkpointing, CHECKPOINT_NONE);
-    CU_ASSERT_EQUAL(t->attention, OP_ATTENTION_UNFUSED);
+    CU_ASSERT_EQUAL(t->attention, OP_ATTENTION_EFFICIENT);
     CU_ASSERT_STRING_EQUAL(t->framework->name, "pytorch-ddp");
     CU_ASSERT_EQUAL(p->tensor * p->pipeline * p->context * p->expert, 1);
     CU_ASSERT_EQUAL(p->data, 16);

@@ -9,22 +9,24 @@
 void test_steady_register(void);
 
 /* A GPT-2 of seven layers (stages are unequal) and one of eight. */
-#define GPT2(layers)                                                            \
-    "{ 'model': { 'model_type': 'gpt2', 'n_layer': " layers ", 'n_embd': 1024," \
-    "             'n_head': 16, 'vocab_size': 8192, 'n_positions': 512 },"      \
-    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 4 },"                  \
-    "  'training': { 'sequence_length': 512, 'micro_batch_size': 2,"            \
-    "                'microbatches': 96, 'precision': 'fp16' } }"
-#define MIXTRAL                                                                       \
-    "{ 'model': { 'model_type': 'mixtral', 'hidden_size': 512, 'num_hidden_layers': " \
-    "8,"                                                                              \
-    "             'num_attention_heads': 8, 'num_key_value_heads': 4,"                \
-    "             'intermediate_size': 1024, 'vocab_size': 8192,"                     \
-    "             'num_local_experts': 4, 'num_experts_per_tok': 2,"                  \
-    "             'max_position_embeddings': 512 },"                                  \
-    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 4 },"                        \
-    "  'training': { 'sequence_length': 512, 'micro_batch_size': 1,"                  \
-    "                'microbatches': 96, 'precision': 'bf16' } }"
+#define GPT2(layers)                                                                   \
+    "{ 'model': { 'model_type': 'gpt2', 'n_layer': " layers ", 'n_embd': 1024,"        \
+    "             'n_head': 16, 'vocab_size': 8192, 'n_positions': 512 },"             \
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 4 },"                         \
+    "  'training': { 'sequence_length': 512, 'micro_batch_size': 2,"                   \
+    "                'microbatches': 96, 'precision': 'fp16', 'attention': 'unfused' " \
+    "} }"
+#define MIXTRAL                                                                        \
+    "{ 'model': { 'model_type': 'mixtral', 'hidden_size': 512, 'num_hidden_layers': "  \
+    "8,"                                                                               \
+    "             'num_attention_heads': 8, 'num_key_value_heads': 4,"                 \
+    "             'intermediate_size': 1024, 'vocab_size': 8192,"                      \
+    "             'num_local_experts': 4, 'num_experts_per_tok': 2,"                   \
+    "             'max_position_embeddings': 512 },"                                   \
+    "  'cluster': { 'instance': 'p4d.24xlarge', 'count': 4 },"                         \
+    "  'training': { 'sequence_length': 512, 'micro_batch_size': 1,"                   \
+    "                'microbatches': 96, 'precision': 'bf16', 'attention': 'unfused' " \
+    "} }"
 
 static const char even[] = GPT2("8"), odd[] = GPT2("7"), experts[] = MIXTRAL;
 static const char unlike[] = /* instances of two kinds: nothing folds */
@@ -33,7 +35,8 @@ static const char unlike[] = /* instances of two kinds: nothing folds */
     "  'cluster': { 'groups': [ { 'instance': 'p3.16xlarge', 'count': 1 },"
     "                           { 'instance': 'p3dn.24xlarge', 'count': 1 } ] },"
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2,"
-    "                'microbatches': 64, 'precision': 'fp16' } }";
+    "                'microbatches': 64, 'precision': 'fp16', 'attention': 'unfused' } "
+    "}";
 
 #define CHUNKS(n) " schedule=\"interleaved\" virtual_stages=" #n
 #define FULL " sharding={\"strategy\":\"full\"}"

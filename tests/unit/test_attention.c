@@ -1,0 +1,153 @@
+/* Which kernel of attention a job runs that does not say: by library, release, family,
+ * GPU and format; and what a job may not write. */
+#include "scenario_bench.h"
+
+#include "parallel/attention.h"
+
+void test_attention_register(void);
+
+static const char job[] = /* of 32 to 64 GPUs, by the instance */
+    "{ 'model': 'llama3-8b', 'cluster': { 'instance': 'ml.p4d.24xlarge', 'count': 8 },"
+    "  'training': { 'sequence_length': 512, 'micro_batch_size': 1, 'precision': "
+    "'fp16' },"
+    "  'parallelism': { } }";
+
+#define ON(name) " /cluster/instance=\"" name "\""
+#define MODEL(name) " /model=\"" name "\""
+#define LIBRARY(name) " /parallelism/library=\"" name "\""
+#define FULL " /parallelism/sharding={\"strategy\":\"full\"}"
+#define FRAMEWORK(name) " /training/framework=\"" name "\""
+#define TORCH(v) " /software/pytorch=\"" v "\""
+#define RELEASE(v) " /software/transformers=\"" v "\""
+#define PRECISION(name) " /training/precision=\"" name "\""
+#define ATTENTION(name) " /training/attention=\"" name "\""
+#define BLOOM                                                               \
+    " /model={\"model_type\":\"bloom\",\"n_layer\":4,\"hidden_size\":1024," \
+    "\"n_head\":16,\"vocab_size\":8192}"
+
+enum {
+    UNFUSED = OP_ATTENTION_UNFUSED,
+    SOFTMAX = OP_ATTENTION_FUSED_SOFTMAX,
+    EFFICIENT = OP_ATTENTION_EFFICIENT,
+    FLASH = OP_ATTENTION_FLASH
+};
+
+static const struct {
+    const char *changes;
+    int kernel;
+} defaults[] = {
+    /* GPUs and formats */
+    { LIBRARY("fsdp") FULL, FLASH },
+    { LIBRARY("fsdp") FULL ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("fsdp") FULL ON("ml.p3dn.24xlarge"), EFFICIENT },
+    { LIBRARY("fsdp") FULL ON("ml.g4dn.12xlarge"), EFFICIENT },
+    { LIBRARY("fsdp") FULL PRECISION("fp32"), EFFICIENT },
+    { LIBRARY("fsdp") FULL PRECISION("tf32"), EFFICIENT },
+    { LIBRARY("fsdp") FULL PRECISION("amp_bf16"), FLASH },
+    { LIBRARY("fsdp") FULL ON("ml.p5.48xlarge") PRECISION("fp8"), FLASH },
+    /* releases of transformers, told or by the container of PyTorch */
+    { LIBRARY("fsdp") FULL RELEASE("4.35.2"), UNFUSED },
+    { LIBRARY("fsdp") FULL RELEASE("4.36.0"), FLASH },
+    { LIBRARY("fsdp") FULL TORCH("2.0.1"), UNFUSED },
+    { LIBRARY("fsdp") FULL TORCH("2.1.0") RELEASE("4.36.0"), UNFUSED },
+    { LIBRARY("fsdp") FULL TORCH("2.3.0"), FLASH },
+    { LIBRARY("fsdp") FULL TORCH("1.13.1"), UNFUSED },
+    { LIBRARY("ddp") MODEL("bert-large-uncased") RELEASE("4.40.2"), UNFUSED },
+    { LIBRARY("ddp") MODEL("bert-large-uncased") RELEASE("4.41.0"), FLASH },
+    { LIBRARY("ddp") MODEL("gpt2-xl") RELEASE("4.41.2"), UNFUSED },
+    { LIBRARY("horovod") MODEL("gpt2-xl"), FLASH },
+    { LIBRARY("deepspeed") MODEL("gpt-neox-20b") FULL, FLASH },
+    { LIBRARY("deepspeed") MODEL("gpt-neox-20b") FULL RELEASE("4.42.4"), UNFUSED },
+    /* families without it */
+    { LIBRARY("fsdp") MODEL("gpt-j-6b") FULL, UNFUSED },
+    { LIBRARY("fsdp") MODEL("t5-3b") FULL, UNFUSED },
+    { LIBRARY("fsdp") BLOOM FULL, UNFUSED },
+    /* libraries with code of their own */
+    { LIBRARY("megatron"), SOFTMAX },
+    { LIBRARY("megatron") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("megatron") FRAMEWORK("megatron-core"), FLASH },
+    { LIBRARY("megatron") FRAMEWORK("megatron-core") ON("ml.p3dn.24xlarge"), SOFTMAX },
+    { LIBRARY("megatron") FRAMEWORK("nemo") PRECISION("fp32"), SOFTMAX },
+    { LIBRARY("deepspeed") " /parallelism/tensor=2", SOFTMAX },
+    { FULL FRAMEWORK("torchtitan"), FLASH },
+    { FULL FRAMEWORK("torchtitan") PRECISION("fp32"), EFFICIENT },
+    { FULL FRAMEWORK("fsdp-torch2") ON("ml.p3dn.24xlarge"), UNFUSED },
+    { MODEL("bert-large-uncased") FRAMEWORK("transformers-2021"), UNFUSED },
+    { MODEL("bert-large-uncased") FRAMEWORK("tensorflow2-xla"), UNFUSED },
+    /* what is written */
+    { LIBRARY("fsdp") FULL ATTENTION("eager"), UNFUSED },
+    { LIBRARY("fsdp") FULL ATTENTION("xformers"), EFFICIENT },
+    { LIBRARY("fsdp") MODEL("gpt-j-6b") FULL ATTENTION("sdpa"), FLASH },
+    { LIBRARY("fsdp") FULL ATTENTION("sdpa") ON("ml.p3dn.24xlarge"), EFFICIENT },
+    { LIBRARY("megatron") ATTENTION("flash_attention_2"), FLASH },
+    { LIBRARY("megatron") ATTENTION("flash_attention_3") ON("ml.p5.48xlarge"), FLASH },
+};
+
+static void test_defaults(void)
+{
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        bench_scenario(&loader, &s, job, "", defaults[i].changes);
+        CU_ASSERT_EQUAL(s.training.attention, (enum op_attention)defaults[i].kernel);
+        if (s.training.attention != (enum op_attention)defaults[i].kernel)
+            fprintf(stderr, "%s: %s\n", defaults[i].changes,
+                    names_of(op_attention_names, (int)s.training.attention));
+        cfg_loader_release(&loader);
+    }
+}
+
+/* The least of what the instances have. */
+static void test_unlike_instances(void)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    bench_scenario(&loader, &s, job, "",
+                   MODEL("gpt2-xl")
+                       LIBRARY("ddp") " /cluster={\"groups\":[{\"instance\":\"p4d."
+                                      "24xlarge\",\"count\":2},{\"instance\":\"p3dn."
+                                      "24xlarge\",\"count\":2}]}");
+    CU_ASSERT_EQUAL(s.training.attention, OP_ATTENTION_EFFICIENT);
+    cfg_loader_release(&loader);
+}
+
+static const struct {
+    const char *sets[3], *part;
+} refused[] = {
+    { { "/training/attention=flash", "/cluster/instance=ml.p3dn.24xlarge" },
+      "needs sm80, V100-SXM2-32GB is sm70" },
+    { { "/training/attention=flash_attention_2", "/cluster/instance=ml.g4dn.12xlarge" },
+      "needs sm80, T4 is sm75" },
+    { { "/training/attention=flash", "/training/precision=fp32" }, "needs 16 bits" },
+    { { "/training/attention=flash", "/model=t5-3b" }, "takes no bias" },
+    { { "/training/attention=flash_attention_3" }, "is for sm90" },
+    { { "/training/attention=sdpa", "/software/pytorch=1.13.1" }, "has no SDPA" },
+    { { "/training/attention=sdpa", "/model=t5-3b" }, "learned bias" },
+    { { "/software/transformers=new" }, "is no version" },
+};
+
+static void test_refused(void)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct cfg_loader loader;
+        struct scenario s = { 0 };
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "text", job, strlen(job));
+        for (int k = 0; k < 3 && refused[i].sets[k]; k++)
+            CU_ASSERT_EQUAL(cfg_set(root, refused[i].sets[k]), 0);
+        CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), -1);
+        CU_ASSERT_FATAL(loader.diags.n_errors > 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.errors[0], refused[i].part));
+        if (!strstr(loader.diags.errors[0], refused[i].part))
+            fprintf(stderr, "%s\n", loader.diags.errors[0]);
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_attention_register(void)
+{
+    CU_pSuite suite = CU_add_suite("attention", NULL, NULL);
+    CU_ADD_TEST(suite, test_defaults);
+    CU_ADD_TEST(suite, test_unlike_instances);
+    CU_ADD_TEST(suite, test_refused);
+}
