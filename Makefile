@@ -15,7 +15,7 @@ ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
 ALL_LD   += $(shell pkg-config --libs ompi-c)
 endif
 
-SRC      := $(wildcard src/*/*.c)
+SRC      := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ       = $(SRC:%.c=$(BUILD)/%.o)
 TESTS    := $(wildcard tests/unit/*.c)
 TEST_OBJ  = $(TESTS:%.c=$(BUILD)/%.o)

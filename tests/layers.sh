@@ -1,23 +1,96 @@
 #!/bin/sh
-# Each layer of src/ includes only itself and those before it. Prints what breaks that.
+# Each layer of src/ includes only what its row allows, and what those rows allow in turn.
+# A word with a slash allows one header. With objects in $1 (build), no more than six files
+# call each other in a circle. Prints what breaks that.
 set -eu
-order="base draw config hardware model parallel cost engine memory run step simulate campaign search sweep calibrate validation trace report cmd"
+build=${1:-build}
+most=20 # to be 6
+allowed() {
+    cat <<'ROWS'
+base
+draw         base
+engine       base
+memory       base
+config       base
+hardware     config
+model        config hardware/dtype.h
+layout       model hardware
+scenario     layout
+dialect      scenario
+cost         hardware model layout
+run          engine cost memory
+step         run scenario
+simulate     step
+campaign     simulate
+search       campaign
+sweep        campaign
+calibrate    simulate
+validation   simulate
+trace        step
+report       draw trace search sweep calibrate validation
+cmd          report dialect
+ROWS
+}
 status=0
-before=""
-for layer in $order; do
-    before="$before $layer"
-    allowed=$(echo "$before" | sed 's/^ //; s/ /|/g')
-    bad=$(grep -nE '^#include "' src/$layer/*.[ch] 2>/dev/null |
-        grep -vE "#include \"($allowed)/" || true)
-    if [ -n "$bad" ]; then
-        echo "layer $layer may include only:$before"
-        echo "$bad"
-        status=1
-    fi
-done
-if grep -nE '#include <cairo' src/*/*.[ch] | grep -v '^src/draw/'; then
-    echo "only draw knows cairo: it belongs there"
-    status=1
+
+# lines "FILE:LINE: #include" that no row allows
+includes() {
+    allowed | awk '
+        { layer[NR] = $1; may[$1] = $1; for (i = 2; i <= NF; i++) { row[$1] = row[$1] " " $i } }
+        function closure(l,   n, i, t) {
+            n = split(row[l], t, " ")
+            for (i = 1; i <= n; i++) if (index(all, " " t[i] " ") == 0) { all = all t[i] " "; closure(t[i]) }
+        }
+        END { for (i = 1; i <= NR; i++) { all = " " layer[i] " "; closure(layer[i]); print layer[i] ":" all } }
+    ' >"$tmp/rows"
+    grep -rnE '^#include "' src --include='*.[ch]' | awk -F: -v rows="$tmp/rows" '
+        BEGIN { while ((getline line < rows) > 0) { n = index(line, ":"); may[substr(line, 1, n - 1)] = substr(line, n + 1) } }
+        {
+            split($1, path, "/"); layer = path[2]
+            if (path[3] == "") next # main.c
+            header = $3; sub(/^#include "/, "", header); sub(/".*/, "", header)
+            split(header, to, "/")
+            if (!(layer in may)) { print layer ": no row for this layer"; next }
+            if (index(may[layer], " " to[1] " ") == 0 && index(may[layer], " " header " ") == 0)
+                print $1 ":" $2 ": " layer " may not include " header
+        }'
+}
+
+# circles of files that call each other, by the symbols of their objects
+circles() {
+    find "$build/src" -name '*.o' -exec nm -P -A {} + 2>/dev/null | awk -v most="$most" -v strip="$build/src/" '
+        { f = $1; sub(/:$/, "", f); sub(strip, "", f); sub(/\.o$/, ".c", f) }
+        $3 ~ /[TDBRC]/ { where[$2] = f; if (!(f in id)) { id[f] = ++n; name[n] = f } }
+        $3 == "U" { wants[++u] = $2; by[u] = f }
+        END {
+            for (i = 1; i <= u; i++) if (wants[i] in where && where[wants[i]] != by[i] && by[i] in id) {
+                a = id[by[i]]; b = id[where[wants[i]]]
+                if (!((a, b) in seen)) { seen[a, b] = 1; out[a] = out[a] " " b }
+            }
+            for (i = 1; i <= n; i++) {
+                top = 1; stack[1] = i
+                while (top) {
+                    m = split(out[stack[top--]], t, " ")
+                    for (k = 1; k <= m; k++) if (!((i, t[k]) in reach)) { reach[i, t[k]] = 1; stack[++top] = t[k] }
+                }
+            }
+            for (i = 1; i <= n; i++) if (!(i in done)) {
+                size = 1; list = name[i]
+                for (j = 1; j <= n; j++) if (j != i && (i, j) in reach && (j, i) in reach) { size++; list = list " " name[j]; done[j] = 1 }
+                if (size > most) print "a circle of " size " files: " list
+            }
+        }'
+}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+includes >"$tmp/bad"
+if grep -rnE '#include <cairo' src --include='*.[ch]' | grep -v '^src/draw/' >>"$tmp/bad"; then
+    echo "only draw knows cairo: it belongs there" >>"$tmp/bad"
 fi
-[ $status = 0 ] && echo "layers: each includes only those before it"
-exit $status
+[ -d "$build/src" ] && circles >>"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+    cat "$tmp/bad"
+    exit 1
+fi
+echo "layers: each includes only what its row allows; no circle of more than $most files"

@@ -1,7 +1,7 @@
 #include "campaign/checkpoint.h"
 
-#include "parallel/libraries.h"
-#include "parallel/states.h"
+#include "scenario/libraries.h"
+#include "scenario/states.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef CAMPAIGN_STORAGE_H
 #define CAMPAIGN_STORAGE_H
 
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 enum storage_kind { STORAGE_S3, STORAGE_FSX, STORAGE_EFS, STORAGE_EBS, STORAGE_LOCAL };
 enum storage_mode {

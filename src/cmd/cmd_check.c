@@ -3,9 +3,9 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "parallel/scenario.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
+#include "scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
 #include "engine/watch.h"
-#include "parallel/versions.h"
 #include "run/chunk.h"
 #include "run/coll_run.h"
+#include "scenario/versions.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,9 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "parallel/partition.h"
+#include "layout/partition.h"
 #include "report/report.h"
+#include "scenario/stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "parallel/layout.h"
-#include "parallel/scenario.h"
+#include "layout/layout.h"
 #include "report/report.h"
+#include "scenario/scenario.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #define CMD_SCRIPT_H
 
 #include "cmd/options.h"
-#include "parallel/launch.h"
-#include "parallel/scenario.h"
+#include "dialect/launch/launch.h"
+#include "scenario/scenario.h"
 
 #include <stdio.h>
 

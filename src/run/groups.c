@@ -55,10 +55,10 @@ static void find_classes(struct groups *g, struct arena *arena)
     HASH_CLEAR(hh, known);
 }
 
-void groups_init(struct groups *g, struct arena *arena, const struct scenario *s)
+void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
+                 const struct parallelism *p)
 {
-    const struct parallelism *p = &s->parallel;
-    *g = (struct groups) { .cluster = &s->cluster,
+    *g = (struct groups) { .cluster = c,
                            .context = p->context,
                            .expert = p->expert,
                            .shard = p->shard_degree > 1 ? p->shard_degree : 1 };

@@ -12,9 +12,10 @@
 #ifndef RUN_GROUPS_H
 #define RUN_GROUPS_H
 
-#include "parallel/layout.h"
-#include "parallel/scenario.h"
+#include "layout/layout.h"
 #include "run/program.h"
+#include "hardware/cluster.h"
+#include "layout/parallelism.h"
 
 /* Ranks first + i0 strides[0] + i1 strides[1] + ..., the first index running
  * fastest. */
@@ -33,7 +34,8 @@ struct groups {
 };
 
 /* Lays the scenario's ranks out and finds the classes of instances. */
-void groups_init(struct groups *g, struct arena *arena, const struct scenario *s);
+void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
+                 const struct parallelism *p);
 
 /* The pipeline stage of a rank of the world, from 0. */
 int64_t groups_stage(const struct groups *g, int64_t rank);

@@ -1,7 +1,7 @@
 #include "search/plan_job.h"
 
 #include "config/pointer.h"
-#include "parallel/attention.h"
+#include "scenario/attention.h"
 #include "search/plan_assumed.h"
 #include "search/plan_given.h"
 #include "search/plan_point.h"

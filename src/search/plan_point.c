@@ -1,7 +1,7 @@
 #include "search/plan_point.h"
 
 #include "base/units.h"
-#include "parallel/attention.h"
+#include "scenario/attention.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
-#include "parallel/attention.h"
+#include "scenario/attention.h"
 #include "search/score_parts.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define SEARCH_SCORE_PARTS_H
 
 #include "cost/collective.h"
-#include "parallel/states.h"
+#include "scenario/states.h"
 #include "search/score.h"
 
 /* One layer and the model's ends, for one microbatch on one GPU. */

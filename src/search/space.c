@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "parallel/libraries.h"
+#include "scenario/libraries.h"
 
 /* clang-format off */
 const struct name_value space_field_names[] = {

@@ -1,6 +1,6 @@
 #include "search/space_stacks.h"
 
-#include "parallel/sagemaker.h"
+#include "scenario/sagemaker.h"
 
 #define BIT(x) (1U << (x))
 #define NONE BIT(0)

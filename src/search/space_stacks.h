@@ -3,7 +3,7 @@
 #ifndef SEARCH_SPACE_STACKS_H
 #define SEARCH_SPACE_STACKS_H
 
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 enum space_dialect {
     DIALECT_WORDS, /* smsim's own "parallelism" */

@@ -85,7 +85,7 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
     if (s->parallel.smp != 1 || s->parallel.sharding != SHARDING_FULL ||
         !s->parallel.shard_hierarchical || s->cluster.n_instances < 2)
         return false;
-    groups_init(&all, arena, s);
+    groups_init(&all, arena, &s->cluster, &s->parallel);
     struct ranks r = groups_of(&all, CHANNEL_SHARD, 0);
     return groups_spans(&all, &r, &g, &ignored) == 0 && g.n_spans == 1 &&
            g.spans[0].n_instances > 1 && g.spans[0].n_gpus > 1;

@@ -6,7 +6,7 @@
 #define SIMULATE_READINGS_H
 
 #include "base/arena.h"
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 enum { READINGS_MAX = 6 };
 

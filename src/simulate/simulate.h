@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "engine/watch.h"
-#include "parallel/scenario.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
 #include "run/parts.h"
+#include "scenario/scenario.h"
 #include "simulate/trust.h"
 
 /* NCCL's channels and buffers of a communicator of 2 GPUs, as nvidia-smi shows them

@@ -40,7 +40,7 @@
 #ifndef SIMULATE_TRUST_H
 #define SIMULATE_TRUST_H
 
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 struct simulate_result;
 

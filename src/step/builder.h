@@ -26,8 +26,9 @@
 #define STEP_BUILDER_H
 
 #include "cost/kernel.h"
-#include "parallel/partition.h"
-#include "parallel/states.h"
+#include "layout/partition.h"
+#include "scenario/stages.h"
+#include "scenario/states.h"
 #include "step/schedule.h"
 #include "step/step.h"
 

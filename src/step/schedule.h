@@ -21,7 +21,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 enum pass_kind {
     PASS_FORWARD,

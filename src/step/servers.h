@@ -6,7 +6,7 @@
 
 #include "cost/collective.h"
 #include "model/ops.h"
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 /* The parts that servers own and hold copies of. Parts are of all gradients: buckets
  * follow each other closely enough that a server's load evens out over them. */

@@ -1,6 +1,6 @@
 #include "step/smddp.h"
 
-#include "parallel/sagemaker.h"
+#include "scenario/sagemaker.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define STEP_SMDDP_H
 
 #include "cost/collective.h"
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 /* Buffers are balanced: as few as `most_B` allows, all of one size. 0: one buffer. */
 double smddp_buffer_B(double all_B, double most_B);

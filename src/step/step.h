@@ -14,8 +14,8 @@
 #define STEP_STEP_H
 
 #include "memory/ledger.h"
-#include "parallel/scenario.h"
 #include "run/plans.h"
+#include "scenario/scenario.h"
 #include "step/schedule.h"
 
 struct step {

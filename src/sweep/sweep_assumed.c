@@ -1,6 +1,6 @@
 #include "sweep/sweep_assumed.h"
 
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 #include "sweep/sweep_point.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef SWEEP_SWEEP_ASSUMED_H
 #define SWEEP_SWEEP_ASSUMED_H
 
-#include "parallel/assumed.h"
+#include "scenario/assumed.h"
 #include "sweep/sweep.h"
 
 /* Adds what the first point leaves open, and what differs from it along each axis, the

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 
 enum { CHAKRA_RANKS_MAX = 16384, CHAKRA_TASKS_MAX = 1000000000 };
 

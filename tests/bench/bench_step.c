@@ -1,7 +1,7 @@
 /* What one simulation of a whole step costs, folded, files not counted: GPT-3 175B on
  * 512 GPUs (target 40 ms), a trillion parameters on 3,072 (100 ms), and each with ten
  * times the data parallelism (at most 1.2 times as long). Seconds, never asserted. */
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 #include "simulate/simulate.h"
 
 #include <stdio.h>

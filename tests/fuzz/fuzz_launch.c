@@ -2,7 +2,7 @@
  * scenario or with errors, in time near linear in the text. Build it with clang's
  * fuzzer, or with -DFUZZ_ALONE for a main that mutates seeds: fuzz_launch [SECONDS
  * [SEED]]. */
-#include "parallel/launch.h"
+#include "dialect/launch/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

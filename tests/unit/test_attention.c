@@ -2,7 +2,7 @@
  * GPU and format; and what a job may not write. */
 #include "scenario_bench.h"
 
-#include "parallel/attention.h"
+#include "scenario/attention.h"
 
 void test_attention_register(void);
 

@@ -1,7 +1,7 @@
 /* What a whole step puts on the wire, computes and keeps, against formulas that know
  * nothing of operator lists: bytes of each kind of group (Narayanan et al. 2021,
  * Korthikanti et al. 2022, Rajbhandari et al. 2020), FLOPs, activations. */
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 #include "simulate/simulate.h"
 #include "step/cast.h"
 

@@ -2,7 +2,7 @@
  * "auto", and the way there and back through a plan. More refusals:
  * tests/bad/deepspeed-*. */
 #include "config/pointer.h"
-#include "parallel/launch.h"
+#include "dialect/launch/launch.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

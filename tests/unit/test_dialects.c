@@ -1,7 +1,7 @@
 /* One reading of SageMaker's dictionary: in a scenario and in a launch script it runs
  * the same job, says as much and refuses the same. */
-#include "parallel/launch.h"
-#include "parallel/scenario.h"
+#include "dialect/launch/launch.h"
+#include "scenario/scenario.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SageMaker's dictionary: every parameter of SMP changes what is simulated or is named
  * as one that does not; what the dictionary means; the traps of real ones; options of
  * mpirun; versions. Refusals: tests/bad/{sdk,smp,smp2,nested,python,mpi}-*. */
-#include "parallel/scenario.h"
-#include "parallel/versions.h"
+#include "scenario/scenario.h"
+#include "scenario/versions.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

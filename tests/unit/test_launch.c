@@ -1,8 +1,8 @@
 /* Launch scripts: what of Python is read, what is not and says why, and the scenario
  * that comes of it. Refusals: tests/bad/launch-*. */
 #include "config/pointer.h"
-#include "config/python.h"
-#include "parallel/launch.h"
+#include "dialect/launch/launch.h"
+#include "dialect/source/python.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Ranks and groups: the examples of the SMP documentation, and every group of every
  * placement against a brute-force search. */
-#include "parallel/layout.h"
+#include "layout/layout.h"
 
 #include <CUnit/CUnit.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What libraries are called, and which of them take accumulation steps for the
  * microbatches of their pipelines. */
-#include "parallel/libraries.h"
+#include "scenario/libraries.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Megatron's arguments in a shell script, and the scenario that comes of them; that of a
  * model of Megatron's words is the model of Hugging Face's. */
 #include "config/pointer.h"
+#include "dialect/launch/launch.h"
 #include "model/model.h"
-#include "parallel/launch.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

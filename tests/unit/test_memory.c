@@ -1,6 +1,6 @@
 /* Memory over a grid of frameworks and ways to shard: what may never take more. And
  * what pipelines keep, by hand. */
-#include "parallel/scenario.h"
+#include "scenario/scenario.h"
 #include "simulate/simulate.h"
 #include "step/cast.h"
 

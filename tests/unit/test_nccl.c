@@ -1,7 +1,7 @@
 /* What NCCL and its plugins choose, by version, size and cluster. */
 #include "cost/nccl.h"
 #include "net_bench.h"
-#include "parallel/versions.h"
+#include "scenario/versions.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

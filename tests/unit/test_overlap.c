@@ -1,6 +1,6 @@
 /* What runs beside computation: sums of tensor groups, gathers, copies from the host. */
-#include "parallel/states.h"
 #include "run/groups.h"
+#include "scenario/states.h"
 #include "step/cast.h"
 #include "step_bench.h"
 

@@ -1,7 +1,7 @@
 /* Partitioning: the search against brute force, D'Hondt against a known seat count,
  * each method's cut by hand, and what holds for all of them. */
-#include "parallel/partition.h"
-#include "parallel/smp_tree.h"
+#include "layout/partition.h"
+#include "layout/smp_tree.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Scenarios: the shipped ones, defaults, the arithmetic of the batch, the dictionary of
  * SageMaker, what GPUs hold for parameters, and the exact words of errors. */
 #include "config/datadir.h"
-#include "parallel/scenario.h"
-#include "parallel/states.h"
+#include "scenario/scenario.h"
+#include "scenario/states.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Sharded units: what FSDP moves of its own (MODEL.md, 8.17). */
 #include "base/units.h"
-#include "parallel/scenario.h"
-#include "parallel/states.h"
+#include "scenario/scenario.h"
+#include "scenario/states.h"
 #include "scenario_bench.h"
 #include "step/cast.h"
 

@@ -1,7 +1,7 @@
 /* Shell scripts: which commands they start with which words, what is not known and says
  * why, the files they write; limits, and texts that are broken. Megatron's arguments:
  * test_megatron.c. */
-#include "config/shell.h"
+#include "dialect/source/shell.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * for an all-reduce), a hop inside a node loads two ports of the switch, one between
  * nodes two NICs and the way to them. What is charged is the bytes over the protocol's
  * efficiency (MODEL.md, (C7), (C10)), which all jobs here pin to NCCL's Simple. */
-#include "parallel/scenario.h"
 #include "run/run.h"
+#include "scenario/scenario.h"
 #include "step/cast.h"
 
 #include "scenario_bench.h"

@@ -1,0 +1,318 @@
+#include "dialect/deepspeed/deepspeed.h"
+
+#include "base/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- values ----------------------------------------------------------------------- */
+
+void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
+                     const char *where, const char *what)
+{
+    struct launch *l = c->t->l;
+    diags_error(&l->loader->diags, "%s:%" PRId64 ": %s%s%s: %s", l->file,
+                it->value->line, c->prefix, where, it->key, what);
+}
+
+void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it,
+                         const char *where, const char *what)
+{
+    const struct python_value *v = it->value;
+    const char *text = "it";
+    struct arena *arena = c->t->arena;
+    if (v->kind == PYTHON_UNKNOWN) {
+        deepspeed_wrong(
+            c, it, where,
+            arena_printf(arena, "%s, and nothing is run (write the value)", v->why));
+        return;
+    }
+    if (v->kind == PYTHON_STRING)
+        text = arena_printf(arena, "\"%.40s\"", v->text);
+    else if (v->kind == PYTHON_INT)
+        text = arena_printf(arena, "%" PRId64, v->integer);
+    else if (v->kind == PYTHON_REAL)
+        text = arena_printf(arena, "%g", v->real);
+    else if (v->kind == PYTHON_BOOL)
+        text = v->integer ? "true" : "false";
+    deepspeed_wrong(c, it, where, arena_printf(arena, "%s is %s", text, what));
+}
+
+bool deepspeed_is_auto(const struct python_item *it)
+{
+    return it && it->value->kind == PYTHON_STRING &&
+           strcmp(it->value->text, "auto") == 0;
+}
+
+void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
+                   const char *key, const struct python_item *it)
+{
+    const struct python_item from = { arena_printf(c->t->arena, "%s%s", c->prefix, key),
+                                      it->line, it->value };
+    if (launch_has(c->t, pointer))
+        json_decref(value);
+    else
+        launch_set(c->t, pointer, value, &from);
+}
+
+bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
+                     const char *where, int64_t least, int64_t *n)
+{
+    char what[80];
+    if (!it || deepspeed_is_auto(it) || it->value->kind == PYTHON_NONE)
+        return false;
+    if (launch_whole(it->value, n) && *n >= least)
+        return true;
+    snprintf(what, sizeof(what), "no whole number of at least %" PRId64, least);
+    deepspeed_bad_value(c, it, where, what);
+    return false;
+}
+
+void deepspeed_check_switch(const struct deepspeed *c, const struct python_item *it,
+                            const char *where)
+{
+    static const char *const words[] = { "true",  "True", "1", "false",
+                                         "False", "0",    NULL };
+    const struct python_value *v = it->value;
+    bool is_switch = v->kind == PYTHON_BOOL || v->kind == PYTHON_NONE ||
+                     (v->kind == PYTHON_INT && (v->integer == 0 || v->integer == 1)) ||
+                     (v->kind == PYTHON_STRING && names_listed(words, v->text));
+    if (!is_switch)
+        deepspeed_bad_value(c, it, where, "neither true nor false");
+}
+
+static void take_whole(const struct deepspeed *c, const struct python_value *dict,
+                       const char *where, const char *name, int64_t least,
+                       const char *pointer)
+{
+    const struct python_item *it = dict ? python_get(dict, name) : NULL;
+    int64_t n;
+    if (deepspeed_whole(c, it, where, least, &n))
+        deepspeed_set(c, pointer, json_integer((json_int_t)n),
+                      arena_printf(c->t->arena, "%s%s", where, name), it);
+}
+
+void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
+                    struct launch_auto filled)
+{
+    if (!deepspeed_is_auto(it))
+        return;
+    filled.key =
+        arena_printf(c->t->arena, "%s%s", c->prefix, filled.key ? filled.key : it->key);
+    filled.line = it->value->line;
+    VEC_PUSH(&c->t->l->autos, filled);
+}
+
+/* --- batches and precision -------------------------------------------------------- */
+
+static void take_batches(const struct deepspeed *c)
+{
+    static const char micro[] = "train_micro_batch_size_per_gpu",
+                      steps[] = "gradient_accumulation_steps";
+    take_whole(c, c->root, "", "train_batch_size", 1, "/training/global_batch_size");
+    take_whole(c, c->root, "", micro, 1, "/training/micro_batch_size");
+    take_whole(c, c->root, "", steps, 1, "/training/gradient_accumulation_steps");
+    deepspeed_auto(c, python_get(c->root, micro),
+                   (struct launch_auto) { .pointer = "/training/micro_batch_size",
+                                          .argument = "per_device_train_batch_size" });
+}
+
+static const struct python_item *enabled_of(const struct deepspeed *c, const char *name)
+{
+    const struct python_item *it = python_get(c->root, name);
+    const struct python_item *on = it ? python_get(it->value, "enabled") : NULL;
+    if (on && !deepspeed_is_auto(on))
+        deepspeed_check_switch(c, on, arena_printf(c->t->arena, "%s.", name));
+    return on;
+}
+
+/* The model is converted to 16 bits; apex and autocast convert operators. */
+static void take_precision(struct deepspeed *c)
+{
+    static const struct {
+        const char *key, *precision;
+        int width_B;
+    } modes[] = { { "fp16", "fp16", 2 },
+                  { "bf16", "bf16", 2 },
+                  { "bfloat16", "bf16", 2 },
+                  { "amp", "amp_fp16", 4 },
+                  { "torch_autocast", "amp_bf16", 4 } };
+    const char *first = NULL;
+    c->width_B = 4;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        const struct python_item *on = enabled_of(c, modes[i].key);
+        if (deepspeed_is_auto(on)) {
+            c->width_B = first ? c->width_B : 2;
+            deepspeed_auto(
+                c, on,
+                (struct launch_auto) {
+                    .pointer = "/training/precision",
+                    .key = arena_printf(c->t->arena, "%s.enabled", modes[i].key),
+                    .argument = *modes[i].key == 'b' ? "bf16" : "fp16" });
+        } else if (on && launch_true(on->value) && first) {
+            deepspeed_wrong(c, python_get(c->root, modes[i].key), "",
+                            "two precisions are enabled (keep one)");
+        } else if (on && launch_true(on->value)) {
+            first = modes[i].key;
+            c->width_B = modes[i].width_B;
+            deepspeed_set(c, "/training/precision", json_string(modes[i].precision),
+                          arena_printf(c->t->arena, "%s.enabled", first), on);
+        }
+    }
+}
+
+static void take_wire(struct deepspeed *c)
+{
+    static const struct name_value types[] = {
+        { "fp16", 2 }, { "bf16", 2 }, { "fp32", 4 }, { NULL, 0 }
+    };
+    const struct python_item *it = python_get(c->root, "communication_data_type");
+    if (!it || it->value->kind == PYTHON_NONE || deepspeed_is_auto(it))
+        return;
+    const char *word = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    word = strcmp(word, "bfp16") == 0 ? "bf16" : word;
+    if (names_find(types, word, &c->width_B))
+        deepspeed_bad_value(c, it, "",
+                            "no type of gradients (write \"fp16\", \"bf16\" or "
+                            "\"fp32\")");
+    else
+        deepspeed_set(c, "/training/gradient_dtype", json_string(word), it->key, it);
+}
+
+/* --- optimizer, clipping, checkpoints --------------------------------------------- */
+
+static void take_optimizer(const struct deepspeed *c)
+{
+    static const char *const words[][2] = {
+        { "Adam", "adam" },      { "AdamW", "adam" },
+        { "FusedAdam", "adam" }, { "Adafactor", "adafactor" },
+        { "Lamb", "lamb" },      { "FusedLamb", "lamb" },
+        { "SGD", "sgd" },
+    };
+    const struct python_item *o = python_get(c->root, "optimizer");
+    const struct python_item *type = o ? python_get(o->value, "type") : NULL;
+    if (!type)
+        return;
+    const char *word = type->value->kind == PYTHON_STRING ? type->value->text : "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasecmp(word, words[i][0]) != 0)
+            continue;
+        deepspeed_set(c, "/training/optimizer", json_string(words[i][1]),
+                      "optimizer.type", type);
+        return;
+    }
+    launch_doubts(c->t, "/training/optimizer", type->value->line,
+                  "%soptimizer.type: \"%.40s\" is not simulated", c->prefix, word);
+}
+
+static void take_clipping(const struct deepspeed *c)
+{
+    const struct python_item *it = python_get(c->root, "gradient_clipping");
+    if (!it || it->value->kind == PYTHON_NONE)
+        return;
+    const struct python_value *v = it->value;
+    double norm = v->kind == PYTHON_REAL  ? v->real
+                  : v->kind == PYTHON_INT ? (double)v->integer
+                                          : -1;
+    if (deepspeed_is_auto(it))
+        deepspeed_auto(c, it,
+                       (struct launch_auto) { .pointer = "/training/gradient_clipping",
+                                              .argument = "max_grad_norm" });
+    else if (norm < 0)
+        deepspeed_bad_value(c, it, "", "no norm of at least 0 (0 is none)");
+    else if (norm > 0)
+        deepspeed_set(c, "/training/gradient_clipping", json_real(norm), it->key, it);
+}
+
+/* The section says how checkpoints are kept; that there are some only where it moves
+ * them. */
+static void take_checkpointing(const struct deepspeed *c)
+{
+    const struct python_item *it = python_get(c->root, "activation_checkpointing");
+    if (!it || it->value->kind != PYTHON_DICT)
+        return;
+    const struct python_item *cpu = python_get(it->value, "cpu_checkpointing"),
+                             *parts = python_get(it->value, "partition_activations");
+    bool moves = cpu && launch_true(cpu->value),
+         cuts = parts && launch_true(parts->value);
+    if (moves || cuts)
+        deepspeed_set(c, "/training/activation_checkpointing", json_string("full"),
+                      it->key, it);
+    else
+        launch_note(c->t->l, it->value->line,
+                    "%sactivation_checkpointing: says how, not whether (give --set "
+                    "/training/activation_checkpointing=full where the model does)",
+                    c->prefix);
+    if (moves)
+        deepspeed_set(c, "/parallelism/offload_activations", json_true(),
+                      "activation_checkpointing.cpu_checkpointing", cpu);
+    if (cuts)
+        launch_note(
+            c->t->l, parts->value->line,
+            "%spartition_activations: checkpoints are taken to be whole on every "
+            "rank of a tensor group",
+            c->prefix);
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+static void take_degrees(const struct deepspeed *c)
+{
+    const struct python_item *pipe = python_get(c->root, "pipeline"),
+                             *split = python_get(c->root, "tensor_parallel");
+    take_whole(c, pipe ? pipe->value : NULL, "pipeline.", "stages", 1,
+               "/parallelism/pipeline");
+    const struct python_item *size =
+        split ? python_get(split->value, "autotp_size") : NULL;
+    int64_t n;
+    if (deepspeed_whole(c, size, "tensor_parallel.", 0, &n) && n > 0)
+        deepspeed_set(c, "/parallelism/tensor", json_integer((json_int_t)n),
+                      "tensor_parallel.autotp_size", size);
+}
+
+/* Sections that are written as something else would be passed over. */
+static void check_sections(const struct deepspeed *c)
+{
+    static const char *const sections[] = {
+        "fp16",
+        "bf16",
+        "bfloat16",
+        "amp",
+        "optimizer",
+        "torch_autocast",
+        "pipeline",
+        "tensor_parallel",
+        "activation_checkpointing",
+        NULL,
+    };
+    for (const char *const *name = sections; *name; name++) {
+        const struct python_item *it = python_get(c->root, *name);
+        if (it && it->value->kind != PYTHON_DICT && it->value->kind != PYTHON_NONE)
+            deepspeed_bad_value(c, it, "", "no object (write it in braces)");
+    }
+}
+
+void launch_take_deepspeed(struct taking *t, const struct python_value *config,
+                           const char *prefix)
+{
+    struct deepspeed c = { .t = t, .root = config, .prefix = prefix };
+    const struct python_item *zero = python_get(config, "zero_optimization");
+    if (config->kind != PYTHON_DICT || config->n == 0)
+        return;
+    c.zero = zero && zero->value->kind == PYTHON_DICT ? zero->value : NULL;
+    c.where = c.zero ? python_get(c.zero, "stage") : NULL;
+    c.where = c.where ? c.where : zero ? zero : &config->items[0];
+    c.stage = deepspeed_stage(&c);
+    t->converts = true;
+    deepspeed_check_keys(&c);
+    check_sections(&c);
+    take_degrees(&c);
+    take_batches(&c);
+    take_precision(&c);
+    take_wire(&c);
+    take_optimizer(&c);
+    take_clipping(&c);
+    take_checkpointing(&c);
+    deepspeed_take_zero(&c);
+}

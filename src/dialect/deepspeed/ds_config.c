@@ -1,0 +1,231 @@
+/* DeepSpeed's configuration as a file, and its values that are "auto". */
+#include "config/pointer.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { VALUES_MAX = 500 };
+
+/* --- the file --------------------------------------------------------------------- */
+
+/* Read apart, so that what is no JSON is somebody else's to report. */
+bool launch_is_deepspeed(const char *file)
+{
+    static const char *const marks[] = { "zero_optimization", "train_batch_size",
+                                         "train_micro_batch_size_per_gpu" };
+    const char *dot = strrchr(file, '.');
+    bool marked = false;
+    if (!dot || strcmp(dot, ".json") != 0)
+        return false;
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_load(&loader, file);
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        marked |= json_object_get(root.json, marks[i]) != NULL;
+    marked = marked && !json_object_get(root.json, "training") &&
+             !json_object_get(root.json, "cluster");
+    cfg_loader_release(&loader);
+    return marked;
+}
+
+/* What is beyond the budget is left out, and the budget then below 0. */
+static struct python_value *value_of(struct arena *arena, struct cfg c, int64_t *budget)
+{
+    struct python_value *v = ARENA_NEW(arena, struct python_value);
+    *v = (struct python_value) { .kind = PYTHON_NONE, .line = cfg_line(c) };
+    switch (json_typeof(c.json)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        v->kind = json_is_object(c.json) ? PYTHON_DICT : PYTHON_LIST;
+        break;
+    case JSON_STRING:
+        v->kind = PYTHON_STRING;
+        v->text = arena_strdup(arena, json_string_value(c.json));
+        break;
+    case JSON_INTEGER:
+        v->kind = PYTHON_INT;
+        v->integer = (int64_t)json_integer_value(c.json);
+        v->real = (double)v->integer;
+        break;
+    case JSON_REAL:
+        v->kind = PYTHON_REAL;
+        v->real = json_real_value(c.json);
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        v->kind = PYTHON_BOOL;
+        v->integer = json_is_true(c.json);
+        break;
+    case JSON_NULL:
+        break;
+    }
+    if (v->kind != PYTHON_DICT) /* no key that is taken holds a list */
+        return v;
+    v->items = ARENA_ARRAY(arena, cfg_len(c), struct python_item);
+    for (void *it = cfg_first(c); it && --*budget >= 0; it = cfg_next(c, it)) {
+        struct python_value *inner = value_of(arena, cfg_member(c, it), budget);
+        v->items[v->n++] = (struct python_item) { arena_strdup(arena, cfg_key(it)),
+                                                  inner->line, inner };
+    }
+    return v;
+}
+
+static const struct python_value *value_of_root(struct cfg_loader *loader,
+                                                struct cfg root)
+{
+    int64_t budget = VALUES_MAX;
+    const struct python_value *v =
+        cfg_is_object(root) ? value_of(&loader->arena, root, &budget) : NULL;
+    if (budget < 0)
+        cfg_error(root,
+                  "has more than %d values (leave out what is none of DeepSpeed's)",
+                  VALUES_MAX);
+    return budget < 0 ? NULL : v;
+}
+
+const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
+                                                 const char *file)
+{
+    return value_of_root(loader, cfg_load(loader, file));
+}
+
+/* --- beside a script -------------------------------------------------------------- */
+
+/* The lines are the script's, from the text's first on. */
+static void move_by(struct python_value *v, int64_t lines)
+{
+    v->line += lines;
+    for (int32_t i = 0; i < v->n; i++)
+        move_by(v->items[i].value, lines);
+}
+
+const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
+                                                  const char *file, const char *text,
+                                                  int64_t line)
+{
+    const char *name =
+        arena_printf(&loader->arena, "%s, the text of line %" PRId64, file, line);
+    struct cfg root = cfg_parse(loader, name, text, strlen(text));
+    const struct python_value *v = value_of_root(loader, root);
+    if (v)
+        move_by((struct python_value *)(uintptr_t)v, line - 1);
+    return v;
+}
+
+const char *launch_find_deepspeed(struct taking *t, const char *name)
+{
+    const char *slash = strrchr(t->l->file, '/');
+    int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
+    const struct python_item *dir = python_get(t->call->arguments, "source_dir");
+    const char *inside =
+        dir && dir->value->kind == PYTHON_STRING ? dir->value->text : "";
+    const char *places[] = {
+        arena_printf(t->arena, "%.*s%s", n, t->l->file, name),
+        arena_printf(t->arena, "%.*s%s/%s", n, t->l->file, inside, name),
+        name,
+    };
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (launch_is_deepspeed(places[i]))
+            return places[i];
+    return NULL;
+}
+
+/* What is shown are the script's lines. */
+static void move_to(struct python_value *v, int64_t line)
+{
+    v->line = line;
+    for (int32_t i = 0; i < v->n; i++)
+        move_to(v->items[i].value, line);
+}
+
+void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
+                                const struct python_item *it)
+{
+    const struct python_value *v = it->value;
+    if (v->kind == PYTHON_DICT) {
+        launch_take_deepspeed(t, v, arena_printf(t->arena, "%s: ", it->key));
+        return;
+    }
+    if (v->kind != PYTHON_STRING && v->kind != PYTHON_UNKNOWN)
+        return; /* "deepspeed": True beside "deepspeed_config" */
+    const char *file =
+        v->kind == PYTHON_STRING ? launch_find_deepspeed(t, v->text) : NULL;
+    const struct python_value *read =
+        file ? launch_read_deepspeed(t->l->loader, file) : NULL;
+    if (!read) {
+        launch_doubts(
+            t, row->pointer, v->line,
+            "%s: DeepSpeed's configuration%s%.80s%s is not at hand (put it beside "
+            "the script)",
+            it->key, v->text ? " \"" : "", v->text ? v->text : "", v->text ? "\"" : "");
+        return;
+    }
+    move_to((struct python_value *)(uintptr_t)read, v->line);
+    launch_take_deepspeed(t, read, arena_printf(t->arena, "%s: ", v->text));
+}
+
+/* --- "auto" ----------------------------------------------------------------------- */
+
+/* max_grad_norm is 1 unless said otherwise (transformers.TrainingArguments). */
+static void fill_clipping(struct taking *t, const struct launch_auto *a)
+{
+    const struct python_value one = { .kind = PYTHON_REAL, .line = a->line, .real = 1 };
+    const struct python_item from = { "max_grad_norm's default", a->line,
+                                      (struct python_value *)(uintptr_t)&one };
+    launch_set(t, a->pointer, json_real(1), &from);
+}
+
+void launch_doubt_autos(struct taking *t)
+{
+    for (int64_t i = 0; i < t->l->autos.n; i++) {
+        const struct launch_auto *a = &t->l->autos.v[i];
+        bool clips = a->argument && strcmp(a->argument, "max_grad_norm") == 0,
+             precision = strcmp(a->pointer, "/training/precision") == 0;
+        if (!a->argument || launch_has(t, a->pointer) || launch_in_doubt(t, a->pointer))
+            continue;
+        if (clips)
+            fill_clipping(t, a);
+        else if (!precision || t->n_hyper == 0) /* the Trainer's default is fp32 */
+            launch_doubts(t, a->pointer, a->line,
+                          "%s: \"auto\" is for the Trainer's %s to say", a->key,
+                          a->argument);
+    }
+}
+
+/* 0: the model is not known, or has errors that its reader reports. */
+static int64_t hidden_of(struct cfg root)
+{
+    struct cfg_loader loader;
+    struct model m = { .hidden = 0 };
+    json_t *model = json_object_get(root.json, "model");
+    cfg_loader_init(&loader);
+    struct cfg at = cfg_get(
+        cfg_from_tree(&loader, "model", json_pack("{s:O}", "model", model)), "model");
+    int64_t hidden = model && model_read(&m, &loader, at) == 0 ? m.hidden : 0;
+    cfg_loader_release(&loader);
+    return hidden;
+}
+
+void launch_settle_autos(struct launch *l, struct cfg root)
+{
+    int64_t hidden = 0;
+    for (int64_t i = 0; i < l->autos.n; i++) {
+        const struct launch_auto *a = &l->autos.v[i];
+        if (!a->unit || pointer_get(root.json, a->pointer))
+            continue;
+        hidden = hidden ? hidden : hidden_of(root);
+        double h = (double)hidden, v = a->linear * h + a->squared * h * h;
+        struct err err = { 0 };
+        if (hidden == 0)
+            return;
+        pointer_set(root.json, a->pointer,
+                    a->unit[0] ? json_sprintf("%.0f%s", v, a->unit)
+                               : json_integer((json_int_t)v),
+                    &err);
+        launch_note(l, a->line,
+                    "%s: \"auto\" is %.0f%s, of the model's hidden size %" PRId64,
+                    a->key, v, a->unit[0] ? " B" : " elements", hidden);
+    }
+}

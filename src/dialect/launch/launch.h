@@ -1,0 +1,97 @@
+/* A SageMaker launch script, a shell script that starts Megatron-LM or the Trainer, or
+ * DeepSpeed's configuration, as a scenario, without running it.
+ *
+ * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
+ * instances, the "distribution" dictionary, versions and hyperparameters; what these
+ * are called in scripts is a table here, and names of models, tasks and data sets are
+ * models/launch/names.json. Reading follows dialect/source/python.h and dialect/source/shell.h: what
+ * would have to be run is not known, is said to be so, and is asked for by `--set`.
+ *
+ * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
+ * launch_place. Strings live in the loader's arena. */
+#ifndef DIALECT_LAUNCH_LAUNCH_H
+#define DIALECT_LAUNCH_LAUNCH_H
+
+#include "base/vec.h"
+#include "config/cfg.h"
+#include "dialect/source/shell.h"
+
+/* One field that was taken from the script. */
+struct launch_fact {
+    const char *pointer; /* of the scenario */
+    const char *value;   /* as JSON */
+    const char *from;    /* "max_seq_length" */
+    int64_t line;
+    bool replaced; /* by --set */
+};
+
+/* A field that the script gives in a way that is not known without running it. */
+struct launch_doubt {
+    const char *pointer;
+    const char *what; /* "hyperparameters: make() is a call" */
+    int64_t line;
+};
+
+/* Where a value of the scenario was written. */
+struct launch_origin {
+    const char *pointer;
+    int64_t line;
+};
+
+/* A value "auto" of DeepSpeed's configuration: the Trainer's argument fills it in, or
+ * the model's hidden size h, as linear h + squared h^2. */
+struct launch_auto {
+    const char *pointer, *key;
+    const char *argument; /* NULL: the hidden size */
+    const char *unit;     /* of that: "B", or "" */
+    double linear, squared;
+    int64_t line;
+};
+
+struct launch {
+    struct cfg_loader *loader;
+    const char *file;
+    const char *title; /* "estimator = PyTorch(...): read, not run" */
+    const char *what;  /* "the script" */
+    int64_t line;      /* of that */
+    int64_t spot_line; /* where spot instances are asked for; 0: they are not */
+    VEC(struct launch_fact) facts;
+    VEC(struct launch_doubt) doubts;
+    VEC(struct launch_origin) origins;
+    VEC(struct launch_auto) autos;
+    VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
+};
+
+/* What is given beside the file. */
+struct launch_given {
+    const char *estimator; /* the variable that holds it; NULL takes the last one */
+    const struct shell_given *shell; /* variables of a shell script */
+    int32_t n_shell;
+};
+
+/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh, .slurm
+ * and the like for a shell's, or .json with DeepSpeed's keys and no scenario's. */
+bool launch_is_script(const char *file);
+
+/* Whether it is a shell script, by its ending. */
+bool launch_is_shell(const char *file);
+
+/* Whether it is DeepSpeed's configuration, which never says all of a scenario. */
+bool launch_is_deepspeed(const char *file);
+
+/* The scenario that the script describes, as far as it does. Without any estimator in a
+ * script of Python, the names that are usual for its arguments are taken. `given` may
+ * be NULL. Errors are reported, and the value is absent then. */
+struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
+                       const struct launch_given *given);
+void launch_release(struct launch *l);
+
+/* Reports what the scenario lacks and what is in doubt, each with the option that gives
+ * it; what was set meanwhile is fine. What of the job around the steps cannot stand is
+ * left out with a note. -1 when anything was reported. */
+int launch_complete(struct launch *l, struct cfg root);
+
+/* Puts the script's lines into what was reported of the scenario's values. */
+void launch_place(const struct launch *l);
+
+#endif

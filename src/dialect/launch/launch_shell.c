@@ -1,0 +1,397 @@
+/* A shell script as a launch script: which of its commands trains, and with what. */
+#include "dialect/launch/launch_shell.h"
+
+#include "base/file.h"
+#include "base/names.h"
+#include "config/datadir.h"
+#include "scenario/nccl_environment.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4 };
+
+bool launch_is_shell(const char *file)
+{
+    static const char *const endings[] = { ".sh",     ".bash", ".slurm",
+                                           ".sbatch", ".job",  NULL };
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash ? slash : file, '.');
+    return dot && names_listed(endings, dot);
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+const char *launch_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_python(const char *word)
+{
+    size_t n = strlen(word);
+    return n > 3 && strcmp(word + n - 3, ".py") == 0;
+}
+
+static bool is_option(const struct shell_word *w)
+{
+    return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
+}
+
+/* The script among the words: NAME.py, or what is not known before the first option
+ * behind a launcher; -1: none. */
+static int32_t script_of(const struct shell_command *c)
+{
+    static const char *const others[] = { "eval", "echo", "printf",  "cp",
+                                          "ls",   "cat",  "rm",      "mkdir",
+                                          "grep", "cd",   "#SBATCH", NULL };
+    if (c->n == 0 || names_listed(others, c->words[0].text))
+        return -1;
+    for (int32_t i = c->n; i-- > 0;)
+        if (is_python(c->words[i].text))
+            return i;
+    return -1;
+}
+
+/* --- options ---------------------------------------------------------------------- */
+
+struct options {
+    struct taking *t;
+    struct python_value dict;
+    int64_t *columns;
+    int32_t n_lost; /* words that may hold any options */
+    const struct shell_word *lost[UNKNOWN_SHOWN];
+};
+
+static struct python_value *value_of(struct arena *arena, const struct shell_word *w,
+                                     const char *text)
+{
+    struct python_value *v = ARENA_NEW(arena, struct python_value);
+    *v = (struct python_value) {
+        .kind = w->why ? PYTHON_UNKNOWN : PYTHON_STRING,
+        .line = w->line,
+        .text = text,
+        .why = w->why,
+    };
+    return v;
+}
+
+/* As argparse has it, the last of several goes. */
+static void put(struct options *o, const char *key, int64_t line,
+                struct python_value *value, int64_t column)
+{
+    int32_t i = 0;
+    while (i < o->dict.n && strcmp(o->dict.items[i].key, key) != 0)
+        i++;
+    if (i == OPTIONS_MAX)
+        return;
+    o->dict.items[i] = (struct python_item) { key, line, value };
+    o->columns[i] = column;
+    o->dict.n += i == o->dict.n;
+}
+
+static struct python_value *list_of(struct arena *arena, const struct shell_word *w,
+                                    int32_t n)
+{
+    struct python_value *v = ARENA_NEW(arena, struct python_value);
+    *v = (struct python_value) { .kind = PYTHON_LIST, .line = w->line };
+    v->items = ARENA_ARRAY(arena, n, struct python_item);
+    for (v->n = 0; v->n < n; v->n++)
+        v->items[v->n] =
+            (struct python_item) { NULL, w[v->n].line,
+                                   value_of(arena, &w[v->n], w[v->n].text) };
+    return v;
+}
+
+static void lose(struct options *o, const struct shell_word *w)
+{
+    if (o->n_lost < UNKNOWN_SHOWN)
+        o->lost[o->n_lost] = w;
+    o->n_lost++;
+}
+
+/* --name, --name value, --name=value or --name value value; returns the words used. */
+static int32_t take_option(struct options *o, const struct shell_word *w, int32_t left)
+{
+    struct arena *arena = o->t->arena;
+    const char *equals = strchr(w->text, '=');
+    size_t n = equals ? (size_t)(equals - w->text) : strlen(w->text);
+    char *key = arena_strndup(arena, w->text, n);
+    int32_t values = 0;
+    for (char *s = key; *s; s++)
+        *s = *s == '_' ? '-' : *s;
+    bool flag = launch_is_megatron_flag(key);
+    while (!equals && 1 + values < left && !is_option(&w[1 + values]) &&
+           !(w[1 + values].whole && (flag || values)))
+        values++;
+    if (equals)
+        put(o, key, w->line, value_of(arena, w, arena_strdup(arena, equals + 1)),
+            w->column + (int64_t)n + 1);
+    else if (values == 1)
+        put(o, key, w->line, value_of(arena, &w[1], w[1].text), w[1].column);
+    else if (values > 1)
+        put(o, key, w->line, list_of(arena, &w[1], values), w[1].column);
+    if (equals || values)
+        return 1 + values;
+    struct python_value *on = ARENA_NEW(arena, struct python_value);
+    *on = (struct python_value) { .kind = PYTHON_BOOL, .line = w->line, .integer = 1 };
+    put(o, key, w->line, on, w->column);
+    return 1;
+}
+
+static void take_options(struct options *o, const struct shell_command *c, int32_t from)
+{
+    o->dict = (struct python_value) { .kind = PYTHON_DICT, .line = c->line };
+    int32_t most = c->n - from < OPTIONS_MAX ? c->n - from : OPTIONS_MAX;
+    o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct python_item);
+    o->columns = ARENA_ARRAY(o->t->arena, most + 1, int64_t);
+    for (int32_t i = from; i < c->n;) {
+        if (is_option(&c->words[i])) {
+            i += take_option(o, &c->words[i], c->n - i);
+            continue;
+        }
+        if (c->words[i].whole)
+            lose(o, &c->words[i]);
+        i++;
+    }
+}
+
+/* Words that are not known, and stand where options do. */
+static void note_lost(const struct options *o)
+{
+    for (int32_t i = 0; i < o->n_lost && i < UNKNOWN_SHOWN; i++)
+        launch_note(o->t->l, o->lost[i]->line, "%s is taken to be no option: %s",
+                    o->lost[i]->text, o->lost[i]->why);
+    if (o->n_lost > UNKNOWN_SHOWN)
+        launch_note(o->t->l, o->lost[0]->line,
+                    "so are %d more words that are not known",
+                    (int)(o->n_lost - UNKNOWN_SHOWN));
+}
+
+/* --- for those who read options --------------------------------------------------- */
+
+const struct python_item *launch_option(const struct launch_command *c,
+                                        const char *name)
+{
+    return python_get(&c->options, name);
+}
+
+bool launch_option_is(const struct launch_command *c, const char *name,
+                      const char *word)
+{
+    const struct python_item *it = launch_option(c, name);
+    return it && it->value->kind == PYTHON_STRING && strcmp(it->value->text, word) == 0;
+}
+
+void launch_wrong_option(const struct taking *t, const struct python_item *it,
+                         const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    const struct python_value *all = &t->command->options;
+    bool own = it >= all->items && it < all->items + all->n;
+    int64_t column = own ? t->command->columns[it - all->items] : 1;
+    diags_error(&t->l->loader->diags, "%s: %s: %s",
+                launch_where(t->l, it->value->line, column), it->key, text);
+}
+
+/* --- which command ---------------------------------------------------------------- */
+
+static bool is_trainer(const struct python_value *options)
+{
+    static const char *const marks[] = { "--model-name-or-path",
+                                         "--per-device-train-batch-size", NULL };
+    for (int32_t i = 0; i < options->n; i++)
+        if (names_listed(marks, options->items[i].key))
+            return true;
+    return false;
+}
+
+/* The last that is reached; else the last that may be. */
+static bool choose(struct taking *t, struct launch_command *c, struct options *best)
+{
+    int found = 0;
+    c->command = NULL;
+    for (int64_t i = 0; i < c->shell->commands.n; i++) {
+        const struct shell_command *command = &c->shell->commands.v[i];
+        int32_t script = script_of(command);
+        struct options o = { .t = t };
+        bool worse = c->command && !c->command->unless && command->unless;
+        if (script < 0 || worse)
+            continue;
+        take_options(&o, command, script + 1);
+        if (!launch_is_megatron(&o.dict) && !is_trainer(&o.dict))
+            continue;
+        found++;
+        *best = o;
+        c->command = command;
+        c->script = script;
+    }
+    if (!c->command)
+        return false;
+    c->options = best->dict;
+    c->columns = best->columns;
+    if (found > 1)
+        launch_note(t->l, c->command->line,
+                    "the last of %d commands that train is taken", found);
+    if (c->command->unless)
+        launch_note(t->l, c->command->line,
+                    "whether this command runs is not known: %s", c->command->unless);
+    return true;
+}
+
+static void no_command(const struct launch *l, const struct shell *s)
+{
+    struct diags *d = &l->loader->diags;
+    diags_error(d,
+                "%s: no command starts a training script (NAME.py) with Megatron's "
+                "arguments (--num-layers ...) or the Trainer's (--model_name_or_path "
+                "...)",
+                l->file);
+    for (int64_t i = 0; i < s->notes.n && i < 3; i++)
+        diags_error(d, "%s:%" PRId64 ": %s", l->file, s->notes.v[i].line,
+                    s->notes.v[i].text);
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* The Trainer's arguments are spelled without dashes as hyperparameters. */
+static struct python_value *without_dashes(struct arena *arena,
+                                           const struct python_value *options)
+{
+    struct python_value *v = ARENA_NEW(arena, struct python_value);
+    *v = *options;
+    v->items = ARENA_ARRAY(arena, options->n + 1, struct python_item);
+    for (int32_t i = 0; i < options->n; i++) {
+        v->items[i] = options->items[i];
+        v->items[i].key += 2;
+    }
+    return v;
+}
+
+/* Of the variables, what is for NCCL and its network. */
+static void take_environment(struct taking *t, const struct shell *s)
+{
+    for (int64_t i = 0; i < s->bindings.n; i++) {
+        const struct shell_binding *b = &s->bindings.v[i];
+        struct python_value v = { .kind = PYTHON_STRING, .line = b->line };
+        const struct python_item from = { b->name, b->line, &v };
+        if (nccl_environment_knows(b->name))
+            launch_set(t, launch_pointer(t, "/software/environment", b->name),
+                       json_string(b->value), &from);
+    }
+}
+
+static void take_command(struct taking *t, struct launch_command *c)
+{
+    struct launch *l = t->l;
+    const char *script = launch_last_part(c->command->words[c->script].text);
+    l->title = arena_printf(t->arena, "%s %s ...: read, not run",
+                            launch_last_part(c->command->words[0].text), script);
+    l->line = c->command->line;
+    t->command = c;
+    launch_take_starter(t, c);
+    take_environment(t, c->shell);
+    if (launch_is_megatron(&c->options)) {
+        launch_take_megatron(t, c);
+        launch_check_megatron(t, c);
+        return;
+    }
+    const struct python_item entry = { "the script", c->command->line,
+                                       value_of(t->arena, &c->command->words[c->script],
+                                                c->command->words[c->script].text) };
+    struct python_value *none = ARENA_NEW(t->arena, struct python_value);
+    struct python_call *call = ARENA_NEW(t->arena, struct python_call);
+    *none = (struct python_value) { .kind = PYTHON_DICT, .line = l->line };
+    none->items = ARENA_NEW(t->arena, struct python_item);
+    none->items[none->n++] =
+        (struct python_item) { "entry_point", entry.line, entry.value };
+    *call = (struct python_call) { .function = "", .line = l->line, .arguments = none };
+    t->call = call;
+    t->hyper[t->n_hyper++] = without_dashes(t->arena, &c->options);
+    launch_take(t);
+}
+
+/* What the caller gives stands; what SLURM sets, the script may change. */
+static int32_t all_given(struct launch *l, const struct shell_words *directives,
+                         const struct launch_given *given, struct shell_given *out)
+{
+    int32_t n = launch_slurm_variables(&l->loader->arena, directives, out, GIVEN_MAX);
+    for (int32_t i = 0; i < given->n_shell; i++)
+        if (n < GIVEN_MAX)
+            out[n++] = given->shell[i];
+    return n;
+}
+
+/* The script's variable that a word nearly is; NULL. */
+static const char *nearest(const struct launch *l, const struct shell *s,
+                           const char *word)
+{
+    VEC(struct name_value) names = { 0 };
+    for (int64_t i = 0; i < s->bindings.n; i++)
+        if (strcmp(s->bindings.v[i].name, word) != 0)
+            VEC_PUSH(&names, ((struct name_value) { s->bindings.v[i].name, 1 }));
+    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
+    const char *near = names_nearest(names.v, word);
+    near = near ? arena_strdup(&l->loader->arena, near) : NULL;
+    VEC_RELEASE(&names);
+    return near;
+}
+
+/* Of what the caller gives, variables that the script never names. */
+static void warn_unused(struct launch *l, const struct shell *s, const char *text,
+                        const struct launch_given *given)
+{
+    for (int32_t i = 0; i < given->n_shell; i++) {
+        const char *name = given->shell[i].name, *near;
+        if (strspn(name, "@0123456789") || nccl_environment_knows(name) ||
+            strstr(text, name))
+            continue;
+        near = nearest(l, s, name);
+        diags_warn(&l->loader->diags,
+                   "--set /shell/%.60s: %s has no such variable%s%s%s", name, l->file,
+                   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    }
+}
+
+json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
+                          const struct launch_given *given)
+{
+    struct arena *arena = &l->loader->arena;
+    struct err err = { 0 };
+    struct shell s = { 0 };
+    struct shell_given variables[GIVEN_MAX];
+    struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
+    struct python_call call = { .function = "", .line = 1, .arguments = &nothing };
+    struct taking t = { .l = l, .arena = arena, .call = &call, .microbatches = 1 };
+    struct launch_command c = { .shell = &s,
+                                .directives = shell_directives(arena, text) };
+    struct options o = { .t = &t };
+    int32_t n = all_given(l, &c.directives, given, variables);
+    if (given->estimator)
+        diags_error(&l->loader->diags, "%s: has no estimators (leave --estimator out)",
+                    l->file);
+    if (shell_read(&s, arena, text, len, variables, n, &err)) {
+        diags_error(&l->loader->diags, "%s:%s%s", l->file,
+                    err.text[0] >= '0' && err.text[0] <= '9' ? "" : " ", err.text);
+    } else if (!choose(&t, &c, &o)) {
+        no_command(l, &s);
+    } else {
+        warn_unused(l, &s, text, given);
+        t.names = datadir_load(l->loader, "models/launch", "names", (struct cfg) { 0 });
+        t.tree = json_pack("{s:{}, s:{}}", "cluster", "training");
+        take_command(&t, &c);
+        note_lost(&o);
+        for (int64_t i = 0; i < s.notes.n; i++)
+            launch_note(l, s.notes.v[i].line, "%s", s.notes.v[i].text);
+    }
+    shell_release(&s);
+    return t.tree;
+}

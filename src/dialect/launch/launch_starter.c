@@ -1,0 +1,274 @@
+/* On how many instances and GPUs a command starts: torchrun, torch.distributed.launch,
+ * deepspeed, mpirun and srun, and the lines #SBATCH before them. */
+#include "dialect/launch/launch_shell.h"
+
+#include "base/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An option of a starter, with the value that follows it or its "=". */
+struct given {
+    const char *name, *value;
+    const struct shell_word *word; /* of the value */
+};
+
+static bool same_name(const char *a, size_t n, const char *b)
+{
+    size_t i = 0;
+    for (; i < n && b[i]; i++)
+        if (a[i] != b[i] && !(a[i] == '_' && b[i] == '-'))
+            return false;
+    return i == n && !b[i];
+}
+
+/* The last of the words from..to that is one of the names (a list NULL ends). */
+static struct given find(const struct shell_word *w, int32_t from, int32_t to,
+                         const char *const *names)
+{
+    struct given found = { .name = NULL };
+    for (int32_t i = from; i < to; i++) {
+        const char *equals = strchr(w[i].text, '=');
+        size_t n = equals ? (size_t)(equals - w[i].text) : strlen(w[i].text);
+        for (const char *const *name = names; *name; name++) {
+            if (!same_name(w[i].text, n, *name))
+                continue;
+            if (equals)
+                found = (struct given) { *name, equals + 1, &w[i] };
+            else if (i + 1 < to)
+                found = (struct given) { *name, w[i + 1].text, &w[i + 1] };
+        }
+    }
+    return found;
+}
+
+/* 8, or the number behind the last colon: "gpu:a100:8". */
+static bool number_of(const char *text, int64_t *n)
+{
+    const char *colon = strrchr(text, ':');
+    char *end;
+    text = colon ? colon + 1 : text;
+    *n = strtoll(text, &end, 10);
+    return end != text && (!*end || *end == '(') && *n > 0 && *n <= 1 << 20;
+}
+
+/* --- SLURM ------------------------------------------------------------------------ */
+
+static const char *const node_names[] = { "--nodes", "-N", NULL };
+static const char *const slurm_gpu_names[] = { "--gpus-per-node", "--gres", NULL };
+static const char *const task_names[] = { "--ntasks-per-node", NULL };
+
+static int32_t add_variable(struct shell_given *out, int32_t n, int32_t most,
+                            struct arena *arena, const struct given *g,
+                            const char *name, int64_t value)
+{
+    if (n < most && value > 0)
+        out[n++] = (struct shell_given) { name, arena_printf(arena, "%" PRId64, value),
+                                          g->word->line, false };
+    return n;
+}
+
+int32_t launch_slurm_variables(struct arena *arena,
+                               const struct shell_words *directives,
+                               struct shell_given *out, int32_t most)
+{
+    static const struct {
+        const char *const *names;
+        const char *variables[3];
+    } rows[] = {
+        { node_names, { "SLURM_NNODES", "SLURM_JOB_NUM_NODES", NULL } },
+        { slurm_gpu_names, { "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", NULL } },
+        { task_names, { "SLURM_NTASKS_PER_NODE", NULL, NULL } },
+    };
+    int64_t values[3] = { 0 };
+    int32_t n = 0;
+    struct given last = { .name = NULL };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct given g = find(directives->v, 0, directives->n, rows[i].names);
+        if (!g.name || !number_of(g.value, &values[i]))
+            continue;
+        for (const char *const *name = rows[i].variables; *name; name++)
+            n = add_variable(out, n, most, arena, &g, *name, values[i]);
+        last = g;
+    }
+    if (values[0] > 0 && values[2] > 0)
+        n = add_variable(out, n, most, arena, &last, "SLURM_NTASKS",
+                         values[0] * values[2]);
+    return n;
+}
+
+/* --- starters --------------------------------------------------------------------- */
+
+enum starter { ALONE, TORCHRUN, DEEPSPEED, MPIRUN, SRUN };
+
+static const struct name_value starters[] = {
+    { "torchrun", TORCHRUN },
+    { "torch.distributed.run", TORCHRUN },
+    { "torch.distributed.launch", TORCHRUN },
+    { "deepspeed", DEEPSPEED },
+    { "mpirun", MPIRUN },
+    { "mpiexec", MPIRUN },
+    { "srun", SRUN },
+    { NULL, 0 },
+};
+
+/* Words before a script: its own command's, or those of the command whose text that
+ * is. */
+struct line {
+    const struct shell_word *w;
+    int32_t at, end; /* the starter, and the word behind its last */
+};
+
+/* The starter nearest to the script says what counts. */
+static enum starter starter_of(const struct launch_command *c, struct line *l)
+{
+    const struct shell_command *command = c->command;
+    *l = (struct line) { command->words, 0, c->script };
+    for (;;) {
+        for (int32_t i = l->end; i-- > 0;) {
+            int s;
+            if (names_find(starters, launch_last_part(l->w[i].text), &s))
+                continue;
+            l->at = i;
+            return (enum starter)s;
+        }
+        if (!command->within)
+            return ALONE;
+        command = &c->shell->commands.v[command->within - 1];
+        *l = (struct line) { command->words, 0, command->n };
+    }
+}
+
+static void set_number(struct taking *t, const char *pointer, const struct given *g,
+                       int64_t n)
+{
+    struct python_value v = { .kind = PYTHON_INT, .line = g->word->line };
+    const struct python_item from = { g->name, g->word->line, &v };
+    launch_set(t, pointer, json_integer((json_int_t)n), &from);
+}
+
+/* A count that was given; what is not known is doubted. `all` are words that mean
+ * every GPU there is. False: it is not given. */
+static bool take_count(struct taking *t, const char *pointer, const struct given *g)
+{
+    static const char *const all[] = { "gpu", "auto", NULL };
+    int64_t n;
+    if (!g->name)
+        return false;
+    if (g->word->why)
+        launch_doubts(t, pointer, g->word->line, "%s: %s, and nothing is run", g->name,
+                      g->word->why);
+    else if (number_of(g->value, &n))
+        set_number(t, pointer, g, n);
+    else if (!names_listed(all, g->value))
+        launch_doubts(t, pointer, g->word->line, "%s: \"%.40s\" is no number of them",
+                      g->name, g->value);
+    return true;
+}
+
+static const char count_at[] = "/cluster/count",
+                  gpus_at[] = "/cluster/gpus_per_instance";
+
+/* What is not given counts as one. */
+static void take_one(struct taking *t, const char *pointer, const char *name,
+                     int64_t line)
+{
+    const struct shell_word here = { .line = line };
+    const struct given one = { .name = name, .word = &here };
+    set_number(t, pointer, &one, 1);
+}
+
+static void take_torchrun(struct taking *t, const struct line *l)
+{
+    static const char *const nodes[] = { "--nnodes", NULL }, *const gpus[] = {
+        "--nproc-per-node", NULL
+    };
+    struct given n = find(l->w, l->at, l->end, nodes),
+                 g = find(l->w, l->at, l->end, gpus);
+    if (!take_count(t, count_at, &n))
+        take_one(t, count_at, "--nnodes' default", l->w[l->at].line);
+    if (!take_count(t, gpus_at, &g))
+        take_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+}
+
+/* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
+static void take_deepspeed(struct taking *t, const struct launch_command *c,
+                           const struct line *l)
+{
+    static const char *const nodes[] = { "--num-nodes", NULL },
+                             *const gpus[] = { "--num-gpus", NULL },
+                             *const hosts[] = { "--hostfile", "-H", NULL };
+    struct given n = find(l->w, l->at, l->end, nodes),
+                 g = find(l->w, l->at, l->end, gpus),
+                 h = find(l->w, l->at, l->end, hosts);
+    struct given slurm = find(c->directives.v, 0, c->directives.n, node_names);
+    if (!take_count(t, count_at, &n) && !take_count(t, count_at, &slurm)) {
+        if (h.name)
+            launch_doubts(t, count_at, h.word->line,
+                          "%s: how many hosts \"%.40s\" names is not known", h.name,
+                          h.value);
+        else
+            take_one(t, count_at, "deepspeed's default", l->w[l->at].line);
+    }
+    take_count(t, gpus_at, &g);
+}
+
+/* mpirun -np 64 -N 8: ranks, and those of each instance. */
+static void take_mpirun(struct taking *t, const struct line *l)
+{
+    static const char *const ranks[] = { "-np", "-n", "--np", NULL }, *const each[] = {
+        "-N", "--npernode", "-npernode", "-ppn", NULL
+    };
+    struct given n = find(l->w, l->at, l->end, ranks),
+                 g = find(l->w, l->at, l->end, each);
+    int64_t all = 0, one = 1;
+    bool known = n.name && g.name && !n.word->why && !g.word->why &&
+                 number_of(n.value, &all) && number_of(g.value, &one);
+    take_count(t, gpus_at, &g);
+    if (known && all % one == 0)
+        set_number(t, count_at, &n, all / one);
+    else
+        launch_doubts(t, count_at, l->w[l->at].line,
+                      "mpirun: its ranks are not given as so many a node (-np, -N)");
+}
+
+/* A task is a rank; the lines #SBATCH say what srun does not. */
+static void take_srun(struct taking *t, const struct launch_command *c,
+                      const struct line *l)
+{
+    struct given n = find(l->w, l->at, l->end, node_names),
+                 g = find(l->w, l->at, l->end, task_names);
+    const struct shell_words *d = &c->directives;
+    n = n.name ? n : find(d->v, 0, d->n, node_names);
+    g = g.name ? g : find(d->v, 0, d->n, task_names);
+    g = g.name ? g : find(d->v, 0, d->n, slurm_gpu_names);
+    if (!take_count(t, count_at, &n))
+        launch_doubts(t, count_at, l->w[l->at].line,
+                      "srun: nothing says on how many nodes");
+    take_count(t, gpus_at, &g);
+}
+
+void launch_take_starter(struct taking *t, const struct launch_command *c)
+{
+    struct line l;
+    switch (starter_of(c, &l)) {
+    case TORCHRUN:
+        take_torchrun(t, &l);
+        break;
+    case DEEPSPEED:
+        take_deepspeed(t, c, &l);
+        break;
+    case MPIRUN:
+        take_mpirun(t, &l);
+        break;
+    case SRUN:
+        take_srun(t, c, &l);
+        break;
+    case ALONE:
+        take_one(t, count_at, "no starter", c->command->line);
+        take_one(t, gpus_at, "no starter", c->command->line);
+        break;
+    }
+}

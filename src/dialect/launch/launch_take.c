@@ -1,0 +1,125 @@
+/* A launch script's arguments and hyperparameters, each by its row of launch_fields.c;
+ * and what is said of those that have none. */
+#include "base/strbuf.h"
+#include "config/pointer.h"
+#include "dialect/deepspeed/deepspeed.h"
+
+#include <string.h>
+
+/* Hyperparameters are spelled with "-" or "_". */
+static bool same_word(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(*a == '-' && *b == '_'))
+            return false;
+    return *a == *b;
+}
+
+static const struct python_item *find(const struct taking *t, const char *name)
+{
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+            if (same_word(t->hyper[i]->items[j].key, name))
+                return &t->hyper[i]->items[j];
+    return NULL;
+}
+
+bool launch_in_doubt(const struct taking *t, const char *pointer)
+{
+    return launch_doubt_of(t->l, pointer) != NULL;
+}
+
+void launch_take_rows(struct taking *t, const struct launch_row *rows,
+                      const struct python_value *dict)
+{
+    for (const struct launch_row *row = rows; row->name; row++) {
+        const struct python_item *it =
+            dict ? python_get(dict, row->name) : find(t, row->name);
+        bool fresh = !launch_has(t, row->pointer) && !launch_in_doubt(t, row->pointer);
+        if (it && fresh)
+            row->take(t, row, it);
+    }
+}
+
+/* What SMP's dictionary says of the batch and of precision. */
+static void read_smp(struct taking *t)
+{
+    json_t *smp = pointer_get(t->tree, "/distribution/smdistributed/modelparallel");
+    json_t *parameters = json_object_get(smp, "parameters");
+    json_t *microbatches = json_object_get(parameters, "microbatches");
+    if (!json_is_true(json_object_get(smp, "enabled")))
+        return;
+    t->smp_precision = json_is_true(json_object_get(parameters, "fp16")) ||
+                       json_is_true(json_object_get(parameters, "bf16"));
+    if (json_integer_value(microbatches) > 0)
+        t->microbatches = (int64_t)json_integer_value(microbatches);
+}
+
+/* When hyperparameters are not known as a whole, that is why these are not. */
+static void doubt_hyper(struct taking *t)
+{
+    static const char *const pointers[] = { "/model", "/training/sequence_length",
+                                            "/training/micro_batch_size" };
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct python_value *v = t->hyper[i];
+        if (v->kind != PYTHON_UNKNOWN)
+            continue;
+        for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
+            if (!launch_has(t, pointers[j]) && !launch_in_doubt(t, pointers[j]))
+                launch_doubts(t, pointers[j], v->line,
+                              "hyperparameters: %s, and nothing is run", v->why);
+    }
+}
+
+static bool is_row(const struct launch_row *rows, const char *word)
+{
+    for (; rows->name; rows++)
+        if (same_word(word, rows->name))
+            return true;
+    return false;
+}
+
+/* One note that names all hyperparameters that were not asked for. */
+static void note_unused(struct taking *t)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+            if (!is_row(launch_hyperparameters, t->hyper[i]->items[j].key) &&
+                b.len < 300)
+                strbuf_printf(&b, "%s%.60s", b.len ? ", " : "",
+                              t->hyper[i]->items[j].key);
+    if (b.len)
+        launch_note(t->l, t->hyper[0]->line, "without effect here: %s", strbuf_get(&b));
+    strbuf_release(&b);
+}
+
+/* A TensorFlow estimator whose version is in its image only. */
+static void take_class(struct taking *t)
+{
+    static const char pointer[] = "/training/framework";
+    struct python_value v = { .kind = PYTHON_STRING, .line = t->call->line };
+    const struct python_item from = { "TensorFlow", t->call->line, &v };
+    if (strcmp(python_last_part(t->call->function), from.key) == 0 &&
+        !launch_has(t, pointer))
+        launch_set(t, pointer, json_string("tensorflow2"), &from);
+}
+
+void launch_take(struct taking *t)
+{
+    const struct python_value *given = t->call->arguments;
+    const struct python_item *env = python_get(given, "env");
+    if (given->gap)
+        launch_note(t->l, given->gap, "the script leaves arguments out here");
+    launch_take_rows(t, launch_arguments, given);
+    take_class(t);
+    read_smp(t);
+    launch_take_rows(t, launch_hyperparameters, NULL);
+    env = env ? env : python_get(given, "environment");
+    if (env && env->value->kind == PYTHON_DICT)
+        launch_take_rows(t, launch_environment, env->value);
+    doubt_hyper(t);
+    launch_doubt_autos(t);
+    note_unused(t);
+}

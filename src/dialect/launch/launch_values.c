@@ -1,0 +1,174 @@
+/* Values of a launch script as those of a scenario, with their places and doubts. */
+#include "base/strbuf.h"
+#include "config/pointer.h"
+#include "dialect/launch/launch_context.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
+
+/* --- setting and doubting --------------------------------------------------------- */
+
+bool launch_has(const struct taking *t, const char *pointer)
+{
+    return pointer_get(t->tree, pointer) != NULL;
+}
+
+static void remember(struct taking *t, const char *pointer, int64_t line)
+{
+    VEC_PUSH(&t->l->origins, ((struct launch_origin) { pointer, line }));
+}
+
+void launch_set(struct taking *t, const char *pointer, json_t *value,
+                const struct python_item *from)
+{
+    struct err err = { 0 };
+    if (!value)
+        return;
+    char *text = json_dumps(value, LAUNCH_SHOWN);
+    struct launch_fact fact = { pointer, arena_strdup(t->arena, text ? text : ""),
+                                from->key, from->value->line, false };
+    free(text);
+    remember(t, pointer, fact.line);
+    if (pointer_set(t->tree, pointer, value, &err))
+        launch_doubts(t, pointer, fact.line, "%s", err.text);
+    else
+        VEC_PUSH(&t->l->facts, fact);
+}
+
+void launch_doubts(struct taking *t, const char *pointer, int64_t line, const char *fmt,
+                   ...)
+{
+    char text[300];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    VEC_PUSH(&t->l->doubts,
+             ((struct launch_doubt) { pointer, arena_strdup(t->arena, text), line }));
+}
+
+/* --- values ----------------------------------------------------------------------- */
+
+const char *launch_pointer(struct taking *t, const char *pointer, const char *key)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_printf(&b, "%s/", pointer);
+    for (; *key && b.len < 1000; key++) {
+        if (*key == '~' || *key == '/')
+            strbuf_addstr(&b, *key == '~' ? "~0" : "~1");
+        else
+            strbuf_addch(&b, *key);
+    }
+    const char *path = arena_strdup(t->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return path;
+}
+
+static json_t *make_json(struct taking *t, const struct python_value *v,
+                         const char *pointer, int depth);
+
+static json_t *container_json(struct taking *t, const struct python_value *v,
+                              const char *pointer, int depth)
+{
+    json_t *tree = v->kind == PYTHON_DICT ? json_object() : json_array();
+    if (v->gap)
+        launch_note(t->l, v->gap, "%s: the script leaves something out here", pointer);
+    for (int32_t i = 0; i < v->n; i++) {
+        const struct python_item *it = &v->items[i];
+        const char *key = it->key ? it->key : arena_printf(t->arena, "%d", (int)i);
+        json_t *item =
+            make_json(t, it->value, launch_pointer(t, pointer, key), depth + 1);
+        if (item && v->kind == PYTHON_DICT)
+            json_object_set_new(tree, key, item);
+        else if (item)
+            json_array_append_new(tree, item);
+    }
+    return tree;
+}
+
+static json_t *make_json(struct taking *t, const struct python_value *v,
+                         const char *pointer, int depth)
+{
+    if (++t->values > VALUES_MAX || depth > DEPTH_MAX) {
+        if (t->values <= VALUES_MAX + 1)
+            launch_doubts(t, pointer, v->line, "it holds too much, or itself");
+        t->values = VALUES_MAX + 1;
+        return NULL;
+    }
+    remember(t, pointer, v->line);
+    switch (v->kind) {
+    case PYTHON_NONE:
+        return json_null();
+    case PYTHON_BOOL:
+        return json_boolean(v->integer);
+    case PYTHON_INT:
+        return json_integer((json_int_t)v->integer);
+    case PYTHON_REAL:
+        return json_real(v->real);
+    case PYTHON_STRING:
+        return json_string(v->text);
+    case PYTHON_LIST:
+    case PYTHON_DICT:
+        return container_json(t, v, pointer, depth);
+    case PYTHON_UNKNOWN:
+        break;
+    }
+    launch_doubts(t, pointer, v->line, "%s, and nothing is run", v->why);
+    return NULL;
+}
+
+json_t *launch_json(struct taking *t, const struct python_value *v, const char *pointer)
+{
+    return make_json(t, v, pointer, 0);
+}
+
+/* A whole number, also one in quotes, as hyperparameters travel. */
+bool launch_whole(const struct python_value *v, int64_t *n)
+{
+    char *end;
+    double real = v->kind == PYTHON_REAL ? v->real : 0.5;
+    if (v->kind == PYTHON_INT) {
+        *n = v->integer;
+        return true;
+    }
+    if (v->kind == PYTHON_STRING && v->text[0])
+        real = strtod(v->text, &end), real = *end ? 0.5 : real;
+    *n = fabs(real) < 1e15 ? (int64_t)real : 0;
+    return fabs(real) < 1e15 && real == floor(real);
+}
+
+bool launch_real(const struct python_value *v, double *x)
+{
+    char *end = NULL;
+    *x = v->kind == PYTHON_INT ? (double)v->integer : v->real;
+    if (v->kind == PYTHON_STRING && v->text[0])
+        *x = strtod(v->text, &end);
+    else if (v->kind != PYTHON_INT && v->kind != PYTHON_REAL)
+        return false;
+    return (!end || !*end) && isfinite(*x);
+}
+
+bool launch_true(const struct python_value *v)
+{
+    if (v->kind == PYTHON_STRING)
+        return strcmp(v->text, "True") == 0 || strcmp(v->text, "true") == 0 ||
+               strcmp(v->text, "1") == 0;
+    return (v->kind == PYTHON_BOOL || v->kind == PYTHON_INT) && v->integer != 0;
+}
+
+/* Doubts a value that is not known, or is of the wrong kind. */
+void launch_doubt_item(struct taking *t, const char *pointer,
+                       const struct python_item *it, const char *wanted)
+{
+    if (it->value->kind == PYTHON_UNKNOWN)
+        launch_doubts(t, pointer, it->value->line, "%s: %s, and nothing is run",
+                      it->key, it->value->why);
+    else
+        launch_doubts(t, pointer, it->value->line, "%s: it is no %s", it->key, wanted);
+}

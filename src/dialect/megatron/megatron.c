@@ -1,0 +1,285 @@
+/* Megatron's arguments (Megatron-LM's arguments.py; Megatron-DeepSpeed's and
+ * BigScience's of the same names) as fields of a scenario. */
+#include "dialect/launch/launch_shell.h"
+
+#include "base/names.h"
+#include "config/pointer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STAGES_MAX = 1 << 16 };
+
+const struct python_item *launch_any_option(const struct launch_command *c,
+                                            const char *const *names)
+{
+    const struct python_item *it = NULL;
+    for (; *names && !it; names++)
+        it = launch_option(c, *names);
+    return it;
+}
+
+void launch_decide(struct taking *t, const char *pointer, json_t *value,
+                   const struct python_item *it, const char *otherwise)
+{
+    struct python_value v = { .line = t->command->command->line };
+    const struct python_item from = { otherwise, v.line, &v };
+    if (launch_has(t, pointer))
+        json_decref(value);
+    else
+        launch_set(t, pointer, value, it ? it : &from);
+}
+
+bool launch_is_megatron(const struct python_value *options)
+{
+    static const char *const marks[] = { "--num-layers",
+                                         "--encoder-num-layers",
+                                         "--hidden-size",
+                                         "--tensor-model-parallel-size",
+                                         "--pipeline-model-parallel-size",
+                                         "--micro-batch-size",
+                                         NULL };
+    int found = 0;
+    for (int32_t i = 0; i < options->n; i++)
+        found += names_listed(marks, options->items[i].key);
+    return found > 1;
+}
+
+/* --- single options --------------------------------------------------------------- */
+
+static void take_clipping(struct taking *t, const struct launch_row *row,
+                          const struct python_item *it)
+{
+    double norm;
+    if (it->value->kind == PYTHON_UNKNOWN || !launch_real(it->value, &norm))
+        launch_doubt_item(t, row->pointer, it, "norm");
+    else if (norm < 0)
+        launch_wrong_option(t, it, "it is no norm of at least 0 (0 is none)");
+    else
+        launch_set(t, row->pointer, json_real(norm), it);
+}
+
+/* A degree of one is said by leaving it out. */
+static void take_degree(struct taking *t, const struct launch_row *row,
+                        const struct python_item *it)
+{
+    int64_t n;
+    if (!launch_whole(it->value, &n) || n != 1)
+        launch_take_size(t, row, it);
+}
+
+static void take_optimizer(struct taking *t, const struct launch_row *row,
+                           const struct python_item *it)
+{
+    static const char *const known[] = { "adam", "adamw", "sgd", "lamb", NULL };
+    if (it->value->kind == PYTHON_STRING && names_listed(known, it->value->text))
+        launch_set(t, row->pointer, json_string(it->value->text), it);
+    else
+        launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
+}
+
+static void take_context_comm(struct taking *t, const struct launch_row *row,
+                              const struct python_item *it)
+{
+    static const char *const words[][2] = { { "p2p", "ring" },
+                                            { "all_gather", "all-gather" },
+                                            { "a2a", "alltoall" } };
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(text, words[i][0]) == 0 && launch_has(t, "/parallelism/context"))
+            launch_set(t, row->pointer, json_string(words[i][1]), it);
+    if (strcmp(text, "a2a+p2p") == 0)
+        launch_note(t->l, it->value->line, "%s: a2a+p2p is taken for p2p", it->key);
+}
+
+/* The order of ranks: data parallel ones between tensor and pipeline, or outermost. */
+static void take_order(struct taking *t, const struct launch_row *row,
+                       const struct python_item *it)
+{
+    launch_set(t, row->pointer, json_string("DPT"), it);
+}
+
+/* DeepSpeed's Ulysses: heads are dealt out by all-to-all. */
+static void take_ulysses(struct taking *t, const struct launch_row *row,
+                         const struct python_item *it)
+{
+    take_degree(t, row, it);
+    if (launch_has(t, row->pointer))
+        launch_set(t, "/parallelism/context_comm", json_string("alltoall"), it);
+}
+
+/* 'type:transformer', its quotes perhaps kept by the shell. */
+static void take_partition(struct taking *t, const struct launch_row *row,
+                           const struct python_item *it)
+{
+    static const char *const known[] = { "type:transformer",
+                                         "type:transformer|embedding", "parameters",
+                                         "uniform", NULL };
+    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    text += strspn(text, "'\"");
+    const char *word = arena_strndup(t->arena, text, strcspn(text, "'\""));
+    if (!launch_has(t, "/parallelism/pipeline"))
+        return;
+    if (names_listed(known, word))
+        launch_set(t, row->pointer, json_string(word), it);
+    else
+        launch_doubt_item(t, row->pointer, it, "partition that is simulated");
+}
+
+/* clang-format off */
+#define WIDE "/parallelism/"
+const struct launch_row launch_megatron_job[] = {
+    { "--tensor-model-parallel-size",   WIDE "tensor",       take_degree },
+    { "--model-parallel-size",          WIDE "tensor",       take_degree },
+    { "--pipeline-model-parallel-size", WIDE "pipeline",     take_degree },
+    { "--context-parallel-size",        WIDE "context",      take_degree },
+    { "--ds-sequence-parallel-size",    WIDE "context",      take_ulysses },
+    { "--cp-comm-type",                 WIDE "context_comm", take_context_comm },
+    { "--expert-model-parallel-size",   WIDE "expert",       take_degree },
+    { "--moe-expert-parallel-size",     WIDE "expert",       take_degree },
+    { "--use-tp-pp-dp-mapping",         WIDE "placement",    take_order },
+    { "--pp-partition-method",          WIDE "partition",    take_partition },
+    { "--seq-length",                   "/training/sequence_length",   launch_take_size },
+    { "--encoder-seq-length",           "/training/sequence_length",   launch_take_size },
+    { "--micro-batch-size",             "/training/micro_batch_size",  launch_take_size },
+    { "--global-batch-size",            "/training/global_batch_size", launch_take_size },
+    { "--train-iters",                  "/training/steps",             launch_take_size },
+    { "--clip-grad",                    "/training/gradient_clipping", take_clipping },
+    { "--optimizer",                    "/training/optimizer",         take_optimizer },
+    { NULL, NULL, NULL },
+};
+/* clang-format on */
+const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
+                                                            launch_megatron_model,
+                                                            NULL };
+
+/* --- pipelines -------------------------------------------------------------------- */
+
+static void set_virtual(struct taking *t, int64_t n, const struct python_item *it)
+{
+    if (n < 2)
+        return;
+    launch_decide(t, WIDE "virtual_stages", json_integer((json_int_t)n), it, "");
+    launch_decide(t, WIDE "schedule", json_string("interleaved"), it, "");
+}
+
+static void take_virtual(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *each = launch_option(
+                                 c, "--num-layers-per-virtual-pipeline-stage"),
+                             *many = launch_option(
+                                 c, "--num-virtual-stages-per-pipeline-rank");
+    int64_t layers = launch_number(t, "/model/num_layers", 0),
+            stages = launch_number(t, WIDE "pipeline", 1), n;
+    if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
+        launch_doubt_item(t, WIDE "virtual_stages", each, "number of layers");
+    else if (each && (n > layers / stages || layers % (n * stages)))
+        launch_wrong_option(t, each,
+                            "%" PRId64 " layers are no multiple of %" PRId64
+                            " stages of chunks of %" PRId64,
+                            layers, stages, n);
+    else if (each)
+        set_virtual(t, layers / (n * stages), each);
+    else if (many && launch_whole(many->value, &n))
+        set_virtual(t, n, many);
+    else if (many)
+        launch_doubt_item(t, WIDE "virtual_stages", many, "number of chunks");
+}
+
+/* Layers of the first and the last stage, the others evenly. */
+static void take_uneven(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *first = launch_option(
+                                 c, "--decoder-first-pipeline-num-layers"),
+                             *last =
+                                 launch_option(c, "--decoder-last-pipeline-num-layers");
+    int64_t layers = launch_number(t, "/model/num_layers", 0), a = 0, b = 0,
+            stages = launch_number(t, WIDE "pipeline", 1),
+            inner = stages - (first != NULL) - (last != NULL);
+    if (!first && !last)
+        return;
+    bool known = (!first || launch_whole(first->value, &a)) &&
+                 (!last || launch_whole(last->value, &b));
+    if (!known || inner < 1 || stages > STAGES_MAX ||
+        launch_has(t, WIDE "virtual_stages") || a < 0 || b < 0 || a + b >= layers ||
+        (layers - a - b) % inner) {
+        launch_doubts(t, WIDE "partition", (first ? first : last)->value->line,
+                      "%s: the layers of each stage are not known by it",
+                      (first ? first : last)->key);
+        return;
+    }
+    json_t *counts = json_array();
+    for (int64_t i = 0; i < stages; i++) {
+        int64_t n = i == 0 && first           ? a
+                    : i == stages - 1 && last ? b
+                                              : (layers - a - b) / inner;
+        json_array_append_new(counts, json_integer((json_int_t)n));
+    }
+    launch_decide(t, WIDE "partition", counts, first ? first : last, "");
+}
+
+static void take_sequence_parallel(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *it = launch_option(c, "--sequence-parallel");
+    if (it && launch_has(t, WIDE "tensor"))
+        launch_decide(t, WIDE "sequence_parallel", json_true(), it, "");
+}
+
+/* --- how long --------------------------------------------------------------------- */
+
+/* Samples, or tokens, over the batch. */
+static void take_steps(struct taking *t, const struct launch_command *c)
+{
+    static const struct {
+        const char *name;
+        bool tokens;
+    } lengths[] = { { "--train-tokens", true }, { "--train-samples", false } };
+    int64_t batch = launch_number(t, "/training/global_batch_size", 0),
+            tokens = launch_number(t, "/training/sequence_length", 1), n;
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && batch > 0; i++) {
+        const struct python_item *it = launch_option(c, lengths[i].name);
+        int64_t whole = lengths[i].tokens ? tokens : 1;
+        char digits[32] = "";
+        const char *text =
+            it && it->value->kind == PYTHON_STRING ? it->value->text : "";
+        for (size_t j = 0; *text && j + 1 < sizeof(digits); text++)
+            if (*text != '_')
+                digits[j++] = *text;
+        struct python_value v = { .kind = PYTHON_STRING, .text = digits };
+        if (it && launch_whole(&v, &n) && n / whole / batch > 0)
+            launch_decide(t, "/training/steps",
+                          json_integer((json_int_t)(n / whole / batch)), it, "");
+    }
+}
+
+static void note_rampup(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *it = launch_option(c, "--rampup-batch-size");
+    if (it)
+        launch_note(t->l, it->line,
+                    "%s: the batch that it grows to is simulated, in every step",
+                    it->key);
+}
+
+void launch_take_megatron(struct taking *t, const struct launch_command *c)
+{
+    launch_take_rows(t, launch_megatron_job, &c->options);
+    launch_decide(t, WIDE "placement", json_string("PDT"), NULL,
+                  "Megatron's order of ranks");
+    launch_decide(t, "/training/gradient_clipping", json_real(1), NULL,
+                  "clip-grad's default");
+    launch_settle_megatron_model(t, c);
+    take_virtual(t, c);
+    take_uneven(t, c);
+    take_sequence_parallel(t, c);
+    launch_take_precision(t, c);
+    launch_take_recompute(t, c);
+    take_steps(t, c);
+    note_rampup(t, c);
+    if (launch_uses_deepspeed(c))
+        launch_take_megatron_deepspeed(t, c);
+    launch_take_framework(t, c);
+    launch_take_attention(t, c);
+    if (!launch_uses_deepspeed(c))
+        launch_take_overlaps(t, c);
+}

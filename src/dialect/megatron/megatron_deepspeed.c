@@ -1,0 +1,120 @@
+/* Megatron-DeepSpeed: the arguments of DeepSpeed beside Megatron's. Its configuration
+ * may be a file beside the script, or one that the script writes. */
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_shell.h"
+
+#include "base/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What Megatron's arguments say already, and tell DeepSpeed
+ * (megatron/training.py, set_train_batch_size). */
+static const char *const said[] = { "train_batch_size",
+                                    "train_micro_batch_size_per_gpu",
+                                    "gradient_accumulation_steps",
+                                    "gradient_clipping",
+                                    "activation_checkpointing",
+                                    "pipeline",
+                                    NULL };
+
+static const struct python_value *without_said(struct arena *arena,
+                                               const struct python_value *config)
+{
+    struct python_value *rest = ARENA_NEW(arena, struct python_value);
+    *rest = *config;
+    rest->n = 0;
+    rest->items = ARENA_ARRAY(arena, config->n + 1, struct python_item);
+    for (int32_t i = 0; i < config->n; i++)
+        if (!names_listed(said, config->items[i].key))
+            rest->items[rest->n++] = config->items[i];
+    return rest;
+}
+
+static const struct shell_file *written(const struct shell *s, const char *name)
+{
+    const struct shell_file *found = NULL;
+    for (int64_t i = 0; i < s->files.n; i++)
+        if (strcmp(s->files.v[i].name, name) == 0)
+            found = &s->files.v[i];
+    return found;
+}
+
+/* The configuration that an option names; NULL: it is not at hand. */
+static const struct python_value *config_of(struct taking *t,
+                                            const struct launch_command *c,
+                                            const struct python_item *it)
+{
+    const char *name = it && it->value->text ? it->value->text : "";
+    const struct shell_file *own = written(c->shell, name);
+    if (own)
+        return launch_parse_deepspeed(t->l->loader, t->l->file, own->text, own->line);
+    const char *file = *name ? launch_find_deepspeed(t, name) : NULL;
+    return file ? launch_read_deepspeed(t->l->loader, file) : NULL;
+}
+
+static struct python_value *dictionary_of(struct arena *arena, const char *key,
+                                          const struct python_item *it)
+{
+    struct python_value *d = ARENA_NEW(arena, struct python_value);
+    *d = (struct python_value) { .kind = PYTHON_DICT, .line = it->value->line, .n = 1 };
+    d->items = ARENA_NEW(arena, struct python_item);
+    *d->items = (struct python_item) { key, it->line, it->value };
+    return d;
+}
+
+/* A configuration of the stage that --zero-stage gives, and of the precision. */
+static const struct python_value *config_of_stage(struct arena *arena,
+                                                  const struct launch_command *c,
+                                                  const struct python_item *stage)
+{
+    static const char *const words[] = { "--fp16", "--bf16" };
+    struct python_value *config = ARENA_NEW(arena, struct python_value);
+    *config = (struct python_value) { .kind = PYTHON_DICT, .line = stage->value->line };
+    config->items = ARENA_ARRAY(arena, 3, struct python_item);
+    config->items[config->n++] =
+        (struct python_item) { "zero_optimization", stage->line,
+                               dictionary_of(arena, "stage", stage) };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const struct python_item *it = launch_option(c, words[i]);
+        if (it)
+            config->items[config->n++] =
+                (struct python_item) { words[i] + 2, it->line,
+                                       dictionary_of(arena, "enabled", it) };
+    }
+    return config;
+}
+
+void launch_take_megatron_deepspeed(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *named = launch_option(c, "--deepspeed-config"),
+                             *stage = launch_option(c, "--zero-stage");
+    const struct python_value *config = config_of(t, c, named);
+    const char *name = named && named->value->text ? named->value->text : "";
+    struct python_value v = { .line = c->command->line };
+    const struct python_item from = { "DeepSpeed's own", v.line, &v };
+    if (launch_has(t, "/parallelism/pipeline") &&
+        !launch_has(t, "/parallelism/partition"))
+        launch_set(t, "/parallelism/partition", json_string("type:transformer"), &from);
+    if (config) {
+        launch_take_deepspeed(t, without_said(t->arena, config),
+                              arena_printf(t->arena, "%.60s: ", name));
+    } else if (stage && stage->value->kind != PYTHON_UNKNOWN) {
+        launch_note(t->l, named ? named->line : stage->line,
+                    "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
+                    "taken, and defaults (put it beside the script)",
+                    name);
+        launch_take_deepspeed(t, config_of_stage(t->arena, c, stage), "");
+    } else {
+        launch_doubts(
+            t, "/parallelism/sharding/strategy",
+            named ? named->value->line : c->command->line,
+            "the stage of ZeRO (0 is none, 1 optimizer, 2 gradients, 3 full) is in "
+            "DeepSpeed's configuration %.60s%s, which is not at hand (put it beside "
+            "the "
+            "script)",
+            name, strlen(name) > 60 ? "..." : "");
+    }
+    if (!launch_has(t, "/parallelism/library"))
+        launch_set(t, "/parallelism/library", json_string("deepspeed"), &from);
+}

@@ -1,0 +1,240 @@
+/* What Megatron's arguments say of the software and what it does with memory and time:
+ * the profile, kernels of attention, precision, recomputation, what is sharded and
+ * overlaps. */
+#include "dialect/launch/launch_shell.h"
+
+#include "config/pointer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- software: which Megatron it is, by what only it understands ------------------ */
+
+/* With Transformer Engine, as from 2024 on. */
+static const char *const core_words[] = { "--use-mcore-models",
+                                          "--attention-backend",
+                                          "--overlap-grad-reduce",
+                                          "--overlap-param-gather",
+                                          "--context-parallel-size",
+                                          "--tp-comm-overlap",
+                                          "--fp8-format",
+                                          "--fp8-hybrid",
+                                          "--cp-comm-type",
+                                          "--moe-router-topk",
+                                          "--moe-token-dispatcher-type",
+                                          "--ckpt-format",
+                                          "--expert-model-parallel-size",
+                                          "--cross-entropy-loss-fusion",
+                                          NULL };
+/* Before sequence parallelism and selective recomputation. */
+static const char *const old_words[] = { "--checkpoint-activations",
+                                         "--checkpoint-num-layers", "--DDP-impl",
+                                         "--activations-checkpoint-method", NULL };
+
+bool launch_uses_deepspeed(const struct launch_command *c)
+{
+    return launch_option(c, "--deepspeed") || launch_option(c, "--deepspeed-config");
+}
+
+static const struct python_item *core_of(const struct launch_command *c)
+{
+    const struct python_item *it = launch_any_option(c, core_words);
+    if (!it && launch_option_is(c, "--transformer-impl", "transformer_engine"))
+        it = launch_option(c, "--transformer-impl");
+    return it;
+}
+
+/* bf16 in Megatron-DeepSpeed is DeepSpeed's BF16_Optimizer below stage 2. */
+static void take_deepspeed_framework(struct taking *t, const struct launch_command *c)
+{
+    const char *strategy =
+        json_string_value(pointer_get(t->tree, "/parallelism/sharding/strategy"));
+    const struct python_item *bf16 = launch_option(c, "--bf16");
+    bool low = !strategy || strcmp(strategy, "optimizer") == 0;
+    if (strategy && strcmp(strategy, "full") == 0)
+        return; /* ZeRO-3's own */
+    launch_decide(
+        t, "/training/framework",
+        json_string(bf16 && low ? "megatron-deepspeed-bf16" : "megatron-deepspeed"),
+        bf16 && low ? bf16 : launch_option(c, "--deepspeed"), "DeepSpeed's own");
+    if (bf16 && low)
+        launch_decide(t, "/parallelism/sharding/strategy", json_string("optimizer"),
+                      bf16, "");
+}
+
+void launch_take_framework(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *core = core_of(c), *old = launch_any_option(c, old_words);
+    if (launch_uses_deepspeed(c)) {
+        take_deepspeed_framework(t, c);
+        return;
+    }
+    launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
+                  "Megatron's own");
+    launch_decide(t, "/training/framework",
+                  json_string(core  ? "megatron-core"
+                              : old ? "megatron-2021"
+                                    : "megatron-2022"),
+                  core ? core : old, "Megatron's of 2022");
+}
+
+/* What the arguments say. Where they do not, the profile's own: Transformer Engine's
+ * choice, or a fused softmax (scenario/attention.h). */
+void launch_take_attention(struct taking *t, const struct launch_command *c)
+{
+    static const char *const flash[] = {
+        "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
+        "--use-flash-attn-triton", "--use-flash-attn-builder", NULL
+    };
+    static const char backend[] = "--attention-backend";
+    const struct python_item *fused = launch_any_option(c, flash),
+                             *named = launch_option(c, backend),
+                             *plain = launch_option(c, "--no-masked-softmax-fusion");
+    bool auto_backend = !named || launch_option_is(c, backend, "auto");
+    bool own = launch_option_is(c, backend, "unfused") ||
+               launch_option_is(c, backend, "local");
+    const struct python_item *local =
+        own ? named
+        : launch_option_is(c, "--transformer-impl", "local")
+            ? launch_option(c, "--transformer-impl")
+            : NULL;
+    if (!fused && !local && !auto_backend)
+        fused = named;
+    if (fused)
+        launch_decide(t, "/training/attention", json_string("flash"), fused, "");
+    else if (plain)
+        launch_decide(t, "/training/attention", json_string("unfused"), plain, "");
+    else if (local)
+        launch_decide(t, "/training/attention", json_string("fused-softmax"), local,
+                      "");
+}
+
+/* --- precision -------------------------------------------------------------------- */
+
+void launch_take_precision(struct taking *t, const struct launch_command *c)
+{
+    static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
+                                             "--fp8-e4m3", NULL };
+    const struct python_item *fp8 = launch_any_option(c, fp8_words),
+                             *bf16 = launch_option(c, "--bf16"),
+                             *fp16 = launch_option(c, "--fp16");
+    const struct python_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
+    const char *word = fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
+    if (bf16 && fp16)
+        launch_wrong_option(t, fp16, "--bf16 is there, too (keep one)");
+    if (!it)
+        launch_note(t->l, c->command->line,
+                    "neither --bf16 nor --fp16 is there: the job computes in fp32");
+    launch_decide(t, "/training/precision", json_string(word), it,
+                  "without --fp16 and --bf16");
+    const struct python_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
+    bool wide = launch_option(c, "--accumulate-allreduce-grads-in-fp32") ||
+                launch_uses_deepspeed(c);
+    if (narrow)
+        launch_decide(t, "/training/gradient_dtype", json_string("bf16"), narrow, "");
+    else if (fp16 && !bf16 && !fp8 && !wide) /* bf16 alone is summed in fp32 */
+        launch_decide(t, "/training/gradient_dtype", json_string("fp16"), fp16, "");
+}
+
+/* --- recomputation ---------------------------------------------------------------- */
+
+static void recompute(struct taking *t, json_t *value, const struct python_item *it)
+{
+    launch_decide(t, "/training/activation_checkpointing", value, it, "");
+}
+
+/* So many layers of each chunk, the others keep all. */
+static void recompute_block(struct taking *t, const struct python_item *it, int64_t n)
+{
+    int64_t chunk = launch_number(t, "/model/num_layers", 1) /
+                    launch_number(t, "/parallelism/pipeline", 1) /
+                    launch_number(t, "/parallelism/virtual_stages", 1);
+    int64_t every = n < chunk ? (chunk + n / 2) / n : 1;
+    if (every <= 1) {
+        recompute(t, json_string("full"), it);
+        return;
+    }
+    recompute(t, json_pack("{s:I}", "every", (json_int_t)every), it);
+    launch_note(t->l, it->line,
+                "block: %" PRId64 " of the %" PRId64 " layers of a chunk are taken as "
+                "one in %" PRId64,
+                n, chunk, every);
+}
+
+static void take_recompute_full(struct taking *t, const struct launch_command *c,
+                                const struct python_item *it)
+{
+    static const char *const methods[] = { "--recompute-method",
+                                           "--activations-checkpoint-method", NULL },
+                             *const counts[] = { "--recompute-num-layers",
+                                                 "--activations-checkpoint-num-layers",
+                                                 "--checkpoint-num-layers", NULL };
+    const struct python_item *method = launch_any_option(c, methods),
+                             *count = launch_any_option(c, counts);
+    bool block = method && method->value->kind == PYTHON_STRING &&
+                 strcmp(method->value->text, "block") == 0;
+    int64_t n = 1;
+    if (count && (!launch_whole(count->value, &n) || n < 1)) {
+        launch_doubt_item(t, "/training/activation_checkpointing", count,
+                          "number of layers");
+        return;
+    }
+    if (block)
+        recompute_block(t, count ? count : it, n);
+    else if (n > 1)
+        recompute(t, json_pack("{s:I}", "group", (json_int_t)n), count);
+    else
+        recompute(t, json_string("full"), it);
+}
+
+void launch_take_recompute(struct taking *t, const struct launch_command *c)
+{
+    static const char *const granularities[] = { "--recompute-granularity",
+                                                 "--activations-checkpoint-granularity",
+                                                 NULL },
+                             *const whole[] = { "--checkpoint-activations",
+                                                "--activations-checkpoint-method",
+                                                NULL };
+    const struct python_item *some = launch_option(c, "--recompute-activations"),
+                             *how = launch_any_option(c, granularities),
+                             *all = launch_any_option(c, whole),
+                             *modules = launch_option(c, "--recompute-modules");
+    bool selective = how && how->value->kind == PYTHON_STRING &&
+                     strcmp(how->value->text, "selective") == 0;
+    if (how && how->value->kind == PYTHON_UNKNOWN)
+        launch_doubt_item(t, "/training/activation_checkpointing", how, "word");
+    else if (some || selective)
+        recompute(t, json_string("selective"), some ? some : how);
+    else if (how || all)
+        take_recompute_full(t, c, how ? how : all);
+    if (modules && !(modules->value->kind == PYTHON_STRING &&
+                     strcmp(modules->value->text, "core_attn") == 0))
+        launch_note(t->l, modules->line,
+                    "%s: what is computed again is taken to be attention alone",
+                    modules->key);
+}
+
+/* --- the optimizer, and what overlaps --------------------------------------------- */
+
+void launch_take_overlaps(struct taking *t, const struct launch_command *c)
+{
+    const struct python_item *shards = launch_option(c, "--use-distributed-optimizer"),
+                             *sums = launch_option(c, "--overlap-grad-reduce"),
+                             *gathers = launch_option(c, "--overlap-param-gather"),
+                             *pieces = launch_option(c, "--tp-comm-overlap");
+    const char *framework =
+        json_string_value(pointer_get(t->tree, "/training/framework"));
+    bool core = framework && strcmp(framework, "megatron-core") == 0;
+    if (shards)
+        launch_decide(t, "/parallelism/sharding/strategy", json_string("optimizer"),
+                      shards, "");
+    launch_decide(t, "/parallelism/overlap", json_boolean(sums != NULL), sums,
+                  "without --overlap-grad-reduce");
+    if (shards)
+        launch_decide(t, "/parallelism/overlap_param_gather",
+                      json_boolean(gathers != NULL), gathers,
+                      "without --overlap-param-gather");
+    if (core && launch_has(t, "/parallelism/tensor"))
+        launch_decide(t, "/parallelism/overlap_tensor", json_boolean(pieces != NULL),
+                      pieces, "without --tp-comm-overlap");
+}

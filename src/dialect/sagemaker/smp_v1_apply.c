@@ -1,0 +1,151 @@
+/* What SMP v1's parameters mean: see smp_v1.h. */
+#include "dialect/sagemaker/smp_v1.h"
+
+#include "layout/layout.h"
+#include "scenario/sagemaker.h"
+#include "scenario/versions.h"
+
+#include <string.h>
+
+int smp_v1_place(struct reading *r, struct cfg c, const char *word)
+{
+    struct layout l;
+    if (strcmp(word, "cluster") == 0)
+        word = "DPT";
+    else if (strcmp(word, "spread") == 0)
+        word = "TPD";
+    if (layout_init(&l, word, 1, 1, 1))
+        return cfg_error(cfg_get(c, "placement_strategy"),
+                         "smp rule: \"%.40s\" is no placement (write \"cluster\", "
+                         "\"spread\" or an order of the letters D, P and T)",
+                         word);
+    memcpy(r->s->parallel.placement, word, 4);
+    return 0;
+}
+
+/* SMDDP's AllGather takes the place of NCCL's where all of this holds. */
+static bool gathers_by_smddp(const struct reading *r, const struct smp_v1 *w)
+{
+    return r->has_cluster && w->sharded_data_parallel_degree > 1 &&
+           w->ddp_dist_backend == DIST_AUTO &&
+           !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp_version);
+}
+
+static void apply_sharding(struct reading *r, const struct smp_v1 *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    r->has_backend = true;
+    p->backend = gathers_by_smddp(r, w) ? BACKEND_SMDDP : BACKEND_NCCL;
+    if (w->shard_optimizer_state)
+        p->sharding = SHARDING_OPTIMIZER;
+    if (w->sharded_data_parallel_degree < 2)
+        return;
+    p->sharding = SHARDING_FULL;
+    p->shard_degree = w->sharded_data_parallel_degree;
+    p->shard_reshard = true;
+    p->shard_prefetch = 1; /* SMP has no parameter for it */
+    p->shard_hierarchical = w->sdp_hierarchical_allgather;
+    p->shard_bucket_elements = -1; /* its own, which has no effect: note_idle */
+    p->shard_persistence_elements = w->sdp_param_persistence_threshold;
+    p->shard_live_elements = w->sdp_max_live_parameters;
+    r->has_degree = r->has_clipping = true;
+    r->clipping = w->sdp_gradient_clipping;
+}
+
+static void apply_precision(struct reading *r, struct cfg c, const struct smp_v1 *w)
+{
+    bool params = w->fp16_params && w->tensor_parallel_degree > 1 &&
+                  !cfg_present(cfg_get(r->training, "precision"));
+    r->has_precision = w->fp16 || w->bf16 || params;
+    r->precision = w->bf16 ? OP_BF16 : OP_FP16;
+    r->precision_at = cfg_get(c, w->bf16 ? "bf16" : w->fp16 ? "fp16" : "fp16_params");
+    bool said = w->fp16 || w->bf16;
+    if (w->given.fp16_params && !params)
+        reading_note(r, cfg_get(c, "fp16_params"),
+                     w->tensor_parallel_degree == 1
+                         ? "it is for distributed modules, and there are none without "
+                           "tensor parallelism"
+                     : said ? "the whole model is of 16 bits already"
+                            : "/training/precision says how parameters are kept");
+}
+
+static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    bool simple = !smp_v1_is_interleaved(w);
+    p->pipeline = smp_v1_stages(w);
+    p->schedule = simple ? SCHEDULE_SMP_SIMPLE : SCHEDULE_SMP_INTERLEAVED;
+    p->active_microbatches =
+        w->given.active_microbatches ? w->active_microbatches : p->pipeline + 2;
+    if (simple)
+        p->active_microbatches = 0;
+    p->partition = PARTITION_SMP;
+    p->memory_weight = w->optimize == OPTIMIZE_SPEED ? 0.2 : 0.8;
+    if (w->given.memory_weight)
+        p->memory_weight = w->memory_weight;
+    r->microbatches = w->given.microbatches ? w->microbatches : 0;
+    r->auto_partition = w->auto_partition;
+    const struct {
+        const char *key, *why;
+        bool given;
+    } idle[] = {
+        { "pipeline", "there is one pipeline stage",
+          p->pipeline == 1 && w->given.pipeline },
+        { "active_microbatches", "there is one pipeline stage",
+          p->pipeline == 1 && w->given.active_microbatches },
+        { "active_microbatches", "the simple schedule runs all forwards first",
+          p->pipeline > 1 && simple && w->given.active_microbatches },
+        { "memory_weight", "there is one pipeline stage",
+          p->pipeline == 1 && w->given.memory_weight },
+        { "default_partition", "layers are partitioned automatically",
+          w->auto_partition && w->given.default_partition },
+        { "activation_loading_horizon", "activations are not offloaded",
+          w->given.activation_loading_horizon && !w->offload_activations },
+        { "optimize", "there are no tensor ranks and no stages",
+          w->given.optimize && p->pipeline == 1 && w->tensor_parallel_degree == 1 },
+        { "ddp_dist_backend",
+          "NCCL reduces in any case, and only sharded data parallelism gathers by "
+          "SMDDP",
+          w->given.ddp_dist_backend && w->sharded_data_parallel_degree == 1 },
+        { "sdp_reduce_bucket_size",
+          "gradients of a layer are scattered together, whatever the bucket",
+          w->given.sdp_reduce_bucket_size && w->sharded_data_parallel_degree > 1 },
+        { "prescaled_batch", "there are no tensor ranks",
+          w->given.prescaled_batch && w->tensor_parallel_degree == 1 },
+    };
+    for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+        if (idle[i].given)
+            reading_note(r, cfg_get(c, idle[i].key), idle[i].why);
+}
+
+/* sdp_* say how parameters are sharded, if they are. */
+static void note_unsharded(struct reading *r, struct cfg c, const struct smp_v1 *w)
+{
+    for (void *it = cfg_first(c); it; it = cfg_next(c, it))
+        if (w->sharded_data_parallel_degree == 1 &&
+            strncmp(cfg_key(it), "sdp_", 4) == 0)
+            reading_note(r, cfg_member(c, it), "sharded_data_parallel_degree is 1");
+}
+
+void smp_v1_apply(struct reading *r, struct cfg c, const struct smp_v1 *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    p->library = LIBRARY_SMP;
+    p->tensor = w->tensor_parallel_degree;
+    p->tensor_policy =
+        w->optimize == OPTIMIZE_SPEED ? TENSOR_SMP_SPEED : TENSOR_SMP_SCATTER;
+    p->prescaled_batch = w->prescaled_batch || p->tensor == 1;
+    p->offload_activations = w->offload_activations;
+    p->activation_loading_horizon = w->activation_loading_horizon;
+    p->broadcast_outputs = OUTPUTS_LOSS;
+    r->smp_replicates = w->ddp || w->horovod;
+    /* smp.tensor_parallelism(fused_softmax=True), from 1.7 on */
+    r->fused_softmax = p->tensor > 1 &&
+                       !(r->smp_version && version_compare(r->smp_version, "1.7") < 0);
+    apply_pipeline(r, c, w);
+    apply_sharding(r, w);
+    p->distribute_embedding =
+        p->sharding == SHARDING_FULL; /* as AWS's scripts have it */
+    apply_precision(r, c, w);
+    note_unsharded(r, c, w);
+}

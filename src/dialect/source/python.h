@@ -1,0 +1,121 @@
+/* Python source, read and never run: what names are bound to, as far as literals say
+ * it, and the arguments of some calls.
+ *
+ * Read are numbers, strings (also raw, joined, and f-strings without expressions),
+ * True, False, None, lists, tuples, dictionaries ({**other} included), dict(a=1), names
+ * and elements (options["a"]) that were bound to such before, +, -, * and // of whole
+ * numbers (24 * 60 * 60), and the changes x["a"] = v and x.update(v). Everything else
+ * is a value that is not known, and says why: calls, other arithmetic, choices.
+ * Statements at any indentation count, in the order of the text, as if each ran once.
+ *
+ * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and
+ * output are passed over, since what does not parse is; of a statement that does not,
+ * reading goes on at the next line. In a text with prompts, what stands between ``` is
+ * quoted: its names end with it, and its calls are marked.
+ *
+ * Values live in the arena. They may be shared, as in Python, and so may hold
+ * themselves: who walks them must count. Limits: PYTHON_TEXT_MAX_B, and those below,
+ * beyond which reading ends with an error; so does work that is not near linear in the
+ * text. */
+#ifndef DIALECT_SOURCE_PYTHON_H
+#define DIALECT_SOURCE_PYTHON_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PYTHON_TEXT_MAX_B = 4 << 20,
+    PYTHON_DEPTH_MAX = 100,      /* of brackets */
+    PYTHON_NAMES_MAX = 2000,     /* bound at a time */
+    PYTHON_ITEMS_MAX = 1000,     /* of one dictionary or list */
+    PYTHON_VALUES_MAX = 1 << 18, /* made in all */
+    PYTHON_STRING_MAX = 1 << 16, /* bytes of a string joined of others */
+    PYTHON_CALLS_MAX = 1000,
+};
+
+enum python_kind {
+    PYTHON_NONE,
+    PYTHON_BOOL, /* integer: 0 or 1 */
+    PYTHON_INT,
+    PYTHON_REAL,
+    PYTHON_STRING,
+    PYTHON_LIST, /* and tuples */
+    PYTHON_DICT,
+    PYTHON_UNKNOWN, /* why; text where a string is known in part, as '{}-a'.format(b) */
+};
+
+struct python_value {
+    enum python_kind kind;
+    int64_t line;     /* where it was written, from 1 */
+    int64_t integer;  /* of INT and BOOL */
+    double real;      /* of REAL */
+    const char *text; /* of STRING */
+    const char *why;  /* of UNKNOWN: "get_role() is a call" */
+    int64_t gap;      /* the line of a "..." among the items: some are left out; or 0 */
+    int32_t n, cap;
+    struct python_item *items; /* of LIST and DICT, in the order of the text */
+};
+
+struct python_item {
+    const char *key; /* NULL in a list; numbers as text */
+    int64_t line;    /* of the key */
+    struct python_value *value;
+};
+
+struct python_name {
+    const char *name; /* with its dots, where an attribute was assigned */
+    struct python_value *value;
+};
+
+/* A call of one of the functions that were asked for. */
+struct python_call {
+    const char
+        *function; /* as it is written or was imported: "sagemaker.pytorch.PyTorch" */
+    const char *target; /* the name it is assigned to; NULL: none */
+    int64_t line;
+    bool quoted;
+    struct python_value *arguments; /* a dictionary; positional ones by "0", "1", ... */
+};
+
+struct python_note {
+    int64_t line;
+    const char *text;
+};
+
+struct python {
+    struct arena *arena;
+    VEC(struct python_name) names;
+    VEC(struct python_call) calls;  /* in the order of the text */
+    VEC(struct python_note) notes;  /* what was passed over though it looked meant */
+    int64_t n_passed, first_passed; /* lines that are no statement; the first of them */
+};
+
+/* What to look for; lists end with NULL. */
+struct python_wanted {
+    const char *const
+        *calls; /* names of functions, without what stands before the dot */
+    const char *const
+        *same; /* functions that give back what they are given, more or less */
+};
+
+/* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */
+int python_read(struct python *p, struct arena *arena, const char *text, size_t len,
+                const struct python_wanted *wanted, struct err *err);
+void python_release(struct python *p);
+
+/* The value of a name at the end of the text, or NULL. */
+const struct python_value *python_name(const struct python *p, const char *name);
+
+/* A member of a dictionary, or NULL; of anything else NULL, too. */
+const struct python_item *python_get(const struct python_value *dict, const char *key);
+
+/* What stands behind the last dot of a name: "PyTorch" of
+ * "sagemaker.pytorch.PyTorch". */
+const char *python_last_part(const char *name);
+
+#endif

@@ -1,0 +1,137 @@
+#include "dialect/source/shell.h"
+
+#include "config/lenient.h"
+#include "config/place.h"
+#include "dialect/source/shell_machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text with the place of each character. */
+static struct shell_cursor characters(struct arena *arena, const char *text, size_t len)
+{
+    struct shell_char *v = ARENA_ARRAY(arena, len + 1, struct shell_char);
+    int32_t line = 1, n = 0;
+    int64_t column = 1;
+    size_t from = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    for (size_t i = from; i < len; i++) {
+        if (text[i] == '\0' || text[i] == '\r')
+            continue;
+        v[n++] = (struct shell_char) {
+            .c = text[i],
+            .line = line,
+            .column = (uint16_t)(column < UINT16_MAX ? column : UINT16_MAX),
+        };
+        column = text[i] == '\n' ? 1 : column + 1;
+        line += text[i] == '\n';
+    }
+    return (struct shell_cursor) { v, n, 0, -1, -1 };
+}
+
+/* A variable of one text, or an array of the words in it. */
+static void give_one(struct shell_machine *m, const struct shell_given *g,
+                     const char *name, const char *value, size_t len, bool more)
+{
+    struct shell_text t = { 0 };
+    struct shell_texts one = { 0 };
+    const char *text = arena_strndup(m->arena, value, len);
+    shell_add_string(m, &t, text, (struct shell_char) { .line = (int32_t)g->line });
+    shell_texts_take(m, &one, &t);
+    shell_assign(m, arena_strdup(m->arena, name), &one, more, more);
+    shell_texts_release(&one);
+    struct shell_variable *x = shell_find(m, name);
+    if (x)
+        x->fixed = g->fixed && !more;
+}
+
+/* All arguments of the script at once: $@, $1 and so on. */
+static void give_arguments(struct shell_machine *m, const struct shell_given *g)
+{
+    int n = 0;
+    for (const char *s = g->value + strspn(g->value, " "); *s; s += strspn(s, " ")) {
+        size_t len = strcspn(s, " ");
+        give_one(m, g, "@", s, len, true);
+        give_one(m, g, arena_printf(m->arena, "%d", ++n), s, len, false);
+        s += len;
+    }
+    const char *count = arena_printf(m->arena, "%d", n);
+    give_one(m, g, "#", count, strlen(count), false);
+}
+
+static void bind(struct shell *s, struct shell_machine *m)
+{
+    for (int64_t i = 0; i < m->variables.n && !m->failed; i++) {
+        const struct shell_variable *x = &m->variables.v[i];
+        const struct shell_text *t = x->values.n == 1 ? &x->values.v[0] : NULL;
+        if (t && t->n && !x->array && !shell_unknown_of(m, t))
+            VEC_PUSH(&s->bindings,
+                     ((struct shell_binding) { x->name, shell_string(m, t, false),
+                                               t->v[0].line }));
+    }
+}
+
+int shell_read(struct shell *s, struct arena *arena, const char *text, size_t len,
+               const struct shell_given *given, int32_t n_given, struct err *err)
+{
+    *s = (struct shell) { .arena = arena };
+    size_t bad = lenient_bad_byte(text, len);
+    if (len > SHELL_TEXT_MAX_B)
+        return err_set(err,
+                       "it is longer than %d KiB (give the part that starts the "
+                       "training)",
+                       SHELL_TEXT_MAX_B >> 10);
+    if (bad < len)
+        return err_set(err, "%lld:1: the line is no text in UTF-8 (save it as such)",
+                       (long long)place_of(text, bad).line);
+    struct shell_machine m = {
+        .out = s, .arena = arena, .at = characters(arena, text, len), .err = err
+    };
+    for (int32_t i = 0; i < n_given; i++)
+        if (strcmp(given[i].name, "@") == 0)
+            give_arguments(&m, &given[i]);
+        else
+            give_one(&m, &given[i], given[i].name, given[i].value,
+                     strlen(given[i].value), false);
+    while (!shell_ends(&m))
+        shell_list(&m, NULL);
+    bind(s, &m);
+    VEC_RELEASE(&m.variables);
+    VEC_RELEASE(&m.functions);
+    VEC_RELEASE(&m.unknowns);
+    return m.failed ? -1 : 0;
+}
+
+void shell_release(struct shell *s)
+{
+    VEC_RELEASE(&s->commands);
+    VEC_RELEASE(&s->files);
+    VEC_RELEASE(&s->notes);
+    VEC_RELEASE(&s->bindings);
+}
+
+struct shell_words shell_directives(struct arena *arena, const char *text)
+{
+    static const char mark[] = "#SBATCH";
+    VEC(struct shell_word) words = { 0 };
+    int64_t line = 0;
+    for (const char *s = text; s && words.n < SHELL_WORDS_MAX; s = strchr(s, '\n')) {
+        s += *s == '\n';
+        line++;
+        if (strncmp(s, mark, sizeof(mark) - 1) != 0)
+            continue;
+        const char *w = s + sizeof(mark) - 1;
+        for (w += strspn(w, " \t"); *w && !strchr("\r\n#", *w); w += strspn(w, " \t")) {
+            size_t n = strcspn(w, " \t\r\n");
+            VEC_PUSH(&words, ((struct shell_word) { .text = arena_strndup(arena, w, n),
+                                                    .line = line,
+                                                    .column = w - s + 1 }));
+            w += n;
+        }
+    }
+    struct shell_words out = { .n = (int32_t)words.n };
+    out.v = ARENA_ARRAY(arena, words.n + 1, struct shell_word);
+    if (words.n)
+        memcpy(out.v, words.v, (size_t)words.n * sizeof(*words.v));
+    VEC_RELEASE(&words);
+    return out;
+}

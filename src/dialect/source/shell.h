@@ -1,0 +1,107 @@
+/* Shell scripts, read and never run: the commands that one would start, as far as its
+ * text says them, and the files that it would write.
+ *
+ * Read are words with their quotes, "\" at the end of a line, comments; variables and
+ * arrays (X=, X+=, X=( ), export, declare, local, : ${X:=w}); $X, ${X}, ${X:-w},
+ * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}; $(( )); if, case, for,
+ * while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
+ * compare is known; here-documents; eval, and what is given to `bash -c`.
+ *
+ * What would have to be run (a command substitution, a file's test) and what the caller
+ * of the script gives (its arguments, variables it does not set) is not known, and says
+ * why; so is what is set under a condition that is not known. A loop whose condition is
+ * not known is passed over; one that `break` ends, or may end, is not repeated. A test
+ * of whether a variable is empty (-z, -n) finds one that nobody set to be so, as
+ * `${X:-w}` does, but for SLURM's. A script is taken not to give up: "exit 1" is passed
+ * over.
+ *
+ * Everything lives in the arena. Limits are those below; reading ends with an error
+ * beyond them, and in time near linear in the text: variables that hold each other many
+ * times over end as values that are not known, functions that call each other in the
+ * limit of work. */
+#ifndef DIALECT_SOURCE_SHELL_H
+#define DIALECT_SOURCE_SHELL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SHELL_TEXT_MAX_B = 1 << 18,
+    SHELL_NAMES_MAX = 1000,
+    SHELL_VALUE_MAX = 1 << 16, /* characters of a variable */
+    SHELL_WORDS_MAX = 1 << 13, /* of a command, elements of an array */
+    SHELL_COMMANDS_MAX = 2000,
+    SHELL_DEPTH_MAX = 40,     /* of statements in each other, of nested texts */
+    SHELL_WORK_MAX = 1 << 22, /* characters read and made in all */
+};
+
+/* A word of a command. Pieces that are not known stand in the text by their names:
+ * "ds_config.$SLURM_JOB_ID.json". */
+struct shell_word {
+    const char *text;
+    const char *why; /* why the first of them is not known; NULL: all of it is known */
+    bool whole;      /* the word is nothing but one such piece */
+    int64_t line, column; /* where its first character was written, from 1 */
+};
+
+struct shell_command {
+    int32_t n;
+    const struct shell_word *words;
+    int64_t line;
+    const char *unless; /* why it may not be reached; NULL: it is */
+    int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
+};
+
+/* A file that the script writes (cat <<EOF > FILE). Pieces that are not known are
+ * "null" in its text. */
+struct shell_file {
+    const char *name, *text;
+    int64_t line; /* of the text's first */
+};
+
+struct shell_note {
+    int64_t line;
+    const char *text;
+};
+
+/* A variable as given from outside; positional parameters by their numbers, or all of
+ * them, with blanks between, by "@". */
+struct shell_given {
+    const char *name, *value;
+    int64_t line; /* of the script, where it says so itself; or 0 */
+    bool fixed;   /* the script's own assignments are passed over */
+};
+
+/* What a variable is at the end, where it is known and no array. */
+struct shell_binding {
+    const char *name, *value;
+    int64_t line;
+};
+
+struct shell {
+    struct arena *arena;
+    VEC(struct shell_command) commands; /* in the order in which they would start */
+    VEC(struct shell_file) files;
+    VEC(struct shell_note) notes;
+    VEC(struct shell_binding) bindings;
+};
+
+/* Reads UTF-8 text of len bytes. -1 beyond the limits, and where a quote, a bracket or
+ * a statement is not closed: err is "LINE:COLUMN: what (mend)". */
+int shell_read(struct shell *s, struct arena *arena, const char *text, size_t len,
+               const struct shell_given *given, int32_t n_given, struct err *err);
+void shell_release(struct shell *s);
+
+/* The words of the lines "#SBATCH ..." of a text, each with its line. */
+struct shell_words {
+    int32_t n;
+    struct shell_word *v;
+};
+struct shell_words shell_directives(struct arena *arena, const char *text);
+
+#endif

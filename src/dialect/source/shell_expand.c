@@ -1,0 +1,321 @@
+/* What stands behind "$" in a shell script: variables, arithmetic, and what would have
+ * to be run. */
+#include "dialect/source/shell_machine.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 40 };
+
+static void take_unknown(struct shell_machine *m, struct shell_texts *out,
+                         struct shell_char place, int32_t unknown)
+{
+    struct shell_text t = { 0 };
+    place.c = '?';
+    place.unknown = unknown;
+    shell_push(m, &t, place);
+    shell_texts_take(m, out, &t);
+}
+
+static int32_t unset(struct shell_machine *m, const char *name)
+{
+    bool argument = isdigit((unsigned char)*name) || strchr("@*#", *name),
+         slurm = strncmp(name, "SLURM_", 6) == 0; /* set, but not by the script */
+    return shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), !slurm,
+                           argument ? "$%.*s is an argument of the script (--set "
+                                      "/shell/%.*s=VALUE gives it)"
+                                    : "$%.*s is not set in the script (--set "
+                                      "/shell/%.*s=VALUE gives it)",
+                           SHOWN, name, SHOWN, name);
+}
+
+static void take_string(struct shell_machine *m, struct shell_texts *out,
+                        struct shell_char place, const char *s)
+{
+    struct shell_text t = { 0 };
+    shell_add_string(m, &t, s, place);
+    shell_texts_take(m, out, &t);
+}
+
+/* --- what would have to be run ---------------------------------------------------- */
+
+static int32_t command_unknown(struct shell_machine *m, int32_t from, int32_t to)
+{
+    int32_t shown = to - from > SHOWN ? from + SHOWN : to;
+    const char *text = shell_slice(m, from, shown);
+    const char *name = arena_printf(m->arena, "$(%s%s)", text, shown < to ? "..." : "");
+    return shell_not_known(m, name, false, "%s is a command", name);
+}
+
+void shell_backtick(struct shell_machine *m, struct shell_text *out)
+{
+    struct shell_char place = shell_peek(m, 0);
+    int32_t from = ++m->at.i;
+    while (!shell_ends(m) && !shell_at(m, "`"))
+        m->at.i += shell_at(m, "\\") ? 2 : 1;
+    if (m->at.i >= m->at.n) {
+        shell_fail(m, &place, "the command is never closed (add a `)");
+        m->at.i = m->at.n;
+        return;
+    }
+    place.unknown = command_unknown(m, from, m->at.i++);
+    place.c = '?';
+    shell_push(m, out, place);
+}
+
+static void read_command(struct shell_machine *m, struct shell_texts *out,
+                         struct shell_char place)
+{
+    int32_t from = m->at.i += 2;
+    if (!shell_skip_brackets(m, '(', ')')) {
+        shell_fail(m, &place, "the command is never closed (add a ))");
+        return;
+    }
+    take_unknown(m, out, place, command_unknown(m, from, m->at.i - 1));
+}
+
+static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
+                            struct shell_char place)
+{
+    int64_t v = 0;
+    int32_t why = 0;
+    m->at.i += 3;
+    if (shell_arithmetic(m, &v, &why))
+        take_string(m, out, place, arena_printf(m->arena, "%" PRId64, v));
+    else if (!m->failed)
+        take_unknown(m, out, place, why);
+}
+
+/* --- ${ } ------------------------------------------------------------------------- */
+
+/* What stands between the name and the closing bracket. */
+struct parameter {
+    const char *name;
+    const struct shell_variable *x; /* NULL: not set */
+    const char *index;              /* NULL; "@", "*" or a number */
+    bool count;                     /* ${#X} */
+    struct shell_char place;
+};
+
+static void take_value(struct shell_machine *m, struct shell_texts *out,
+                       const struct parameter *p, bool *fields)
+{
+    const struct shell_texts *values = &p->x->values;
+    bool all = p->index && (*p->index == '@' || *p->index == '*');
+    bool number = p->index && !all;
+    int64_t at = number ? strtol(p->index, NULL, 10) : 0;
+    *fields = all && *p->index == '@';
+    if (number && !isdigit((unsigned char)*p->index)) {
+        take_unknown(
+            m, out, p->place,
+            shell_not_known(m, arena_printf(m->arena, "${%.*s[...]}", SHOWN, p->name),
+                            false, "an element of %.*s is chosen", SHOWN, p->name));
+        return;
+    }
+    int64_t end = all || at >= values->n ? values->n : at + 1;
+    for (int64_t i = all ? 0 : at; i < end; i++) {
+        struct shell_text copy = { 0 };
+        shell_append(m, &copy, &values->v[i]);
+        shell_texts_take(m, out, &copy);
+    }
+}
+
+/* Whether it is not set, or holds nothing: what ":-" asks. */
+static enum shell_status is_null(const struct shell_machine *m,
+                                 const struct parameter *p)
+{
+    if (!p->x)
+        return SHELL_YES;
+    for (int32_t i = 0; i < p->x->values.n; i++) {
+        const struct shell_unknown *u = shell_unknown_of(m, &p->x->values.v[i]);
+        bool alone = u && p->x->values.v[i].n == 1;
+        if (alone)
+            return u->unset ? SHELL_YES : SHELL_UNKNOWN;
+        if (p->x->values.v[i].n)
+            return SHELL_NO;
+    }
+    return SHELL_YES;
+}
+
+/* The word of ${X:-word}, to the closing bracket. */
+static void default_word(struct shell_machine *m, struct shell_texts *out,
+                         struct shell_cursor inner)
+{
+    struct shell_cursor here = m->at;
+    struct shell_text t = { 0 };
+    m->at = inner;
+    while (!shell_ends(m)) { /* blanks within are its own */
+        struct shell_text piece = { 0 };
+        shell_read_text(m, &piece);
+        shell_append(m, &t, &piece);
+        shell_text_release(&piece);
+        if (!shell_ends(m))
+            shell_push(m, &t, m->at.v[m->at.i++]);
+    }
+    m->at = here;
+    shell_texts_take(m, out, &t);
+}
+
+/* ${X:-w} and its kin, the operator at the cursor's start. */
+static void apply_default(struct shell_machine *m, struct shell_texts *out,
+                          const struct parameter *p, struct shell_cursor inner,
+                          bool *fields)
+{
+    bool colon = inner.v[inner.i].c == ':';
+    char op = inner.v[inner.i + colon].c;
+    enum shell_status null = colon || !p->x ? is_null(m, p) : SHELL_NO;
+    inner.i += colon ? 2 : 1;
+    if (op == '?' && null == SHELL_YES) { /* the script would give up */
+        take_unknown(m, out, p->place, unset(m, p->name));
+    } else if (op == '+' ? null == SHELL_NO : null == SHELL_YES) {
+        default_word(m, out, inner);
+        if (op == '=')
+            shell_assign(m, p->name, out, false, false);
+    } else if (p->x && (op != '+' || null == SHELL_UNKNOWN)) {
+        take_value(m, out, p, fields);
+    }
+}
+
+static void count_values(struct shell_machine *m, struct shell_texts *out,
+                         const struct parameter *p)
+{
+    int32_t n = !p->x ? 0 : p->index ? p->x->values.n : -1;
+    if (n < 0)
+        take_unknown(m, out, p->place,
+                     shell_not_known(m, "${#...}", false, "${#%.*s} is a length", SHOWN,
+                                     p->name));
+    else
+        take_string(m, out, p->place, arena_printf(m->arena, "%d", (int)n));
+}
+
+/* Between the brackets: a name, perhaps [i], perhaps an operator and a word. */
+static void read_parameter(struct shell_machine *m, struct shell_texts *out,
+                           bool *fields, struct shell_cursor inner,
+                           struct shell_char place)
+{
+    struct shell_cursor here = m->at;
+    struct parameter p = { .place = place };
+    m->at = inner;
+    p.count = inner.n - inner.i > 1 && shell_at(m, "#");
+    m->at.i += p.count;
+    int32_t n = shell_name_length(m, 0), from = m->at.i;
+    if (!n)
+        while (isdigit((unsigned char)shell_peek(m, n).c))
+            n++;
+    if (!n && !shell_ends(m) && strchr("@*#", shell_peek(m, 0).c))
+        n = 1;
+    m->at.i += n;
+    p.name = shell_slice(m, from, m->at.i);
+    p.x = n ? shell_find(m, p.name) : NULL;
+    if (n && strchr("@*", *p.name))
+        p.index = p.name;
+    if (shell_at(m, "[")) {
+        int32_t index = ++m->at.i;
+        bool closed = shell_skip_brackets(m, '[', ']');
+        p.index = shell_slice(m, index, m->at.i - closed);
+    }
+    struct shell_cursor rest = m->at;
+    m->at = here;
+    char op = rest.i < rest.n ? rest.v[rest.i].c : '\0';
+    bool colon = op == ':' && rest.i + 1 < rest.n;
+    char second = colon ? rest.v[rest.i + 1].c : op;
+    if (n && p.count && !op)
+        count_values(m, out, &p);
+    else if (n && !p.count && op && strchr("-=+?", second) && second)
+        apply_default(m, out, &p, rest, fields);
+    else if (n && !op && p.x)
+        take_value(m, out, &p, fields);
+    else if (n && !op)
+        take_unknown(m, out, place, unset(m, p.name));
+    else
+        take_unknown(m, out, place,
+                     shell_not_known(m, "${...}", false, "${%.*s...} is edited text",
+                                     SHOWN, p.name));
+}
+
+static void read_braces(struct shell_machine *m, struct shell_texts *out, bool *fields,
+                        struct shell_char place)
+{
+    int32_t from = m->at.i += 2;
+    if (!shell_skip_brackets(m, '{', '}')) {
+        shell_fail(m, &place, "the bracket is never closed (add a })");
+        return;
+    }
+    struct shell_cursor inner = { m->at.v, m->at.i - 1, from, -1, -1 };
+    if (m->depth >= SHELL_DEPTH_MAX) {
+        shell_fail(m, &place, "more than %d brackets in each other", SHELL_DEPTH_MAX);
+        return;
+    }
+    m->depth++;
+    read_parameter(m, out, fields, inner, place);
+    m->depth--;
+}
+
+/* --- $ ---------------------------------------------------------------------------- */
+
+static void read_plain(struct shell_machine *m, struct shell_texts *out, bool *fields,
+                       struct shell_char place)
+{
+    int32_t n = shell_name_length(m, 1), from = m->at.i + 1;
+    char next = shell_peek(m, 1).c;
+    if (!n && next && !shell_peek(m, 1).unknown &&
+        (isdigit((unsigned char)next) || strchr("@*#?$!-", next)))
+        n = 1;
+    m->at.i += 1 + n;
+    if (!n) {
+        take_string(m, out, place, "$");
+        return;
+    }
+    struct parameter p = { .place = place, .name = shell_slice(m, from, m->at.i) };
+    p.x = shell_find(m, p.name);
+    if (strchr("@*", *p.name))
+        p.index = p.name;
+    if (p.x)
+        take_value(m, out, &p, fields);
+    else
+        take_unknown(m, out, place, unset(m, p.name));
+}
+
+void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields)
+{
+    struct shell_char place = shell_peek(m, 0);
+    *fields = false;
+    shell_works(m, 4);
+    if (shell_at(m, "$(("))
+        read_arithmetic(m, out, place);
+    else if (shell_at(m, "$("))
+        read_command(m, out, place);
+    else if (shell_at(m, "${"))
+        read_braces(m, out, fields, place);
+    else
+        read_plain(m, out, fields, place);
+}
+
+void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
+                         struct shell_text *out)
+{
+    struct shell_cursor here = m->at;
+    m->at = inner;
+    while (!shell_ends(m)) {
+        char next = shell_peek(m, 1).c;
+        struct shell_texts t = { 0 };
+        bool fields;
+        if (shell_at(m, "\\") && next && strchr("$`\\\n", next)) {
+            if (next != '\n')
+                shell_push(m, out, shell_peek(m, 1));
+            m->at.i += 2;
+        } else if (shell_at(m, "$")) {
+            shell_dollar(m, &t, &fields);
+        } else if (shell_at(m, "`")) {
+            shell_backtick(m, out);
+        } else {
+            shell_push(m, out, m->at.v[m->at.i++]);
+        }
+        for (int32_t i = 0; i < t.n; i++)
+            shell_append(m, out, &t.v[i]);
+        shell_texts_release(&t);
+    }
+    m->at = here;
+}

@@ -1,0 +1,185 @@
+/* What the files of dialect/source/shell.h share while they read; private to them. */
+#ifndef DIALECT_SOURCE_SHELL_MACHINE_H
+#define DIALECT_SOURCE_SHELL_MACHINE_H
+
+#include "dialect/source/shell.h"
+
+/* A character with its place; with `unknown`, a piece whose text is not known. */
+struct shell_char {
+    char c;
+    uint16_t column;
+    int32_t line;
+    int32_t unknown; /* a row of shell_machine.unknowns, from 1; 0: none */
+};
+
+struct shell_text { /* growable, on the heap; or in the arena with cap 0 */
+    struct shell_char *v;
+    int32_t n, cap;
+};
+
+struct shell_texts {
+    struct shell_text *v;
+    int32_t n, cap;
+};
+
+struct shell_unknown {
+    const char *name; /* how it is shown: "$NNODES" */
+    const char *why;  /* "$NNODES is not set in the script (...)" */
+    bool unset;       /* nobody gave it, so it may be empty */
+};
+
+struct shell_variable {
+    const char *name;
+    bool array, fixed;
+    struct shell_texts values; /* in the arena */
+};
+
+/* A text under way. Here-documents begin behind the line on which they are named. */
+struct shell_cursor {
+    const struct shell_char *v;
+    int32_t n, i;
+    int32_t here_at, here_to; /* the newline before one, and where it ends; -1 */
+};
+
+struct shell_function {
+    const char *name;
+    struct shell_cursor body;
+};
+
+/* What becomes of a statement: it runs; it may run, and so what it sets is not known;
+ * it does not. */
+enum shell_mode { SHELL_RUN, SHELL_MAYBE, SHELL_SKIP };
+
+enum shell_status {
+    SHELL_NO,
+    SHELL_YES,
+    SHELL_UNKNOWN,
+    SHELL_DONE /* a command that is not looked into: taken to work */
+};
+
+struct shell_machine {
+    struct shell *out;
+    struct arena *arena;
+    struct shell_cursor at;
+    enum shell_mode mode;
+    int32_t because; /* of SHELL_MAYBE: the condition, a row of unknowns */
+    int depth;
+    int64_t work;
+    int64_t within;           /* the command whose text is read, from 1; 0: none */
+    bool failed;              /* err is set; everything returns at once */
+    bool ended;               /* the script has come to its `exit` */
+    enum shell_status broken; /* whether the loop under way has come to its `break` */
+    struct err *err;
+    VEC(struct shell_variable) variables;
+    VEC(struct shell_function) functions;
+    VEC(struct shell_unknown) unknowns;
+};
+
+/* --- shell_text.c: texts, and pieces that are not known ---- */
+
+void shell_text_release(struct shell_text *t);
+void shell_texts_release(struct shell_texts *t);
+void shell_push(struct shell_machine *m, struct shell_text *t, struct shell_char c);
+void shell_append(struct shell_machine *m, struct shell_text *t,
+                  const struct shell_text *more);
+/* Takes the text over, and leaves it empty. */
+void shell_texts_take(struct shell_machine *m, struct shell_texts *list,
+                      struct shell_text *t);
+/* A copy in the arena. */
+struct shell_text shell_keep(struct shell_machine *m, const struct shell_text *t);
+/* In the arena, with the pieces that are not known by name, or as "null". */
+const char *shell_string(struct shell_machine *m, const struct shell_text *t,
+                         bool null);
+/* The first piece of it that is not known, or NULL. */
+const struct shell_unknown *shell_unknown_of(const struct shell_machine *m,
+                                             const struct shell_text *t);
+bool shell_is(const struct shell_text *t, const char *word);
+/* Characters of a C string, all at one place. */
+void shell_add_string(struct shell_machine *m, struct shell_text *t, const char *s,
+                      struct shell_char place);
+
+/* Why a row of the unknowns is not known; 0: nobody says. */
+const char *shell_why(const struct shell_machine *m, int32_t unknown);
+
+int32_t shell_not_known(struct shell_machine *m, const char *name, bool unset,
+                        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void shell_note(struct shell_machine *m, int64_t line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Ends reading with an error at a character; `at` may be NULL. */
+void shell_fail(struct shell_machine *m, const struct shell_char *at, const char *fmt,
+                ...) __attribute__((format(printf, 3, 4)));
+/* Counts work; true when reading has ended. */
+bool shell_works(struct shell_machine *m, int64_t n);
+
+/* --- variables ---- */
+
+struct shell_variable *shell_find(const struct shell_machine *m, const char *name);
+/* Sets a variable to the texts (kept by copy), or goes on from what it holds; heeds the
+ * mode. */
+void shell_assign(struct shell_machine *m, const char *name,
+                  const struct shell_texts *values, bool array, bool append);
+
+/* --- shell_cursor.c: characters of the text under way ---- */
+
+struct shell_char shell_peek(const struct shell_machine *m, int32_t ahead);
+bool shell_ends(const struct shell_machine *m);
+void shell_skip_blanks(struct shell_machine *m); /* and comments, "\" newline */
+void shell_skip_lines(struct shell_machine *m);  /* newlines, ";" and blanks */
+void shell_newline(struct shell_machine *m);     /* over one, and the documents there */
+bool shell_at(const struct shell_machine *m, const char *s);      /* these characters */
+bool shell_word_at(const struct shell_machine *m, const char *w); /* this whole word */
+bool shell_takes(struct shell_machine *m, const char *w);         /* ... stepped over */
+int32_t shell_name_length(const struct shell_machine *m, int32_t ahead);
+/* Whether the character at the cursor ends words; <( ) and a placeholder, "<PATH TO
+ * DATA>", are words though they begin with such a one. */
+bool shell_word_ends(const struct shell_machine *m);
+int32_t shell_placeholder(const struct shell_machine *m); /* its length; 0: none */
+const char *shell_slice(struct shell_machine *m, int32_t from, int32_t to);
+/* From behind the opening bracket to behind the closing one, quotes heeded; false when
+ * it is never closed. */
+bool shell_skip_brackets(struct shell_machine *m, char open, char close);
+
+/* --- shell_word.c and shell_expand.c: words ---- */
+
+/* The word at the cursor as texts: none or several where variables are split. */
+void shell_read_word(struct shell_machine *m, struct shell_texts *out, bool split);
+/* All of it as one text, nothing split. */
+void shell_read_text(struct shell_machine *m, struct shell_text *out);
+/* What follows "$" at the cursor; *fields: each text is a word of its own. */
+void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields);
+/* Expands "$", "`" and "\" within a text, as a here-document has them. */
+void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
+                         struct shell_text *out);
+void shell_backtick(struct shell_machine *m, struct shell_text *out);
+
+/* --- shell_number.c, shell_test.c: what is compared ---- */
+
+/* The value of arithmetic; false: *why says why it is not known. */
+bool shell_calculate(struct shell_machine *m, const struct shell_text *t, int64_t *v,
+                     int32_t *why);
+/* $(( )) and (( )), the cursor behind "((". */
+bool shell_arithmetic(struct shell_machine *m, int64_t *v, int32_t *why);
+/* [ ... ]: the words behind "[", the last of them "]". */
+enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *words);
+/* [[ ... ]], the cursor behind "[[". */
+enum shell_status shell_double_test(struct shell_machine *m);
+/* Counts its work, which is the product of both lengths at worst. */
+bool shell_matches(struct shell_machine *m, const struct shell_text *t,
+                   const struct shell_text *pattern);
+
+/* --- shell_command.c, shell_statement.c ---- */
+
+enum shell_status shell_simple_command(struct shell_machine *m);
+/* Statements up to the end of the text, or one of these words (a list NULL ends). */
+enum shell_status shell_list(struct shell_machine *m, const char *const *ends);
+/* Statements of another text, as if they stood here. */
+enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text);
+/* Redirections; "cat <<X >FILE" needs both. */
+struct shell_redirect {
+    struct shell_text file, document;
+    bool has_file, has_document;
+    int32_t line;
+};
+bool shell_redirection(struct shell_machine *m, struct shell_redirect *r);
+
+#endif

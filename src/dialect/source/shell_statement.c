@@ -1,0 +1,438 @@
+/* Statements of a shell script: conditions, loops, functions, lists. */
+#include "dialect/source/shell_machine.h"
+
+#include "base/names.h"
+
+#include <string.h>
+
+enum { REPEATS_MAX = 1000 };
+
+/* --- modes ------------------------------------------------------------------------ */
+
+/* What of the machine a branch changes, and gets back behind it. */
+struct branch {
+    enum shell_mode mode;
+    int32_t because;
+};
+
+static struct branch enter(struct shell_machine *m, enum shell_status s)
+{
+    struct branch before = { m->mode, m->because };
+    if (s == SHELL_NO)
+        m->mode = SHELL_SKIP;
+    else if (s != SHELL_YES && m->mode == SHELL_RUN)
+        m->mode = SHELL_MAYBE;
+    return before;
+}
+
+static void leave(struct shell_machine *m, struct branch before)
+{
+    m->mode = before.mode;
+    m->because = before.because;
+}
+
+/* A command as a condition: whether it works is not known. `because` says what is not,
+ * where the machine is not in such a branch already. */
+static enum shell_status read_condition(struct shell_machine *m,
+                                        const char *const *ends, int32_t *because)
+{
+    int32_t before = m->because;
+    enum shell_status s = shell_list(m, ends);
+    *because = m->because;
+    if (s == SHELL_DONE) {
+        *because = shell_not_known(m, "?", false, "a command decides it");
+        s = SHELL_UNKNOWN;
+    }
+    m->because = before;
+    return m->mode == SHELL_SKIP ? SHELL_NO : s;
+}
+
+static void expect(struct shell_machine *m, const char *word, struct shell_char place,
+                   const char *what)
+{
+    shell_skip_lines(m);
+    if (!shell_takes(m, word))
+        shell_fail(m, &place, "this \"%s\" is never closed (add \"%s\")", what, word);
+}
+
+/* --- if --------------------------------------------------------------------------- */
+
+/* Behind "if": branches are taken until one is known to be. */
+static void read_if(struct shell_machine *m, struct shell_char place)
+{
+    static const char *const then[] = { "then", NULL }, *const ends[] = { "elif",
+                                                                          "else", "fi",
+                                                                          NULL };
+    enum shell_status left = SHELL_YES; /* whether no branch was taken so far */
+    int32_t why = 0;
+    bool last = false;
+    while (!m->failed) {
+        struct branch outer = enter(m, left);
+        int32_t because = 0;
+        enum shell_status s = last ? SHELL_YES : read_condition(m, then, &because);
+        if (!last)
+            expect(m, "then", place, "if");
+        why = why || s != SHELL_UNKNOWN || left == SHELL_NO ? why : because;
+        if (m->mode != SHELL_SKIP && why && outer.mode == SHELL_RUN)
+            m->because = why;
+        struct branch inner = enter(m, s);
+        shell_list(m, ends);
+        leave(m, inner);
+        leave(m, outer);
+        left = left == SHELL_NO || s == SHELL_YES ? SHELL_NO
+               : s == SHELL_UNKNOWN               ? SHELL_UNKNOWN
+                                                  : left;
+        if (last || (!shell_takes(m, "elif") && !(last = shell_takes(m, "else"))))
+            break;
+    }
+    expect(m, "fi", place, "if");
+}
+
+/* --- case ------------------------------------------------------------------------- */
+
+/* a|b) at the cursor: whether the word is one of them. */
+static enum shell_status read_patterns(struct shell_machine *m,
+                                       const struct shell_text *word)
+{
+    enum shell_status s = SHELL_NO;
+    const struct shell_unknown *u = shell_unknown_of(m, word);
+    for (shell_skip_blanks(m); !shell_ends(m) && !shell_at(m, ")");
+         shell_skip_blanks(m)) {
+        struct shell_text pattern = { 0 };
+        int32_t before = m->at.i;
+        shell_read_text(m, &pattern);
+        if (u || shell_unknown_of(m, &pattern))
+            s = SHELL_UNKNOWN;
+        else if (m->at.i > before && shell_matches(m, word, &pattern))
+            s = SHELL_YES;
+        m->at.i += m->at.i == before;
+        shell_text_release(&pattern);
+    }
+    m->at.i++;
+    return s;
+}
+
+static void read_case(struct shell_machine *m, struct shell_char place)
+{
+    static const char *const ends[] = { ";;", "esac", NULL };
+    struct shell_text word = { 0 };
+    enum shell_status left = SHELL_YES;
+    shell_skip_blanks(m);
+    shell_read_text(m, &word);
+    shell_skip_lines(m);
+    expect(m, "in", place, "case");
+    for (shell_skip_lines(m); !shell_ends(m) && !shell_word_at(m, "esac");
+         shell_skip_lines(m)) {
+        if (shell_at(m, "("))
+            m->at.i++;
+        enum shell_status s = read_patterns(m, &word);
+        struct branch outer = enter(m, left), inner = enter(m, s);
+        if (s == SHELL_UNKNOWN && outer.mode == SHELL_RUN && shell_unknown_of(m, &word))
+            m->because =
+                shell_not_known(m, "?", false, "%s", shell_unknown_of(m, &word)->why);
+        shell_list(m, ends);
+        leave(m, inner);
+        leave(m, outer);
+        left = left == SHELL_NO || s == SHELL_YES ? SHELL_NO
+               : s == SHELL_UNKNOWN               ? SHELL_UNKNOWN
+                                                  : left;
+        if (shell_at(m, ";;"))
+            m->at.i += 2;
+        while (shell_at(m, "&") || shell_at(m, ";"))
+            m->at.i++;
+    }
+    shell_text_release(&word);
+    expect(m, "esac", place, "case");
+}
+
+/* --- loops ------------------------------------------------------------------------ */
+
+static void read_body(struct shell_machine *m, enum shell_status s,
+                      struct shell_char place)
+{
+    static const char *const ends[] = { "done", NULL };
+    struct branch before = enter(m, s);
+    shell_skip_lines(m);
+    expect(m, "do", place, "loop");
+    shell_list(m, ends);
+    leave(m, before);
+    expect(m, "done", place, "loop");
+}
+
+/* One that is left by `break`, or may be, is not repeated. */
+static void read_while(struct shell_machine *m, struct shell_char place, bool until)
+{
+    static const char *const ends[] = { "do", NULL };
+    struct shell_cursor start = m->at;
+    enum shell_status outer = m->broken;
+    bool goes_on = true;
+    for (int n = 0; goes_on && !m->failed; n++) {
+        int32_t because;
+        m->at = start;
+        m->broken = SHELL_NO;
+        enum shell_status s = read_condition(m, ends, &because);
+        goes_on = s == (until ? SHELL_NO : SHELL_YES) && n < REPEATS_MAX &&
+                  m->mode != SHELL_SKIP;
+        if (s == SHELL_UNKNOWN && m->mode != SHELL_SKIP)
+            shell_note(m, place.line, "the loop is passed over: %s",
+                       shell_why(m, because));
+        read_body(m, goes_on ? SHELL_YES : SHELL_NO, place);
+        goes_on = goes_on && m->broken == SHELL_NO;
+    }
+    m->broken = outer;
+}
+
+/* for X in words; do ... done: once for each word. */
+static void read_for_words(struct shell_machine *m, struct shell_char place)
+{
+    int32_t n = shell_name_length(m, 0);
+    const char *name = shell_slice(m, m->at.i, m->at.i + n);
+    struct shell_texts words = { 0 };
+    m->at.i += n;
+    shell_skip_lines(m);
+    bool listed = shell_takes(m, "in");
+    for (shell_skip_blanks(m); listed && !shell_ends(m); shell_skip_blanks(m)) {
+        int32_t before = m->at.i;
+        if (strchr("\n;", shell_peek(m, 0).c))
+            break;
+        shell_read_word(m, &words, true);
+        m->at.i += m->at.i == before;
+    }
+    struct shell_cursor body = m->at;
+    enum shell_status outer = m->broken;
+    m->broken = SHELL_NO;
+    if (words.n == 0 || !n)
+        read_body(m, SHELL_NO, place);
+    for (int32_t i = 0; n && i < words.n && m->broken != SHELL_YES && !m->failed; i++) {
+        struct shell_texts one = { &words.v[i], 1, 0 };
+        m->at = body;
+        shell_assign(m, name, &one, false, false);
+        read_body(m, SHELL_YES, place);
+    }
+    m->broken = outer;
+    shell_texts_release(&words);
+}
+
+static void read_for(struct shell_machine *m, struct shell_char place)
+{
+    shell_skip_blanks(m);
+    if (!shell_at(m, "((")) {
+        read_for_words(m, place);
+        return;
+    }
+    m->at.i += 2;
+    if (!shell_skip_brackets(m, '(', ')'))
+        shell_fail(m, &place, "the loop's head is never closed (add ))");
+    m->at.i += shell_at(m, ")");
+    if (m->mode != SHELL_SKIP)
+        shell_note(m, place.line, "the loop is passed over: it counts");
+    read_body(m, SHELL_NO, place);
+}
+
+/* --- functions and groups --------------------------------------------------------- */
+
+enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text)
+{
+    struct shell_cursor here = m->at;
+    enum shell_status s = SHELL_DONE;
+    if (m->depth >= SHELL_DEPTH_MAX) {
+        shell_fail(m, here.i < here.n ? &here.v[here.i] : NULL,
+                   "more than %d texts or functions in each other (give the part that "
+                   "starts the training)",
+                   SHELL_DEPTH_MAX);
+        return s;
+    }
+    m->depth++;
+    m->at = text;
+    s = shell_list(m, NULL);
+    m->at = here;
+    m->depth--;
+    return s;
+}
+
+/* name() { at the cursor; its body is kept for those who call it. */
+static bool read_function(struct shell_machine *m)
+{
+    struct shell_cursor start = m->at;
+    bool word = shell_takes(m, "function");
+    if (word)
+        shell_skip_blanks(m);
+    int32_t n = shell_name_length(m, 0), from = m->at.i;
+    m->at.i += n;
+    shell_skip_blanks(m);
+    bool brackets = n && shell_at(m, "(");
+    if (brackets) {
+        m->at.i++;
+        shell_skip_blanks(m);
+    }
+    if (!n || (brackets ? !shell_at(m, ")") : !word)) {
+        m->at = start;
+        return false;
+    }
+    m->at.i += brackets;
+    shell_skip_lines(m);
+    const char *name = shell_slice(m, from, from + n);
+    struct shell_cursor body = m->at;
+    struct branch before = enter(m, SHELL_NO);
+    static const char *const ends[] = { "}", NULL };
+    if (shell_takes(m, "{")) {
+        body = m->at;
+        shell_list(m, ends);
+        body.n = m->at.i;
+        expect(m, "}", m->at.v[from], "function");
+    }
+    leave(m, before);
+    body.here_at = -1;
+    if (m->mode != SHELL_SKIP && m->functions.n < SHELL_NAMES_MAX)
+        VEC_PUSH(&m->functions, ((struct shell_function) { name, body }));
+    return true;
+}
+
+static enum shell_status read_group(struct shell_machine *m, const char *close,
+                                    struct shell_char place)
+{
+    const char *const ends[] = { close, NULL };
+    enum shell_status s = shell_list(m, ends);
+    shell_skip_lines(m);
+    if (!shell_at(m, close))
+        shell_fail(m, &place, "this bracket is never closed (add a %s)", close);
+    m->at.i++;
+    return s;
+}
+
+static enum shell_status read_count(struct shell_machine *m)
+{
+    int64_t v = 0;
+    int32_t why = 0;
+    m->at.i += 2;
+    if (shell_arithmetic(m, &v, &why))
+        return v ? SHELL_YES : SHELL_NO;
+    m->because = why ? why : m->because;
+    return SHELL_UNKNOWN;
+}
+
+/* --- lists ------------------------------------------------------------------------ */
+
+/* One statement that is no simple command; false: it is one. */
+static bool read_compound(struct shell_machine *m, enum shell_status *s)
+{
+    struct shell_char place = shell_peek(m, 0);
+    *s = SHELL_DONE;
+    if (shell_takes(m, "if"))
+        read_if(m, place);
+    else if (shell_takes(m, "case"))
+        read_case(m, place);
+    else if (shell_takes(m, "for") || shell_takes(m, "select"))
+        read_for(m, place);
+    else if (shell_takes(m, "while"))
+        read_while(m, place, false);
+    else if (shell_takes(m, "until"))
+        read_while(m, place, true);
+    else if (shell_takes(m, "{"))
+        *s = read_group(m, "}", place);
+    else if (shell_at(m, "(("))
+        *s = read_count(m);
+    else if (shell_at(m, "(") && ++m->at.i)
+        *s = read_group(m, ")", place);
+    else if (shell_takes(m, "[["))
+        *s = shell_double_test(m);
+    else
+        return read_function(m);
+    struct shell_redirect to = { 0 };
+    for (shell_skip_blanks(m); !shell_ends(m) && shell_redirection(m, &to);)
+        shell_skip_blanks(m);
+    shell_text_release(&to.file);
+    shell_text_release(&to.document);
+    return true;
+}
+
+static enum shell_status read_command(struct shell_machine *m)
+{
+    enum shell_status s = SHELL_DONE;
+    struct shell_char place = shell_peek(m, 0);
+    if (m->depth >= SHELL_DEPTH_MAX) {
+        shell_fail(m, &place, "more than %d statements in each other", SHELL_DEPTH_MAX);
+        return s;
+    }
+    m->depth++;
+    if (!read_compound(m, &s))
+        s = shell_simple_command(m);
+    m->depth--;
+    return s;
+}
+
+/* ! a | b: the last decides. */
+static enum shell_status read_pipeline(struct shell_machine *m)
+{
+    shell_skip_blanks(m);
+    bool negated = shell_takes(m, "!");
+    shell_skip_blanks(m);
+    enum shell_status s = read_command(m);
+    for (shell_skip_blanks(m); !m->failed && shell_at(m, "|") && !shell_at(m, "||");
+         shell_skip_blanks(m)) {
+        m->at.i += shell_at(m, "|&") ? 2 : 1;
+        shell_skip_lines(m);
+        s = read_command(m);
+    }
+    if (negated && (s == SHELL_YES || s == SHELL_NO))
+        s = s == SHELL_YES ? SHELL_NO : SHELL_YES;
+    else if (negated && s == SHELL_DONE) {
+        m->because = shell_not_known(m, "?", false, "a command decides it");
+        s = SHELL_UNKNOWN;
+    }
+    return s;
+}
+
+/* a && b || c */
+static enum shell_status read_and_or(struct shell_machine *m)
+{
+    struct branch before = { m->mode, m->because };
+    enum shell_status s = read_pipeline(m);
+    for (shell_skip_blanks(m); !m->failed && (shell_at(m, "&&") || shell_at(m, "||"));
+         shell_skip_blanks(m)) {
+        bool both = shell_at(m, "&&"),
+             sure = both ? s == SHELL_YES || s == SHELL_DONE : s == SHELL_NO,
+             never = both ? s == SHELL_NO : s == SHELL_YES || s == SHELL_DONE;
+        m->at.i += 2;
+        shell_skip_lines(m);
+        struct branch here = enter(m, sure    ? SHELL_YES
+                                      : never ? SHELL_NO
+                                              : SHELL_UNKNOWN);
+        enum shell_status next = read_pipeline(m);
+        int32_t why = m->because;
+        leave(m, here);
+        m->because = why;
+        s = never ? s : sure ? next : SHELL_UNKNOWN;
+    }
+    if (before.mode != SHELL_RUN)
+        m->because = before.because;
+    return s;
+}
+
+static bool at_end(const struct shell_machine *m, const char *const *ends)
+{
+    for (; ends && *ends; ends++) {
+        bool sign = strchr(")};", **ends) != NULL;
+        if (sign ? shell_at(m, *ends) : shell_word_at(m, *ends))
+            return true;
+    }
+    return false;
+}
+
+enum shell_status shell_list(struct shell_machine *m, const char *const *ends)
+{
+    enum shell_status s = SHELL_DONE;
+    for (shell_skip_lines(m); !shell_ends(m) && !at_end(m, ends); shell_skip_lines(m)) {
+        int32_t before = m->at.i;
+        s = read_and_or(m);
+        if (shell_at(m, "&"))
+            m->at.i++;
+        if (m->at.i == before && !shell_ends(m)) {
+            shell_note(m, shell_peek(m, 0).line,
+                       "\"%c\" could not be read, and is passed over",
+                       shell_peek(m, 0).c);
+            m->at.i++;
+        }
+    }
+    return s;
+}

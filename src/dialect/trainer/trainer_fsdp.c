@@ -1,0 +1,112 @@
+/* The Hugging Face Trainer's fsdp: "full_shard auto_wrap" and the like
+ * (transformers.TrainingArguments.fsdp). */
+#include "dialect/launch/launch_context.h"
+#include "hardware/instance.h"
+
+#include <string.h>
+
+static bool text_has(const struct python_value *v, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = v->kind == PYTHON_STRING ? v->text : NULL; s && *s;) {
+        size_t m = strcspn(s, " ,");
+        if (m == n && strncmp(s, word, n) == 0)
+            return true;
+        s += m + strspn(s + m, " ,");
+    }
+    return false;
+}
+
+/* Of a list its strings alone: what is in lists within it is no option, and a list may
+ * hold itself. */
+static bool has_word(const struct python_value *v, const char *word)
+{
+    if (v->kind == PYTHON_BOOL)
+        return v->integer && strcmp(word, "full_shard") == 0;
+    for (int32_t i = 0; v->kind == PYTHON_LIST && i < v->n; i++)
+        if (text_has(v->items[i].value, word))
+            return true;
+    return text_has(v, word);
+}
+
+/* hybrid_shard shards inside an instance, and replicates over them. */
+static void take_degree(struct taking *t, const struct python_item *it)
+{
+    static const char pointer[] = "/parallelism/sharding/degree";
+    const json_t *cluster = json_object_get(t->tree, "cluster");
+    const char *name = json_string_value(json_object_get(cluster, "instance"));
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct instance *inst =
+        name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
+    if (inst)
+        launch_set(t, pointer, json_integer(inst->n_gpus), it);
+    else
+        launch_doubts(t, pointer, it->value->line,
+                      "%s: hybrid_shard is over the GPUs of an instance, which is not "
+                      "known",
+                      it->key);
+    cfg_loader_release(&loader);
+}
+
+/* CPUOffload moves parameters, too; those that stay gathered are simulated on the
+ * GPU. */
+static void take_offload(struct taking *t, const struct python_item *it, bool full)
+{
+    launch_set(t, "/parallelism/sharding/offload",
+               json_string(full ? "parameters" : "optimizer"), it);
+    if (!full)
+        launch_note(t->l, it->value->line,
+                    "%s: of what is offloaded, optimizer states alone are simulated in "
+                    "host memory",
+                    it->key);
+}
+
+void launch_take_fsdp(struct taking *t, const struct launch_row *row,
+                      const struct python_item *it)
+{
+    static const struct {
+        const char *word, *strategy;
+        bool hybrid;
+    } strategies[] = {
+        { "full_shard", "full", false },
+        { "hybrid_shard", "full", true },
+        { "shard_grad_op", "gradients", false },
+        { "hybrid_shard_zero2", "gradients", true },
+    };
+    if (it->value->kind == PYTHON_UNKNOWN) {
+        launch_doubt_item(t, "/parallelism/sharding/strategy", it, "string");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
+        if (!has_word(it->value, strategies[i].word))
+            continue;
+        t->converts = true;
+        launch_set(t, row->pointer, json_string("fsdp"), it);
+        launch_set(t, "/parallelism/sharding/strategy",
+                   json_string(strategies[i].strategy), it);
+        if (strategies[i].hybrid)
+            take_degree(t, it);
+        if (has_word(it->value, "offload"))
+            take_offload(t, it, strcmp(strategies[i].strategy, "full") == 0);
+        return;
+    }
+}
+
+/* Of the configuration beside it, what a step depends on. */
+void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
+                             const struct python_item *it)
+{
+    static const char *const checkpointing[] = { "activation_checkpointing",
+                                                 "fsdp_activation_checkpointing" };
+    for (size_t i = 0; i < sizeof(checkpointing) / sizeof(checkpointing[0]); i++) {
+        const struct python_item *on = python_get(it->value, checkpointing[i]);
+        if (on && launch_true(on->value))
+            launch_set(t, row->pointer, json_string("full"), on);
+    }
+    if (it->value->kind == PYTHON_STRING)
+        launch_note(t->l, it->value->line,
+                    "%s: the file is not read (give --set %s=full where it says "
+                    "activation_checkpointing)",
+                    it->key, row->pointer);
+}

@@ -1,0 +1,171 @@
+/* Parallelism itself: degrees, what is sharded, who reduces and moves, and the sizes of a
+ * step that these divide. Numbers of ranks: world = data x context x pipeline x tensor.
+ * Filled in by the scenario layer; constant after that. */
+#ifndef LAYOUT_PARALLELISM_H
+#define LAYOUT_PARALLELISM_H
+
+#include "model/ops.h"
+
+enum checkpointing {
+    CHECKPOINT_NONE,
+    CHECKPOINT_SELECTIVE,
+    CHECKPOINT_FULL,
+    CHECKPOINT_GROUP,
+    CHECKPOINT_OPERATORS /* as FULL, but what op_block_saves names is kept */
+};
+enum library {
+    LIBRARY_DDP,
+    LIBRARY_FSDP,
+    LIBRARY_DEEPSPEED,
+    LIBRARY_MEGATRON,
+    LIBRARY_SMP,
+    LIBRARY_HOROVOD,
+    LIBRARY_PARAMETER_SERVER
+};
+enum backend { BACKEND_NCCL, BACKEND_SMDDP };
+enum schedule {
+    SCHEDULE_GPIPE,
+    SCHEDULE_1F1B,
+    SCHEDULE_INTERLEAVED,
+    SCHEDULE_ZB_H1,
+    SCHEDULE_SMP_SIMPLE,
+    SCHEDULE_SMP_INTERLEAVED
+};
+enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_GRADIENTS, SHARDING_FULL };
+enum offload { OFFLOAD_NONE, OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS }; /* to the host */
+enum compression { COMPRESSION_NONE, COMPRESSION_FP16, COMPRESSION_INT8 };
+
+/* How a tensor group exchanges activations (MODEL.md, R5). T is the activation of the
+ * group's sequences: SMP's group works on `tensor` times the sequences of a rank unless
+ * prescaled_batch is set. */
+enum tensor_policy {
+    TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
+    TENSOR_SMP_SPEED,   /* as Megatron, between a gather and a slice at both ends */
+    TENSOR_SMP_SCATTER, /* optimize "memory": products split by input columns, each
+                           reduce-scattered: 9 T a layer and pass (default reading) */
+    TENSOR_SMP_GATHER   /* optimize "memory", the other reading: inputs are gathered and
+                           outputs scattered: 4 T a layer and pass */
+};
+
+/* How far SMP's forwards run ahead of the first backward. */
+enum forward_policy {
+    FORWARD_EAGER, /* as many microbatches as active_microbatches lets in (default) */
+    FORWARD_PACED  /* pipeline - i on stage i, as 1F1B */
+};
+
+/* Who cuts the model into stages; see layout/partition.h. */
+enum partition_method {
+    PARTITION_UNIFORM,    /* equal counts of layers (Megatron, DeepSpeed "uniform") */
+    PARTITION_PARAMETERS, /* least largest sum of parameters (DeepSpeed) */
+    PARTITION_TYPE,       /* "type:transformer": least largest count of layers */
+    PARTITION_TYPE_ENDS, /* "type:transformer|embedding": embedding and head count too */
+    PARTITION_SMP,       /* SMP's costs over embedding, layers and head in a row */
+    PARTITION_SMP_TREE,  /* SMP's algorithm over the module tree, D'Hondt included */
+    PARTITION_MANUAL     /* stage_layers */
+};
+
+enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
+
+extern const struct name_value offload_names[], tensor_policy_names[],
+    partition_names[], library_names[], backend_names[], schedule_names[],
+    sharding_names[], checkpointing_names[];
+
+struct training {
+    int64_t sequence_length;
+    int64_t micro_batch_size; /* sequences per GPU and microbatch */
+    int64_t microbatches;     /* sharing one pipeline fill */
+    int64_t accumulation;     /* gradient_accumulation_steps */
+    int64_t
+        global_batch_size; /* = micro_batch_size x microbatches x accumulation x data */
+    enum op_precision precision;
+    bool masterless;    /* 16-bit parameters are updated as they are */
+    int gradient_dtype; /* enum dtype on the wire; -1: the framework's */
+    enum optimizer optimizer;
+    enum checkpointing checkpointing;
+    int64_t checkpoint_group; /* layers per checkpoint: 1 of FULL, N of GROUP, INT64_MAX
+                                 of "contiguous" (all layers of a stage) */
+    int64_t
+        checkpoint_every; /* FULL: the last of so many layers alone has one; else 1 */
+    double gradient_clipping; /* norm; its all-reduce precedes the update; 0: none */
+    enum op_attention attention;
+    int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */
+    bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
+    bool framework_named;  /* the file names the profile */
+    int64_t vocab_padding; /* 0: as it is */
+    int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
+    int64_t decoder_length;      /* behind an encoder, in tokens; 0: sequence_length */
+    const char *task;            /* head when not the model's own; NULL otherwise */
+    const struct framework *framework;
+    int64_t samples, epochs, steps; /* 0: not given */
+};
+
+struct parallelism {
+    /* degrees */
+    int64_t tensor, pipeline;
+    int64_t context;  /* groups of neighbours inside D */
+    int64_t expert;   /* groups of neighbours inside D; divides data x context */
+    int64_t data;     /* what remains of the world: world / (tensor pipeline context) */
+    int64_t replicas; /* batches side by side: data, but data x tensor under SMP without
+                         prescaled_batch, whose tensor ranks bring their own */
+    char placement[4]; /* a permutation of D, P, T; the right-most varies fastest. D has
+                          data x context ranks */
+    int smp;           /* SageMaker's model parallel library: 0 none, 1 v1, 2 v2 */
+    /* tensor */
+    bool sequence_parallel;
+    enum tensor_policy tensor_policy;
+    bool infers_tensor;        /* SMP's, chosen by default of two readings ... */
+    bool infers_forward;       /* ... likewise forward_policy */
+    bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
+    bool distribute_embedding; /* SMP: embedding and head are split by words */
+    /* pipeline */
+    int64_t virtual_stages; /* chunks of layers a stage has; 1: one */
+    enum schedule schedule;
+    int64_t active_microbatches;        /* SMP: in flight at most (R6); 0: no limit */
+    enum forward_policy forward_policy; /* of SMP's schedules */
+    enum outputs broadcast_outputs; /* what forward returns to all ranks of the group */
+    enum partition_method partition;
+    double memory_weight;        /* of SMP's partitioner, 0 (compute only) to 1 */
+    const int64_t *stage_layers; /* [pipeline x virtual_stages] of PARTITION_MANUAL: by
+                                    chunk, then stage: the order of execution */
+    /* experts and long sequences */
+    enum op_context context_comm;
+    double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
+    /* sharding */
+    enum sharding sharding;
+    int64_t shard_degree;      /* ranks over which states are sharded; divides data x
+ context */
+    int64_t shard_unit_layers; /* layers gathered at once; INT64_MAX: the whole model */
+    bool shard_hierarchical;   /* gather between nodes first, then inside (MiCS) */
+    int64_t shard_prefetch;    /* units gathered ahead of the one in use */
+    bool shard_backward_prefetch; /* in backward, too (FSDP's backward_prefetch) */
+    int64_t shard_in_flight; /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
+    bool shard_reshard;      /* parameters are dropped after forward, gathered again */
+    enum offload offload;    /* states kept in host memory */
+    int64_t shard_bucket_elements;      /* of a reduce-scatter; 0: one a unit */
+    int64_t shard_persistence_elements; /* smaller tensors stay whole on each rank */
+    int64_t
+        shard_reuse_elements;    /* tensors whose next use is farther are dropped behind
+                                     recomputation; 0: none is */
+    int64_t shard_live_elements; /* prefetch stops at so many gathered; 0: no limit */
+    /* who reduces and moves */
+    enum library library;             /* who buckets and reduces */
+    enum backend backend;             /* who moves the bytes */
+    int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
+    bool overlap;                     /* gradients are reduced beside backward */
+    bool overlap_param_gather;    /* updated parameters are gathered beside the forwards
+                                  that follow */
+    double tensor_hidden_frac;    /* of the tensor group's bytes, within products; the
+                                  framework's unless "overlap_tensor" says otherwise */
+    bool gradient_as_bucket_view; /* no copies into and out of buckets */
+    enum compression compression;
+    double fusion_cycle_s;   /* Horovod; 0: none */
+    int64_t server_replicas; /* neighbours that hold a copy of each server's keys */
+    bool asynchronous;       /* workers push and pull without waiting for each other */
+    bool broadcast_buffers;  /* DDP sends the model's buffers before every forward */
+    /* activations in host memory */
+    bool offload_activations;           /* those at checkpoints */
+    int64_t activation_loading_horizon; /* loaded back so many ahead: passes of a
+                                           pipeline's stage, or layers (MODEL.md, R9) */
+};
+
+#endif

@@ -1,0 +1,261 @@
+#include "layout/partition.h"
+
+#include "layout/smp_tree.h"
+
+#include <string.h>
+
+/* --- layers with what goes with them ------------------------------------------ */
+
+/* A layer and the modules that stay with it. */
+struct item {
+    double compute, memory, parameters;
+};
+
+static int64_t count_layers(const struct partition_request *q)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < q->n_modules; i++)
+        n += q->modules[i].layer;
+    return n;
+}
+
+/* Whether the last module is a head of several parts that stays with the embedding. */
+static bool head_is_embeddings(const struct partition_request *q)
+{
+    return q->returns && q->tied && q->n_stages > 1 && q->n_modules > 1 &&
+           !q->modules[q->n_modules - 1].layer;
+}
+
+/* What is no layer goes with the next one, and what is behind the last with that; a head
+ * tied to the embedding goes with the first. */
+static struct item *make_items(struct arena *arena, const struct partition_request *q,
+                               int64_t n_layers)
+{
+    struct item *items = ARENA_ARRAY(arena, n_layers, struct item);
+    int64_t at = 0;
+    for (int64_t i = 0; i < q->n_modules; i++) {
+        struct item *to = &items[at < n_layers ? at : n_layers - 1];
+        if (i == q->n_modules - 1 && head_is_embeddings(q))
+            to = &items[0];
+        to->compute += q->modules[i].compute;
+        to->memory += q->modules[i].memory;
+        to->parameters += q->modules[i].parameters;
+        at += q->modules[i].layer;
+    }
+    return items;
+}
+
+/* --- methods: each fills ends[parts], one behind each part's last layer --------- */
+
+struct cut {
+    struct arena *arena;
+    const struct partition_request *q;
+    const struct item *items;
+    int64_t n, parts; /* layers */
+    int64_t *ends;
+    double compute, memory; /* totals */
+    bool head_first;        /* the head is on the first stage */
+};
+
+/* DeepSpeed's partition_uniform: the first parts take what is left over. */
+static int cut_uniform(struct cut *c, struct err *err)
+{
+    (void)err;
+    int64_t each = c->n / c->parts, left = c->n % c->parts, end = 0;
+    for (int64_t i = 0; i < c->parts; i++)
+        c->ends[i] = end += each + (i < left);
+    return 0;
+}
+
+static int cut_manual(struct cut *c, struct err *err)
+{
+    int64_t end = 0;
+    for (int64_t i = 0; i < c->parts; i++)
+        c->ends[i] = end += c->q->layers[i];
+    if (end != c->n)
+        return err_set(err, "the counts of layers sum to %lld, not to the model's %lld",
+                       (long long)end, (long long)c->n);
+    return 0;
+}
+
+static int cut_parameters(struct cut *c, struct err *err)
+{
+    (void)err;
+    double *costs = ARENA_ARRAY(c->arena, c->n, double);
+    for (int64_t i = 0; i < c->n; i++)
+        costs[i] = c->items[i].parameters;
+    partition_fill_first(costs, c->n, c->parts, c->ends);
+    return 0;
+}
+
+static int cut_type(struct cut *c, struct err *err)
+{
+    (void)err;
+    double *costs = ARENA_ARRAY(c->arena, c->n, double);
+    for (int64_t i = 0; i < c->n; i++)
+        costs[i] = 1;
+    if (c->q->method == PARTITION_TYPE_ENDS) {
+        costs[0]++;
+        costs[c->n - 1]++;
+    }
+    partition_fill_first(costs, c->n, c->parts, c->ends);
+    return 0;
+}
+
+/* SMP's cost of a module: a share of memory and of computation (its paper, arXiv
+ * 2111.05972). */
+static double smp_cost(const struct cut *c, double compute, double memory)
+{
+    double w = c->q->memory_weight;
+    return w * (c->memory > 0 ? memory / c->memory : 0) +
+           (1 - w) * (c->compute > 0 ? compute / c->compute : 0);
+}
+
+static int cut_smp(struct cut *c, struct err *err)
+{
+    (void)err;
+    double *costs = ARENA_ARRAY(c->arena, c->n, double);
+    for (int64_t i = 0; i < c->n; i++)
+        costs[i] = smp_cost(c, c->items[i].compute, c->items[i].memory);
+    partition_min_max(costs, c->n, c->parts, c->ends);
+    return 0;
+}
+
+/* The tree of modules as Hugging Face writes it: the model holds a body of embedding
+ * and layers, and a head. A head tied to the embedding is one module with it. */
+static struct smp_node *module_tree(struct cut *c)
+{
+    const struct partition_request *q = c->q;
+    int64_t n = q->n_modules, last = n - 1;
+    bool head = n > 1 && !q->modules[last].layer;
+    bool own_head = head && !q->tied;
+    int64_t in_body = head ? n - 1 : n;
+    struct smp_node *nodes = ARENA_ARRAY(c->arena, n + 3, struct smp_node);
+    struct smp_node *body = own_head ? &nodes[1] : &nodes[0];
+    struct smp_node *leaves = &nodes[3];
+    if (own_head)
+        nodes[0] = (struct smp_node) { .children = &nodes[1], .n_children = 2 };
+    body->children = leaves;
+    body->n_children = in_body;
+    for (int64_t i = 0; i < n; i++) {
+        double cost = smp_cost(c, q->modules[i].compute, q->modules[i].memory);
+        struct smp_node *to = i < in_body ? &leaves[i] : own_head ? &nodes[2] : leaves;
+        to->cost += cost;
+        if (i < in_body || !own_head)
+            body->cost += cost;
+        if (own_head)
+            nodes[0].cost += cost;
+    }
+    return nodes;
+}
+
+/* Layers of the devices have to follow one another to be pipeline stages. */
+static int read_devices(struct cut *c, const struct smp_node *leaves, struct err *err)
+{
+    int64_t layer = 0, device = 0;
+    for (int64_t i = 0; i < c->q->n_modules; i++) {
+        if (!c->q->modules[i].layer)
+            continue;
+        int64_t next = leaves[i].device;
+        if (next < device || next > device + 1)
+            return err_set(
+                err,
+                "SMP's tree puts layer %lld on stage %lld behind stage %lld: "
+                "one module outweighs the stages (write partition \"smp\")",
+                (long long)layer, (long long)next, (long long)device);
+        if (next > device)
+            c->ends[device] = layer;
+        device = next;
+        layer++;
+    }
+    if (device != c->parts - 1 || c->ends[0] == 0)
+        return err_set(err,
+                       "SMP's tree leaves a stage without layers: one module outweighs "
+                       "the stages (write partition \"smp\")");
+    c->ends[device] = layer;
+    return 0;
+}
+
+static int cut_smp_tree(struct cut *c, struct err *err)
+{
+    struct smp_node *nodes = module_tree(c);
+    smp_tree_place(nodes, c->parts);
+    int64_t n = c->q->n_modules;
+    bool head = n > 1 && !c->q->modules[n - 1].layer;
+    c->ends[0] = c->parts == 1 ? c->n : 0;
+    c->head_first =
+        head && c->parts > 1 && (c->q->tied || nodes[2].device != c->parts - 1);
+    return read_devices(c, &nodes[3], err);
+}
+
+static int (*const methods[])(struct cut *c, struct err *err) = {
+    [PARTITION_UNIFORM] = cut_uniform, [PARTITION_PARAMETERS] = cut_parameters,
+    [PARTITION_TYPE] = cut_type,       [PARTITION_TYPE_ENDS] = cut_type,
+    [PARTITION_SMP] = cut_smp,         [PARTITION_SMP_TREE] = cut_smp_tree,
+    [PARTITION_MANUAL] = cut_manual,
+};
+
+/* --- parts ---------------------------------------------------------------------- */
+
+static void fill_parts(struct partition *p, const struct cut *c)
+{
+    int64_t from = 0;
+    for (int64_t i = 0; i < c->parts; i++) {
+        struct partition_part *part = &p->parts[i];
+        part->first_layer = from;
+        part->n_layers = c->ends[i] - from;
+        part->has_embedding = i == 0;
+        part->has_head = i == (c->head_first ? 0 : c->parts - 1);
+        for (; from < c->ends[i]; from++) {
+            part->compute += c->items[from].compute;
+            part->memory += c->items[from].memory;
+        }
+    }
+    if (!c->head_first || head_is_embeddings(c->q))
+        return;
+    const struct partition_module *head = &c->q->modules[c->q->n_modules - 1];
+    p->parts[c->parts - 1].compute -= head->compute;
+    p->parts[c->parts - 1].memory -= head->memory;
+    p->parts[0].compute += head->compute;
+    p->parts[0].memory += head->memory;
+}
+
+int partition_make(struct partition *p, struct arena *arena,
+                   const struct partition_request *q, struct err *err)
+{
+    struct cut c = { .arena = arena, .q = q };
+    c.n = count_layers(q);
+    c.parts = q->n_stages * q->n_chunks;
+    if (c.n < c.parts)
+        return err_set(err, "%lld stages are more than the model's %lld layers",
+                       (long long)c.parts, (long long)c.n);
+    c.items = make_items(arena, q, c.n);
+    c.head_first = head_is_embeddings(q);
+    c.ends = ARENA_ARRAY(arena, c.parts, int64_t);
+    for (int64_t i = 0; i < c.n; i++) {
+        c.compute += c.items[i].compute;
+        c.memory += c.items[i].memory;
+    }
+    if (methods[q->method](&c, err) < 0)
+        return -1;
+    *p = (struct partition) {
+        .n_stages = q->n_stages,
+        .n_chunks = q->n_chunks,
+        .head_returns = c.head_first && q->returns,
+        .parts = ARENA_ARRAY(arena, c.parts, struct partition_part),
+        .compute = c.compute,
+        .memory = c.memory,
+    };
+    fill_parts(p, &c);
+    return 0;
+}
+
+int64_t partition_chunks(const struct partition *p)
+{
+    return p->n_chunks + p->head_returns;
+}
+
+int64_t partition_head_stage(const struct partition *p)
+{
+    return p->parts[0].has_head ? 0 : p->n_stages - 1;
+}

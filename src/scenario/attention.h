@@ -1,0 +1,41 @@
+/* Which kernel computes attention: what the scenario writes, or else what the job's
+ * software would take by itself, by library, version, family, GPU and format
+ * (MODEL.md, 3.15). */
+#ifndef SCENARIO_ATTENTION_H
+#define SCENARIO_ATTENTION_H
+
+#include "scenario/scenario.h"
+
+/* The words of training/attention, and of launch scripts. Those below OP_ATTENTION_N
+ * are kernels by name; the others depend on the GPU. */
+enum {
+    ATTENTION_OPEN = -1, /* not written */
+    ATTENTION_SDPA = OP_ATTENTION_N,
+    ATTENTION_FLASH3
+};
+extern const struct name_value attention_words[];
+
+/* A kernel, and which rule takes it; `why` lives in the arena or for ever. */
+struct attention {
+    enum op_attention kernel;
+    const char *why;
+};
+
+/* What the scenario's job runs on a GPU. Its model, training (attention_word and
+ * precision), framework and degrees have to be known. */
+struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
+                              struct arena *arena);
+
+/* Why the kernel that the scenario writes cannot run on a GPU, with what to write; NULL:
+ * it can, or none is written. */
+const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
+                              struct arena *arena);
+
+/* The first release of transformers whose modules of that family call PyTorch's SDPA by
+ * default; NULL: none is known. */
+const char *attention_sdpa_since(const char *family);
+
+/* The release of transformers in SageMaker's container for that PyTorch. */
+const char *attention_transformers_of(const char *pytorch);
+
+#endif

@@ -1,0 +1,117 @@
+/* The arithmetic of degrees: world = data x context x pipeline x tensor, the groups in
+ * it, and the default of the sharding degree. */
+#include "scenario/parse.h"
+
+#include "base/strbuf.h"
+
+#include <inttypes.h>
+
+/* Where a degree was written: SMP's dictionary or the parallelism section. */
+static struct cfg degree_at(const struct reading *r, const char *key, const char *smp,
+                            const char *older)
+{
+    if (!r->s->parallel.smp)
+        return cfg_get(r->parallelism, key);
+    struct cfg c = cfg_get(r->smp, smp);
+    return cfg_present(c) || !older ? c : cfg_get(r->smp, older);
+}
+
+/* "tensor 8 x pipeline 4 = 32": those that are not 1. */
+static void degrees_text(struct strbuf *b, const struct parallelism *p, int64_t product)
+{
+    const struct {
+        const char *name;
+        int64_t n;
+    } rows[] = { { "tensor", p->tensor },
+                 { "pipeline", p->pipeline },
+                 { "context", p->context } };
+    int shown = 0;
+    for (int i = 0; i < 3; i++) {
+        if (rows[i].n == 1)
+            continue;
+        strbuf_printf(b, "%s%s %" PRId64, shown++ ? " x " : "", rows[i].name,
+                      rows[i].n);
+    }
+    if (shown > 1)
+        strbuf_printf(b, " = %" PRId64, product);
+}
+
+/* The largest degree is most likely the one to change. */
+static struct cfg worst_degree(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    if (p->tensor >= p->pipeline && p->tensor >= p->context)
+        return degree_at(r, "tensor", "tensor_parallel_degree", NULL);
+    if (p->pipeline >= p->context)
+        return degree_at(r, "pipeline", "pipeline_parallel_degree", "partitions");
+    return degree_at(r, "context", "context_parallel_degree", NULL);
+}
+
+static int indivisible(const struct reading *r, int64_t product, int64_t world)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    degrees_text(&b, &r->s->parallel, product);
+    cfg_error(worst_degree(r),
+              "%s %s the %" PRId64 " GPUs (their product has to divide the world)",
+              strbuf_get(&b), product > world ? "is more than" : "does not divide",
+              world);
+    strbuf_release(&b);
+    return -1;
+}
+
+static int read_sharding_degree(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    int64_t ranks = p->data * p->context;
+    struct cfg at = cfg_get(cfg_get(r->parallelism, "sharding"), "degree");
+    if (p->sharding == SHARDING_NONE) {
+        p->shard_degree = 1;
+        return 0;
+    }
+    if (!r->has_degree)
+        p->shard_degree = ranks;
+    if (p->smp || ranks % p->shard_degree == 0)
+        return 0; /* SMP's rules have their own words */
+    return cfg_error(at,
+                     "%" PRId64 " does not divide the %" PRId64
+                     " data-parallel ranks (write one of its divisors)",
+                     p->shard_degree, ranks);
+}
+
+static int read_expert_degree(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = degree_at(r, "expert", "expert_parallel_degree", NULL);
+    int64_t ranks = p->data * p->context, experts = r->s->model.experts;
+    if (p->expert == 1)
+        return 0;
+    if (r->has_model && experts == 0)
+        return cfg_error(at, "%s has no experts (write 1, or leave it out)",
+                         r->s->model.name);
+    if (r->has_model && experts % p->expert != 0)
+        return cfg_error(at,
+                         "%" PRId64 " does not divide the %" PRId64 " experts of %s "
+                         "(write one of its divisors)",
+                         p->expert, experts, r->s->model.name);
+    if (ranks % p->expert != 0)
+        return cfg_error(at,
+                         "%" PRId64 " does not divide the %" PRId64
+                         " data-parallel ranks (write one of its divisors)",
+                         p->expert, ranks);
+    return 0;
+}
+
+int degrees_read(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    int64_t world = r->s->cluster.n_gpus, product; /* degrees are at most 2^20 */
+    p->data = p->replicas = 1;
+    product = p->tensor * p->pipeline * p->context;
+    if (product > world || world % product != 0)
+        return indivisible(r, product, world);
+    p->data = world / product;
+    bool own_batches = p->smp == 1 && !p->prescaled_batch;
+    p->replicas = own_batches ? p->data * p->tensor : p->data;
+    return read_sharding_degree(r) | read_expert_degree(r);
+}

@@ -1,0 +1,297 @@
+/* Fields that act only where something is there to heed them: a row each with what it
+ * needs and what is said of it otherwise, where a user wrote it. */
+#include "scenario/parse.h"
+
+#include <string.h>
+
+/* --- what a scenario has ---------------------------------------------------------- */
+
+typedef bool fact(const struct scenario *s);
+
+static bool stages(const struct scenario *s)
+{
+    return s->parallel.pipeline > 1;
+}
+
+static bool split(const struct scenario *s)
+{
+    return s->parallel.tensor > 1;
+}
+
+static bool parts(const struct scenario *s)
+{
+    return stages(s) || split(s);
+}
+
+static bool contexts(const struct scenario *s)
+{
+    return s->parallel.context > 1;
+}
+
+static bool experts(const struct scenario *s)
+{
+    return s->parallel.expert > 1;
+}
+
+static bool dynamic(const struct scenario *s)
+{
+    return s->parallel.schedule == SCHEDULE_SMP_INTERLEAVED;
+}
+
+static bool offloads(const struct scenario *s)
+{
+    return s->parallel.offload_activations;
+}
+
+static bool smp(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_SMP;
+}
+
+static bool smp_any(const struct scenario *s)
+{
+    return s->parallel.smp != 0;
+}
+
+static bool smp_first(const struct scenario *s)
+{
+    return s->parallel.smp == 1;
+}
+
+static bool servers(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_PARAMETER_SERVER;
+}
+
+static bool horovod(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_HOROVOD;
+}
+
+static bool ddp(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_DDP;
+}
+
+static bool ddp_buckets(const struct scenario *s)
+{
+    enum library l = s->parallel.library;
+    return l != LIBRARY_FSDP && l != LIBRARY_DEEPSPEED && l != LIBRARY_MEGATRON;
+}
+
+static bool deepspeed(const struct scenario *s)
+{
+    return s->parallel.library == LIBRARY_DEEPSPEED;
+}
+
+static bool element_buckets(const struct scenario *s)
+{
+    return deepspeed(s) || smp(s);
+}
+
+static bool sharded(const struct scenario *s)
+{
+    return s->parallel.sharding != SHARDING_NONE;
+}
+
+static bool unsharded(const struct scenario *s)
+{
+    return !sharded(s);
+}
+
+static bool full(const struct scenario *s)
+{
+    return s->parallel.sharding == SHARDING_FULL;
+}
+
+static bool not_full(const struct scenario *s)
+{
+    return !full(s);
+}
+
+static bool whole_or_full(const struct scenario *s)
+{
+    return unsharded(s) || full(s);
+}
+
+static bool recomputes(const struct scenario *s)
+{
+    return s->training.checkpointing == CHECKPOINT_FULL;
+}
+
+static bool ranks(const struct scenario *s)
+{
+    return s->cluster.n_gpus > 1;
+}
+
+static bool nodes(const struct scenario *s)
+{
+    return s->cluster.n_instances > 1;
+}
+
+static bool replicas(const struct scenario *s)
+{
+    return s->parallel.data * s->parallel.context > 1;
+}
+
+static bool smddp(const struct scenario *s)
+{
+    return s->parallel.backend == BACKEND_SMDDP;
+}
+
+/* SMDDP's buffers of gradients: no collective of NCCL is in the step. */
+static bool not_fused(const struct scenario *s)
+{
+    return !smddp(s) || s->parallel.smp || !nodes(s) || !whole_or_full(s) || full(s);
+}
+
+static bool buffers(const struct scenario *s)
+{
+    return s->model.positions > 0;
+}
+
+static bool masked(const struct scenario *s)
+{
+    return s->model.head == MODEL_HEAD_MASKED_LM ||
+           s->model.head == MODEL_HEAD_PRETRAIN;
+}
+
+/* GPUs of a group of shards in one node, of a placement in which D varies with a
+ * stride. */
+static bool shards_across(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    const int64_t node = s->cluster.groups[0].gpus_per_instance;
+    int64_t stride = 1;
+    for (const char *c = strchr(p->placement, 'D') + 1; *c; c++)
+        stride *= *c == 'P' ? p->pipeline : p->tensor;
+    return stride * 2 <= node && stride * p->shard_degree > node;
+}
+
+/* The limit of FSDP is of two gathers, its own prefetching never asks for more. */
+static bool many_gathers(const struct scenario *s)
+{
+    return s->parallel.shard_prefetch > 1;
+}
+
+/* --- the table -------------------------------------------------------------------- */
+
+#define P "/parallelism/"
+#define SHARDING "/parallelism/sharding/"
+/* clang-format off */
+static const char one_stage[] = "there is one pipeline stage",
+    one_split[] = "the tensor group has one rank",
+    one_replica[] = "no other rank has the same parameters, so no gradients are reduced",
+    no_servers[] = "there is no parameter server",
+    not_sharded[] = "nothing is sharded",
+    not_gathered[] = "parameters are not sharded, so none are gathered",
+    by_shards[] = "full sharding reduces gradients unit by unit, beside backward",
+    dynamic_only[] = "only SMP's interleaved schedule heeds it";
+
+static const struct row {
+    const char *field;
+    fact *needs;
+    const char *otherwise;
+} rows[] = {
+    { P "active_microbatches", stages, one_stage },
+    { P "active_microbatches", dynamic, dynamic_only },
+    { P "forward_policy", stages, one_stage },
+    { P "forward_policy", dynamic, dynamic_only },
+    { P "schedule", stages, one_stage },
+    { P "partition", stages, one_stage },
+    { P "placement", parts, "there are data-parallel ranks alone" },
+    { P "activation_loading_horizon", offloads, "activations are not offloaded" },
+    { P "context_comm", contexts, "there is no context parallelism" },
+    { P "expert_imbalance", experts, "there is no expert parallelism" },
+    { P "broadcast_outputs", smp, "forward returns to its own rank without SMP" },
+    { P "broadcast_outputs", parts, "each rank has the whole model" },
+    { P "tensor_policy", split, one_split },
+    { P "overlap_tensor", split, one_split },
+    { P "servers", servers, no_servers },
+    { P "server_replicas", servers, no_servers },
+    { P "asynchronous", servers, no_servers },
+    { P "fusion_cycle", horovod, "only Horovod has one" },
+    { P "backend", ranks, "there is one GPU" },
+    { P "backend", nodes, "on one instance NCCL moves the bytes" },
+    { P "backend", whole_or_full,
+      "gradients of a sharded optimizer are reduced by NCCL" },
+    { P "bucket_size", replicas, one_replica },
+    { P "bucket_size", not_full, by_shards },
+    { P "overlap", replicas, one_replica },
+    { P "overlap", not_full, by_shards },
+    { P "gradient_compression", replicas, one_replica },
+    { P "gradient_compression", not_full,
+      "full sharding reduces gradients as they are" },
+    { P "gradient_as_bucket_view", replicas, one_replica },
+    { P "gradient_as_bucket_view", ddp_buckets, "only DDP's buckets are copies" },
+    { P "gradient_as_bucket_view", unsharded, "what is sharded has no copies in buckets" },
+    { P "broadcast_buffers", ddp, "only DDP sends the model's buffers" },
+    { P "broadcast_buffers", buffers, "the model has no buffers" },
+    { P "broadcast_buffers", ranks, "there is one GPU" },
+    { SHARDING "degree", sharded, not_sharded },
+    { SHARDING "offload", sharded, not_sharded },
+    { SHARDING "reduce_bucket_elements", sharded, not_sharded },
+    { SHARDING "reduce_bucket_elements", element_buckets,
+      "DeepSpeed's and SMP's buckets alone are of elements" },
+    { SHARDING "hierarchical_allgather", sharded, not_sharded },
+    { SHARDING "hierarchical_allgather", shards_across,
+      "no group of shards has several GPUs in each of several instances" },
+    { SHARDING "unit", full, not_gathered },
+    { SHARDING "prefetch", full, not_gathered },
+    { SHARDING "backward_prefetch", full, not_gathered },
+    { SHARDING "limit_all_gathers", full, not_gathered },
+    { SHARDING "limit_all_gathers", many_gathers,
+      "prefetching asks for two gathers at once at most" },
+    { SHARDING "reshard_after_forward", full, not_gathered },
+    { SHARDING "param_persistence_elements", full, not_gathered },
+    { SHARDING "max_live_elements", full, not_gathered },
+    { SHARDING "max_reuse_elements", full, not_gathered },
+    { SHARDING "max_reuse_elements", deepspeed, "only DeepSpeed has it" },
+    { SHARDING "max_reuse_elements", recomputes, "no layer is computed again" },
+    { "/training/predicted_positions", masked,
+      "the model's head predicts every position" },
+    { "/training/gradient_dtype", ranks, "there is one GPU" },
+    { "/software/nccl", ranks, "there is one GPU" },
+    { "/software/environment", ranks, "there is one GPU" },
+    { "/software/horovod", horovod, "Horovod does not reduce the gradients" },
+    { "/software/smddp", smddp, "the backend is NCCL" },
+    { "/software/smddp", full,
+      "releases of SMDDP differ in their gathers of sharded parameters alone" },
+    { "/software/smp", smp_any, "the job runs without SMP" },
+    { "/software/sagemaker_sdk", smp_first, "only rules of SMP v1 ask for it" },
+    { "/cluster/fabric", nodes, "there is one instance" },
+    { "/distribution/torch_distributed/enabled", not_fused,
+      "SMDDP moves the bytes, whoever starts the processes" },
+};
+/* clang-format on */
+#undef P
+#undef SHARDING
+
+/* --- the check -------------------------------------------------------------------- */
+
+/* The value at a pointer without escapes; absent where any of it is. */
+static struct cfg find(struct cfg root, const char *pointer)
+{
+    char key[64];
+    while (*pointer == '/' && cfg_is_object(root)) {
+        size_t n = strcspn(pointer + 1, "/");
+        snprintf(key, sizeof(key), "%.*s", (int)n, pointer + 1);
+        root = cfg_get(root, key);
+        pointer += n + 1;
+    }
+    return *pointer ? (struct cfg) { 0 } : root;
+}
+
+void heed_note(struct reading *r)
+{
+    const struct scenario *s = r->s;
+    const char *noted = "";
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        struct cfg c = find(r->root, row->field);
+        if (!cfg_present(c) || row->needs(s) || strcmp(noted, row->field) == 0)
+            continue;
+        reading_note(r, c, row->otherwise);
+        noted = row->field;
+    }
+}

@@ -1,0 +1,129 @@
+/* What the readers of a scenario's sections share while they read; private to
+ * the files of parallel/ that read. */
+#ifndef SCENARIO_PARSE_H
+#define SCENARIO_PARSE_H
+
+#include "scenario/scenario.h"
+
+#define READING_GLOBAL_MAX 1099511627776.0 /* sequences of a global batch: 2^40 */
+
+/* The training section as written, before defaults and arithmetic. */
+struct training_words {
+    struct training t;
+    struct cfg checkpointing;
+    int task; /* a row of the table of tasks; -1: none */
+    const char *framework;
+    bool has_micro, has_microbatches, has_accumulation, has_global;
+    bool has_epochs, has_sequence;
+    bool master; /* master_weights */
+};
+
+enum { READING_EXPORTS_MAX = 32 };
+
+/* A variable that mpirun exports. */
+struct reading_export {
+    struct cfg at;
+    const char *name, *value;
+};
+
+/* What a section set, so that no other sets it again. */
+struct reading {
+    struct scenario *s;
+    struct cfg_loader *loader;
+    const char *name;
+    struct cfg root, cluster, model, training, software, distribution, parallelism;
+    struct scenario_sections sections;
+    struct training_words words;
+    bool has_library;      /* written in parallelism */
+    bool has_backend;      /* set by the dictionary */
+    bool has_overlap;      /* written in parallelism */
+    bool has_param_gather; /* likewise, overlap_param_gather */
+    bool has_overlap_tensor, overlap_tensor;
+    bool has_degree;  /* sharding/degree is written, or set by the dictionary */
+    bool has_reshard; /* reshard_after_forward is written */
+    bool has_backward_prefetch; /* likewise, backward_prefetch */
+    bool launched;              /* by SageMaker, through the dictionary */
+    bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
+    bool has_cluster;   /* the cluster was read: counts and GPUs are known */
+    bool has_model;
+    bool has_typos; /* keys or values of training were not understood */
+    bool strict;    /* what only earns a warning is an error */
+    struct reading_export exports[READING_EXPORTS_MAX]; /* by custom_mpi_options */
+    int32_t n_exports;
+    /* by SMP's dictionary */
+    struct cfg smp;              /* its parameters; absent without */
+    const char *smp_version;     /* as far as known; NULL: not */
+    int64_t microbatches;        /* 0: not set */
+    enum op_precision precision; /* where has_precision */
+    bool has_precision, has_clipping;
+    struct cfg precision_at;
+    double clipping;
+    bool auto_partition;
+    bool smp_replicates; /* ddp or horovod is on */
+    /* by a script under SMP */
+    enum checkpointing checkpointing; /* NONE: not set */
+    int64_t checkpoint_group;
+    int64_t accumulation; /* 0: not set */
+    bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
+};
+
+/* Notes a parameter that is accepted without effect: "/pointer: without effect: why". */
+void reading_note(struct reading *r, struct cfg c, const char *why);
+
+/* Notes a default that was taken for what the file leaves open (scenario/assumed.h). The
+ * texts are kept, not copied. */
+void reading_assume(struct reading *r, const char *pointer, const char *value,
+                    const char *why);
+
+/* Notes how a parameter is taken: "/pointer: what". */
+void reading_say(struct reading *r, struct cfg c, const char *what);
+
+/* Reports what a job would run with, but hardly as meant: a warning, and an error when
+ * checking. The result is what reading should go on with: 0 or -1. */
+int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether the script trains with TensorFlow, as far as /training/framework says so,
+ * which a launch script's TensorFlow estimator sets. */
+bool reading_is_tensorflow(const struct reading *r);
+
+/* Each returns -1 after reporting. The order: software_versions, distribution_read,
+ * parallelism_read, training_read, parallelism_framework, training_attention,
+ * training_batch, rules_check,
+ * software_read. What needs the model or the cluster is left out where those could not
+ * be read. */
+int software_versions(struct reading *r);
+int training_read(struct reading *r);
+int training_batch(struct reading *r);
+int training_attention(struct reading *r);
+int distribution_read(struct reading *r);
+int parallelism_read(struct reading *r);
+int parallelism_framework(struct reading *r);
+int software_read(struct reading *r);
+
+/* Parts of parallelism_read: sharding, partition, and the arithmetic of degrees, which
+ * needs the cluster. */
+int sharding_read(struct reading *r, struct cfg c);
+void sharding_defaults(struct reading *r); /* the library's, when that is known */
+int partition_words(struct reading *r, struct cfg c);
+int degrees_read(struct reading *r);
+
+/* Rules that join sections; after training_batch, when all was read. */
+int rules_check(struct reading *r);
+
+/* Part of rules_check: what a replay would have to hold (buffers, passes) is bounded. */
+int work_check(const struct reading *r);
+
+/* Notes what was written and nothing heeds; behind all else, of a scenario without
+ * errors. */
+void heed_note(struct reading *r);
+
+/* Parts of distribution_read. */
+int mpi_options_read(struct reading *r, struct cfg at, const char *text);
+int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);
+int smp_v1_read(struct reading *r, struct cfg parameters);
+int smp_v2_read(struct reading *r, struct cfg parameters);
+int smp_script_read(struct reading *r, struct cfg c); /* part of parallelism_read */
+int smp_check(struct reading *r); /* what needs degrees and training; after both */
+
+#endif

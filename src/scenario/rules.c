@@ -1,0 +1,212 @@
+/* Rules that join sections: what each library can shard and schedule, and what needs
+ * what. Rules of SMP's dictionary are in smp.c. */
+#include "scenario/parse.h"
+#include "scenario/states.h"
+
+#include <inttypes.h>
+
+/* Strategies a library has. */
+static const struct {
+    bool optimizer, gradients, full;
+    const char *mend;
+} can_shard[] = {
+    [LIBRARY_DDP] = { true, false, false, /* ZeroRedundancyOptimizer */
+                      "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_FSDP] = { false, true, true, "\"deepspeed\" does" },
+    [LIBRARY_DEEPSPEED] = { true, true, true, "" },
+    [LIBRARY_MEGATRON] = { true, false, false, "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_SMP] = { true, false, true, "write \"optimizer\" or \"full\"" },
+    [LIBRARY_HOROVOD] = { false, false, false, "\"fsdp\" and \"deepspeed\" do" },
+    [LIBRARY_PARAMETER_SERVER] = { false, false, false,
+                                   "\"fsdp\" and \"deepspeed\" do" },
+};
+
+static int check_sharding(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg c = cfg_get(r->parallelism, "sharding");
+    struct cfg at = cfg_get(c, "strategy");
+    const bool has[] = { true, can_shard[p->library].optimizer,
+                         can_shard[p->library].gradients, can_shard[p->library].full };
+    if (p->smp)
+        return 0;
+    if (!has[p->sharding])
+        return cfg_error(at, "library \"%s\" does not shard %s (%s)",
+                         names_of(library_names, (int)p->library),
+                         p->sharding == SHARDING_FULL        ? "parameters"
+                         : p->sharding == SHARDING_GRADIENTS ? "gradients"
+                                                             : "the optimizer alone",
+                         can_shard[p->library].mend);
+    if (p->library == LIBRARY_DEEPSPEED && p->pipeline > 1 &&
+        p->sharding > SHARDING_OPTIMIZER)
+        return cfg_error(at,
+                         "DeepSpeed's pipelines keep gradients and parameters whole "
+                         "(write \"optimizer\" or \"none\")");
+    if (p->offload == OFFLOAD_PARAMETERS && p->sharding != SHARDING_FULL)
+        return cfg_error(cfg_get(c, "offload"),
+                         "parameters leave the GPU only where they are sharded "
+                         "(write strategy \"full\", or \"optimizer\")");
+    return 0;
+}
+
+static int check_chunks(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "virtual_stages");
+    int64_t n = r->s->training.microbatches;
+    bool many = p->virtual_stages > 1;
+    if (many && p->pipeline == 1)
+        return cfg_error(at,
+                         "one pipeline stage has no virtual stages (leave it at 1)");
+    if (many && p->schedule != SCHEDULE_INTERLEAVED)
+        return cfg_error(at,
+                         "schedule \"%s\" has one chunk a stage (write 1, or "
+                         "schedule \"interleaved\")",
+                         names_of(schedule_names, (int)p->schedule));
+    if (p->schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
+        return 0;
+    if (!many)
+        return cfg_error(cfg_get(r->parallelism, "schedule"),
+                         "\"interleaved\" needs virtual stages (write "
+                         "\"virtual_stages\": 2 or more, or \"1f1b\")");
+    if (n % p->pipeline != 0)
+        return cfg_error(cfg_get(r->training, "microbatches"),
+                         "%" PRId64 " microbatches are no multiple of the %" PRId64
+                         " stages, which schedule \"interleaved\" needs (write %" PRId64
+                         ")",
+                         n, p->pipeline, (n / p->pipeline + 1) * p->pipeline);
+    return 0;
+}
+
+static int check_stages(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct model *m = &r->s->model;
+    int64_t layers = m->layers + m->decoder_layers, most = layers;
+    bool smp_only = p->schedule >= SCHEDULE_SMP_SIMPLE && p->library != LIBRARY_SMP;
+    struct cfg at = cfg_get(r->parallelism, "pipeline");
+    if (p->smp)
+        at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
+                                 ? "pipeline_parallel_degree"
+                                 : "partitions");
+    if (r->has_model && p->pipeline * p->virtual_stages > most)
+        return cfg_error(at,
+                         "%" PRId64 " stages%s are more than the %" PRId64
+                         " layers of %s (write %" PRId64 " or less)",
+                         p->pipeline * p->virtual_stages,
+                         p->virtual_stages > 1 ? ", virtual ones counted," : "", layers,
+                         m->name, most / p->virtual_stages);
+    if (smp_only && p->pipeline > 1)
+        return cfg_error(cfg_get(r->parallelism, "schedule"),
+                         "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "
+                         "\"gpipe\" or \"1f1b\")",
+                         names_of(schedule_names, (int)p->schedule));
+    return 0;
+}
+
+/* As Megatron-LM's arguments.py asserts. */
+static int check_param_gather(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
+    if (!r->has_param_gather || !p->overlap_param_gather)
+        return 0;
+    if (!states_shard_updates(r->s))
+        return cfg_error(at,
+                         "updated parameters are gathered where the optimizer is "
+                         "sharded (give /parallelism/sharding strategy \"optimizer\", "
+                         "or write false)");
+    if (!p->overlap)
+        return cfg_error(at, "gathers beside forward need sums beside backward (write "
+                             "\"overlap\": true, or false here)");
+    return 0;
+}
+
+/* All-to-all context parallelism deals each tensor rank's heads out to its ranks. */
+static int check_dealt_heads(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct model *m = &r->s->model;
+    if (p->context == 1 || p->context_comm != OP_CONTEXT_HEADS)
+        return 0;
+    bool queries = m->heads % (p->tensor * p->context) != 0;
+    if (!queries && m->kv_heads % (p->tensor * p->context) == 0)
+        return 0;
+    return cfg_error(
+        cfg_get(r->parallelism, "context_comm"),
+        "\"alltoall\" deals %" PRId64 " %s out to tensor %" PRId64 " x context %" PRId64
+        " ranks, which does not come out even (write "
+        "\"ring\", or degrees whose product divides them)",
+        queries ? m->heads : m->kv_heads,
+        queries ? "attention heads" : "key-value heads", p->tensor, p->context);
+}
+
+static int check_decoder_length(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->training, "decoder_length");
+    if (!r->s->training.decoder_length)
+        return 0;
+    if (r->s->model.arch != MODEL_ENCODER_DECODER)
+        return cfg_error(at, "%s has no decoder behind an encoder (leave it out)",
+                         r->s->model.name);
+    if (p->pipeline > 1 || p->context > 1 || p->sequence_parallel || p->smp)
+        return cfg_error(at, "a decoder's own length is not modelled with a pipeline, "
+                             "context or sequence parallelism, or SMP (leave it out)");
+    return 0;
+}
+
+static int check_masterless(const struct reading *r)
+{
+    const struct training *t = &r->s->training;
+    enum library l = r->s->parallel.library;
+    struct cfg at = cfg_get(r->training, "master_weights");
+    if (!t->masterless)
+        return 0;
+    if (dtype_bytes(op_parameter_dtype(t->precision)) != 2)
+        return cfg_error(at,
+                         "in %s parameters are fp32 themselves (leave it out, or write "
+                         "\"precision\": \"bf16\")",
+                         names_of(op_precision_names, (int)t->precision));
+    if (l == LIBRARY_DEEPSPEED || l == LIBRARY_MEGATRON || l == LIBRARY_SMP)
+        return cfg_error(at, "%s's optimizers keep fp32 weights (leave it out)",
+                         names_of(library_names, (int)l));
+    return 0;
+}
+
+/* What needs something else to be set. */
+static int check_needs(const struct reading *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct training *t = &r->s->training;
+    if (p->sequence_parallel && p->tensor == 1)
+        return cfg_error(cfg_get(r->parallelism, "sequence_parallel"),
+                         "sequence parallelism is over the tensor group, which has one "
+                         "rank (write \"tensor\": 2 or more, or false)");
+    if (p->tensor > 1 && r->s->model.latent_kv)
+        return cfg_error(
+            cfg_get(r->parallelism, "tensor"),
+            "%s's attention is latent, which is not modelled over a tensor "
+            "group (write 1; \"expert\" and \"pipeline\" divide the model)",
+            r->s->model.name);
+    if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP && !p->smp)
+        return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
+                         "\"%s\" is SMP's own (write \"library\": \"smp\", or "
+                         "\"megatron\")",
+                         names_of(tensor_policy_names, (int)p->tensor_policy));
+    if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE && !p->smp)
+        return cfg_error(cfg_get(r->parallelism, "offload_activations"),
+                         "activations are offloaded at checkpoints (give "
+                         "/training/activation_checkpointing too)");
+    if (p->context > 1 && t->sequence_length % p->context != 0)
+        return cfg_error(cfg_get(r->training, "sequence_length"),
+                         "%" PRId64 " tokens are no multiple of context %" PRId64,
+                         t->sequence_length, p->context);
+    return check_decoder_length(r) || check_masterless(r) ? -1 : check_dealt_heads(r);
+}
+
+int rules_check(struct reading *r)
+{
+    return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
+           check_param_gather(r) | work_check(r) | smp_check(r);
+}

@@ -1,0 +1,257 @@
+#include "scenario/scenario.h"
+
+#include "base/strbuf.h"
+#include "scenario/parse.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+#define NEEDED(k, m, hint)                                                             \
+    { .key = (k), .type = CFG_T_CHILD, .at = offsetof(struct reading, m),              \
+      .has = CFG_NO_HAS, .required = true, .why = (hint) }
+static const struct cfg_field scenario_fields[] = {
+    CFG_STRING("name", struct reading, name),
+    NEEDED("model", model, "as a name, a path or an object"),
+    NEEDED("cluster", cluster,
+           "as an object such as { \"instance\": \"ml.p3.16xlarge\", \"count\": 2 }"),
+    NEEDED("training", training,
+           "as an object with \"sequence_length\" and \"micro_batch_size\""),
+    CFG_CHILD("software", struct reading, software),
+    CFG_CHILD("distribution", struct reading, distribution),
+    CFG_CHILD("parallelism", struct reading, parallelism),
+    CFG_CHILD("uncertainty", struct reading, sections.uncertainty),
+    CFG_CHILD("storage", struct reading, sections.storage),
+    CFG_CHILD("input", struct reading, sections.input),
+    CFG_CHILD("job", struct reading, sections.job),
+    CFG_END,
+};
+/* clang-format on */
+
+void reading_say(struct reading *r, struct cfg c, const char *what)
+{
+    struct arena *arena = &r->loader->arena;
+    struct scenario *s = r->s;
+    const int32_t n = s->n_notes;
+    if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, 8, ...: the array is full */
+        const char **more = ARENA_ARRAY(arena, n ? 2 * n : 1, const char *);
+        if (n)
+            memcpy(more, s->notes, (size_t)n * sizeof(*more));
+        s->notes = more;
+    }
+    s->notes[s->n_notes++] = arena_printf(arena, "%s: %s", c.path, what);
+}
+
+void reading_note(struct reading *r, struct cfg c, const char *why)
+{
+    reading_say(r, c, arena_printf(&r->loader->arena, "without effect: %s", why));
+}
+
+bool reading_is_tensorflow(const struct reading *r)
+{
+    static const char start[] = "tensorflow";
+    const char *name = json_string_value(cfg_get(r->training, "framework").json);
+    return name && strncmp(name, start, sizeof(start) - 1) == 0;
+}
+
+void reading_assume(struct reading *r, const char *pointer, const char *value,
+                    const char *why)
+{
+    assumptions_add(&r->s->assumed, &r->loader->arena, pointer, value, why);
+}
+
+/* "bert-large-uncased-2xp3.16xlarge" */
+static const char *default_name(const struct reading *r)
+{
+    const struct cluster *c = &r->s->cluster;
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_addstr(&b, r->s->model.label ? r->s->model.label : "model");
+    for (int i = 0; i < c->n_groups; i++)
+        strbuf_printf(&b, "-%" PRId64 "x%s", c->groups[i].count,
+                      c->groups[i].instance->name);
+    const char *name = arena_strdup(&r->loader->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return name;
+}
+
+static int read_cluster(struct reading *r)
+{
+    struct scenario *s = r->s;
+    if (!cfg_present(r->cluster))
+        return -1; /* reported as missing */
+    if (cluster_read(&s->cluster, r->loader, r->cluster))
+        return -1;
+    r->has_cluster = true;
+    s->fabric = s->cluster.n_instances > 1 ? s->cluster.fabric : NULL;
+    return 0;
+}
+
+static int read_sections(struct reading *r)
+{
+    struct scenario *s = r->s;
+    int rc = read_cluster(r);
+    if (cfg_present(r->model)) {
+        r->has_model = model_read(&s->model, r->loader, r->model) == 0;
+        rc = r->has_model ? rc : -1;
+    }
+    if (software_versions(r) | distribution_read(r) | parallelism_read(r))
+        rc = -1;
+    if (cfg_present(r->training)) {
+        bool is_object = cfg_is_object(r->training);
+        if (training_read(r))
+            rc = -1;
+        if (is_object && parallelism_framework(r))
+            rc = -1;
+        else if (is_object && r->has_cluster && r->has_model && training_attention(r))
+            rc = -1;
+        if (is_object && r->has_cluster && training_batch(r))
+            rc = -1;
+        if (rc == 0 && rules_check(r))
+            rc = -1;
+    }
+    return software_read(r) ? -1 : rc;
+}
+
+/* What the model's operators need of the sizes, sums that overflow among them. */
+static int check_operators(const struct reading *r)
+{
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    struct op_settings settings = scenario_op_settings(r->s);
+    arena_init(&arena);
+    int rc = op_list_make(&list, &arena, &r->s->model, &settings, &err);
+    arena_release(&arena);
+    return rc ? cfg_error(r->training, "%s", err.text) : 0;
+}
+
+int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (r->strict)
+        return cfg_error(c, "%s", text);
+    cfg_warn(c, "%s", text);
+    return 0;
+}
+
+static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct cfg root,
+                         bool strict)
+{
+    *s = (struct scenario) {
+        .parallel = { .tensor = 1,
+                      .pipeline = 1,
+                      .context = 1,
+                      .expert = 1,
+                      .virtual_stages = 1,
+                      .library = LIBRARY_DDP,
+                      .schedule = SCHEDULE_1F1B,
+                      .memory_weight = 0.8,
+                      .expert_imbalance = 1,
+                      .activation_loading_horizon = 4,
+                      .placement = "DPT" },
+    };
+    struct reading r = { .s = s, .loader = loader, .root = root, .strict = strict };
+    if (!root.json)
+        return -1; /* reported when it was loaded */
+    if (!cfg_is_object(root))
+        return cfg_error(root, "a scenario is an object (write { \"model\": ... })");
+    int rc = cfg_read(root, scenario_fields, &r);
+    s->sections = r.sections;
+    if (read_sections(&r))
+        rc = -1;
+    if (rc == 0)
+        rc = check_operators(&r);
+    if (rc == 0)
+        heed_note(&r);
+    s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";
+    return rc;
+}
+
+int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+{
+    return read_scenario(s, loader, root, false);
+}
+
+int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root)
+{
+    return read_scenario(s, loader, root, true);
+}
+
+bool schedule_is_smp(enum schedule schedule)
+{
+    return schedule == SCHEDULE_SMP_SIMPLE || schedule == SCHEDULE_SMP_INTERLEAVED;
+}
+
+int64_t scenario_world(const struct scenario *s)
+{
+    return s->cluster.n_gpus;
+}
+
+int64_t scenario_epoch_steps(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return t->samples / t->global_batch_size + (t->samples % t->global_batch_size != 0);
+}
+
+int64_t scenario_job_steps(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    int64_t steps;
+    if (t->steps || !t->samples)
+        return t->steps;
+    bool overflows = __builtin_mul_overflow(scenario_epoch_steps(s), t->epochs, &steps);
+    return overflows ? INT64_MAX : steps;
+}
+
+/* SMP's embedding and head stay whole unless its script asks. */
+static bool whole_ends(const struct scenario *s)
+{
+    return s->parallel.smp == 1 && !s->parallel.distribute_embedding;
+}
+
+/* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
+ * of 128 a rank (--make-vocab-size-divisible-by); SMP gives some ranks a word more, for
+ * which the few that make them divisible stand here. */
+static int64_t vocab_padding(const struct scenario *s)
+{
+    enum { MEGATRON_MULTIPLE = 128 };
+    int64_t t = s->parallel.tensor;
+    if (s->training.vocab_padding || t == 1 || whole_ends(s))
+        return s->training.vocab_padding;
+    return s->parallel.library == LIBRARY_MEGATRON ? MEGATRON_MULTIPLE * t : t;
+}
+
+struct op_settings scenario_op_settings(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    const struct parallelism *p = &s->parallel;
+    return (struct op_settings) {
+        .batch = t->micro_batch_size * (p->replicas / p->data), /* merged by SMP */
+        .sequence = t->sequence_length,
+        .predicted = t->predicted_positions,
+        .decoder = t->decoder_length,
+        .precision = t->precision,
+        .attention = t->attention,
+        .framework = t->framework,
+        .tensor = s->parallel.tensor,
+        .sequence_parallel = s->parallel.sequence_parallel,
+        .best_effort = p->smp == 1,
+        .prescaled = p->prescaled_batch,
+        .whole_ends = whole_ends(s),
+        .slices = p->tensor_policy == TENSOR_SMP_SCATTER ||
+                  p->tensor_policy == TENSOR_SMP_GATHER,
+        .by_columns = p->tensor_policy == TENSOR_SMP_SCATTER,
+        .context = p->context,
+        .context_way = p->context_comm,
+        .expert = p->expert,
+        .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
+        .vocab_padding = vocab_padding(s),
+    };
+}

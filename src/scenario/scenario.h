@@ -1,0 +1,84 @@
+/* A scenario: one training job on one cluster, read from the file a user writes, with
+ * every default filled in and every rule checked. What it says stays as it is after
+ * loading.
+ *
+ * The job's parallelism comes from the SageMaker dictionary ("distribution"), from
+ * smsim's own words ("parallelism"), or both, translated into one `struct parallelism`.
+ * Numbers of ranks: world = data x context x pipeline x tensor. What describes a step
+ * is read and checked here; what the replay does not simulate yet, it refuses. */
+#ifndef SCENARIO_SCENARIO_H
+#define SCENARIO_SCENARIO_H
+
+#include "hardware/cluster.h"
+#include "hardware/nccl_limits.h"
+#include "layout/parallelism.h"
+#include "scenario/assumed.h"
+
+struct software { /* versions; NULL: not given */
+    const char *pytorch, *transformers, *nccl, *smddp, *horovod, *smp, *efa,
+        *sagemaker_sdk;
+    struct cfg environment; /* object of strings, or absent */
+    int protocol; /* the one FABRIC_PROTO_* that NCCL is held to; -1: its own choice */
+    struct nccl_limits limits;        /* what NCCL_ALGO, NCCL_PROTO and launchers take
+                                         from that choice */
+    bool has_protocol, has_algorithm; /* NCCL_PROTO, NCCL_ALGO are set */
+    bool no_nvls;                     /* NCCL_NVLS_ENABLE=0 */
+    bool simple_on_efa;               /* the launcher holds NCCL to Simple there */
+};
+
+/* What lies beyond a step; read by the campaign layer. Absent where not written. */
+struct scenario_sections {
+    struct cfg storage, input, job, uncertainty;
+};
+
+struct scenario {
+    const char *name;
+    struct cluster cluster;
+    struct model model;
+    struct training training;
+    struct parallelism parallel;
+    struct software software;
+    const struct fabric *fabric; /* between nodes; NULL when one node */
+    struct scenario_sections sections;
+    const char **notes; /* parameters without effect, or taken in a way to be told */
+    int32_t n_notes;
+    struct assumptions assumed; /* what the file leaves open, as it was decided */
+};
+
+/* Reads a scenario from the root of a document. All memory lives in the loader. Every
+ * error of the file is reported; -1 when there was any. */
+int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root);
+
+/* The same, where what a job would run with, but hardly as meant, is an error, too: two
+ * names of one parameter that disagree, parameters beside "parameters". */
+int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root);
+
+int64_t scenario_world(const struct scenario *s); /* ranks */
+
+/* Whether SMP's execution servers run the passes: a stage may be visited twice. */
+bool schedule_is_smp(enum schedule schedule);
+
+/* Updates of an epoch, the last of which may be short of samples; 0 when the file names
+ * no samples. */
+int64_t scenario_epoch_steps(const struct scenario *s);
+
+/* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
+int64_t scenario_job_steps(const struct scenario *s);
+
+/* A bucket of gradients of DeepSpeed's, by default: ZeRO's reduce_bucket_size
+ * (deepspeed/runtime/zero/config.py), MEMORY_OPT_ALLREDUCE_SIZE without ZeRO
+ * (deepspeed/runtime/engine.py). */
+enum { DEEPSPEED_BUCKET_ELEMENTS = 500000000 };
+
+/* Bytes of a library's bucket, by default: the ranks over which gradients are summed, and
+ * bytes of a gradient. 0: it reduces by units. */
+int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B);
+
+/* DeepSpeed without ZeRO reduces all gradients behind backward, bucket by bucket
+ * (allreduce_gradients of deepspeed/runtime/engine.py). */
+bool library_reduces_behind(enum library library, enum sharding sharding);
+
+/* The settings under which the operator list of one GPU is made. */
+struct op_settings scenario_op_settings(const struct scenario *s);
+
+#endif

@@ -1,0 +1,128 @@
+/* The "sharding" part of the parallelism section: what is sharded, over how many ranks,
+ * and how parameters are gathered. */
+#include "scenario/parse.h"
+
+#include <string.h>
+
+/* clang-format off */
+const struct name_value offload_names[] = {
+    { "none", OFFLOAD_NONE }, { "optimizer", OFFLOAD_OPTIMIZER },
+    { "parameters", OFFLOAD_PARAMETERS }, { NULL, 0 },
+};
+enum { UNIT_OF_LAYER, UNIT_OF_MODEL };
+static const struct name_value unit_names[] = {
+    { "layer", UNIT_OF_LAYER }, { "model", UNIT_OF_MODEL }, { NULL, 0 },
+};
+
+/* Each library's own defaults, in elements: FSDP gathers at most two units at once
+ * (limit_all_gathers) and reduces unit by unit; DeepSpeed's reduce_bucket_size,
+ * stage3_param_persistence_threshold, stage3_max_live_parameters and
+ * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); SMP's sdp_ parameters
+ * (SageMaker developer guide, sharded data parallelism). */
+static const struct {
+    int64_t in_flight, bucket, persistence, live, reuse;
+} libraries[] = {
+    [LIBRARY_FSDP] = { .in_flight = 2 },
+    [LIBRARY_DEEPSPEED] = { .bucket = DEEPSPEED_BUCKET_ELEMENTS, .persistence = 100000,
+                            .live = 1000000000, .reuse = 1000000000 },
+    [LIBRARY_SMP] = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
+    [LIBRARY_PARAMETER_SERVER] = { 0 },
+};
+
+#define DEGREE_MAX   1048576.0
+#define ELEMENTS_MAX 1e13
+
+struct sharding_words {
+    struct parallelism p;
+    int unit;
+    bool limit, has_strategy, has_degree, has_limit, has_reshard, has_backward_prefetch;
+};
+
+#define W struct sharding_words
+#define HAS(k, t, m, h) \
+    .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
+static const struct cfg_field sharding_fields[] = {
+    { HAS("strategy", CFG_T_ENUM, p.sharding, has_strategy), .names = sharding_names },
+    { HAS("degree", CFG_T_INT, p.shard_degree, has_degree), .min = 1, .max = DEGREE_MAX },
+    CFG_ENUM("unit", W, unit, unit_names),
+    CFG_BOOL("hierarchical_allgather", W, p.shard_hierarchical),
+    CFG_INT("prefetch", W, p.shard_prefetch, 0, DEGREE_MAX),
+    { HAS("backward_prefetch", CFG_T_BOOL, p.shard_backward_prefetch,
+          has_backward_prefetch) },
+    { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
+    { HAS("reshard_after_forward", CFG_T_BOOL, p.shard_reshard, has_reshard) },
+    CFG_ENUM("offload", W, p.offload, offload_names),
+    CFG_INT("reduce_bucket_elements", W, p.shard_bucket_elements, 1, ELEMENTS_MAX),
+    CFG_INT("param_persistence_elements", W, p.shard_persistence_elements, 0,
+            ELEMENTS_MAX),
+    CFG_INT("max_reuse_elements", W, p.shard_reuse_elements, 0, ELEMENTS_MAX),
+    CFG_INT("max_live_elements", W, p.shard_live_elements, 1, ELEMENTS_MAX),
+    CFG_END,
+};
+#undef W
+/* clang-format on */
+
+/* What is not written: -1 until the library is known. */
+static int64_t or_default(int64_t written, int64_t usual)
+{
+    return written < 0 ? usual : written;
+}
+
+void sharding_defaults(struct reading *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    enum library of = p->library;
+    if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
+        p->shard_reshard = false;
+    p->shard_in_flight = or_default(p->shard_in_flight, libraries[of].in_flight);
+    p->shard_bucket_elements =
+        or_default(p->shard_bucket_elements, libraries[of].bucket);
+    p->shard_persistence_elements =
+        or_default(p->shard_persistence_elements, libraries[of].persistence);
+    p->shard_live_elements = or_default(p->shard_live_elements, libraries[of].live);
+    p->shard_reuse_elements = or_default(p->shard_reuse_elements, libraries[of].reuse);
+}
+
+static int check_twice(const struct reading *r, struct cfg c,
+                       const struct sharding_words *w)
+{
+    int smp = r->s->parallel.smp;
+    if (smp == 1 && cfg_present(c))
+        return cfg_error(c, "this is for SMP's dictionary in /distribution to say "
+                            "(leave it out here)");
+    if (smp == 2 && r->has_degree && (w->has_degree || w->has_strategy))
+        return cfg_error(c, "hybrid_shard_degree of SMP's dictionary sets degree and "
+                            "strategy (leave them out here)");
+    return 0;
+}
+
+/* The library was read before: its rules are in rules.c. */
+int sharding_read(struct reading *r, struct cfg c)
+{
+    struct parallelism *p = &r->s->parallel;
+    struct sharding_words w = { .p = *p, .unit = UNIT_OF_LAYER };
+    if (p->smp != 1) { /* SMP v1 has said it all */
+        w.p.shard_prefetch = 1;
+        w.p.shard_reshard = true;
+        w.p.shard_in_flight = w.p.shard_bucket_elements =
+            w.p.shard_persistence_elements = w.p.shard_live_elements =
+                w.p.shard_reuse_elements = -1;
+    }
+    if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
+        return -1;
+    *p = w.p;
+    if (p->library == LIBRARY_FSDP && !p->smp && !w.has_strategy)
+        p->sharding = SHARDING_FULL; /* FullyShardedDataParallel's FULL_SHARD */
+    bool grad_op = p->library == LIBRARY_FSDP && p->sharding == SHARDING_GRADIENTS;
+    if (grad_op) { /* SHARD_GRAD_OP: units that stay gathered until backward */
+        p->sharding = SHARDING_FULL;
+        p->shard_reshard = false;
+    }
+    p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
+    r->has_degree |= w.has_degree;
+    r->has_reshard = w.has_reshard || grad_op;
+    r->has_backward_prefetch = w.has_backward_prefetch;
+    if (w.has_limit)
+        p->shard_in_flight = w.limit ? 2 : 0;
+    return 0;
+}

@@ -1,0 +1,136 @@
+/* The "software" section: versions, and the environment that steers NCCL. */
+#include "scenario/nccl_environment.h"
+#include "scenario/versions.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const struct cfg_field software_fields[] = {
+    CFG_STRING("pytorch", struct software, pytorch),
+    CFG_STRING("transformers", struct software, transformers),
+    CFG_STRING("nccl", struct software, nccl),
+    CFG_STRING("smddp", struct software, smddp),
+    CFG_STRING("horovod", struct software, horovod),
+    CFG_STRING("smp", struct software, smp),
+    CFG_STRING("efa", struct software, efa),
+    CFG_STRING("sagemaker_sdk", struct software, sagemaker_sdk),
+    CFG_CHILD("environment", struct software, environment),
+    CFG_END,
+};
+/* clang-format on */
+
+static int read_variable(struct reading *r, struct cfg c, const char *name)
+{
+    const char *value;
+    if (!cfg_present(c))
+        return 0;
+    if (cfg_is_number(c))
+        return cfg_error(c, "the environment holds strings (write it in quotes)");
+    if (cfg_string(c, &value))
+        return -1;
+    return strcmp(name, "comment") == 0 ? 0 : nccl_environment_take(r, c, name, value);
+}
+
+/* mpirun's -x goes before the estimator's environment. */
+static int read_exports(struct reading *r)
+{
+    int rc = 0;
+    for (int32_t i = 0; i < r->n_exports; i++) {
+        const struct reading_export *e = &r->exports[i];
+        struct cfg other = cfg_get(r->s->software.environment, e->name);
+        const char *value = json_string_value(other.json);
+        if (value && strcmp(value, e->value) != 0)
+            cfg_warn(e->at, "%s=%s goes before the \"%s\" of /software/environment",
+                     e->name, e->value, value);
+        if (nccl_environment_take(r, e->at, e->name, e->value))
+            rc = -1;
+    }
+    return rc;
+}
+
+/* SageMaker's launchers hold NCCL to Simple on EFA, and under torchrun and SMP
+ * everywhere; SMP v1 on PyTorch 2 to rings, too. */
+static void apply_launcher(struct reading *r)
+{
+    struct software *w = &r->s->software;
+    const struct fabric *fabric = r->s->fabric;
+    bool efa = fabric && fabric->kind == FABRIC_EFA;
+    bool torch2 = w->pytorch && version_compare(w->pytorch, "2") >= 0;
+    if (r->s->parallel.smp == 1 && torch2 && !w->has_algorithm)
+        w->limits.no_algorithm[NCCL_ALL_REDUCE] = NCCL_ALGORITHMS & ~NCCL_RING;
+    if (w->no_nvls)
+        w->limits.no_algorithm[NCCL_ALL_REDUCE] |= NCCL_NVLS | NCCL_NVLS_TREE;
+    w->simple_on_efa = r->launched && !w->has_protocol;
+    if (w->has_protocol || !r->launched || !(efa || r->launch_simple))
+        return;
+    w->protocol = FABRIC_PROTO_SIMPLE;
+}
+
+/* --- versions ---------------------------------------------------------------- */
+
+static int check_version(const struct reading *r, const char *key, const char *value)
+{
+    struct cfg at = cfg_get(r->software, key);
+    if (!value)
+        return 0;
+    if (!version_valid(value))
+        return cfg_error(
+            at, "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")", value);
+    const char *doubt = version_doubt(&r->loader->arena, key, value);
+    if (doubt)
+        cfg_warn(at, "%s", doubt);
+    return 0;
+}
+
+/* A release of SMP that data does not name takes the nearest below. */
+static int check_smp(struct reading *r)
+{
+    const char *v = r->s->software.smp;
+    struct cfg at = cfg_get(r->software, "smp");
+    if (!v)
+        return 0;
+    bool second = version_compare(v, "2") >= 0;
+    const char *near = version_nearest(second ? smp_v2_versions : smp_v1_versions, v);
+    if (!near)
+        return cfg_error(at, "there was no SMP %s (write \"1.0\" or newer)", v);
+    if (version_compare(near, v) != 0)
+        cfg_warn(at, "SMP %s is not known: taken for %s", v, near);
+    r->smp_version = near;
+    return 0;
+}
+
+int software_versions(struct reading *r)
+{
+    struct software *w = &r->s->software;
+    *w = (struct software) { .protocol = -1 };
+    int rc = cfg_read(r->software, software_fields, w);
+    const struct {
+        const char *key, *value;
+    } all[] = { { "pytorch", w->pytorch }, { "transformers", w->transformers },
+                { "nccl", w->nccl },       { "horovod", w->horovod },
+                { "smddp", w->smddp },     { "smp", w->smp },
+                { "efa", w->efa },         { "sagemaker_sdk", w->sagemaker_sdk } };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (check_version(r, all[i].key, all[i].value))
+            return -1;
+    return check_smp(r) ? -1 : rc;
+}
+
+int software_read(struct reading *r)
+{
+    struct cfg env = r->s->software.environment;
+    int rc = 0;
+    if (cfg_present(env) && !cfg_is_object(env))
+        return cfg_error(env, "not an object (write { \"NCCL_PROTO\": \"simple\" })");
+    for (void *it = cfg_first(env); it; it = cfg_next(env, it))
+        if (read_variable(r, cfg_member(env, it), cfg_key(it)))
+            rc = -1;
+    if (read_exports(r))
+        rc = -1;
+    if (r->s->software.efa)
+        reading_note(r, cfg_get(r->software, "efa"),
+                     "the version of EFA's installer does not change the simulation: "
+                     "fabrics are not told apart by it");
+    apply_launcher(r);
+    return rc;
+}

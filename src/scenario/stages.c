@@ -1,0 +1,83 @@
+#include "scenario/stages.h"
+
+#include "scenario/states.h"
+
+/* What "operators" keeps of a block. */
+static double saved_B(const struct op_block *b)
+{
+    double saved = 0;
+    for (int32_t i = 0; i < b->n_forward; i++)
+        for (int32_t j = 0; op_block_saves(b, i) && j < b->forward[i].n_outs; j++)
+            if (b->forward[i].outs[j].kept_until >= 0)
+                saved += (double)b->forward[i].outs[j].size_B;
+    return saved;
+}
+
+/* Activations a block keeps of one microbatch: all, all but the scores' ("selective"),
+ * or its input, once for so many layers as one checkpoint spans. */
+static double kept_B(const struct scenario *s, const struct op_block *b, bool layer)
+{
+    const struct training *t = &s->training;
+    double kept = (double)op_block_kept_B(b);
+    if (t->checkpointing == CHECKPOINT_NONE || !layer)
+        return kept;
+    if (t->checkpointing == CHECKPOINT_SELECTIVE) {
+        for (int32_t i = 0; i < b->n_forward; i++)
+            for (int32_t j = 0; b->forward[i].scores && j < b->forward[i].n_outs; j++)
+                if (b->forward[i].outs[j].kept_until >= 0)
+                    kept -= (double)b->forward[i].outs[j].size_B;
+        return kept;
+    }
+    double tokens = (double)t->micro_batch_size * (double)t->sequence_length;
+    double width_B =
+        (double)s->model.hidden * (double)dtype_bytes(op_compute_dtype(t->precision));
+    if (t->checkpointing == CHECKPOINT_OPERATORS)
+        return 2 * tokens * width_B + saved_B(b);
+    double every = (double)t->checkpoint_every;
+    return tokens * width_B / (double)t->checkpoint_group / every +
+           kept * (every - 1) / every;
+}
+
+static struct partition_module module_of(const struct scenario *s,
+                                         const struct op_block *b, double state_B)
+{
+    struct partition_module m = { .layer = op_block_is_layer(b) };
+    for (int32_t i = 0; i < b->n_forward; i++)
+        m.compute += b->forward[i].flops;
+    for (int32_t i = 0; i < b->n_backward; i++)
+        m.compute += b->backward[i].flops;
+    for (int32_t i = 0; i < b->n_params; i++)
+        m.parameters += (double)b->params[i].elements;
+    m.memory = m.parameters * state_B + kept_B(s, b, m.layer);
+    return m;
+}
+
+int partition_of(struct partition *p, struct arena *arena, const struct scenario *s,
+                 const struct op_list *list, struct err *err)
+{
+    struct states st = states_of(s);
+    double state_B = st.parameter_B + st.gradient_B + st.optimizer_B;
+    int64_t n = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        n += list->blocks[i].repeat;
+    struct partition_module *modules = ARENA_ARRAY(arena, n, struct partition_module);
+    int64_t at = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++) {
+        struct partition_module m = module_of(s, &list->blocks[i], state_B);
+        for (int64_t k = 0; k < list->blocks[i].repeat; k++)
+            modules[at++] = m;
+    }
+    const struct parallelism *par = &s->parallel;
+    struct partition_request q = {
+        .method = par->partition,
+        .n_stages = par->pipeline,
+        .n_chunks = par->virtual_stages,
+        .memory_weight = par->memory_weight,
+        .layers = par->stage_layers,
+        .modules = modules,
+        .n_modules = n,
+        .tied = model_ties_head(&s->model),
+        .returns = par->library == LIBRARY_SMP && schedule_is_smp(par->schedule),
+    };
+    return partition_make(p, arena, &q, err);
+}

@@ -1,0 +1,179 @@
+#include "scenario/states.h"
+
+#include <math.h>
+
+/* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
+ * bytes and two fp32 scales for every block of 2048; Adafactor's rows and columns are
+ * negligible. */
+static const struct {
+    double moments_B;
+} optimizers[] = {
+    [OPTIMIZER_ADAM] = { 4 + 4 },
+    [OPTIMIZER_LAMB] = { 4 + 4 },
+    [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048 },
+    [OPTIMIZER_ADAFACTOR] = { 0 },
+    [OPTIMIZER_SGD] = { 4 }, /* momentum */
+};
+
+/* Parameters and gradients as the model keeps them; master weights belong to the
+ * optimizer. Update: what casting 16-bit gradients to fp32 takes while it lasts, unless
+ * the optimizer is fused over all tensors. */
+static const struct {
+    double parameter_B, gradient_B, master_B, autocast_B, update_B;
+} precisions[OP_PRECISION_N] = {
+    [OP_FP32] = { 4, 4, 0, 0, 0 },     [OP_TF32] = { 4, 4, 0, 0, 0 },
+    [OP_FP16] = { 2, 2, 4, 0, 4 },     [OP_BF16] = { 2, 2, 4, 0, 4 },
+    [OP_FP8] = { 2, 2, 4, 0, 4 },      [OP_AMP_FP16] = { 4, 4, 0, 2, 0 },
+    [OP_AMP_BF16] = { 4, 4, 0, 2, 0 }, [OP_AMP_FP8] = { 4, 4, 0, 2, 0 },
+};
+
+/* What a sharding strategy divides over the sharding group. */
+static const struct {
+    bool parameters, gradients, optimizer;
+} shardings[] = {
+    [SHARDING_NONE] = { false, false, false },
+    [SHARDING_OPTIMIZER] = { false, false, true },
+    [SHARDING_GRADIENTS] = { false, true, true },
+    [SHARDING_FULL] = { true, true, true },
+};
+
+static double divided(double bytes, bool sharded, int64_t degree)
+{
+    return sharded && degree > 1 ? bytes / (double)degree : bytes;
+}
+
+/* Updated as they are, parameters have moments of their own 16 bits; those of 8 bits
+ * stay. */
+static double share_of_bytes(const struct scenario *s)
+{
+    bool narrow = s->training.masterless && s->training.optimizer != OPTIMIZER_ADAM8BIT;
+    return narrow ? 0.5 : 1;
+}
+
+double states_update_B(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return share_of_bytes(s) * t->framework->optimizers[t->optimizer].bytes;
+}
+
+double states_host_update_B(const struct scenario *s)
+{
+    double optimizer_B = states_whole_optimizer_B(s);
+    return s->training.masterless ? 2 + 2 * (2 + optimizer_B) : 4 + 2 * optimizer_B;
+}
+
+/* The GPUs that are used share their host's memory. CPU-Adam takes 2.57 s for 10 billion parameters
+ * on a DGX-2 (Ren et al. 2021, table 4): 109 of 240 GB/s. */
+double states_host_update_s(const struct scenario *s, const struct instance *host,
+                            int64_t gpus, double elements)
+{
+    static const double reached = 0.45;
+    return elements * states_host_update_B(s) * (double)gpus /
+           (reached * host->host_memory_Bps);
+}
+
+double states_whole_optimizer_B(const struct scenario *s)
+{
+    const struct framework *fw = s->training.framework;
+    if (s->training.masterless)
+        return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
+    double master_B = precisions[s->training.precision].master_B;
+    if (fw && master_B > 0 && fw->master_16bit_B > 0)
+        master_B = fw->master_16bit_B;
+    return master_B + optimizers[s->training.optimizer].moments_B;
+}
+
+bool states_are_sharded(const struct scenario *s)
+{
+    return s->parallel.sharding != SHARDING_NONE && s->parallel.shard_degree > 1;
+}
+
+bool states_shard_updates(const struct scenario *s)
+{
+    enum sharding by = s->parallel.sharding;
+    return shardings[by].optimizer && !shardings[by].parameters;
+}
+
+struct states states_of(const struct scenario *s)
+{
+    enum op_precision p = s->training.precision;
+    enum sharding by = s->parallel.sharding;
+    int64_t d = s->parallel.shard_degree;
+    const struct framework *fw = s->training.framework;
+    double optimizer_B = states_whole_optimizer_B(s);
+    bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
+    bool casts = !fused && !s->training.masterless;
+    double update_B = casts ? precisions[p].update_B : 0;
+    double gradient_B = precisions[p].gradient_B;
+    if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
+        gradient_B = fw->gradient_16bit_B > 0 ? fw->gradient_16bit_B : gradient_B;
+        update_B = fw->update_16bit_B > 0 && !s->training.masterless
+                       ? fw->update_16bit_B
+                       : update_B;
+    }
+    return (struct states) {
+        .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
+        .made_B = precisions[p].gradient_B,
+        .gradient_B = divided(gradient_B, shardings[by].gradients, d),
+        .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
+        .autocast_B = precisions[p].autocast_B,
+        .step_B = divided(update_B, shardings[by].optimizer, d),
+    };
+}
+
+double states_wire_B(const struct scenario *s)
+{
+    int dtype = s->training.gradient_dtype;
+    const struct framework *fw = s->training.framework;
+    bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
+    if (dtype < 0 && fw)
+        dtype = half ? fw->gradient_dtype_16bit : fw->gradient_dtype;
+    double bytes = precisions[s->training.precision].gradient_B;
+    if (dtype >= 0)
+        bytes = dtype_bytes((enum dtype)dtype);
+    if (s->parallel.compression == COMPRESSION_FP16 && bytes > 2)
+        bytes = 2;
+    return bytes;
+}
+
+/* Megatron and DeepSpeed reduce gradients where they are, FSDP unit by unit. */
+static const bool copies_gradients[] = {
+    [LIBRARY_DDP] = true,
+    [LIBRARY_FSDP] = false,
+    [LIBRARY_DEEPSPEED] = false,
+    [LIBRARY_MEGATRON] = false,
+    [LIBRARY_SMP] = true,
+    [LIBRARY_HOROVOD] = true,
+    [LIBRARY_PARAMETER_SERVER] = true,
+};
+
+bool states_have_buckets(const struct scenario *s, int64_t ranks)
+{
+    const struct parallelism *p = &s->parallel;
+    return ranks > 1 && p->sharding == SHARDING_NONE && !p->gradient_as_bucket_view &&
+           copies_gradients[p->library];
+}
+
+/* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
+ * of them once more (fitted to BigScience's V100 rows). The bf16 optimizer's sums are
+ * one flat buffer, which is reduced where it stands. */
+double states_flat_buffers_B(const struct scenario *s, double elements, int64_t ranks)
+{
+    const struct parallelism *p = &s->parallel;
+    bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
+    bool joins = p->library == LIBRARY_DEEPSPEED && states_shard_updates(s) &&
+                 !(half && s->training.framework->gradient_16bit_B > 0);
+    double bucket = p->shard_bucket_elements > 0
+                        ? fmin(elements, (double)p->shard_bucket_elements)
+                        : elements;
+    bool twice = p->pipeline == 1 && p->sharding == SHARDING_OPTIMIZER;
+    if (!joins || ranks <= 1)
+        return 0;
+    return states_wire_B(s) * (bucket + (twice ? elements : 0));
+}
+
+bool states_persists(const struct scenario *s, int64_t elements)
+{
+    const struct parallelism *p = &s->parallel;
+    return p->sharding == SHARDING_FULL && elements <= p->shard_persistence_elements;
+}

@@ -1,0 +1,56 @@
+/* What a GPU holds for its parameters besides activations: bytes of parameters,
+ * gradients and optimizer states, by precision, optimizer and sharding. Coefficients:
+ * MODEL.md, 5.1. */
+#ifndef SCENARIO_STATES_H
+#define SCENARIO_STATES_H
+
+#include "scenario/scenario.h"
+
+struct states {
+    double parameter_B; /* per parameter held by the GPU */
+    double made_B; /* a gradient as backward makes it, before it is added to the sum */
+    double gradient_B;
+    double optimizer_B; /* master weights and moments; shards divided already */
+    double autocast_B;  /* 16-bit copies, per element of a product's weight, in use */
+    double step_B;      /* temporary during the update, per parameter */
+};
+
+/* Whether any of it is divided among ranks. */
+bool states_are_sharded(const struct scenario *s);
+
+/* Whether ranks update shards of parameters that each holds whole: ZeRO 1 and 2,
+ * Megatron's distributed optimizer. */
+bool states_shard_updates(const struct scenario *s);
+
+/* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
+struct states states_of(const struct scenario *s);
+
+/* Master weights and moments of a parameter, not divided. */
+double states_whole_optimizer_B(const struct scenario *s);
+
+/* Bytes a parameter that an update moves: on the GPU, and by its host. */
+double states_update_B(const struct scenario *s);
+double states_host_update_B(const struct scenario *s);
+
+/* An update of that many elements for each of so many GPUs of a host, by the host. */
+double states_host_update_s(const struct scenario *s, const struct instance *host,
+                            int64_t gpus, double elements);
+
+/* Bytes a gradient element takes on the wire. */
+double states_wire_B(const struct scenario *s);
+
+/* Whether gradients are held a second time in buckets, as DDP's are, where so many ranks
+ * sum them. What is sharded goes out bucket by bucket. */
+bool states_have_buckets(const struct scenario *s, int64_t ranks);
+
+/* Bytes of the flat buffers that a rank of DeepSpeed's reduces `elements` gradients
+ * through (MODEL.md, 8.14); 0 for others. */
+double states_flat_buffers_B(const struct scenario *s, double elements, int64_t ranks);
+
+/* Whether a tensor of fully sharded parameters stays gathered on each rank: DeepSpeed's
+ * ds_numel <= param_persistence_threshold (deepspeed/runtime/zero/parameter_offload.py,
+ * mark_persistent_parameters), SMP's sdp_param_persistence_threshold. Its gradient is
+ * scattered and its update sharded like others (MODEL.md, R8.1). */
+bool states_persists(const struct scenario *s, int64_t elements);
+
+#endif

@@ -1,0 +1,344 @@
+/* The "training" section: sizes, precision, optimizer, task. */
+#include "base/strbuf.h"
+#include "scenario/attention.h"
+#include "scenario/parse.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* clang-format off */
+const struct name_value checkpointing_names[] = {
+    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
+    { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
+    { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
+};
+enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_OPERATORS + 1 };
+static const struct name_value checkpointing_words[] = {
+    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
+    { "full", CHECKPOINT_FULL }, { "operators", CHECKPOINT_OPERATORS },
+    { "contiguous", CHECKPOINT_CONTIGUOUS }, { NULL, 0 },
+};
+static const struct name_value wire_dtypes[] = {
+    { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
+};
+
+/* What is trained, and on which stacks it can stand. */
+enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM };
+static const struct name_value task_names[] = {
+    { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },
+    { "question-answering", TASK_SPAN }, { "classification", TASK_CLASS },
+    { "causal-lm", TASK_CAUSAL_LM }, { NULL, 0 },
+};
+static const struct {
+    enum model_head encoder, decoder; /* MODEL_HEAD_NONE: it cannot */
+} tasks[] = {
+    [TASK_PRETRAINING] = { MODEL_HEAD_PRETRAIN, MODEL_HEAD_CAUSAL_LM },
+    [TASK_MASKED_LM]   = { MODEL_HEAD_MASKED_LM, MODEL_HEAD_NONE },
+    [TASK_SPAN]        = { MODEL_HEAD_SPAN, MODEL_HEAD_SPAN },
+    [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS },
+    [TASK_CAUSAL_LM]   = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM },
+};
+
+/* A sequence, a batch or a job beyond these is a slip of the pen. */
+#define TOKENS_MAX  (double)(1 << 24)
+#define BATCH_MAX   (double)(1 << 24)
+#define JOB_MAX     1e15
+#define PADDING_MAX 65536
+
+#define W struct training_words
+#define COUNT(k, m, h, most)                                                           \
+    { .key = (k), .type = CFG_T_INT, .at = offsetof(W, m), .has = offsetof(W, h),      \
+      .min = 1, .max = (most) }
+static const struct cfg_field training_fields[] = {
+    { .key = "sequence_length", .type = CFG_T_INT, .at = offsetof(W, t.sequence_length),
+      .has = offsetof(W, has_sequence), .required = true, .min = 1, .max = TOKENS_MAX },
+    COUNT("micro_batch_size", t.micro_batch_size, has_micro, BATCH_MAX),
+    COUNT("microbatches", t.microbatches, has_microbatches, BATCH_MAX),
+    COUNT("gradient_accumulation_steps", t.accumulation, has_accumulation, BATCH_MAX),
+    COUNT("global_batch_size", t.global_batch_size, has_global, READING_GLOBAL_MAX),
+    CFG_ENUM("precision", W, t.precision, op_precision_names),
+    CFG_BOOL("master_weights", W, master),
+    CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
+    CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
+    CFG_CHILD("activation_checkpointing", W, checkpointing),
+    CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
+    CFG_ENUM("attention", W, t.attention_word, attention_words),
+    CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
+    CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
+    CFG_INT("decoder_length", W, t.decoder_length, 1, TOKENS_MAX),
+    CFG_ENUM("task", W, task, task_names),
+    CFG_STRING("framework", W, framework),
+    CFG_INT("samples", W, t.samples, 1, JOB_MAX),
+    COUNT("epochs", t.epochs, has_epochs, JOB_MAX),
+    CFG_INT("steps", W, t.steps, 1, JOB_MAX),
+    CFG_END,
+};
+/* clang-format on */
+
+/* --- rules of single values -------------------------------------------------- */
+
+/* {"group": n}, one input for n layers; or {"every": n}, one layer in n. */
+static int read_group(struct training *t, struct cfg c)
+{
+    static const struct cfg_field fields[] = {
+        CFG_INT("group", struct training, checkpoint_group, 1, 100000),
+        CFG_INT("every", struct training, checkpoint_every, 1, 100000),
+        CFG_END,
+    };
+    bool every = cfg_present(cfg_get(c, "every")),
+         group = cfg_present(cfg_get(c, "group"));
+    t->checkpointing = every ? CHECKPOINT_FULL : CHECKPOINT_GROUP;
+    if (cfg_read(c, fields, t))
+        return -1;
+    if (every == group)
+        return cfg_error(c,
+                         "should have either \"group\" (layers that keep one input) or "
+                         "\"every\" (one layer in so many is computed again)");
+    return 0;
+}
+
+static int read_checkpointing(struct training *t, struct cfg c)
+{
+    int v;
+    t->checkpoint_group = 1;
+    t->checkpoint_every = 1;
+    if (!cfg_present(c))
+        return 0;
+    if (cfg_is_object(c))
+        return read_group(t, c);
+    if (cfg_enum(c, checkpointing_words, &v))
+        return -1;
+    if (v == CHECKPOINT_CONTIGUOUS) {
+        v = CHECKPOINT_GROUP;
+        t->checkpoint_group = INT64_MAX;
+    }
+    t->checkpointing = (enum checkpointing)v;
+    return 0;
+}
+
+/* "fp32 and fp16": what the GPU computes in. */
+static void arithmetic_text(struct strbuf *b, const struct gpu *gpu)
+{
+    int n = 0, shown = 0;
+    for (int t = 0; t < DTYPE_N; t++)
+        n += gpu->peak_flops[t] > 0;
+    for (int t = 0; t < DTYPE_N; t++) {
+        if (gpu->peak_flops[t] <= 0)
+            continue;
+        const char *before = shown == 0 ? "" : shown == n - 1 ? " and " : ", ";
+        strbuf_printf(b, "%s%s", before, names_of(dtype_names, t));
+        shown++;
+    }
+}
+
+/* The nearest precision of the same make that the GPU has; NULL when there is none. */
+static const char *precision_instead(enum op_precision p, const struct gpu *gpu)
+{
+    static const enum op_precision plain[] = { OP_BF16, OP_FP16, OP_TF32, OP_FP32 };
+    static const enum op_precision autocast[] = { OP_AMP_BF16, OP_AMP_FP16, OP_TF32,
+                                                  OP_FP32 };
+    const enum op_precision *list = op_is_autocast(p) ? autocast : plain;
+    for (int i = p == OP_TF32 ? 3 : 0; i < 4; i++)
+        if (gpu->peak_flops[op_compute_dtype(list[i])] > 0)
+            return names_of(op_precision_names, (int)list[i]);
+    return "fp32";
+}
+
+static int check_precision(const struct reading *r)
+{
+    enum op_precision p = r->s->training.precision;
+    enum dtype needed = op_compute_dtype(p);
+    struct cfg at = cfg_get(r->training, "precision");
+    for (int i = 0; i < r->s->cluster.n_groups; i++) {
+        const struct gpu *gpu = r->s->cluster.groups[i].instance->gpu;
+        if (gpu->peak_flops[needed] > 0)
+            continue;
+        struct strbuf has;
+        strbuf_init(&has);
+        arithmetic_text(&has, gpu);
+        cfg_error(at, "%s has no %s arithmetic, only %s (\"%s\" would do)", gpu->name,
+                  names_of(dtype_names, (int)needed), strbuf_get(&has),
+                  precision_instead(p, gpu));
+        strbuf_release(&has);
+        return -1;
+    }
+    return 0;
+}
+
+static int check_sequence(const struct reading *r)
+{
+    const struct training *t = &r->s->training;
+    int64_t positions = r->s->model.positions - r->s->model.positions_unused;
+    if (!r->words.has_sequence)
+        return 0;
+    bool learned = positions > 0 && !r->s->model.positions_assumed;
+    if (learned && t->sequence_length > positions)
+        return cfg_error(cfg_get(r->training, "sequence_length"),
+                         "%" PRId64 " tokens are more than the %" PRId64
+                         " positions that %s has learned (write %" PRId64 " or less)",
+                         t->sequence_length, positions, r->s->model.name, positions);
+    if (t->predicted_positions > t->sequence_length)
+        return cfg_error(cfg_get(r->training, "predicted_positions"),
+                         "%" PRId64 " are more than the %" PRId64
+                         " tokens of a sequence (write less, or null for all)",
+                         t->predicted_positions, t->sequence_length);
+    return 0;
+}
+
+/* The head that the task puts on the model. */
+static int apply_task(struct reading *r)
+{
+    struct model *m = &r->s->model;
+    struct cfg at = cfg_get(r->training, "task");
+    if (r->words.task < 0)
+        return 0;
+    bool encoder = m->arch == MODEL_ENCODER;
+    enum model_head head =
+        encoder ? tasks[r->words.task].encoder : tasks[r->words.task].decoder;
+    r->s->training.task = names_of(task_names, r->words.task);
+    if (m->arch == MODEL_ENCODER_DECODER)
+        return cfg_error(at,
+                         "%s is an encoder and a decoder, whose task is its own "
+                         "(leave task out)",
+                         m->name);
+    if (head == MODEL_HEAD_NONE)
+        return cfg_error(at, "%s %s (write \"%s\")", m->name,
+                         encoder ? "is an encoder, and cannot predict the next token"
+                                 : "is a decoder, and cannot see what follows a mask",
+                         encoder ? "masked-lm" : "causal-lm");
+    m->head = head;
+    return 0;
+}
+
+/* What SMP's dictionary sets goes into the training; it may not be set again. */
+static int apply_dictionary(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    struct training_words *w = &r->words;
+    struct cfg precision = cfg_get(r->training, "precision");
+    struct cfg clipping = cfg_get(r->training, "gradient_clipping");
+    if (r->has_precision && cfg_present(precision) && t->precision != r->precision)
+        return cfg_error(
+            precision,
+            "smp rule: the dictionary converts the model to %s (write that, "
+            "or leave it out)",
+            names_of(op_precision_names, (int)r->precision));
+    if (r->has_clipping && cfg_present(clipping))
+        return cfg_error(clipping,
+                         "smp rule: sharded data parallelism clips by its own "
+                         "sdp_gradient_clipping (leave this out)");
+    if (r->microbatches && w->has_microbatches && t->microbatches != r->microbatches)
+        return cfg_error(cfg_get(r->training, "microbatches"),
+                         "%" PRId64 " microbatches, and the dictionary says %" PRId64
+                         " (leave this out)",
+                         t->microbatches, r->microbatches);
+    if (r->has_precision)
+        t->precision = r->precision;
+    if (r->has_clipping)
+        t->gradient_clipping = r->clipping;
+    if (r->microbatches) {
+        t->microbatches = r->microbatches;
+        w->has_microbatches = true;
+    }
+    return 0;
+}
+
+/* What a script under SMP says in its calls. */
+static int apply_script(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    struct training_words *w = &r->words;
+    if (r->accumulation && w->has_accumulation && t->accumulation != r->accumulation)
+        return cfg_error(cfg_get(r->training, "gradient_accumulation_steps"),
+                         "%" PRId64 " steps, and backward_passes_per_step is %" PRId64
+                         " (leave this out)",
+                         t->accumulation, r->accumulation);
+    if (r->accumulation) {
+        t->accumulation = r->accumulation;
+        w->has_accumulation = true;
+    }
+    if (r->checkpointing != CHECKPOINT_NONE) {
+        t->checkpointing = r->checkpointing;
+        t->checkpoint_group = r->checkpoint_group;
+    }
+    t->fused_softmax = r->fused_softmax;
+    return 0;
+}
+
+/* What the section leaves open. */
+static void assume_defaults(struct reading *r)
+{
+    const struct training *t = &r->s->training;
+    if (!r->has_precision && !cfg_present(cfg_get(r->training, "precision")))
+        reading_assume(r, "/training/precision",
+                       names_of(op_precision_names, (int)t->precision), "");
+    if (!cfg_present(cfg_get(r->training, "optimizer")))
+        reading_assume(r, "/training/optimizer",
+                       names_of(optimizer_names, (int)t->optimizer), "");
+    if (r->checkpointing == CHECKPOINT_NONE &&
+        !cfg_present(cfg_get(r->training, "activation_checkpointing")))
+        reading_assume(r, "/training/activation_checkpointing", "none", "");
+}
+
+/* The kernel of attention, which all GPUs have to have: the least of what each would
+ * run. */
+int training_attention(struct reading *r)
+{
+    struct training *t = &r->s->training;
+    const struct cluster *c = &r->s->cluster;
+    struct arena *arena = &r->loader->arena;
+    struct attention least = { OP_ATTENTION_FLASH, "" };
+    t->framework_named = r->words.framework != NULL;
+    for (int i = 0; i < c->n_groups; i++) {
+        const struct gpu *gpu = c->groups[i].instance->gpu;
+        const char *refusal = attention_refusal(r->s, gpu, arena);
+        if (refusal)
+            return cfg_error(cfg_get(r->training, "attention"), "%s", refusal);
+        struct attention a = attention_on(r->s, gpu, arena);
+        if (i == 0 || a.kernel < least.kernel)
+            least = a;
+    }
+    t->attention = least.kernel;
+    if (t->attention_word == ATTENTION_OPEN || t->attention_word == ATTENTION_SDPA)
+        reading_assume(r, "/training/attention",
+                       names_of(op_attention_names, (int)t->attention), least.why);
+    return 0;
+}
+
+int training_read(struct reading *r)
+{
+    struct training_words *w = &r->words;
+    *w = (struct training_words) {
+        .t = { .micro_batch_size = 1,
+               .microbatches = 1,
+               .accumulation = 1,
+               .precision = OP_FP32,
+               .gradient_dtype = -1,
+               .optimizer = OPTIMIZER_ADAM,
+               .attention_word = ATTENTION_OPEN },
+        .task = -1,
+        .master = true,
+    };
+    int rc = cfg_read(r->training, training_fields, w);
+    r->has_typos = rc != 0;
+    r->s->training = w->t;
+    r->s->training.masterless = !w->master;
+    if (apply_dictionary(r))
+        rc = -1;
+    if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))
+        rc = -1;
+    if (w->t.samples && !w->has_epochs)
+        r->s->training.epochs = 1;
+    if (w->has_epochs && !w->t.samples) {
+        rc =
+            cfg_error(cfg_get(r->training, "epochs"),
+                      "the samples of an epoch are not given (give \"samples\" too, or "
+                      "\"steps\" instead)");
+    }
+    if (r->has_cluster && check_precision(r))
+        rc = -1;
+    if (r->has_model && (check_sequence(r) || apply_task(r)))
+        rc = -1;
+    assume_defaults(r);
+    return rc;
+}
