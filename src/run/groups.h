@@ -12,10 +12,10 @@
 #ifndef RUN_GROUPS_H
 #define RUN_GROUPS_H
 
-#include "layout/layout.h"
-#include "run/program.h"
 #include "hardware/cluster.h"
+#include "layout/layout.h"
 #include "layout/parallelism.h"
+#include "run/program.h"
 
 /* Ranks first + i0 strides[0] + i1 strides[1] + ..., the first index running
  * fastest. */

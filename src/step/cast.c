@@ -4,7 +4,8 @@
 
 enum {
     UNFOLDED_RANKS_MAX = 65536,
-    UNLIKE_RANKS_MAX = 512 /* that are all simulated where they lie unlike */
+    UNEVEN_RANKS_MAX = 64, /* all simulated where groups straddle instances */
+    UNLIKE_RANKS_MAX = 512 /* all simulated where groups lie unlike on the wires */
 };
 
 static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
@@ -30,8 +31,11 @@ static bool folds(const struct scenario *s)
 static bool is_small_and_unlike(const struct cast *cast)
 {
     const struct cluster *c = cast->groups.cluster;
-    return c->n_gpus <= UNLIKE_RANKS_MAX && cluster_is_uniform(c) &&
-           !(groups_are_even(&cast->groups) && groups_lie_alike(&cast->groups));
+    if (!cluster_is_uniform(c))
+        return false;
+    if (!groups_are_even(&cast->groups))
+        return c->n_gpus <= UNEVEN_RANKS_MAX;
+    return c->n_gpus <= UNLIKE_RANKS_MAX && !groups_lie_alike(&cast->groups);
 }
 
 static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
@@ -172,7 +176,7 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     struct op_settings settings = scenario_op_settings(s);
     int64_t *firsts;
     *cast = (struct cast) { 0 };
-    groups_init(&cast->groups, arena, s);
+    groups_init(&cast->groups, arena, &s->cluster, &s->parallel);
     bool unfold = options->unfold || !folds(s) || is_small_and_unlike(cast);
     if (make_nets(cast, s, unfold, err) < 0)
         return -1;

@@ -159,7 +159,7 @@ static void test_uneven(void)
     } cases[] = {
         { "/cluster/count=3 tensor=2 pipeline=4 placement=\"PDT\"", false, NULL },
         { "/cluster/count=3 pipeline=3", false, NULL },
-        { "/cluster/count=12 pipeline=3", false, NULL },
+        { "/cluster/count=12 pipeline=3", true, "neither fill instances" },
         { "/cluster/count=3 sharding={" FULL ",\"degree\":3}", false, NULL },
         { "/cluster/count=3 pipeline=3 placement=\"spread\"", true, NULL },
         { "/cluster/count=3 sharding={" FULL ",\"degree\":8}", true, NULL },
