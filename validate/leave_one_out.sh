@@ -21,7 +21,7 @@ cat >"$copy/grid" <<'END'
 stream-2021 megatron-2021,megatron-2022 stream_factor = 0.82 0.86 0.90 0.94 0.98
 stream megatron-deepspeed stream_factor = 0.72 0.777 0.83 0.88
 host megatron-deepspeed dispatch_forward,dispatch_backward,dispatch_collective,dispatch_collective_wide x 0.85 1 1.15
-spread megatron-deepspeed host_spread_tensor = 0.48 0.63 0.78
+spread megatron-deepspeed launch_jitter_tensor = 0.48 0.63 0.78
 skew megatron-deepspeed collective_skew x 0 1 1.8
 END
 

@@ -33,7 +33,7 @@ void ncclog_run_rank(struct ncclog_run *run, struct samples *s, int64_t rank,
 /* --- what the rows say ------------------------------------------------------------ */
 
 /* What is read from all rows together. */
-struct reading {
+struct parse_context {
     const struct samples_hints *hints;
     const char *file;
     int64_t line; /* of the first row, for messages */
@@ -46,7 +46,7 @@ struct reading {
     int64_t parts;               /* pieces that a size is made of: ranks, or 1 */
 };
 
-static int fail(struct samples *s, const struct reading *r, const char *what)
+static int fail(struct samples *s, const struct parse_context *r, const char *what)
 {
     diags_error(&s->loader->diags, "%s:%lld: %s", r->file, (long long)r->line, what);
     return -1;
@@ -54,7 +54,7 @@ static int fail(struct samples *s, const struct reading *r, const char *what)
 
 /* Bounds of bus over algorithm bandwidth, which are printed to hundredths: what all
  * rows allow. */
-static void set_factor(struct reading *r, const struct ncclog_run *run)
+static void set_factor(struct parse_context *r, const struct ncclog_run *run)
 {
     r->factor_hi = (double)INFINITY;
     for (int64_t i = 0; i < run->rows.n; i++) {
@@ -75,7 +75,7 @@ static void set_factor(struct reading *r, const struct ncclog_run *run)
 }
 
 /* The row of the largest bandwidth tells the unit of time best. */
-static void read_rows(struct reading *r, const struct ncclog_run *run)
+static void read_rows(struct parse_context *r, const struct ncclog_run *run)
 {
     const struct ncclog_row *best = &run->rows.v[0], *largest = best;
     for (int64_t i = 0; i < run->rows.n; i++) {
@@ -102,7 +102,7 @@ static bool is_whole(int op)
 
 /* Whether the rows may be of an operation: by reduction and root, and by whether the
  * size is of one piece (its bandwidth factor is 1 or more) or of one a rank. */
-static bool may_be(const struct reading *r, const struct ncclog_run *run, int op)
+static bool may_be(const struct parse_context *r, const struct ncclog_run *run, int op)
 {
     const struct ncclog_row *row = &run->rows.v[run->rows.n - 1];
     bool reduces =
@@ -118,7 +118,8 @@ static bool may_be(const struct reading *r, const struct ncclog_run *run, int op
 
 /* The operations that the rows may be of, as a mask. All-to-all alone is checked out of
  * place and not in place. */
-static unsigned ops_by_columns(const struct reading *r, const struct ncclog_run *run)
+static unsigned ops_by_columns(const struct parse_context *r,
+                               const struct ncclog_run *run)
 {
     unsigned ops = 0;
     bool one_way = true;
@@ -132,7 +133,7 @@ static unsigned ops_by_columns(const struct reading *r, const struct ncclog_run 
     return ops;
 }
 
-static int fail_op(struct samples *s, const struct reading *r, unsigned ops)
+static int fail_op(struct samples *s, const struct parse_context *r, unsigned ops)
 {
     const char *names = "";
     for (const struct name_value *n = coll_op_names; n->name; n++)
@@ -159,7 +160,8 @@ static int op_of_name(const char *file)
     return best;
 }
 
-static int set_op(struct reading *r, const struct ncclog_run *run, struct samples *s)
+static int set_op(struct parse_context *r, const struct ncclog_run *run,
+                  struct samples *s)
 {
     const int told[] = { run->op, r->hints->op, op_of_name(r->file) };
     for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
@@ -186,7 +188,7 @@ static int set_op(struct reading *r, const struct ncclog_run *run, struct sample
 
 /* How many ranks the bandwidth factor may mean: of all-reduce 2 (n - 1) / n, of others
  * (n - 1) / n; false where it says nothing. */
-static bool ranks_by_factor(const struct reading *r, int64_t *lo, int64_t *hi)
+static bool ranks_by_factor(const struct parse_context *r, int64_t *lo, int64_t *hi)
 {
     double full = r->op == COLL_ALL_REDUCE ? 2 : 1;
     bool tells = r->op == COLL_ALL_REDUCE || !is_whole(r->op);
@@ -199,8 +201,8 @@ static bool ranks_by_factor(const struct reading *r, int64_t *lo, int64_t *hi)
     return true;
 }
 
-static int contradicted(struct samples *s, const struct reading *r, const char *by,
-                        int64_t lo, int64_t hi)
+static int contradicted(struct samples *s, const struct parse_context *r,
+                        const char *by, int64_t lo, int64_t hi)
 {
     diags_error(&s->loader->diags,
                 "%s:%lld: %lld ranks by the list of devices, but %s means %s: the list "
@@ -213,7 +215,7 @@ static int contradicted(struct samples *s, const struct reading *r, const char *
 }
 
 /* The list must not contradict the rows. */
-static int check_listed(const struct reading *r, struct samples *s)
+static int check_listed(const struct parse_context *r, struct samples *s)
 {
     int64_t lo, hi;
     bool pieces = !is_whole(r->op) && r->parts > 1;
@@ -224,7 +226,8 @@ static int check_listed(const struct reading *r, struct samples *s)
     return 0;
 }
 
-static int set_ranks(struct reading *r, const struct ncclog_run *run, struct samples *s)
+static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
+                     struct samples *s)
 {
     int64_t lo = 0, hi = 0;
     bool pieces = !is_whole(r->op) && r->parts > 1;
@@ -271,7 +274,7 @@ static void warn_cut(const struct ncclog_run *run, struct samples *s, const char
                    file, (long long)run->cut_line, (long long)run->n_cut);
 }
 
-static int take_rows(const struct reading *r, const struct ncclog_run *run,
+static int take_rows(const struct parse_context *r, const struct ncclog_run *run,
                      struct samples *s)
 {
     for (int64_t i = 0; i < run->rows.n; i++) {
@@ -288,7 +291,7 @@ static int take_rows(const struct reading *r, const struct ncclog_run *run,
     return 0;
 }
 
-static void note(const struct reading *r, struct samples *s, int64_t n)
+static void note(const struct parse_context *r, struct samples *s, int64_t n)
 {
     const char *nodes =
         r->n_nodes ? arena_printf(&s->loader->arena, " on %lld node%s",
@@ -305,7 +308,9 @@ static void note(const struct reading *r, struct samples *s, int64_t n)
 static int hand_over(struct ncclog_run *run, struct samples *s, const char *file,
                      const struct samples_hints *hints)
 {
-    struct reading r = { .hints = hints, .file = file, .line = run->rows.v[0].line };
+    struct parse_context r = { .hints = hints,
+                               .file = file,
+                               .line = run->rows.v[0].line };
     const char *why = unfit(run);
     if (why) {
         diags_warn(&s->loader->diags, "%s:%lld: rows left out, %lld: %s", file,

@@ -30,7 +30,7 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
     *r = (struct campaign_result) { .input = { .given = false } };
     input_run(&r->input, arena, &c->input, &c->storage, s, step->step_time_s);
     if (r->input.given)
-        simulate_wait(step, s, PART_INPUT_WAIT, r->input.wait_s);
+        simulate_wait(step, s, CATEGORY_INPUT_WAIT, r->input.wait_s);
     if (r->input.warning)
         simulate_warn(step, arena, r->input.warning);
     whole_job_run(&r->job, arena, &c->job, &c->storage, &r->input, s, step);
@@ -64,7 +64,7 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
     campaign_run(beyond, arena, c, s, step);
     if (how->draws && campaign_draw(beyond, c, s, step, how->draws, err))
         return -1;
-    if (judge(step, arena, how->trust, &loader->diags, s, err))
+    if (judge(step, arena, how->interval, &loader->diags, s, err))
         return -1;
     return campaign_check(beyond, step, err);
 }

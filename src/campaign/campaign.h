@@ -45,7 +45,7 @@ int campaign_check(const struct campaign_result *r, const struct simulate_result
 struct campaign_how {
     const struct simulate_options *step;
     const struct uncertainty_draws *draws; /* NULL: uncertainty is left out */
-    const struct trust_table *trust;       /* by which the result is judged */
+    const struct interval_table *interval; /* by which the result is judged */
 };
 
 /* All of it, for a scenario that was read by the loader (its sections into `c`):

@@ -30,13 +30,13 @@ static double forward_pass_s(const struct scenario *s,
     const double *parts = step->parts_s;
     double layer_s = step->layer.forward_s + step->layer.backward_s;
     double share = layer_s > 0 ? step->layer.forward_s / layer_s : 1.0 / 3;
-    double kernels_s =
-        parts[PART_COMPUTE] + parts[PART_PIPELINE_BUBBLE] + parts[PART_OTHER];
-    double comm_s = parts[PART_TENSOR_COMM] + parts[PART_PIPELINE_COMM] +
-                    parts[PART_CONTEXT_COMM] + parts[PART_EXPERT_COMM];
+    double kernels_s = parts[CATEGORY_COMPUTE] + parts[CATEGORY_PIPELINE_BUBBLE] +
+                       parts[CATEGORY_OTHER];
+    double comm_s = parts[CATEGORY_TENSOR_COMM] + parts[CATEGORY_PIPELINE_COMM] +
+                    parts[CATEGORY_CONTEXT_COMM] + parts[CATEGORY_EXPERT_COMM];
     /* of a gather in forward, one in backward, and a scatter: the first */
     bool gathers = s->parallel.sharding == SHARDING_FULL;
-    double sharding_s = gathers ? parts[PART_DATA_COMM_EXPOSED] / 3 : 0;
+    double sharding_s = gathers ? parts[CATEGORY_DATA_COMM_EXPOSED] / 3 : 0;
     return share * kernels_s + comm_s / 2 + sharding_s;
 }
 

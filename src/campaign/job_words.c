@@ -22,14 +22,14 @@ enum { TRIALS_MAX = 10000 };
  * reference). */
 #define MAX_RUN_MAX_S (28 * UNITS_DAY_S)
 
-struct job_words {
+struct raw_job {
     struct whole_job job;
     struct cfg evaluation, checkpoint, early_stopping;
     bool has_parallel;
 };
 
 /* clang-format off */
-#define W struct job_words
+#define W struct raw_job
 static const struct cfg_field job_fields[] = {
     CFG_QUANTITY("provisioning", W, job.provisioning_s, UNIT_SECONDS, 0, 30 * UNITS_DAY_S),
     CFG_QUANTITY("warm_start", W, job.warm_start_s, UNIT_SECONDS, 0, UNITS_DAY_S),
@@ -75,7 +75,7 @@ static int read_object(struct cfg c, const struct cfg_field *fields,
     return cfg_read(c, fields, job);
 }
 
-static int check_trials(const struct job_words *w, struct cfg c)
+static int check_trials(const struct raw_job *w, struct cfg c)
 {
     const struct whole_job *job = &w->job;
     if (job->trials == 0 && (w->has_parallel || cfg_present(w->early_stopping)))
@@ -91,7 +91,7 @@ static int check_trials(const struct job_words *w, struct cfg c)
     return 0;
 }
 
-static int check(const struct job_words *w, const struct scenario *s, struct cfg c)
+static int check(const struct raw_job *w, const struct scenario *s, struct cfg c)
 {
     if (scenario_job_steps(s) == 0)
         return cfg_error(c, "how long the job trains is not given (give "
@@ -119,11 +119,11 @@ static void warn_idle(const struct whole_job *job, struct cfg c)
 int whole_job_read(struct whole_job *job, const struct storage *st,
                    const struct scenario *s, struct cfg c)
 {
-    struct job_words w = { .job = { .provisioning_s = PROVISIONING_S,
-                                    .warm_start_s = WARM_START_S,
-                                    .image_Bps = IMAGE_Bps,
-                                    .parallel_trials = 1,
-                                    .stopped_after = 1 } };
+    struct raw_job w = { .job = { .provisioning_s = PROVISIONING_S,
+                                  .warm_start_s = WARM_START_S,
+                                  .image_Bps = IMAGE_Bps,
+                                  .parallel_trials = 1,
+                                  .stopped_after = 1 } };
     checkpoint_read(&w.job.checkpoint, st, s, (struct cfg) { 0 }); /* its defaults */
     *job = w.job;
     if (!cfg_present(c))

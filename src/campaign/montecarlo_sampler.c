@@ -36,9 +36,9 @@ static const struct sampled_program *program_of(struct sampler *p,
     x->n_ranks = n_ranks;
     double n = p->unfolded ? (double)(scenario_world(p->s) / p->s->parallel.pipeline)
                            : (double)n_ranks;
-    frontier_init(&x->kernels, FRONTIER_KERNELS, program, p->cast.net, &p->cast.groups,
+    frontier_init(&x->kernels, FRONTIER_KERNELS, program, p->reps.net, &p->reps.groups,
                   rank, n, &u->compute);
-    frontier_init(&x->host, FRONTIER_HOST, program, p->cast.net, &p->cast.groups, rank,
+    frontier_init(&x->host, FRONTIER_HOST, program, p->reps.net, &p->reps.groups, rank,
                   n, &u->host);
     VEC_PUSH(&p->programs, x);
     return x;
@@ -55,11 +55,11 @@ static double *ones(struct arena *arena, int64_t n)
 static void init_rank(struct sampler *p, int64_t i)
 {
     struct sampled_rank *r = &p->ranks[i];
-    const struct program *program = p->cast.programs[i];
-    r->n_ranks = stands_for(p, p->cast.ranks[i]);
+    const struct program *program = p->reps.programs[i];
+    r->n_ranks = stands_for(p, p->reps.ranks[i]);
     const struct sampled_program *x =
-        program_of(p, program, p->cast.ranks[i], r->n_ranks);
-    r->group = groups_of(&p->cast.groups, x->kernels.over, p->cast.ranks[i]).first;
+        program_of(p, program, p->reps.ranks[i], r->n_ranks);
+    r->group = groups_of(&p->reps.groups, x->kernels.over, p->reps.ranks[i]).first;
     r->kernels = &x->kernels;
     r->kernel_factors = ones(&p->arena, program->tasks.n);
     p->kernel_factors[i] = r->kernel_factors;
@@ -74,15 +74,15 @@ int sampler_init(struct sampler *p, const struct uncertainty *u,
                  const struct scenario *s, enum fidelity network, bool unfold,
                  struct err *err)
 {
-    const struct cast_options how = { .unfold = unfold };
+    const struct reps_options how = { .unfold = unfold };
     *p = (struct sampler) { .u = u, .s = s, .network = network };
     arena_init(&p->arena);
-    if (cast_build(&p->cast, &p->arena, s, &how, err))
+    if (reps_build(&p->reps, &p->arena, s, &how, err))
         return -1;
-    p->unfolded = !net_is_folded(p->cast.net);
+    p->unfolded = !net_is_folded(p->reps.net);
     p->asynchronous =
         s->parallel.library == LIBRARY_PARAMETER_SERVER && s->parallel.asynchronous;
-    int64_t n = p->cast.n_ranks;
+    int64_t n = p->reps.n_ranks;
     p->ranks = ARENA_ARRAY(&p->arena, n, struct sampled_rank);
     p->slow = ARENA_ARRAY(&p->arena, n, double);
     p->group_slow = ARENA_ARRAY(&p->arena, scenario_world(s), bool);
@@ -101,7 +101,7 @@ void sampler_release(struct sampler *p)
         free(p->programs.v[i]);
     }
     VEC_RELEASE(&p->programs);
-    cast_release(&p->cast);
+    reps_release(&p->reps);
     arena_release(&p->arena);
 }
 
@@ -111,7 +111,7 @@ void sampler_release(struct sampler *p)
 static void count_slow(struct sampler *p, const gsl_rng *rng)
 {
     int64_t slow = p->u->stragglers.count, all = scenario_world(p->s);
-    for (int64_t i = 0; i < p->cast.n_ranks; i++) {
+    for (int64_t i = 0; i < p->reps.n_ranks; i++) {
         int64_t n = p->ranks[i].n_ranks;
         int64_t k = gsl_ran_hypergeometric(rng, (unsigned)slow, (unsigned)(all - slow),
                                            (unsigned)n);
@@ -132,13 +132,13 @@ static void draw_slow(struct sampler *p, int64_t draw)
     gsl_rng_set(rng, (unsigned long)random.key);
     if (g->count > 0)
         count_slow(p, rng);
-    for (int64_t i = 0; g->count == 0 && i < p->cast.n_ranks; i++)
+    for (int64_t i = 0; g->count == 0 && i < p->reps.n_ranks; i++)
         p->slow[i] =
             gsl_ran_binomial(rng, g->probability, (unsigned)p->ranks[i].n_ranks);
     gsl_rng_free(rng);
-    for (int64_t i = 0; i < p->cast.n_ranks; i++)
+    for (int64_t i = 0; i < p->reps.n_ranks; i++)
         p->group_slow[p->ranks[i].group] = false;
-    for (int64_t i = 0; i < p->cast.n_ranks; i++)
+    for (int64_t i = 0; i < p->reps.n_ranks; i++)
         p->group_slow[p->ranks[i].group] |= p->slow[i] > 0;
 }
 
@@ -155,7 +155,7 @@ static struct frontier_pace pace_of(const struct sampler *p, int64_t i)
 static void draw_rank(struct sampler *p, int64_t i, int64_t draw)
 {
     struct sampled_rank *r = &p->ranks[i];
-    uint64_t rank = (uint64_t)p->cast.ranks[i];
+    uint64_t rank = (uint64_t)p->reps.ranks[i];
     struct random_stream kernels = random_stream(p->u->seed, draw, RANDOM_COMPUTE);
     struct random_stream host = random_stream(p->u->seed, draw, RANDOM_HOST);
     const struct frontier_slow slow = { p->slow[i], p->u->stragglers.slowdown };
@@ -183,7 +183,7 @@ static double link_factor(void *arg, const struct coll_plan *plan, enum channel 
     bool between = plan->n_nodes > 1;
     double n = between ? (double)plan->n_nodes : (double)plan->n_ranks;
     uint64_t who =
-        between ? (uint64_t)groups_stage(&p->cast.groups, first) : ~(uint64_t)first;
+        between ? (uint64_t)groups_stage(&p->reps.groups, first) : ~(uint64_t)first;
     uint64_t which = (uint64_t)nth * CHANNEL_N + (uint64_t)channel;
     double q = random_largest(random_uniform(p->links, who, which),
                               p->asynchronous ? 1 : fmax(1, n));
@@ -195,18 +195,18 @@ int sampler_draw(struct sampler *p, int64_t draw, double *time_s, struct err *er
     struct arena plans; /* of groups, made as they meet */
     struct run_result r;
     draw_slow(p, draw);
-    for (int64_t i = 0; i < p->cast.n_ranks; i++)
+    for (int64_t i = 0; i < p->reps.n_ranks; i++)
         draw_rank(p, i, draw);
     p->links = random_stream(p->u->seed, draw, RANDOM_LINK);
     const struct run_factors factors = { p->kernel_factors,
                                          p->u->host.cv > 0 ? p->host_factors : NULL,
                                          p->u->link.cv > 0 ? link_factor : NULL, p };
     arena_init(&plans);
-    const struct run_request q = { .plans = { &plans, p->cast.net, &p->cast.groups },
+    const struct run_request q = { .plans = { &plans, p->reps.net, &p->reps.groups },
                                    .network = p->network,
-                                   .n_ranks = p->cast.n_ranks,
-                                   .programs = p->cast.programs,
-                                   .ranks = p->cast.ranks,
+                                   .n_ranks = p->reps.n_ranks,
+                                   .programs = p->reps.programs,
+                                   .ranks = p->reps.ranks,
                                    .factors = &factors };
     int rc = run_programs(&q, &r, err);
     *time_s = r.time_s;

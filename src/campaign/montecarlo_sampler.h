@@ -5,7 +5,7 @@
 
 #include "campaign/montecarlo_frontier.h"
 #include "run/run.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 /* A simulated rank; folded, it stands for n_ranks equal ones. */
 struct sampled_rank {
@@ -29,10 +29,10 @@ struct sampler {
     bool unfolded; /* every rank is drawn */
     bool asynchronous;
     struct arena arena;
-    struct cast cast;
+    struct reps reps;
     VEC(struct sampled_program *) programs;
-    struct sampled_rank *ranks; /* [cast.n_ranks] */
-    double *slow;               /* [cast.n_ranks] stragglers among n_ranks */
+    struct sampled_rank *ranks; /* [reps.n_ranks] */
+    double *slow;               /* [reps.n_ranks] stragglers among n_ranks */
     bool *group_slow;           /* [world] by first rank: one of the group is slow */
     const double **kernel_factors, **host_factors;
     struct random_stream links; /* of the draw at hand */

@@ -31,24 +31,24 @@ static const struct name_value failure_per_names[] = {
     { NULL, 0 },
 };
 
-struct words {
+struct raw_section {
     int64_t seed, samples;
     struct cfg compute, host, link, stragglers, failures;
 };
 
-struct straggler_words {
+struct raw_straggler {
     struct stragglers to;
     bool has_probability, has_count;
 };
 
-struct failure_words {
+struct raw_failure {
     struct failures to;
     bool has_shape, has_time, has_storage;
 };
 
 /* clang-format off */
 #define SEED_MAX 9007199254740992.0 /* 2^53: whole in any JSON */
-#define U struct words
+#define U struct raw_section
 static const struct cfg_field uncertainty_fields[] = {
     CFG_INT("seed", U, seed, 0, SEED_MAX),
     CFG_INT("samples", U, samples, 1, SAMPLES_MAX),
@@ -81,7 +81,7 @@ static const struct cfg_field link_fields[] = {
 };
 #undef J
 
-#define S struct straggler_words
+#define S struct raw_straggler
 static const struct cfg_field straggler_fields[] = {
     CFG_ROW("probability", CFG_T_REAL, S, to.probability, .min = 0, .max = 1,
             .has = offsetof(S, has_probability)),
@@ -95,7 +95,7 @@ static const struct cfg_field straggler_fields[] = {
 
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
-#define F struct failure_words
+#define F struct raw_failure
 static const struct cfg_field failure_fields[] = {
     CFG_REAL("mtbf_hours", F, to.mtbf_hours, 1e-3, 1e12),
     CFG_ENUM("per", F, to.per, failure_per_names),
@@ -139,7 +139,7 @@ static int read_jitter(struct jitter *j, struct cfg at, const struct cfg_field *
 static int read_stragglers(struct stragglers *to, const struct scenario *s,
                            struct cfg at)
 {
-    struct straggler_words w = { .to.slowdown = 1 };
+    struct raw_straggler w = { .to.slowdown = 1 };
     *to = w.to;
     if (!cfg_present(at))
         return 0;
@@ -165,7 +165,7 @@ static int read_stragglers(struct stragglers *to, const struct scenario *s,
 
 static int read_failures(struct failures *to, struct cfg at, bool job_saves)
 {
-    struct failure_words w = { .to = failure_defaults };
+    struct raw_failure w = { .to = failure_defaults };
     *to = (struct failures) { .given = cfg_present(at) };
     if (!to->given)
         return 0;
@@ -192,7 +192,7 @@ static int read_failures(struct failures *to, struct cfg at, bool job_saves)
 int uncertainty_read(struct uncertainty *u, const struct scenario *s, struct cfg at,
                      bool job_saves)
 {
-    struct words w = { .samples = SAMPLES };
+    struct raw_section w = { .samples = SAMPLES };
     *u = (struct uncertainty) { .given = cfg_present(at) };
     u->stragglers.slowdown = 1;
     if (!u->given)

@@ -204,7 +204,7 @@ static void warn_of_version(struct work *w)
 {
     const char *v = w->args->nccl;
     const char *doubt =
-        v && version_valid(v) ? version_doubt(&w->arena, "nccl", v) : NULL;
+        v && version_valid(v) ? version_unsure(&w->arena, "nccl", v) : NULL;
     if (doubt)
         fprintf(stderr, "warning: --nccl: %s\n", doubt);
 }

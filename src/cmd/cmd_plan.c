@@ -172,9 +172,9 @@ static int check_arguments(const struct arguments *a, const struct option_list *
     return OPTIONS_GO_ON;
 }
 
-static struct plan_words words_of(const struct option_list *list)
+static struct raw_plan words_of(const struct option_list *list)
 {
-    return (struct plan_words) { list->n, list->values };
+    return (struct raw_plan) { list->n, list->values };
 }
 
 /* A launch script as the scenario, with what is set already in it. */
@@ -193,7 +193,7 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
     s->request->scenario = root;
     s->request->script = true;
     plan_given_script(s->request, &loader->diags);
-    s->request->sets = (struct plan_words) { 0 };
+    s->request->sets = (struct raw_plan) { 0 };
     return plan_job_init(s->job, loader, s->request);
 }
 

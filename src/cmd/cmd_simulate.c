@@ -178,7 +178,7 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
         .progress = told ? cmd_progress_show : NULL,
         .arg = &progress,
     };
-    const struct campaign_how how = { &step, &draws, trust_table_get(loader) };
+    const struct campaign_how how = { &step, &draws, interval_table_get(loader) };
     return campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
 }
 

@@ -267,9 +267,9 @@ static int show(const char *spec, const char *plot)
     return EXIT_DONE;
 }
 
-static bool has_import_words(const struct topology_args *a)
+static bool has_raw_import(const struct topology_args *a)
 {
-    const struct import_words *w = &a->words;
+    const struct raw_import *w = &a->words;
 
     return a->out || a->nic_rate || w->name || w->like || w->gpu || w->inside ||
            w->fabric;
@@ -290,7 +290,7 @@ int cmd_topology(int argc, char **argv)
     if (sources != 1)
         what = "give one of INSTANCE[:COUNT], --import-nccl-xml and "
                "--import-nvidia-smi";
-    else if (words.n == 1 && has_import_words(&args))
+    else if (words.n == 1 && has_raw_import(&args))
         what = "--out, --name, --like, --gpu, --inside, --fabric and --nic-rate belong "
                "to an import";
     else if (words.n == 0 && args.plot)

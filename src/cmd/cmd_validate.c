@@ -171,7 +171,7 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
     int32_t n;
     struct regime_line *lines = regime_lines(&all->rows, &n);
     cfg_loader_init(&loader);
-    const struct trust_table *table = trust_table_get(&loader);
+    const struct interval_table *table = interval_table_get(&loader);
     struct regime_coverage c = regime_coverage(&all->rows, table);
     struct regime_coverage blind = regime_coverage(&all->blind, table);
     bool text = shows_text(args) && !args->brief;

@@ -23,8 +23,8 @@ void script_print(FILE *out, const struct launch *l)
     strbuf_init(&line);
     strbuf_printf(&line, "%s:%" PRId64 ": %s", l->file, l->line, l->title);
     end_line(out, &line);
-    for (int64_t i = 0; i < l->facts.n; i++) {
-        const struct launch_fact *f = &l->facts.v[i];
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        const struct launch_resolved *f = &l->resolved.v[i];
         bool cut = strlen(f->value) > VALUE_SHOWN;
         strbuf_printf(&line, "  %-38s %.*s%s  (", f->pointer, VALUE_SHOWN, f->value,
                       cut ? "..." : "");

@@ -9,7 +9,7 @@ struct topology_args {
     const char *out;                   /* NULL: standard output */
     const char *nic_rate;
     const char *plot; /* a figure of an instance; NULL: none */
-    struct import_words words;
+    struct raw_import words;
 };
 
 /* Reads another program's description and writes an instance file: the exit code. */

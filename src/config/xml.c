@@ -18,7 +18,7 @@ struct xml_doc {
 };
 
 /* While expat runs. */
-struct reading {
+struct parse_context {
     XML_Parser parser;
     struct xml_doc *doc;
     struct xml_element *root, *open; /* the element that is not closed yet */
@@ -34,14 +34,14 @@ static int error_at(const struct xml_doc *doc, size_t offset, const char *what)
     return -1;
 }
 
-static size_t byte_index(const struct reading *r)
+static size_t byte_index(const struct parse_context *r)
 {
     XML_Index at = XML_GetCurrentByteIndex(r->parser);
     return at > 0 ? (size_t)at : 0;
 }
 
 /* Stops at the first error; what expat calls afterwards finds `failed`. */
-static void stop(struct reading *r, const char *what)
+static void stop(struct parse_context *r, const char *what)
 {
     if (!r->failed)
         error_at(r->doc, byte_index(r), what);
@@ -49,7 +49,7 @@ static void stop(struct reading *r, const char *what)
     XML_StopParser(r->parser, XML_FALSE);
 }
 
-static const char *beyond_limits(const struct reading *r, const char **attributes)
+static const char *beyond_limits(const struct parse_context *r, const char **attributes)
 {
     int n = 0;
     for (; attributes[2 * n]; n++)
@@ -81,7 +81,7 @@ static void copy_attributes(struct arena *arena, struct xml_element *e,
 
 static void XMLCALL on_start(void *data, const char *name, const char **attributes)
 {
-    struct reading *r = data;
+    struct parse_context *r = data;
     if (r->failed)
         return;
     const char *limit = beyond_limits(r, attributes);
@@ -111,7 +111,7 @@ static void XMLCALL on_start(void *data, const char *name, const char **attribut
 
 static void XMLCALL on_end(void *data, const char *name)
 {
-    struct reading *r = data;
+    struct parse_context *r = data;
     (void)name; /* expat has checked that it is the open one's */
     if (r->failed)
         return;
@@ -122,7 +122,7 @@ static void XMLCALL on_end(void *data, const char *name)
 static void XMLCALL on_doctype(void *data, const char *name, const char *sysid,
                                const char *pubid, int has_subset)
 {
-    struct reading *r = data;
+    struct parse_context *r = data;
     (void)sysid, (void)pubid, (void)has_subset;
     char what[160];
     snprintf(what, sizeof(what),
@@ -135,7 +135,7 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *sysid,
 }
 
 /* What expat found, with the element left open where the file just ends. */
-static void report_syntax(struct reading *r)
+static void report_syntax(struct parse_context *r)
 {
     enum XML_Error code = XML_GetErrorCode(r->parser);
     char what[256];
@@ -153,7 +153,7 @@ static void report_syntax(struct reading *r)
 
 static struct xml_element *parse(struct xml_doc *doc, size_t len)
 {
-    struct reading r = { .parser = XML_ParserCreate("UTF-8"), .doc = doc };
+    struct parse_context r = { .parser = XML_ParserCreate("UTF-8"), .doc = doc };
     if (!r.parser)
         xmalloc_fail();
     XML_SetUserData(r.parser, &r);

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANE_MIN = 5, AROUND = 150 }; /* pixels: of a lane, and of what is no lane */
+enum { TRACK_MIN = 5, AROUND = 150 }; /* pixels: of a track, and of what is no track */
 
-enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense lanes: columns, steps of shares */
+enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
-struct lanes {
+struct tracks {
     const struct timeline *t;
     struct frame *f;
     struct draw *d;
-    size_t every;   /* lane every * i is drawn in row i */
+    size_t every;   /* track every * i is drawn in row i */
     size_t columns; /* pixels across */
     double row_h;
     float *cover; /* (columns, kinds): share of a pixel that narrow boxes fill */
 };
 
-static void lane_box(const struct lanes *l, size_t row, double x, double w,
-                     uint32_t fill, const char *text)
+static void track_box(const struct tracks *l, size_t row, double x, double w,
+                      uint32_t fill, const char *text)
 {
     double gap = l->row_h > 12 ? 2 : l->row_h > 4 ? 1 : 0;
     struct draw_box box = { x, l->f->plot.y + (double)row * l->row_h + gap, w,
@@ -45,7 +45,7 @@ static void lane_box(const struct lanes *l, size_t row, double x, double w,
 }
 
 /* Adds a narrow box to the pixels it touches. */
-static void add_cover(const struct lanes *l, double x0, double x1, size_t kind)
+static void add_cover(const struct tracks *l, double x0, double x1, size_t kind)
 {
     double a = x0 - l->f->plot.x, b = x1 - l->f->plot.x;
 
@@ -55,7 +55,7 @@ static void add_cover(const struct lanes *l, double x0, double x1, size_t kind)
 }
 
 /* The kind that covers most of a pixel, and how much is covered, in quarters. */
-static size_t most_of(const struct lanes *l, size_t column, int *quarters)
+static size_t most_of(const struct tracks *l, size_t column, int *quarters)
 {
     const float *cover = l->cover + column * l->t->n_kinds;
     size_t best = 0;
@@ -69,7 +69,7 @@ static size_t most_of(const struct lanes *l, size_t column, int *quarters)
     return best;
 }
 
-static void draw_covered(const struct lanes *l, size_t row)
+static void draw_covered(const struct tracks *l, size_t row)
 {
     size_t start = 0, kind = 0;
     int level = 0;
@@ -80,9 +80,10 @@ static void draw_covered(const struct lanes *l, size_t row)
         if (now == level && (k == kind || now == 0))
             continue;
         if (level > 0)
-            lane_box(l, row, l->f->plot.x + (double)start, (double)(c - start),
-                     palette_mix(PALETTE_WHITE, palette_at(kind), 0.25 * level + 0.001),
-                     NULL);
+            track_box(
+                l, row, l->f->plot.x + (double)start, (double)(c - start),
+                palette_mix(PALETTE_WHITE, palette_at(kind), 0.25 * level + 0.001),
+                NULL);
         start = c;
         kind = k;
         level = now;
@@ -91,7 +92,7 @@ static void draw_covered(const struct lanes *l, size_t row)
 
 /* The shares of kinds in a stretch of columns, in eighths of it, the last kinds
  * first. */
-static void shares_of(const struct lanes *l, size_t from, int *eighths)
+static void shares_of(const struct tracks *l, size_t from, int *eighths)
 {
     double sum = 0, before = 0;
 
@@ -104,7 +105,7 @@ static void shares_of(const struct lanes *l, size_t from, int *eighths)
     }
 }
 
-static void draw_shares(const struct lanes *l, size_t row, size_t from, size_t to,
+static void draw_shares(const struct tracks *l, size_t row, size_t from, size_t to,
                         const int *eighths)
 {
     double h = l->row_h - (l->row_h > 4 ? 2 : 0), unit = h / EIGHTHS;
@@ -121,7 +122,7 @@ static void draw_shares(const struct lanes *l, size_t row, size_t from, size_t t
     }
 }
 
-static void draw_stretches(const struct lanes *l, size_t row)
+static void draw_stretches(const struct tracks *l, size_t row)
 {
     int held[TIMELINE_KINDS_MAX] = { 0 }, now[TIMELINE_KINDS_MAX];
     size_t start = 0;
@@ -137,8 +138,8 @@ static void draw_stretches(const struct lanes *l, size_t row)
     draw_shares(l, row, start, l->columns, held);
 }
 
-/* Whether narrow boxes fill more than a quarter of the lane. */
-static bool is_dense(const struct lanes *l)
+/* Whether narrow boxes fill more than a quarter of the track. */
+static bool is_dense(const struct tracks *l)
 {
     double sum = 0;
 
@@ -147,8 +148,9 @@ static bool is_dense(const struct lanes *l)
     return sum > (double)l->columns / 4;
 }
 
-/* Boxes of one lane, given as indices. */
-static void draw_lane(const struct lanes *l, size_t row, const size_t *index, size_t n)
+/* Boxes of one track, given as indices. */
+static void draw_track(const struct tracks *l, size_t row, const size_t *index,
+                       size_t n)
 {
     char id[32];
 
@@ -159,8 +161,8 @@ static void draw_lane(const struct lanes *l, size_t row, const size_t *index, si
         if (x1 - x0 < 1)
             add_cover(l, x0, x1, b->kind);
     }
-    snprintf(id, sizeof(id), "lane-%zu", row * l->every);
-    draw_group(l->d, id, "lane", NULL);
+    snprintf(id, sizeof(id), "track-%zu", row * l->every);
+    draw_group(l->d, id, "track", NULL);
     if (is_dense(l))
         draw_stretches(l, row);
     else
@@ -169,39 +171,39 @@ static void draw_lane(const struct lanes *l, size_t row, const size_t *index, si
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
         if (x1 - x0 >= 1)
-            lane_box(l, row, x0, x1 - x0, palette_at(b->kind), b->text);
+            track_box(l, row, x0, x1 - x0, palette_at(b->kind), b->text);
     }
     draw_group_end(l->d);
 }
 
-/* Boxes by lane: a counting sort. Returns indices; first[i]..first[i+1] are lane
+/* Boxes by track: a counting sort. Returns indices; first[i]..first[i+1] are track
  * i's. */
-static size_t *by_lane(const struct timeline *t, size_t *first)
+static size_t *by_track(const struct timeline *t, size_t *first)
 {
     size_t *index = xcalloc(t->n_boxes + 1, sizeof(*index));
 
-    memset(first, 0, (t->n_lanes + 2) * sizeof(*first));
+    memset(first, 0, (t->n_tracks + 2) * sizeof(*first));
     for (size_t i = 0; i < t->n_boxes; i++)
-        first[t->boxes[i].lane + 2]++;
-    for (size_t i = 2; i < t->n_lanes + 2; i++)
+        first[t->boxes[i].track + 2]++;
+    for (size_t i = 2; i < t->n_tracks + 2; i++)
         first[i] += first[i - 1];
     for (size_t i = 0; i < t->n_boxes; i++)
-        index[first[t->boxes[i].lane + 1]++] = i;
+        index[first[t->boxes[i].track + 1]++] = i;
     return index;
 }
 
-static void draw_lanes(struct lanes *l, size_t rows)
+static void draw_tracks(struct tracks *l, size_t rows)
 {
-    size_t *first = xcalloc(l->t->n_lanes + 2, sizeof(*first));
-    size_t *index = by_lane(l->t, first);
+    size_t *first = xcalloc(l->t->n_tracks + 2, sizeof(*first));
+    size_t *index = by_track(l->t, first);
 
     l->columns = (size_t)l->f->plot.w;
     l->row_h = l->f->plot.h / (double)rows;
     l->cover = xcalloc(l->columns * (l->t->n_kinds + 1), sizeof(*l->cover));
-    draw_group(l->d, "lanes", "lanes", &l->f->plot);
+    draw_group(l->d, "tracks", "tracks", &l->f->plot);
     for (size_t row = 0; row < rows; row++) {
-        size_t lane = row * l->every;
-        draw_lane(l, row, index + first[lane], first[lane + 1] - first[lane]);
+        size_t track = row * l->every;
+        draw_track(l, row, index + first[track], first[track + 1] - first[track]);
     }
     draw_group_end(l->d);
     free(l->cover);
@@ -209,12 +211,13 @@ static void draw_lanes(struct lanes *l, size_t rows)
     free(first);
 }
 
-static struct axis lane_axis(const struct timeline *t, size_t every, const char **names)
+static struct axis track_axis(const struct timeline *t, size_t every,
+                              const char **names)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < t->n_lanes; i += every)
-        names[n++] = t->lanes[i];
+    for (size_t i = 0; i < t->n_tracks; i += every)
+        names[n++] = t->tracks[i];
     return (
         struct axis) { .scale = AXIS_CATEGORY, .categories = names, .n_categories = n };
 }
@@ -225,7 +228,7 @@ static void prepare(const struct timeline *t, struct frame *f)
     if (t->end_s > 0)
         axis_view_include(&f->x, t->end_s);
     for (size_t i = 0; i < t->n_boxes; i++) {
-        assert(t->boxes[i].lane < t->n_lanes && t->boxes[i].kind < t->n_kinds);
+        assert(t->boxes[i].track < t->n_tracks && t->boxes[i].kind < t->n_kinds);
         axis_view_include(&f->x, t->boxes[i].end_s);
     }
     for (size_t k = 0; k < t->n_kinds; k++)
@@ -237,25 +240,25 @@ static void prepare(const struct timeline *t, struct frame *f)
 
 void timeline_draw(const struct timeline *t, struct draw *d)
 {
-    double room = fmax(1, (d->height - AROUND) / LANE_MIN);
-    size_t every = (size_t)fmax(1, ceil((double)t->n_lanes / room));
-    const char **names = xcalloc(t->n_lanes + 1, sizeof(*names));
+    double room = fmax(1, (d->height - AROUND) / TRACK_MIN);
+    size_t every = (size_t)fmax(1, ceil((double)t->n_tracks / room));
+    const char **names = xcalloc(t->n_tracks + 1, sizeof(*names));
     struct axis x = { .label = "time", .unit = AXIS_SECONDS, .tight = true };
-    struct axis y = lane_axis(t, every, names);
+    struct axis y = track_axis(t, every, names);
     char *note = every == 1
                      ? NULL
-                     : xasprintf("%s%s%zu of %zu lanes are shown",
+                     : xasprintf("%s%s%zu of %zu tracks are shown",
                                  t->subtitle ? t->subtitle : "", t->subtitle ? " " : "",
-                                 y.n_categories, t->n_lanes);
+                                 y.n_categories, t->n_tracks);
     struct frame f;
-    struct lanes l = { .t = t, .f = &f, .d = d, .every = every };
+    struct tracks l = { .t = t, .f = &f, .d = d, .every = every };
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     prepare(t, &f);
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);
-    if (t->n_lanes)
-        draw_lanes(&l, y.n_categories);
+    if (t->n_tracks)
+        draw_tracks(&l, y.n_categories);
     frame_release(&f);
     free(names);
     free(note);

@@ -1,25 +1,25 @@
-/* What happened when: lanes of coloured boxes over time (pipeline stages, GPU streams).
+/* What happened when: tracks of coloured boxes over time (pipeline stages, GPU streams).
  * Boxes narrower than a pixel are merged to the kind that fills most of it, paler where
- * the lane is idle for the rest; a lane that is full of such boxes shows the shares of
+ * the track is idle for the rest; a track that is full of such boxes shows the shares of
  * kinds, one upon the other, stretch by stretch. A million boxes thus cost no more than
  * the picture.
  * Lanes beyond what a page holds are left out evenly, and the subtitle says so. Empty
- * time is left white: bubbles show. Ids: lane-0, lane-1, ... */
+ * time is left white: bubbles show. Ids: track-0, track-1, ... */
 #ifndef DRAW_TIMELINE_H
 #define DRAW_TIMELINE_H
 
 #include "draw/axis.h"
 
 struct timeline_box {
-    size_t lane, kind;
+    size_t track, kind;
     double start_s, end_s;
     const char *text; /* shown in the box where there is room; NULL: none */
 };
 
 struct timeline {
     const char *title, *subtitle;
-    const char *const *lanes;
-    size_t n_lanes;
+    const char *const *tracks;
+    size_t n_tracks;
     const char *const *kinds; /* names in the legend; colours go by their order */
     size_t n_kinds;           /* at most TIMELINE_KINDS_MAX */
     const struct timeline_box *boxes;

@@ -265,7 +265,7 @@ static void describe(struct import_filling *f)
 }
 
 int import_complete(struct instance *inst, const struct import *im,
-                    const struct import_words *words, struct cfg_loader *loader)
+                    const struct raw_import *words, struct cfg_loader *loader)
 {
     struct import_filling f = {
         .im = im, .words = words, .loader = loader, .inst = inst

@@ -34,7 +34,7 @@ struct import {
 };
 
 /* What the user says of it; NULL or 0: nothing. */
-struct import_words {
+struct raw_import {
     const char *name; /* its title */
     const char *like; /* the known instance that fills what the file leaves open */
     const char *gpu;  /* names of a GPU and two fabrics */
@@ -46,6 +46,6 @@ struct import_words {
  * What was assumed is warned of through the loader's diags. -1 when nothing known is
  * like it, or when the words do not fit the file. */
 int import_complete(struct instance *inst, const struct import *im,
-                    const struct import_words *words, struct cfg_loader *loader);
+                    const struct raw_import *words, struct cfg_loader *loader);
 
 #endif

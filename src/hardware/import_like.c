@@ -134,7 +134,7 @@ static int find_like(struct import_filling *f)
 
 int import_choose_like(struct import_filling *f)
 {
-    const struct import_words *w = f->words;
+    const struct raw_import *w = f->words;
     const char *gpu = w->gpu ? w->gpu : f->im->gpu;
     if (gpu && !(f->gpu = gpu_get(f->loader, gpu, NOWHERE)))
         return -1;

@@ -8,7 +8,7 @@
 
 struct import_filling {
     const struct import *im;
-    const struct import_words *words;
+    const struct raw_import *words;
     struct cfg_loader *loader;
     struct instance *inst;
     enum import_joint joint;

@@ -78,8 +78,8 @@ struct training {
     int64_t
         global_batch_size; /* = micro_batch_size x microbatches x accumulation x data */
     enum op_precision precision;
-    bool masterless;    /* 16-bit parameters are updated as they are */
-    int gradient_dtype; /* enum dtype on the wire; -1: the framework's */
+    bool no_master_weights; /* 16-bit parameters are updated as they are */
+    int gradient_dtype;     /* enum dtype on the wire; -1: the framework's */
     enum optimizer optimizer;
     enum checkpointing checkpointing;
     int64_t checkpoint_group; /* layers per checkpoint: 1 of FULL, N of GROUP, INT64_MAX

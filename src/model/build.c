@@ -4,47 +4,47 @@
 #include <assert.h>
 #include <string.h>
 
-static double part_elements(const struct build *b, enum part part)
+static double part_elements(const struct build *b, enum module part)
 {
     switch (part) {
-    case PART_WORD:
+    case MODULE_WORD:
         return b->elements[SYM_WORD];
-    case PART_PLACE:
+    case MODULE_PLACE:
         return b->elements[SYM_PLACE];
-    case PART_TYPE:
+    case MODULE_TYPE:
         return b->elements[SYM_TYPE];
-    case PART_BIAS:
+    case MODULE_BIAS:
         return b->elements[SYM_BIAS];
-    case PART_LATENT_NORM:
+    case MODULE_LATENT_NORM:
         return b->elements[SYM_LH];
-    case PART_QUERY_NORM:
+    case MODULE_QUERY_NORM:
         return b->elements[SYM_QN];
-    case PART_KEY_NORM:
+    case MODULE_KEY_NORM:
         return b->elements[SYM_KN];
-    case PART_SINKS:
+    case MODULE_SINKS:
         return b->elements[SYM_SINKS];
     default:
         return b->elements[SYM_H];
     }
 }
 
-static bool has_bias(const struct build *b, enum part part)
+static bool has_bias(const struct build *b, enum module part)
 {
-    return part == PART_NORM && !b->m->rms_norm && !b->m->bare_norm;
+    return part == MODULE_NORM && !b->m->rms_norm && !b->m->bare_norm;
 }
 
 /* Gradients of embeddings are parameters' gradients, not activations. */
-static bool is_embedding(enum part part)
+static bool is_embedding(enum module part)
 {
-    return part == PART_WORD || part == PART_PLACE || part == PART_TYPE ||
-           part == PART_BIAS;
+    return part == MODULE_WORD || part == MODULE_PLACE || part == MODULE_TYPE ||
+           part == MODULE_BIAS;
 }
 
 /* Parameters of what is no product: norms and embeddings. */
-static void own(struct build *b, enum part part)
+static void own(struct build *b, enum module part)
 {
     double elements = part_elements(b, part);
-    if (part == PART_NORM && b->m->fixed_norm)
+    if (part == MODULE_NORM && b->m->fixed_norm)
         return;
     build_param(b, build_name(b, part, ".weight"), elements, false);
     if (has_bias(b, part))
@@ -125,7 +125,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
     int64_t s = keys_of(b), d = (b->m->head_dim + model_value_dim(b->m)) / 2;
     int64_t ranks = b->s->context > 1 ? b->s->context : 1;
-    int64_t dealt = b->flags & HAS_DEALT_HEADS ? ranks : 1, parts = ranks / dealt;
+    int64_t dealt = b->flags & HAS_ULYSSES ? ranks : 1, parts = ranks / dealt;
     int64_t queries = b->s->sequence / parts;
     if (op->dtype == DTYPE_FP8)
         op->dtype = DTYPE_BF16;
@@ -195,12 +195,12 @@ static void enter_step(struct build *b)
     if (b->mlp_number > 0)
         b->module = b->step->number == b->mlp_number ? OP_MLP : OP_ATTENTION;
     b->elements = b->sizes[b->module];
-    int64_t tokens = b->linears[PART_QUERY].rows;
+    int64_t tokens = b->linears[MODULE_QUERY].rows;
     if (is_cross(b) && b->s->memory) {
         read_memory(b);
         tokens = tokens * b->s->memory / b->s->sequence;
     }
-    b->linears[PART_KEY].rows = b->linears[PART_VALUE].rows = tokens;
+    b->linears[MODULE_KEY].rows = b->linears[MODULE_VALUE].rows = tokens;
 }
 
 static void emit_steps(struct build *b, const struct step *steps, bool backward)

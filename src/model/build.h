@@ -101,11 +101,11 @@ enum width {
 #define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its input */
 #define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
-#define HAS_DEALT_HEADS           FLAG(31)  /* a context rank attends with some heads */
+#define HAS_ULYSSES           FLAG(31)  /* a context rank attends with some heads */
 #define HAS_QK_NORM               FLAG(32)  /* norms of queries and of keys */
 #define HAS_RESULT_NORM           FLAG(33)  /* norms behind sublayers, before the sum */
-#define HAS_SCORE_CAP             FLAG(34)  /* scores through a scaled tanh */
-#define HAS_LOGIT_CAP             FLAG(35)  /* logits likewise */
+#define HAS_ATTENTION_SOFTCAP             FLAG(34)  /* scores through a scaled tanh */
+#define HAS_LOGIT_SOFTCAP             FLAG(35)  /* logits likewise */
 #define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each head */
 #define HAS_SHARED                FLAG(37)  /* an expert that all tokens go through */
 #define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
@@ -114,38 +114,38 @@ enum width {
 /* clang-format on */
 
 /* What owns parameters. */
-enum part {
-    PART_NONE,
-    PART_QKV,
-    PART_QUERY,
-    PART_KEY,
-    PART_VALUE,
-    PART_QUERY_DOWN,
-    PART_KV_DOWN,
-    PART_KV_UP,
-    PART_OUT,
-    PART_GATE,
-    PART_UP,
-    PART_DOWN,
-    PART_ROUTER,
-    PART_SHARED_GATE,
-    PART_SHARED_UP,
-    PART_SHARED_DOWN,
-    PART_SHARED_SCALE,
-    PART_DENSE,
-    PART_LOGITS,
-    PART_POOLER,
-    PART_CLASSES,
-    PART_LINEARS, /* those before it are products */
-    PART_NORM,
-    PART_LATENT_NORM,
-    PART_WORD,
-    PART_PLACE,
-    PART_TYPE,
-    PART_BIAS,
-    PART_QUERY_NORM,
-    PART_KEY_NORM,
-    PART_SINKS,
+enum module {
+    MODULE_NONE,
+    MODULE_QKV,
+    MODULE_QUERY,
+    MODULE_KEY,
+    MODULE_VALUE,
+    MODULE_QUERY_DOWN,
+    MODULE_KV_DOWN,
+    MODULE_KV_UP,
+    MODULE_OUT,
+    MODULE_GATE,
+    MODULE_UP,
+    MODULE_DOWN,
+    MODULE_ROUTER,
+    MODULE_SHARED_GATE,
+    MODULE_SHARED_UP,
+    MODULE_SHARED_DOWN,
+    MODULE_SHARED_SCALE,
+    MODULE_DENSE,
+    MODULE_LOGITS,
+    MODULE_POOLER,
+    MODULE_CLASSES,
+    MODULE_LINEARS, /* those before it are products */
+    MODULE_NORM,
+    MODULE_LATENT_NORM,
+    MODULE_WORD,
+    MODULE_PLACE,
+    MODULE_TYPE,
+    MODULE_BIAS,
+    MODULE_QUERY_NORM,
+    MODULE_KEY_NORM,
+    MODULE_SINKS,
 };
 
 enum row_kind {
@@ -180,7 +180,7 @@ struct keep {
 struct row {
     enum row_kind kind;
     const char *name; /* '#' becomes the number of the sublayer */
-    enum part part;
+    enum module part;
     uint64_t when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
     struct keep keep[4];
@@ -244,7 +244,7 @@ struct build {
     struct share shares[OP_MODULES];
     double sizes[OP_MODULES][SYM_N], cross[SYM_N], width[WIDTH_N];
     const double *elements; /* the row of sizes of the module at hand, or `cross` */
-    struct linear linears[PART_LINEARS];
+    struct linear linears[MODULE_LINEARS];
     enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
     int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */
     struct op_block *block; /* being made; its arrays have room */

@@ -4,36 +4,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const part_names[] = {
-    [PART_QKV] = "qkv",
-    [PART_QUERY] = "query",
-    [PART_KEY] = "key",
-    [PART_VALUE] = "value",
-    [PART_QUERY_DOWN] = "query_down",
-    [PART_KV_DOWN] = "kv_down",
-    [PART_KV_UP] = "kv_up",
-    [PART_LATENT_NORM] = "latent_norm",
-    [PART_OUT] = "out",
-    [PART_GATE] = "gate",
-    [PART_UP] = "up",
-    [PART_DOWN] = "down",
-    [PART_ROUTER] = "router",
-    [PART_DENSE] = "dense",
-    [PART_LOGITS] = "logits",
-    [PART_POOLER] = "pooler",
-    [PART_CLASSES] = "classes",
-    [PART_NORM] = "norm#",
-    [PART_WORD] = "word",
-    [PART_PLACE] = "position",
-    [PART_TYPE] = "token_type",
-    [PART_BIAS] = "relative_bias",
-    [PART_SHARED_GATE] = "shared_gate",
-    [PART_SHARED_UP] = "shared_up",
-    [PART_SHARED_DOWN] = "shared_down",
-    [PART_SHARED_SCALE] = "shared_scale",
-    [PART_QUERY_NORM] = "query_norm",
-    [PART_KEY_NORM] = "key_norm",
-    [PART_SINKS] = "sinks",
+static const char *const category_names[] = {
+    [MODULE_QKV] = "qkv",
+    [MODULE_QUERY] = "query",
+    [MODULE_KEY] = "key",
+    [MODULE_VALUE] = "value",
+    [MODULE_QUERY_DOWN] = "query_down",
+    [MODULE_KV_DOWN] = "kv_down",
+    [MODULE_KV_UP] = "kv_up",
+    [MODULE_LATENT_NORM] = "latent_norm",
+    [MODULE_OUT] = "out",
+    [MODULE_GATE] = "gate",
+    [MODULE_UP] = "up",
+    [MODULE_DOWN] = "down",
+    [MODULE_ROUTER] = "router",
+    [MODULE_DENSE] = "dense",
+    [MODULE_LOGITS] = "logits",
+    [MODULE_POOLER] = "pooler",
+    [MODULE_CLASSES] = "classes",
+    [MODULE_NORM] = "norm#",
+    [MODULE_WORD] = "word",
+    [MODULE_PLACE] = "position",
+    [MODULE_TYPE] = "token_type",
+    [MODULE_BIAS] = "relative_bias",
+    [MODULE_SHARED_GATE] = "shared_gate",
+    [MODULE_SHARED_UP] = "shared_up",
+    [MODULE_SHARED_DOWN] = "shared_down",
+    [MODULE_SHARED_SCALE] = "shared_scale",
+    [MODULE_QUERY_NORM] = "query_norm",
+    [MODULE_KEY_NORM] = "key_norm",
+    [MODULE_SINKS] = "sinks",
 };
 
 uint64_t build_flags(const struct build *b)
@@ -70,9 +70,9 @@ const char *build_spell(struct build *b, const char *text, const char *suffix)
                         digits, hash + 1, suffix);
 }
 
-const char *build_name(struct build *b, enum part part, const char *suffix)
+const char *build_name(struct build *b, enum module part, const char *suffix)
 {
-    return build_spell(b, part_names[part], suffix);
+    return build_spell(b, category_names[part], suffix);
 }
 
 struct op *build_op(struct build *b, const char *name, enum op_kind kind, bool backward)
@@ -106,8 +106,8 @@ struct op_param *build_param(struct build *b, const char *name, double elements,
     return param;
 }
 
-void build_completes(struct build *b, struct op *op, enum part part, const char *which,
-                     int32_t n)
+void build_completes(struct build *b, struct op *op, enum module part,
+                     const char *which, int32_t n)
 {
     const char *name = build_name(b, part, which);
     for (int32_t i = 0; i < b->block->n_params; i++) {
@@ -150,9 +150,9 @@ static bool kept_in_fp8(const struct build *b, const char *until)
 {
     if (!(b->flags & HAS_FP8) || (b->flags & HAS_EXPERTS && strstr(until, "router")))
         return false;
-    for (int i = PART_NONE + 1; i < PART_LINEARS; i++) {
-        size_t n = strlen(part_names[i]);
-        const char *at = strstr(until, part_names[i]);
+    for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
+        size_t n = strlen(category_names[i]);
+        const char *at = strstr(until, category_names[i]);
         if (at && strncmp(at + n, "_wgrad", 6) == 0 && b->linears[i].dtype == DTYPE_FP8)
             return true;
     }

@@ -24,7 +24,7 @@ double build_bytes(const struct build *b, struct term t);
 const char *build_spell(struct build *b, const char *text, const char *suffix);
 
 /* As spelt, the name of what belongs to a part: "cross_qkv.weight". */
-const char *build_name(struct build *b, enum part part, const char *suffix);
+const char *build_name(struct build *b, enum module part, const char *suffix);
 
 /* Appends an operator of one launch and one dispatch, with no traffic yet. It stays
  * where it is while the block is built. */
@@ -37,8 +37,8 @@ struct op_param *build_param(struct build *b, const char *name, double elements,
 
 /* The operator completes the gradients of `n` tensors from the part's weight (`which`
  * is ".weight"; or its ".bias") on. A part tied to another block's has none here. */
-void build_completes(struct build *b, struct op *op, enum part part, const char *which,
-                     int32_t n);
+void build_completes(struct build *b, struct op *op, enum module part,
+                     const char *which, int32_t n);
 
 /* Appends a tensor that the operator makes; nothing where it has no size. `until` names
  * the backward operator that it is kept for, as `struct keep` does; NULL: not kept. */

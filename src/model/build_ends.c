@@ -5,20 +5,20 @@
 /* Embedding ------------------------------------------------------------------------ */
 
 static const struct row embedding_f[] = {
-    { ROW_OWNER, "word_gather", PART_WORD, .read = { WIDE(1, X) },
+    { ROW_OWNER, "word_gather", MODULE_WORD, .read = { WIDE(1, X) },
       .write = { WIDE(1, X) } },
-    { ROW_OWNER, "position_gather", PART_PLACE, .when = HAS_POSITIONS,
+    { ROW_OWNER, "position_gather", MODULE_PLACE, .when = HAS_POSITIONS,
       .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_STREAM, "position_sum", .when = HAS_POSITIONS, .read = { WIDE(2, X) },
       .write = { WIDE(1, X) } },
-    { ROW_OWNER, "token_type_gather", PART_TYPE, .when = HAS_TYPES,
+    { ROW_OWNER, "token_type_gather", MODULE_TYPE, .when = HAS_TYPES,
       .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_STREAM, "token_type_sum", .when = HAS_TYPES, .read = { WIDE(2, X) },
       .write = { WIDE(1, X) } },
     ROW_END,
 };
 static const struct row embedded_f[] = {
-    { ROW_OWNER, "relative_bias_gather", PART_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER, "relative_bias_gather", MODULE_BIAS, .when = HAS_RELATIVE },
     { ROW_STREAM, "dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },
       .write = { WIDE(1, A), MASK(1, A) },
       .keep = { KEEP(MASK(1, A), "dropout_bwd") } },
@@ -28,17 +28,17 @@ static const struct row embedded_f[] = {
 static const struct row embedded_b[] = {
     { ROW_STREAM, "dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
       .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
-    { ROW_OWNER_BWD, "relative_bias_scatter", PART_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER_BWD, "relative_bias_scatter", MODULE_BIAS, .when = HAS_RELATIVE },
     ROW_END,
 };
 static const struct row embedding_b[] = {
-    { ROW_OWNER_BWD, "token_type_scatter", PART_TYPE, .when = HAS_TYPES, .launches = 2,
-      .read = { WIDE(1, X) }, .write = { WIDE(1, TYPE) } },
-    { ROW_OWNER_BWD, "position_scatter", PART_PLACE, .when = HAS_POSITIONS,
+    { ROW_OWNER_BWD, "token_type_scatter", MODULE_TYPE, .when = HAS_TYPES,
+      .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, TYPE) } },
+    { ROW_OWNER_BWD, "position_scatter", MODULE_PLACE, .when = HAS_POSITIONS,
       .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
     { ROW_STREAM, "tied_sum", .when = HAS_TIED, .same_node = true,
       .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
-    { ROW_OWNER_BWD, "word_scatter", PART_WORD, .launches = 4, .read = { WIDE(1, X) },
+    { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .launches = 4, .read = { WIDE(1, X) },
       .write = { WIDE(1, WORD), WIDE(1, X) } },
     ROW_END,
 };
@@ -121,11 +121,11 @@ static const struct row masked_f[] = {
       .keep = { KEEP(WIDE(1, P), "dense_wgrad", .unless = HAS_AMP) } },
     { ROW_STREAM, "dense_cast_in", .when = HAS_AMP, .read = { WIDE(1, P) },
       .write = { NARROW(1, P) }, .keep = { KEEP(NARROW(1, P), "dense_wgrad") } },
-    { ROW_LINEAR, .part = PART_DENSE,
+    { ROW_LINEAR, .part = MODULE_DENSE,
       .keep = { KEEP(NARROW(1, P), "dense_activation_bwd") } },
     { ROW_STREAM, "dense_activation", .read = { NARROW(1, P) },
       .write = { NARROW(1, P) }, .keep = { KEEP(NARROW(1, P), "dense_norm_bwd") } },
-    { ROW_OWNER, "dense_norm", PART_NORM, .read = { NARROW(1, P) },
+    { ROW_OWNER, "dense_norm", MODULE_NORM, .read = { NARROW(1, P) },
       .write = { WIDE(1, P) },
       .keep = { KEEP(NARROW(1, P), "logits_wgrad", .unless = HAS_AMP) } },
     { ROW_STREAM, "logits_cast_in", .when = HAS_AMP, .read = { WIDE(1, P) },
@@ -135,13 +135,13 @@ static const struct row masked_f[] = {
 static const struct row masked_b[] = {
     { ROW_STREAM, "logits_cast_in_bwd", .when = HAS_AMP, .read = { NARROW(1, P) },
       .write = { WIDE(1, P) } },
-    { ROW_OWNER_BWD, "dense_norm_bwd", PART_NORM, .launches = 2,
+    { ROW_OWNER_BWD, "dense_norm_bwd", MODULE_NORM, .launches = 2,
       .read = { WIDE(2, P), NARROW(2, P) }, .write = { NARROW(1, P) } },
     { ROW_STREAM, "dense_activation_bwd", .read = { NARROW(2, P) },
       .write = { NARROW(1, P) } },
-    { ROW_DGRAD, .part = PART_DENSE },
-    { ROW_WGRAD, .part = PART_DENSE },
-    { ROW_BIAS, .part = PART_DENSE },
+    { ROW_DGRAD, .part = MODULE_DENSE },
+    { ROW_WGRAD, .part = MODULE_DENSE },
+    { ROW_BIAS, .part = MODULE_DENSE },
     { ROW_STREAM, "dense_cast_in_bwd", .when = HAS_AMP, .read = { NARROW(1, P) },
       .write = { WIDE(1, P) } },
     { ROW_STREAM, "predicted_scatter", .when = HAS_PREDICTED, .read = { WIDE(1, P) },
@@ -154,13 +154,13 @@ static const struct row masked_b[] = {
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
  * and the gradient of the logits, in their place or beside them. */
 static const struct row loss_f[] = {
-    { ROW_LINEAR, .part = PART_LOGITS,
+    { ROW_LINEAR, .part = MODULE_LOGITS,
       .keep = { KEEP(NARROW(1, V), "loss_bwd", .unless = HAS_LOSS_IN_PLACE),
                 KEEP(NARROW(1, V), "logits_wgrad",
                      .when = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE) } },
-    { ROW_STREAM, "logit_cap", .when = HAS_LOGIT_CAP, .launches = 3,
+    { ROW_STREAM, "logit_softcap", .when = HAS_LOGIT_SOFTCAP, .launches = 3,
       .read = { NARROW(3, V) }, .write = { NARROW(3, V) }, .made = NARROW(2, V),
-      .keep = { KEEP(NARROW(1, V), "logit_cap_bwd") } },
+      .keep = { KEEP(NARROW(1, V), "logit_softcap_bwd") } },
     { ROW_STREAM, "loss", .when = HAS_LOSS_IN_PLACE, .unless = HAS_FUSED_LOSS,
       .launches = 5, .read = { LOSS(1, V) }, .write = { LOSS(1, V) },
       .made = FP32(1, V), .keep = { KEEP(FP32(1, V), "loss_bwd") } },
@@ -179,11 +179,11 @@ static const struct row loss_b[] = {
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = NARROW(1, V) },
     { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE,
       .in_place = true, .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
-    { ROW_STREAM, "logit_cap_bwd", .when = HAS_LOGIT_CAP, .launches = 3,
+    { ROW_STREAM, "logit_softcap_bwd", .when = HAS_LOGIT_SOFTCAP, .launches = 3,
       .read = { NARROW(4, V) }, .write = { NARROW(3, V) }, .made = NARROW(2, V) },
-    { ROW_DGRAD, .part = PART_LOGITS },
-    { ROW_WGRAD, .part = PART_LOGITS },
-    { ROW_BIAS, .part = PART_LOGITS },
+    { ROW_DGRAD, .part = MODULE_LOGITS },
+    { ROW_WGRAD, .part = MODULE_LOGITS },
+    { ROW_BIAS, .part = MODULE_LOGITS },
     ROW_END,
 };
 
@@ -191,7 +191,7 @@ static const struct row loss_b[] = {
 static const struct row pooler_f[] = {
     { ROW_STREAM, "first_token", .read = { NARROW(1, O) }, .write = { NARROW(1, O) },
       .keep = { KEEP(NARROW(1, O), "pooler_wgrad") } },
-    { ROW_LINEAR, .part = PART_POOLER },
+    { ROW_LINEAR, .part = MODULE_POOLER },
     { ROW_STREAM, "pooler_tanh", .read = { NARROW(1, O) }, .write = { NARROW(1, O) },
       .keep = { KEEP(NARROW(1, O), "pooler_tanh_bwd") } },
     ROW_END,
@@ -199,9 +199,9 @@ static const struct row pooler_f[] = {
 static const struct row pooler_b[] = {
     { ROW_STREAM, "pooler_tanh_bwd", .read = { NARROW(2, O) },
       .write = { NARROW(1, O) } },
-    { ROW_DGRAD, .part = PART_POOLER },
-    { ROW_WGRAD, .part = PART_POOLER },
-    { ROW_BIAS, .part = PART_POOLER },
+    { ROW_DGRAD, .part = MODULE_POOLER },
+    { ROW_WGRAD, .part = MODULE_POOLER },
+    { ROW_BIAS, .part = MODULE_POOLER },
     { ROW_STREAM, "first_token_bwd", .read = { NARROW(1, O) },
       .write = { WIDE(1, X) } },
     ROW_END,
@@ -209,7 +209,7 @@ static const struct row pooler_b[] = {
 
 /* A few logits: of each position (span) or of each sequence (class, next sentence). */
 static const struct row classes_f[] = {
-    { ROW_LINEAR, .part = PART_CLASSES,
+    { ROW_LINEAR, .part = MODULE_CLASSES,
       .keep = { KEEP(NARROW(1, C), "classes_loss_bwd") } },
     { ROW_STREAM, "classes_loss", .launches = 8, .read = { FP32(4, C) },
       .write = { FP32(3, C) }, .keep = { KEEP(FP32(2, C), "classes_loss_bwd") } },
@@ -218,9 +218,9 @@ static const struct row classes_f[] = {
 static const struct row classes_b[] = {
     { ROW_STREAM, "classes_loss_bwd", .launches = 8, .read = { FP32(4, C) },
       .write = { FP32(3, C) } },
-    { ROW_DGRAD, .part = PART_CLASSES },
-    { ROW_WGRAD, .part = PART_CLASSES },
-    { ROW_BIAS, .part = PART_CLASSES },
+    { ROW_DGRAD, .part = MODULE_CLASSES },
+    { ROW_WGRAD, .part = MODULE_CLASSES },
+    { ROW_BIAS, .part = MODULE_CLASSES },
     ROW_END,
 };
 

@@ -58,7 +58,7 @@ static uint64_t flag(bool on, uint64_t f)
 
 static bool deals_heads(const struct op_settings *s)
 {
-    return s->context > 1 && s->context_way == OP_CONTEXT_HEADS;
+    return s->context > 1 && s->context_method == OP_CONTEXT_HEADS;
 }
 
 /* Whether the framework's fused softmax has a kernel for these sizes. */
@@ -77,7 +77,8 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
 {
     const struct framework *fw = s->framework;
     bool flash = op_attention_is_fused(s->attention);
-    bool plain = !m->score_cap && !m->sinks; /* what fused softmaxes are written for */
+    bool plain =
+        !m->attention_softcap && !m->sinks; /* what fused softmaxes are written for */
     bool both = !flash && plain && fw->fused_softmax_dropout && m->attention_dropout;
     bool fused =
         !flash && plain && softmax_fits(m, s) &&
@@ -94,13 +95,13 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->rotary && fw->fused_rope, HAS_FUSED_ROPE) |
            flag(m->rotary && fw->split_rope && !fw->fused_rope, HAS_SPLIT_ROPE) |
            flag(m->relative_buckets > 0, HAS_RELATIVE) |
-           flag(m->q_norm > 0, HAS_QK_NORM) | flag(m->score_cap, HAS_SCORE_CAP) |
+           flag(m->q_norm > 0, HAS_QK_NORM) |
+           flag(m->attention_softcap, HAS_ATTENTION_SOFTCAP) |
            flag(m->sinks, HAS_SINKS) |
-           flag(flash && s->context_way == OP_CONTEXT_RING && s->context > 1,
+           flag(flash && s->context_method == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
            flag(m->latent_kv > 0, HAS_LATENT) |
-           flag(m->latent_q > 0, HAS_LATENT_QUERY) |
-           flag(deals_heads(s), HAS_DEALT_HEADS);
+           flag(m->latent_q > 0, HAS_LATENT_QUERY) | flag(deals_heads(s), HAS_ULYSSES);
 }
 
 static bool gathers(const struct model *m, const struct op_settings *s)
@@ -121,7 +122,8 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
            flag(m->experts > 0, HAS_EXPERTS) | flag(m->shared_ffn > 0, HAS_SHARED) |
            flag(m->shared_scale, HAS_SHARED_SCALE) |
-           flag(m->result_norm, HAS_RESULT_NORM) | flag(m->logit_cap, HAS_LOGIT_CAP) |
+           flag(m->result_norm, HAS_RESULT_NORM) |
+           flag(m->logit_softcap, HAS_LOGIT_SOFTCAP) |
            flag(m->rms_norm && !fw->fused_norm, HAS_EAGER_RMS) |
            flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
            flag(m->type_vocab > 0, HAS_TYPES) |
@@ -216,7 +218,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_LU] =
         tokens * heads * (double)(m->head_dim - m->latent_rope + model_value_dim(m));
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
-    if (!(b->flags & (HAS_FLASH | HAS_DEALT_HEADS)))
+    if (!(b->flags & (HAS_FLASH | HAS_ULYSSES)))
         e[SYM_E] *= parts; /* gathered before the products */
     e[SYM_QR] = e[SYM_Q] * parts;
     e[SYM_KR] = e[SYM_K] * parts;
@@ -283,37 +285,38 @@ static void set_linears(struct build *b, int64_t vocab)
     bool own = !m->tied_embeddings;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
-        [PART_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, layer },
-        [PART_QUERY] = { tokens, m->latent_q ? m->latent_q : h, q, 1, m->qkv_bias, true,
-                         layer },
-        [PART_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
-        [PART_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
-        [PART_QUERY_DOWN] = { tokens, h, m->latent_q, 1, false, true, layer },
-        [PART_KV_DOWN] = { tokens, h, m->latent_kv + m->latent_rope, 1, false, true,
-                           layer },
-        [PART_KV_UP] = { tokens, m->latent_kv, up, 1, false, true, layer },
-        [PART_OUT] = { tokens, made, h, 1, m->out_bias, true, layer },
-        [PART_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
-        [PART_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
-        [PART_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },
-        [PART_ROUTER] = { routed, h, all, 1, m->router_bias, true, head },
-        [PART_SHARED_GATE] = { routed, h, shared, 1, m->mlp_bias, true, layer },
-        [PART_SHARED_UP] = { routed, h, shared, 1, m->mlp_bias, true, layer },
-        [PART_SHARED_DOWN] = { routed, shared, h, 1, m->mlp_bias, true, layer },
-        [PART_SHARED_SCALE] = { routed, h, 1, 1, false, true, head },
-        [PART_DENSE] = { predicted, h, h, 1, true, true, head },
-        [PART_LOGITS] = { predicted, h, vocab / ends->degree, 1, m->head_bias || masked,
-                          own, head },
-        [PART_POOLER] = { pooled, h, h, 1, true, true, head },
-        [PART_CLASSES] = { classed, h, 2, 1, true, true, head },
+        [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, layer },
+        [MODULE_QUERY] = { tokens, m->latent_q ? m->latent_q : h, q, 1, m->qkv_bias,
+                           true, layer },
+        [MODULE_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
+        [MODULE_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
+        [MODULE_QUERY_DOWN] = { tokens, h, m->latent_q, 1, false, true, layer },
+        [MODULE_KV_DOWN] = { tokens, h, m->latent_kv + m->latent_rope, 1, false, true,
+                             layer },
+        [MODULE_KV_UP] = { tokens, m->latent_kv, up, 1, false, true, layer },
+        [MODULE_OUT] = { tokens, made, h, 1, m->out_bias, true, layer },
+        [MODULE_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
+        [MODULE_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
+        [MODULE_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },
+        [MODULE_ROUTER] = { routed, h, all, 1, m->router_bias, true, head },
+        [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp_bias, true, layer },
+        [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp_bias, true, layer },
+        [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp_bias, true, layer },
+        [MODULE_SHARED_SCALE] = { routed, h, 1, 1, false, true, head },
+        [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
+        [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
+                            m->head_bias || masked, own, head },
+        [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
+        [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
-    for (int i = PART_GATE; i <= PART_DOWN && m->experts > 0; i++) {
+    for (int i = MODULE_GATE; i <= MODULE_DOWN && m->experts > 0; i++) {
         b->linears[i].expert = true;
         b->linears[i].slower = s->expert_imbalance;
     }
-    for (int i = PART_QKV; i <= PART_UP; i++)
-        if (i != PART_OUT && b->shares[i < PART_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
+    for (int i = MODULE_QKV; i <= MODULE_UP; i++)
+        if (i != MODULE_OUT &&
+            b->shares[i < MODULE_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
             split_columns(&b->linears[i], s);
 }
 

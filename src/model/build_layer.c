@@ -6,18 +6,18 @@
 /* Norm, and what ends a sublayer --------------------------------------------------- */
 
 const struct row build_norm_f[] = {
-    { ROW_OWNER, "norm#", PART_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
+    { ROW_OWNER, "norm#", MODULE_NORM, .unless = HAS_EAGER_RMS, .read = { WIDE(1, A) },
       .write = { WIDE(1, A) }, .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
-    { ROW_OWNER, "norm#", PART_NORM, .when = HAS_EAGER_RMS, .launches = 6,
+    { ROW_OWNER, "norm#", MODULE_NORM, .when = HAS_EAGER_RMS, .launches = 6,
       .read = { WIDE(2, A), FP32(4, A) }, .write = { WIDE(2, A), FP32(3, A) },
       .keep = { KEEP(NARROW(1, I), "@", .unless = HAS_AMP) } },
     ROW_END,
 };
 
 const struct row build_norm_b[] = {
-    { ROW_OWNER_BWD, "norm#_bwd", PART_NORM, .unless = HAS_EAGER_RMS, .launches = 2,
+    { ROW_OWNER_BWD, "norm#_bwd", MODULE_NORM, .unless = HAS_EAGER_RMS, .launches = 2,
       .read = { WIDE(4, A) }, .write = { WIDE(1, A) } },
-    { ROW_OWNER_BWD, "norm#_bwd", PART_NORM, .when = HAS_EAGER_RMS, .launches = 10,
+    { ROW_OWNER_BWD, "norm#_bwd", MODULE_NORM, .when = HAS_EAGER_RMS, .launches = 10,
       .read = { WIDE(3, A), FP32(8, A) }, .write = { WIDE(2, A), FP32(5, A) } },
     ROW_END,
 };

@@ -6,7 +6,7 @@ static double weights(const struct linear *l)
     return (double)l->k * (double)l->n * (double)l->batch;
 }
 
-static void own_linear(struct build *b, enum part part, const struct linear *l)
+static void own_linear(struct build *b, enum module part, const struct linear *l)
 {
     if (l->owned) {
         const char *name = build_name(b, part, ".weight");
@@ -33,7 +33,7 @@ static void set_product(struct op *op, const struct linear *l, int64_t m, int64_
 
 /* Autocast keeps fp32 parameters: the weight is cast before its product (held with the
  * parameters, op_param.matrix, not as an activation), its gradient after. */
-static struct op *emit_weight_cast(struct build *b, enum part part,
+static struct op *emit_weight_cast(struct build *b, enum module part,
                                    const struct linear *l, bool backward)
 {
     struct op *op = build_op(b, build_name(b, part, backward ? "_grad_cast" : "_cast"),
@@ -52,7 +52,7 @@ static struct op *emit_bias_add(struct build *b, const struct row *row,
                                 const struct linear *l, struct op *product)
 {
     const struct framework *fw = b->s->framework;
-    bool by_activation = row->part == PART_UP && fw->fused_bias_gelu;
+    bool by_activation = row->part == MODULE_UP && fw->fused_bias_gelu;
     if (!l->bias || fw->fused_bias || by_activation)
         return product;
     struct op *op =
@@ -76,8 +76,8 @@ static double operand_B(const struct build *b, const struct linear *l)
 
 /* Operands of fp8 products are written once as they are and once transposed, since the
  * gradients' products read the other order and Hopper's fp8 ones read rows alone. */
-static void emit_fp8(struct build *b, enum part part, const char *what, double elements,
-                     double read_B, double write_B, bool backward)
+static void emit_fp8(struct build *b, enum module part, const char *what,
+                     double elements, double read_B, double write_B, bool backward)
 {
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
     op->read_B = read_B * elements;
@@ -86,20 +86,20 @@ static void emit_fp8(struct build *b, enum part part, const char *what, double e
 }
 
 /* Whether a norm hands the product its input in fp8. */
-static bool norm_makes_fp8(const struct build *b, enum part part)
+static bool norm_makes_fp8(const struct build *b, enum module part)
 {
-    bool behind_norm = part != PART_OUT && part != PART_DOWN;
+    bool behind_norm = part != MODULE_OUT && part != MODULE_DOWN;
     return b->s->framework->fp8_norm && behind_norm && !b->m->post_norm &&
            !b->m->no_input_norm && !(b->flags & HAS_EXPERTS);
 }
 
 /* The gate's and the up product's input is one. */
-static bool shares_input(const struct build *b, enum part part)
+static bool shares_input(const struct build *b, enum module part)
 {
-    return part == PART_UP && (b->flags & HAS_GATE);
+    return part == MODULE_UP && (b->flags & HAS_GATE);
 }
 
-static void emit_fp8_operands(struct build *b, enum part part, const struct linear *l)
+static void emit_fp8_operands(struct build *b, enum module part, const struct linear *l)
 {
     double narrow = b->width[WIDTH_NARROW], inputs = (double)l->rows * (double)l->k;
     if (l->dtype != DTYPE_FP8)
@@ -109,13 +109,13 @@ static void emit_fp8_operands(struct build *b, enum part part, const struct line
     if (norm_makes_fp8(b, part) || shares_input(b, part))
         return;
     emit_fp8(b, part, "_input_fp8", inputs, narrow, 2, false);
-    if (part == PART_OUT && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
+    if (part == MODULE_OUT && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1], inputs, "out_wgrad");
 }
 
 /* Before the gradients' products: the output's gradient, and what the norm has made but
  * not transposed. */
-static void emit_fp8_gradient(struct build *b, enum part part, const struct linear *l)
+static void emit_fp8_gradient(struct build *b, enum module part, const struct linear *l)
 {
     if (l->dtype != DTYPE_FP8)
         return;

@@ -88,10 +88,11 @@ struct framework {
                                  collective: standard deviation */
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
-    double host_spread; /* standard deviation of the host's time for a pass of a block
+    double launch_jitter; /* standard deviation of the host's time for a pass of a block
                             over its mean: softens the switch between host- and
                             GPU-bound */
-    double host_spread_tensor; /* the same of tensor groups, which wait for the slowest
+    double
+        launch_jitter_tensor; /* the same of tensor groups, which wait for the slowest
                                    of their hosts */
     /* tensor parallelism */
     bool

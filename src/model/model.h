@@ -74,8 +74,9 @@ struct model {
     bool one_norm;            /* one norm a layer (GPT-J, falcon-7b) */
     bool qkv_bias, out_bias, mlp_bias, head_bias;
     bool embedding_norm, final_norm, pooler;
-    bool score_cap, logit_cap; /* scores, logits through a scaled tanh (Gemma 2) */
-    bool sinks;                /* each head has a learned score of nothing (GPT-OSS) */
+    bool attention_softcap,
+        logit_softcap; /* scores, logits through a scaled tanh (Gemma 2) */
+    bool sinks;        /* each head has a learned score of nothing (GPT-OSS) */
     bool router_bias;
     bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
     bool rotary;

@@ -130,7 +130,7 @@ struct op_settings {
     const struct framework *framework;
     int64_t tensor;  /* tensor-parallel degree */
     int64_t context; /* ranks that share a sequence; 0: one */
-    enum op_context context_way;
+    enum op_context context_method;
     int64_t expert;          /* ranks that share the experts of a layer; 0: one */
     double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
     bool sequence_parallel;

@@ -12,15 +12,15 @@ static void on_begin(void *arg, const struct observed_run *run)
 {
     struct step_figures *f = arg;
     f->n_ranks = run->n_ranks;
-    f->lane_of = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->lane_of));
-    f->lanes = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->lanes));
+    f->track_of = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->track_of));
+    f->tracks = xcalloc((size_t)run->n_ranks + 1, sizeof(*f->tracks));
     for (int64_t i = 0; i < run->n_ranks; i++) {
         const struct observed_rank *r = &run->ranks[i];
-        f->lane_of[i] = -1;
+        f->track_of[i] = -1;
         if (r->pipeline != run->ranks[0].pipeline)
             continue;
-        f->lane_of[i] = f->n_lanes;
-        f->lanes[f->n_lanes++] = (struct watched) {
+        f->track_of[i] = f->n_tracks;
+        f->tracks[f->n_tracks++] = (struct watched) {
             .number = r->number,
             .stage = r->stage,
             .instance = r->instance,
@@ -28,7 +28,7 @@ static void on_begin(void *arg, const struct observed_run *run)
             .extra = r->program->repeat.from >= 0 ? r->program->repeat.extra : 0,
         };
         if (r->program->marks.n > 0) {
-            struct level first = { .lane = f->lane_of[i] };
+            struct level first = { .track = f->track_of[i] };
             memcpy(first.held_B, r->program->marks.v[0].live_B, sizeof(first.held_B));
             VEC_PUSH(&f->levels, first);
         }
@@ -38,27 +38,27 @@ static void on_begin(void *arg, const struct observed_run *run)
 /* What people call the work of a task; SPAN_KINDS: nothing to be seen. */
 static enum span_kind kind_of(const struct task *t)
 {
-    static const enum span_kind of_part[PART_N] = {
-        [PART_COMPUTE] = SPAN_KINDS,
-        [PART_RECOMPUTE] = SPAN_RECOMPUTE,
-        [PART_TENSOR_COMM] = SPAN_TENSOR,
-        [PART_PIPELINE_COMM] = SPAN_MESSAGE,
-        [PART_PIPELINE_BUBBLE] = SPAN_KINDS,
-        [PART_CONTEXT_COMM] = SPAN_TENSOR,
-        [PART_EXPERT_COMM] = SPAN_TENSOR,
-        [PART_DATA_COMM_EXPOSED] = SPAN_GRADIENTS,
-        [PART_DATA_COMM_HIDDEN] = SPAN_GRADIENTS,
-        [PART_OPTIMIZER] = SPAN_OPTIMIZER,
-        [PART_OFFLOAD_EXPOSED] = SPAN_COPY,
-        [PART_INPUT_WAIT] = SPAN_KINDS,
-        [PART_OTHER] = SPAN_KINDS,
+    static const enum span_kind of_part[CATEGORY_N] = {
+        [CATEGORY_COMPUTE] = SPAN_KINDS,
+        [CATEGORY_RECOMPUTE] = SPAN_RECOMPUTE,
+        [CATEGORY_TENSOR_COMM] = SPAN_TENSOR,
+        [CATEGORY_PIPELINE_COMM] = SPAN_MESSAGE,
+        [CATEGORY_PIPELINE_BUBBLE] = SPAN_KINDS,
+        [CATEGORY_CONTEXT_COMM] = SPAN_TENSOR,
+        [CATEGORY_EXPERT_COMM] = SPAN_TENSOR,
+        [CATEGORY_DATA_COMM_EXPOSED] = SPAN_GRADIENTS,
+        [CATEGORY_DATA_COMM_HIDDEN] = SPAN_GRADIENTS,
+        [CATEGORY_OPTIMIZER] = SPAN_OPTIMIZER,
+        [CATEGORY_OFFLOAD_EXPOSED] = SPAN_COPY,
+        [CATEGORY_INPUT_WAIT] = SPAN_KINDS,
+        [CATEGORY_OTHER] = SPAN_KINDS,
     };
     if (t->stream == STREAM_SHARD)
         return SPAN_GATHER;
     if (t->stream == STREAM_COPY || t->stream == STREAM_LOAD ||
         t->stream == STREAM_STORE)
         return SPAN_COPY;
-    if (t->part != PART_COMPUTE)
+    if (t->part != CATEGORY_COMPUTE)
         return of_part[t->part];
     switch (t->tag.work) {
     case WORK_FORWARD:
@@ -95,7 +95,7 @@ static void add_uses(struct step_figures *f, const struct observed_task *seen,
                      const struct pass_cost *pass)
 {
     int64_t from_ps = seen->begun_ps, to_ps = seen->ended_ps;
-    double all = f->n_lanes;
+    double all = f->n_tracks;
     if (!pass || pass->time_ps <= 0) {
         add_use(f, USE_GPU, from_ps, to_ps, 1 / all);
         return;
@@ -113,8 +113,8 @@ static void add_uses(struct step_figures *f, const struct observed_task *seen,
 static void add_pass(struct step_figures *f, struct span s,
                      const struct pass_cost *pass)
 {
-    int64_t again_ps = pass->parts_ps[PART_RECOMPUTE];
-    int64_t group_ps = pass->parts_ps[PART_TENSOR_COMM];
+    int64_t again_ps = pass->parts_ps[CATEGORY_RECOMPUTE];
+    int64_t group_ps = pass->parts_ps[CATEGORY_TENSOR_COMM];
     struct span recompute = s, group = s;
     recompute.kind = SPAN_RECOMPUTE;
     recompute.ended_ps = s.begun_ps = s.begun_ps + again_ps;
@@ -125,10 +125,10 @@ static void add_pass(struct step_figures *f, struct span s,
     add(f, group);
 }
 
-static void add_level(struct step_figures *f, int32_t lane, int64_t at_ps,
+static void add_level(struct step_figures *f, int32_t track, int64_t at_ps,
                       const int64_t held_B[LEDGER_KINDS])
 {
-    struct level l = { .lane = lane, .at_ps = at_ps };
+    struct level l = { .track = track, .at_ps = at_ps };
     memcpy(l.held_B, held_B, sizeof(l.held_B));
     VEC_PUSH(&f->levels, l);
 }
@@ -140,7 +140,7 @@ static struct span span_of(const struct step_figures *f,
     const struct task *t = seen->task;
     bool pass = t->tag.work == WORK_FORWARD || t->tag.work == WORK_BACKWARD ||
                 t->tag.work == WORK_WEIGHT;
-    return (struct span) { .lane = f->lane_of[seen->rank],
+    return (struct span) { .track = f->track_of[seen->rank],
                            .stream = (int16_t)stream,
                            .kind = (int16_t)kind,
                            .number = pass ? t->tag.number : -1,
@@ -152,10 +152,10 @@ static void on_task(void *arg, const struct observed_task *seen)
 {
     struct step_figures *f = arg;
     const struct task *t = seen->task;
-    int32_t lane = f->lane_of[seen->rank];
-    if (lane < 0)
+    int32_t track = f->track_of[seen->rank];
+    if (track < 0)
         return;
-    const struct program *p = f->lanes[lane].program;
+    const struct program *p = f->tracks[track].program;
     struct span s = span_of(f, seen, (int)t->stream, kind_of(t));
     const struct pass_cost *pass = t->pass >= 0 ? &p->passes.v[t->pass] : NULL;
     if (t->stream == STREAM_COMPUTE)
@@ -165,18 +165,18 @@ static void on_task(void *arg, const struct observed_task *seen)
     else if (t->fusion < 0) /* its buffers are seen */
         add(f, s);
     if (t->mark >= 0) {
-        add_level(f, lane, seen->begun_ps, p->marks.v[t->mark].high_B);
-        add_level(f, lane, seen->ended_ps, p->marks.v[t->mark].live_B);
+        add_level(f, track, seen->begun_ps, p->marks.v[t->mark].high_B);
+        add_level(f, track, seen->ended_ps, p->marks.v[t->mark].live_B);
     }
 }
 
 static void on_issued(void *arg, const struct observed_task *seen)
 {
     struct step_figures *f = arg;
-    if (f->lane_of[seen->rank] < 0)
+    if (f->track_of[seen->rank] < 0)
         return;
     add(f, span_of(f, seen, SPAN_STREAM_HOST, SPAN_HOST));
-    add_use(f, USE_HOST, seen->begun_ps, seen->ended_ps, 1.0 / f->n_lanes);
+    add_use(f, USE_HOST, seen->begun_ps, seen->ended_ps, 1.0 / f->n_tracks);
 }
 
 static void on_buffer(void *arg, const struct observed_task *seen,
@@ -184,14 +184,14 @@ static void on_buffer(void *arg, const struct observed_task *seen,
 {
     struct step_figures *f = arg;
     (void)plan;
-    if (f->lane_of[seen->rank] >= 0)
+    if (f->track_of[seen->rank] >= 0)
         add(f, span_of(f, seen, SPAN_STREAM_BUFFERS, SPAN_GRADIENTS));
 }
 
 static void on_links(void *arg, const struct observed_links *l)
 {
     struct step_figures *f = arg;
-    if (f->n_lanes == 0 || l->instance != f->lanes[0].instance)
+    if (f->n_tracks == 0 || l->instance != f->tracks[0].instance)
         return;
     add_use(f, USE_NIC, l->from_ps, l->to_ps, l->nic_frac);
     add_use(f, USE_NVLINK, l->from_ps, l->to_ps, l->nvlink_frac);
@@ -224,8 +224,8 @@ void step_figures_free(struct step_figures *f)
     VEC_RELEASE(&f->spans);
     VEC_RELEASE(&f->levels);
     VEC_RELEASE(&f->uses);
-    free(f->lane_of);
-    free(f->lanes);
+    free(f->track_of);
+    free(f->tracks);
     free(f);
 }
 

@@ -7,8 +7,8 @@
  *     step_figures_write(f, STEP_TIMELINE, s, &r, "timeline.svg", err);
  *     step_figures_free(f);
  *
- * They watch the ranks of the first pipeline, a lane a stage; of a lone stage the first
- * rank, a lane a stream. Memory: 48 bytes a task that is seen. */
+ * They watch the ranks of the first pipeline, a track a stage; of a lone stage the first
+ * rank, a track a stream. Memory: 48 bytes a task that is seen. */
 #ifndef REPORT_FIGURE_STEP_H
 #define REPORT_FIGURE_STEP_H
 

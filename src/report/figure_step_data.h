@@ -23,21 +23,21 @@ enum span_kind {
 enum { SPAN_STREAM_HOST = STREAM_N, SPAN_STREAM_BUFFERS, SPAN_STREAMS };
 
 struct span {
-    int32_t lane; /* of the ranks watched */
+    int32_t track; /* of the ranks watched */
     int16_t stream, kind;
     int32_t number; /* microbatch; -1: none */
     int64_t begun_ps, ended_ps;
 };
 
 struct level { /* of memory */
-    int32_t lane;
+    int32_t track;
     int64_t at_ps;
     int64_t held_B[LEDGER_KINDS];
 };
 
 enum use_kind { USE_GPU, USE_HOST, USE_NIC, USE_NVLINK, USES };
 
-/* A share of what all lanes have, busy for that time. */
+/* A share of what all tracks have, busy for that time. */
 struct use {
     enum use_kind kind;
     int64_t from_ps, to_ps;
@@ -46,14 +46,14 @@ struct use {
 
 struct step_figures {
     struct observer observer;
-    int32_t n_lanes;
+    int32_t n_tracks;
     int64_t n_ranks;
-    int32_t *lane_of; /* [n_ranks] -1: not watched */
+    int32_t *track_of; /* [n_ranks] -1: not watched */
     struct watched {
         int64_t number, stage, instance;
         const struct program *program; /* while it runs */
         int64_t extra;                 /* accumulation steps that are not seen */
-    } * lanes;
+    } * tracks;
     VEC(struct span) spans; /* by their ends */
     VEC(struct level) levels;
     VEC(struct use) uses;

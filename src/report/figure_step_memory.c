@@ -4,13 +4,13 @@
 
 enum { FRAMEWORK = LEDGER_KINDS, STACKED, LIMIT = STACKED, SERIES };
 
-/* The lane whose stage is fullest. */
+/* The track whose stage is fullest. */
 static int32_t fullest(const struct step_figures *f, const struct simulate_result *r)
 {
     int32_t best = 0;
-    for (int32_t i = 1; i < f->n_lanes; i++)
-        if (f->lanes[i].stage == r->memory.fullest &&
-            f->lanes[best].stage != r->memory.fullest)
+    for (int32_t i = 1; i < f->n_tracks; i++)
+        if (f->tracks[i].stage == r->memory.fullest &&
+            f->tracks[best].stage != r->memory.fullest)
             best = i;
     return best;
 }
@@ -23,21 +23,22 @@ static int64_t total_B(const struct level *l)
     return sum;
 }
 
-/* The levels of a lane, as indices; of many only the fullest of each stretch of time,
+/* The levels of a track, as indices; of many only the fullest of each stretch of time,
  * so that peaks stay and the picture stays small. Returns how many. */
-static size_t choose_levels(const struct step_figures *f, int32_t lane, int64_t *chosen)
+static size_t choose_levels(const struct step_figures *f, int32_t track,
+                            int64_t *chosen)
 {
     enum { STRETCHES = 300 };
     int64_t n_all = 0, end_ps = 1, stretch = -1;
     size_t n = 0;
     for (int64_t i = 0; i < f->levels.n; i++) {
-        n_all += f->levels.v[i].lane == lane;
-        if (f->levels.v[i].lane == lane && f->levels.v[i].at_ps > end_ps)
+        n_all += f->levels.v[i].track == track;
+        if (f->levels.v[i].track == track && f->levels.v[i].at_ps > end_ps)
             end_ps = f->levels.v[i].at_ps;
     }
     for (int64_t i = 0; i < f->levels.n; i++) {
         const struct level *l = &f->levels.v[i];
-        if (l->lane != lane)
+        if (l->track != track)
             continue;
         int64_t now = (int64_t)((double)l->at_ps / (double)end_ps * STRETCHES);
         bool same = n > 0 && n_all > 2 * STRETCHES && now == stretch;
@@ -52,11 +53,11 @@ static size_t choose_levels(const struct step_figures *f, int32_t lane, int64_t 
 
 /* Those levels by kind, each array of n; what is beyond the live tensors counts as the
  * framework's. Returns n. */
-static size_t take_levels(const struct step_figures *f, int32_t lane, int64_t peak_B,
+static size_t take_levels(const struct step_figures *f, int32_t track, int64_t peak_B,
                           double *x, double *y[STACKED])
 {
     int64_t *chosen = xcalloc((size_t)f->levels.n + 1, sizeof(*chosen)), most = 0;
-    size_t n = choose_levels(f, lane, chosen);
+    size_t n = choose_levels(f, track, chosen);
     for (size_t i = 0; i < n; i++)
         if (total_B(&f->levels.v[chosen[i]]) > most)
             most = total_B(&f->levels.v[chosen[i]]);
@@ -92,8 +93,8 @@ static void describe(struct series series[SERIES], size_t n, const double *x,
 void step_memory_draw(const struct step_figures *f, const struct scenario *s,
                       const struct simulate_result *r, struct draw *d)
 {
-    int32_t lane = fullest(f, r);
-    int64_t stage = f->n_lanes > 0 ? f->lanes[lane].stage : 0;
+    int32_t track = fullest(f, r);
+    int64_t stage = f->n_tracks > 0 ? f->tracks[track].stage : 0;
     size_t most = (size_t)f->levels.n + 1;
     double capacity = (double)r->memory.capacity_B, *y[STACKED];
     double *block = xcalloc(most * (STACKED + 1), sizeof(*block)), *x = block;
@@ -105,7 +106,7 @@ void step_memory_draw(const struct step_figures *f, const struct scenario *s,
                          : xasprintf("What fills it, and when?");
     for (int k = 0; k < STACKED; k++)
         y[k] = block + most * (size_t)(k + 1);
-    size_t n = take_levels(f, lane, r->memory.stages[stage].peak_B, x, y);
+    size_t n = take_levels(f, track, r->memory.stages[stage].peak_B, x, y);
     describe(series, n, x, y, &capacity);
     const struct chart c = {
         .title = title,

@@ -31,7 +31,7 @@ struct drawing {
 
 static bool is_pipeline(const struct step_figures *f)
 {
-    return f->n_lanes > 1;
+    return f->n_tracks > 1;
 }
 
 static const char *number_text(struct drawing *x, int32_t number)
@@ -44,7 +44,7 @@ static const char *number_text(struct drawing *x, int32_t number)
 }
 
 /* The legend has the kinds that can be seen: some box of them is half a pixel wide, or
- * all of them together fill a lane's pixel or two. */
+ * all of them together fill a track's pixel or two. */
 static void choose_kinds(struct drawing *x)
 {
     double most_s[SPAN_KINDS] = { 0 }, sum_s[SPAN_KINDS] = { 0 };
@@ -57,7 +57,7 @@ static void choose_kinds(struct drawing *x)
     for (int64_t i = 0; i < x->boxes.n; i++) {
         const struct timeline_box *b = &x->boxes.v[i];
         most_s[b->kind] = fmax(most_s[b->kind], b->end_s - b->start_s);
-        sum_s[b->kind] += (b->end_s - b->start_s) / x->f->n_lanes;
+        sum_s[b->kind] += (b->end_s - b->start_s) / x->f->n_tracks;
     }
     for (int k = 0; k < SPAN_KINDS; k++) {
         double pixel_s = end_s / CHART_WIDTH;
@@ -77,10 +77,10 @@ static void choose_kinds(struct drawing *x)
     x->boxes.n = n;
 }
 
-static void add_box(struct drawing *x, size_t lane, const struct span *s,
+static void add_box(struct drawing *x, size_t track, const struct span *s,
                     int64_t from_ps, int64_t to_ps, bool numbered)
 {
-    struct timeline_box box = { .lane = lane,
+    struct timeline_box box = { .track = track,
                                 .kind = (size_t)s->kind,
                                 .start_s = (double)from_ps * 1e-12,
                                 .end_s = (double)to_ps * 1e-12,
@@ -91,7 +91,7 @@ static void add_box(struct drawing *x, size_t lane, const struct span *s,
 /* Lanes of stages ------------------------------------------------------------------ */
 
 /* Kernels of one pass become one box, where the host hardly came between them. */
-static int64_t merge_kernels(const struct step_figures *f, int32_t lane,
+static int64_t merge_kernels(const struct step_figures *f, int32_t track,
                              struct span *merged)
 {
     const int64_t gap_ps = 20000000;
@@ -99,7 +99,7 @@ static int64_t merge_kernels(const struct step_figures *f, int32_t lane,
     for (int64_t i = 0; i < f->spans.n; i++) {
         struct span s = f->spans.v[i];
         struct span *last = n ? &merged[n - 1] : NULL;
-        if (s.lane != lane || s.stream != STREAM_COMPUTE)
+        if (s.track != track || s.stream != STREAM_COMPUTE)
             continue;
         if (last && last->kind == s.kind && last->number == s.number &&
             s.begun_ps - last->ended_ps <= gap_ps)
@@ -126,7 +126,7 @@ static void add_exposed(struct drawing *x, const struct span *s,
         int64_t to = lo < n && kernels[lo].begun_ps < s->ended_ps ? kernels[lo].begun_ps
                                                                   : s->ended_ps;
         if (to > from)
-            add_box(x, (size_t)s->lane, s, from, to, false);
+            add_box(x, (size_t)s->track, s, from, to, false);
         if (lo == n)
             break;
         from = kernels[lo].ended_ps > from ? kernels[lo].ended_ps : from;
@@ -137,16 +137,16 @@ static void add_stages(struct drawing *x)
 {
     const struct step_figures *f = x->f;
     struct span *kernels = xcalloc((size_t)f->spans.n + 1, sizeof(*kernels));
-    for (int32_t lane = 0; lane < f->n_lanes; lane++) {
-        int64_t n = merge_kernels(f, lane, kernels);
+    for (int32_t track = 0; track < f->n_tracks; track++) {
+        int64_t n = merge_kernels(f, track, kernels);
         for (int64_t i = 0; i < f->spans.n; i++) {
             const struct span *s = &f->spans.v[i];
-            if (s->lane == lane && s->stream != STREAM_COMPUTE &&
+            if (s->track == track && s->stream != STREAM_COMPUTE &&
                 s->stream != SPAN_STREAM_HOST)
                 add_exposed(x, s, kernels, n);
         }
         for (int64_t i = 0; i < n; i++)
-            add_box(x, (size_t)lane, &kernels[i], kernels[i].begun_ps,
+            add_box(x, (size_t)track, &kernels[i], kernels[i].begun_ps,
                     kernels[i].ended_ps, true);
     }
     free(kernels);
@@ -177,20 +177,20 @@ static const char *stream_text(int stream)
 
 static size_t add_streams(struct drawing *x, const char *names[SPAN_STREAMS])
 {
-    size_t lane_at[SPAN_STREAMS] = { 0 }, n = 0;
+    size_t track_at[SPAN_STREAMS] = { 0 }, n = 0;
     bool used[SPAN_STREAMS];
     find_streams(x->f, used);
     for (int k = 0; k < SPAN_STREAMS; k++) {
         int stream = k == 0 ? SPAN_STREAM_HOST : k <= SPAN_STREAM_HOST ? k - 1 : k;
         if (!used[stream])
             continue;
-        lane_at[stream] = n;
+        track_at[stream] = n;
         names[n++] = stream_text(stream);
     }
     for (int64_t i = 0; i < x->f->spans.n; i++) {
         const struct span *s = &x->f->spans.v[i];
         if (used[s->stream])
-            add_box(x, lane_at[s->stream], s, s->begun_ps, s->ended_ps, false);
+            add_box(x, track_at[s->stream], s, s->begun_ps, s->ended_ps, false);
     }
     return n;
 }
@@ -200,9 +200,9 @@ static size_t add_streams(struct drawing *x, const char *names[SPAN_STREAMS])
 static char *subtitle(const struct step_figures *f, const struct scenario *s)
 {
     char omitted[96] = "";
-    if (f->n_lanes > 0 && f->lanes[0].extra > 0)
+    if (f->n_tracks > 0 && f->tracks[0].extra > 0)
         snprintf(omitted, sizeof(omitted), "; %lld more accumulation steps not drawn",
-                 (long long)f->lanes[0].extra);
+                 (long long)f->tracks[0].extra);
     if (!is_pipeline(f))
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
@@ -217,14 +217,14 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
 double step_timeline_height(const struct step_figures *f)
 {
     enum {
-        LANE_H = 26,
+        TRACK_H = 26,
         STREAM_H = 34,
         AROUND = 175,
         HEIGHT_MIN = 260,
         HEIGHT_MAX = 1000
     };
     bool used[SPAN_STREAMS];
-    double height = AROUND + (is_pipeline(f) ? f->n_lanes * LANE_H : 0);
+    double height = AROUND + (is_pipeline(f) ? f->n_tracks * TRACK_H : 0);
     find_streams(f, used);
     for (int k = 0; k < SPAN_STREAMS && !is_pipeline(f); k++)
         height += used[k] ? STREAM_H : 0;
@@ -237,23 +237,23 @@ void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
     struct drawing x = { .f = f };
     char *title = step_title("A training step", s), *question = subtitle(f, s);
     const char *streams[SPAN_STREAMS];
-    char **stages = xcalloc((size_t)f->n_lanes + 1, sizeof(*stages));
+    char **stages = xcalloc((size_t)f->n_tracks + 1, sizeof(*stages));
     struct timeline t = { .title = title, .subtitle = question };
     if (is_pipeline(f))
         add_stages(&x);
     else
-        t.n_lanes = add_streams(&x, streams);
+        t.n_tracks = add_streams(&x, streams);
     choose_kinds(&x);
-    for (int32_t i = 0; i < f->n_lanes; i++)
-        stages[i] = xasprintf("stage %lld", (long long)f->lanes[i].stage);
-    t.lanes = is_pipeline(f) ? (const char *const *)stages : streams;
-    t.n_lanes = is_pipeline(f) ? (size_t)f->n_lanes : t.n_lanes;
+    for (int32_t i = 0; i < f->n_tracks; i++)
+        stages[i] = xasprintf("stage %lld", (long long)f->tracks[i].stage);
+    t.tracks = is_pipeline(f) ? (const char *const *)stages : streams;
+    t.n_tracks = is_pipeline(f) ? (size_t)f->n_tracks : t.n_tracks;
     t.kinds = x.kinds;
     t.n_kinds = x.n_kinds;
     t.boxes = x.boxes.v;
     t.n_boxes = (size_t)x.boxes.n;
     timeline_draw(&t, d);
-    for (int32_t i = 0; i < f->n_lanes; i++)
+    for (int32_t i = 0; i < f->n_tracks; i++)
         free(stages[i]);
     for (int64_t i = 0; i < x.numbers.n; i++)
         free(x.numbers.v[i]);
@@ -267,7 +267,7 @@ void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
 /* The names of the contract, with blanks. */
 static char *part_text(int part)
 {
-    char *text = xstrdup(names_of(part_names, part));
+    char *text = xstrdup(names_of(category_names, part));
     for (char *c = text; *c; c++)
         *c = *c == '_' ? ' ' : *c;
     return text;
@@ -278,12 +278,13 @@ void step_breakdown_draw(const struct scenario *s, const struct simulate_result 
 {
     const double least_frac = 5e-4; /* that can be seen */
     const char *bar = "critical rank";
-    char *parts[PART_N];
-    double values[PART_N];
+    char *parts[CATEGORY_N];
+    double values[CATEGORY_N];
     size_t n = 0;
     char *title = step_title("A training step", s);
-    for (int i = 0; i < PART_N; i++) {
-        if (i == PART_DATA_COMM_HIDDEN || r->parts_s[i] <= least_frac * r->step_time_s)
+    for (int i = 0; i < CATEGORY_N; i++) {
+        if (i == CATEGORY_DATA_COMM_HIDDEN ||
+            r->parts_s[i] <= least_frac * r->step_time_s)
             continue;
         parts[n] = part_text(i);
         values[n++] = r->parts_s[i];

@@ -74,7 +74,7 @@ void step_usage_draw(const struct step_figures *f, const struct scenario *s,
     }
     const struct chart c = {
         .title = title,
-        .subtitle = f->n_lanes > 1
+        .subtitle = f->n_tracks > 1
                         ? "What waits for what? Mean over the stages of a pipeline"
                         : "What waits for what?",
         .x = { .label = "time",

@@ -27,8 +27,8 @@ static void put_int(json_t *o, const char *key, int64_t v)
 static json_t *parts(const struct plan_result *r)
 {
     json_t *o = json_object();
-    for (int i = 0; i < PART_N; i++)
-        put_real(o, names_of(part_names, i), r->parts_s[i]);
+    for (int i = 0; i < CATEGORY_N; i++)
+        put_real(o, names_of(category_names, i), r->parts_s[i]);
     return o;
 }
 
@@ -86,7 +86,8 @@ static json_t *why(const struct plan_report *r)
     if (!r->why)
         return json_null();
     json_t *o = json_object(), *more = json_array(), *near = json_array();
-    put(o, "bottleneck", json_string(names_of(part_names, (int)r->why->bottleneck)));
+    put(o, "bottleneck",
+        json_string(names_of(category_names, (int)r->why->bottleneck)));
     for (int i = 0; i < PLAN_SENSITIVITIES; i++) {
         const struct plan_sensitivity *s = &r->why->sensitivities[i];
         json_t *one = json_object();
@@ -105,7 +106,7 @@ static json_t *why(const struct plan_report *r)
         put(one, "fits", json_boolean(a->entry.result.fits));
         put_real(one, "step_time_s", a->entry.result.step_time_s);
         put_int(one, "peak_bytes", a->entry.result.peak_B);
-        put(one, "worse", json_string(names_of(part_names, (int)a->worse)));
+        put(one, "worse", json_string(names_of(category_names, (int)a->worse)));
         put_real(one, "worse_s", a->worse_s);
         json_array_append_new(near, one);
     }

@@ -225,8 +225,8 @@ static void print_front(FILE *out, const struct plan_report *r, enum plan_axis a
 static void print_parts(FILE *out, const struct plan_entry *e)
 {
     char time[UNITS_TEXT_MAX];
-    for (int i = 0; i < PART_N; i++)
-        if (i != PART_DATA_COMM_HIDDEN && e->result.parts_s[i] > 0)
+    for (int i = 0; i < CATEGORY_N; i++)
+        if (i != CATEGORY_DATA_COMM_HIDDEN && e->result.parts_s[i] > 0)
             fprintf(out, "  %-31s %10s %5.1f %%\n", report_part_texts[i],
                     units_time_text(time, e->result.parts_s[i]),
                     100 * e->result.parts_s[i] / e->result.step_time_s);

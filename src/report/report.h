@@ -53,7 +53,7 @@ void report_blind_text(FILE *out, const struct regime_coverage *c);
 
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
 
-/* What each part of a step is called for people, [PART_N]. */
+/* What each part of a step is called for people, [CATEGORY_N]. */
 extern const char *const report_part_texts[];
 
 /* regime_cells' tree as a file, one cell a line. */

@@ -75,15 +75,15 @@ static void print_speed(FILE *out, const struct simulate_result *r)
     char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX], range[2 * UNITS_TEXT_MAX + 1];
     range_text(range, sizeof(range), r->range_s, r->step_time_s);
     fprintf(out, "  step time   %s (%s, %s)\n", units_time_text(time, r->step_time_s),
-            range, names_of(trust_grade_names, (int)r->trust.grade));
+            range, names_of(interval_grade_names, (int)r->interval.grade));
     fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s\n", r->samples_per_s,
             r->tokens_per_s);
     fprintf(out, "  per GPU     %s, MFU %.1f %%, HFU %.1f %%\n",
             units_flops_text(flops, r->model_flops_per_gpu_s), 100 * r->mfu,
             100 * r->hfu);
-    if (r->trust.n_nearest) {
+    if (r->interval.n_nearest) {
         char row[160];
-        const struct trust_cell *c = r->trust.nearest[0];
+        const struct interval_cell *c = r->interval.nearest[0];
         snprintf(row, sizeof(row), "%s: %s", c->source, c->row);
         report_wrap(out, "  measured    nearest: ", "              ", row, WIDTH);
     }
@@ -103,20 +103,20 @@ static void print_bar(FILE *out, double share, char fill)
     fputc('\n', out);
 }
 
-const char *const report_part_texts[PART_N] = {
-    [PART_COMPUTE] = "compute",
-    [PART_RECOMPUTE] = "recomputation",
-    [PART_TENSOR_COMM] = "tensor-parallel communication",
-    [PART_PIPELINE_COMM] = "pipeline communication",
-    [PART_PIPELINE_BUBBLE] = "pipeline bubble",
-    [PART_CONTEXT_COMM] = "context-parallel communication",
-    [PART_EXPERT_COMM] = "expert communication",
-    [PART_DATA_COMM_EXPOSED] = "exposed gradient communication",
-    [PART_DATA_COMM_HIDDEN] = "hidden gradient communication",
-    [PART_OPTIMIZER] = "optimizer",
-    [PART_OFFLOAD_EXPOSED] = "exposed offload",
-    [PART_INPUT_WAIT] = "waiting for input",
-    [PART_OTHER] = "host and waiting",
+const char *const report_part_texts[CATEGORY_N] = {
+    [CATEGORY_COMPUTE] = "compute",
+    [CATEGORY_RECOMPUTE] = "recomputation",
+    [CATEGORY_TENSOR_COMM] = "tensor-parallel communication",
+    [CATEGORY_PIPELINE_COMM] = "pipeline communication",
+    [CATEGORY_PIPELINE_BUBBLE] = "pipeline bubble",
+    [CATEGORY_CONTEXT_COMM] = "context-parallel communication",
+    [CATEGORY_EXPERT_COMM] = "expert communication",
+    [CATEGORY_DATA_COMM_EXPOSED] = "exposed gradient communication",
+    [CATEGORY_DATA_COMM_HIDDEN] = "hidden gradient communication",
+    [CATEGORY_OPTIMIZER] = "optimizer",
+    [CATEGORY_OFFLOAD_EXPOSED] = "exposed offload",
+    [CATEGORY_INPUT_WAIT] = "waiting for input",
+    [CATEGORY_OTHER] = "host and waiting",
 };
 
 static void print_part(FILE *out, const struct simulate_result *r, int part, char fill)
@@ -133,11 +133,12 @@ static void print_part(FILE *out, const struct simulate_result *r, int part, cha
 static void print_parts(FILE *out, const struct simulate_result *r)
 {
     fprintf(out, "\nWhere it goes (critical rank)\n");
-    for (int i = 0; i < PART_N; i++)
-        if (i != PART_DATA_COMM_HIDDEN)
+    for (int i = 0; i < CATEGORY_N; i++)
+        if (i != CATEGORY_DATA_COMM_HIDDEN)
             print_part(out, r, i, '#');
-    if (r->parts_s[PART_DATA_COMM_HIDDEN] > 0) /* beside compute, not part of the sum */
-        print_part(out, r, PART_DATA_COMM_HIDDEN, '.');
+    if (r->parts_s[CATEGORY_DATA_COMM_HIDDEN] >
+        0) /* beside compute, not part of the sum */
+        print_part(out, r, CATEGORY_DATA_COMM_HIDDEN, '.');
 }
 
 /* Memory */

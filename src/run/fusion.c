@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct fuser {
+struct fusion_coordinator {
     struct sim_event tick;
     const struct fusion *fusion;
     struct sim *sim;
@@ -43,7 +43,7 @@ int64_t fusion_tick_ps(int64_t cycle_ps, int64_t now_ps)
 }
 
 /* Sends the next buffer, when none is under way. */
-static void send_next(struct fuser *f)
+static void send_next(struct fusion_coordinator *f)
 {
     double bytes;
     if (f->n_begun > f->n_reduced || f->n_begun == f->n_fused)
@@ -54,7 +54,7 @@ static void send_next(struct fuser *f)
 
 static void fire_tick(struct sim *sim, struct sim_event *ev)
 {
-    struct fuser *f = SIM_OWNER(ev, struct fuser, tick);
+    struct fusion_coordinator *f = SIM_OWNER(ev, struct fusion_coordinator, tick);
     (void)sim;
     f->n_fused = f->n_common;
     send_next(f);
@@ -62,24 +62,26 @@ static void fire_tick(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type tick_type = { "fusion cycle", fire_tick };
 
-struct fuser *fuser_new(const struct fusion *f, struct sim *sim, int64_t n_ranks,
-                        void (*send)(void *arg, const struct coll_plan *plan),
-                        void (*done)(void *arg), void *arg)
+struct fusion_coordinator *
+fusion_coordinator_new(const struct fusion *f, struct sim *sim, int64_t n_ranks,
+                       void (*send)(void *arg, const struct coll_plan *plan),
+                       void (*done)(void *arg), void *arg)
 {
-    struct fuser *fuser = xmalloc(sizeof(*fuser));
-    *fuser = (struct fuser) { .fusion = f,
-                              .sim = sim,
-                              .n_ranks = n_ranks,
-                              .send = send,
-                              .done = done,
-                              .arg = arg };
-    fuser->ended = xcalloc((size_t)n_ranks, sizeof(*fuser->ended));
-    fuser->n_ready = xcalloc((size_t)f->tensors.n + 1, sizeof(*fuser->n_ready));
-    sim_event_init(&fuser->tick, &tick_type);
-    return fuser;
+    struct fusion_coordinator *coordinator = xmalloc(sizeof(*coordinator));
+    *coordinator = (struct fusion_coordinator) { .fusion = f,
+                                                 .sim = sim,
+                                                 .n_ranks = n_ranks,
+                                                 .send = send,
+                                                 .done = done,
+                                                 .arg = arg };
+    coordinator->ended = xcalloc((size_t)n_ranks, sizeof(*coordinator->ended));
+    coordinator->n_ready =
+        xcalloc((size_t)f->tensors.n + 1, sizeof(*coordinator->n_ready));
+    sim_event_init(&coordinator->tick, &tick_type);
+    return coordinator;
 }
 
-void fuser_free(struct fuser *f)
+void fusion_coordinator_free(struct fusion_coordinator *f)
 {
     sim_cancel(f->sim, &f->tick);
     free(f->ended);
@@ -87,7 +89,8 @@ void fuser_free(struct fuser *f)
     free(f);
 }
 
-void fuser_task_ended(struct fuser *f, int64_t rank, int32_t task)
+void fusion_coordinator_task_ended(struct fusion_coordinator *f, int64_t rank,
+                                   int32_t task)
 {
     const struct fusion *fusion = f->fusion;
     int32_t common = f->n_common;
@@ -101,16 +104,16 @@ void fuser_task_ended(struct fuser *f, int64_t rank, int32_t task)
                fusion_tick_ps(units_ps(fusion->cycle_s), f->sim->now_ps));
 }
 
-void fuser_sent(struct fuser *f)
+void fusion_coordinator_sent(struct fusion_coordinator *f)
 {
     f->n_reduced = f->n_begun;
-    if (fuser_is_done(f))
+    if (fusion_coordinator_is_done(f))
         f->done(f->arg);
     else
         send_next(f);
 }
 
-bool fuser_is_done(const struct fuser *f)
+bool fusion_coordinator_is_done(const struct fusion_coordinator *f)
 {
     return f->n_reduced == f->fusion->tensors.n;
 }

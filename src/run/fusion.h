@@ -8,7 +8,7 @@
  *   tick    |       |       |       |       |
  *   sent            [g1 g2] [g3]    [g4 g5][g6]        (threshold: two tensors)
  *
- * A `fusion` is what the program says of one backward pass; a `fuser` runs it. */
+ * A `fusion` is what the program says of one backward pass; a `coordinator` runs it. */
 #ifndef RUN_FUSION_H
 #define RUN_FUSION_H
 
@@ -38,18 +38,20 @@ int32_t fusion_take(const struct fusion *f, int32_t first, int32_t n, double *by
 /* The first tick at or after a time. */
 int64_t fusion_tick_ps(int64_t cycle_ps, int64_t now_ps);
 
-struct fuser; /* the run of one fusion over all ranks */
+struct fusion_coordinator; /* the run of one fusion over all ranks */
 
-/* `send` starts a plan, and has fuser_sent called at its end; `done` is called once,
+/* `send` starts a plan, and has fusion_coordinator_sent called at its end; `done` is called once,
  * when all tensors are reduced. */
-struct fuser *fuser_new(const struct fusion *f, struct sim *sim, int64_t n_ranks,
-                        void (*send)(void *arg, const struct coll_plan *plan),
-                        void (*done)(void *arg), void *arg);
-void fuser_free(struct fuser *f);
+struct fusion_coordinator *
+fusion_coordinator_new(const struct fusion *f, struct sim *sim, int64_t n_ranks,
+                       void (*send)(void *arg, const struct coll_plan *plan),
+                       void (*done)(void *arg), void *arg);
+void fusion_coordinator_free(struct fusion_coordinator *f);
 
 /* Rank `rank` has ended a task of its compute stream. O(1) amortised. */
-void fuser_task_ended(struct fuser *f, int64_t rank, int32_t task);
-void fuser_sent(struct fuser *f);
-bool fuser_is_done(const struct fuser *f);
+void fusion_coordinator_task_ended(struct fusion_coordinator *f, int64_t rank,
+                                   int32_t task);
+void fusion_coordinator_sent(struct fusion_coordinator *f);
+bool fusion_coordinator_is_done(const struct fusion_coordinator *f);
 
 #endif

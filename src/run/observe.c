@@ -65,7 +65,7 @@ const char *observed_name(const struct program *p, const struct task *t,
     } else if (t->tag.number >= 0) {
         snprintf(name, OBSERVED_NAME_MAX, "%s", works_on(t, of) + 1);
     } else {
-        return names_of(t->tag.work != WORK_OTHER ? work_names : part_names,
+        return names_of(t->tag.work != WORK_OTHER ? work_names : category_names,
                         t->tag.work != WORK_OTHER ? (int)t->tag.work : (int)t->part);
     }
     return name;

@@ -4,20 +4,20 @@
 
 #include <assert.h>
 
-const struct name_value part_names[] = {
-    { "compute", PART_COMPUTE },
-    { "recompute", PART_RECOMPUTE },
-    { "tensor_comm", PART_TENSOR_COMM },
-    { "pipeline_comm", PART_PIPELINE_COMM },
-    { "pipeline_bubble", PART_PIPELINE_BUBBLE },
-    { "context_comm", PART_CONTEXT_COMM },
-    { "expert_comm", PART_EXPERT_COMM },
-    { "data_comm_exposed", PART_DATA_COMM_EXPOSED },
-    { "data_comm_hidden", PART_DATA_COMM_HIDDEN },
-    { "optimizer", PART_OPTIMIZER },
-    { "offload_exposed", PART_OFFLOAD_EXPOSED },
-    { "input_wait", PART_INPUT_WAIT },
-    { "other", PART_OTHER },
+const struct name_value category_names[] = {
+    { "compute", CATEGORY_COMPUTE },
+    { "recompute", CATEGORY_RECOMPUTE },
+    { "tensor_comm", CATEGORY_TENSOR_COMM },
+    { "pipeline_comm", CATEGORY_PIPELINE_COMM },
+    { "pipeline_bubble", CATEGORY_PIPELINE_BUBBLE },
+    { "context_comm", CATEGORY_CONTEXT_COMM },
+    { "expert_comm", CATEGORY_EXPERT_COMM },
+    { "data_comm_exposed", CATEGORY_DATA_COMM_EXPOSED },
+    { "data_comm_hidden", CATEGORY_DATA_COMM_HIDDEN },
+    { "optimizer", CATEGORY_OPTIMIZER },
+    { "offload_exposed", CATEGORY_OFFLOAD_EXPOSED },
+    { "input_wait", CATEGORY_INPUT_WAIT },
+    { "other", CATEGORY_OTHER },
     { NULL, 0 },
 };
 
@@ -47,7 +47,7 @@ static int32_t add(struct program *p, struct task t)
     return (int32_t)(p->tasks.n - 1);
 }
 
-int32_t program_kernel(struct program *p, enum stream stream, enum part part,
+int32_t program_kernel(struct program *p, enum stream stream, enum category part,
                        double host_s, double alone_s, double shared_s)
 {
     return add(p, (struct task) {
@@ -65,13 +65,13 @@ int32_t program_kernel(struct program *p, enum stream stream, enum part part,
                   });
 }
 
-int32_t program_collective(struct program *p, enum part part, double host_s,
+int32_t program_collective(struct program *p, enum category part, double host_s,
                            int32_t comm, int32_t after)
 {
     return program_collective_on(p, STREAM_COMM, part, host_s, comm, after);
 }
 
-int32_t program_collective_on(struct program *p, enum stream stream, enum part part,
+int32_t program_collective_on(struct program *p, enum stream stream, enum category part,
                               double host_s, int32_t comm, int32_t after)
 {
     int32_t task = program_kernel(p, stream, part, host_s, 0, 0);
@@ -82,7 +82,7 @@ int32_t program_collective_on(struct program *p, enum stream stream, enum part p
 
 int32_t program_pass(struct program *p, int32_t pass)
 {
-    int32_t index = program_kernel(p, STREAM_COMPUTE, PART_COMPUTE, 0, 0, 0);
+    int32_t index = program_kernel(p, STREAM_COMPUTE, CATEGORY_COMPUTE, 0, 0, 0);
     struct task *t = &p->tasks.v[index];
     t->pass = pass;
     t->sync = true;
@@ -100,7 +100,7 @@ void program_follow(struct program *p, int32_t task, int32_t after)
     t->after[slot] = after;
 }
 
-int32_t program_fusion(struct program *p, enum part part, struct fusion *fusion)
+int32_t program_fusion(struct program *p, enum category part, struct fusion *fusion)
 {
     VEC_PUSH(&p->fusions, fusion);
     fusion->task = program_kernel(p, STREAM_COMM, part, 0, 0, 0);

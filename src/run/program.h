@@ -17,8 +17,8 @@
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "memory/ledger.h"
+#include "run/breakdown.h"
 #include "run/fusion.h"
-#include "run/parts.h"
 
 enum stream {
     STREAM_COMPUTE,
@@ -79,7 +79,7 @@ struct tag {
 
 struct task {
     enum stream stream;
-    enum part part;
+    enum category part;
     bool sync;        /* the host goes on only when it has ended */
     int32_t after[2]; /* tasks of other streams that it follows; -1: none */
     int32_t comm;   /* the collective it takes part in (index of comms); -1: a kernel */
@@ -106,7 +106,7 @@ struct comm {
 
 /* A pass that was replayed in isolation; durations in whole picoseconds. */
 struct pass_cost {
-    int64_t time_ps, parts_ps[PART_N], gpu_busy_ps, host_busy_ps;
+    int64_t time_ps, parts_ps[CATEGORY_N], gpu_busy_ps, host_busy_ps;
     int64_t links_busy_ps[LINKS_N]; /* of the busiest link of each kind */
     double squares_s2;              /* sum of its kernels' squared times */
     int32_t n_syncs;   /* collectives between its kernels that make ranks equal ... */
@@ -137,11 +137,11 @@ void program_init(struct program *p);
 void program_release(struct program *p);
 
 /* Adds a kernel, or a collective, and yields its index. */
-int32_t program_kernel(struct program *p, enum stream stream, enum part part,
+int32_t program_kernel(struct program *p, enum stream stream, enum category part,
                        double host_s, double alone_s, double shared_s);
-int32_t program_collective(struct program *p, enum part part, double host_s,
+int32_t program_collective(struct program *p, enum category part, double host_s,
                            int32_t comm, int32_t after);
-int32_t program_collective_on(struct program *p, enum stream stream, enum part part,
+int32_t program_collective_on(struct program *p, enum stream stream, enum category part,
                               double host_s, int32_t comm, int32_t after);
 
 /* Adds a measured pass; the host waits for its end. */
@@ -152,7 +152,7 @@ int32_t program_pass(struct program *p, int32_t pass);
 void program_follow(struct program *p, int32_t task, int32_t after);
 
 /* Adds a task of the comm stream that ends when all tensors of a fusion are reduced. */
-int32_t program_fusion(struct program *p, enum part part, struct fusion *fusion);
+int32_t program_fusion(struct program *p, enum category part, struct fusion *fusion);
 
 /* Index of a plan for tasks to name: a collective of CHANNEL_DATA that all groups run
  * alike. */

@@ -41,14 +41,14 @@ void run_issue(struct rank *r)
     }
 }
 
-static void next_task(struct lane *l)
+static void next_task(struct stream_state *l)
 {
     const struct program *p = l->rank->program;
     l->head = l->rank->next[l->head];
-    l->state = l->head < p->tasks.n ? LANE_BLOCKED : LANE_ENDED;
+    l->state = l->head < p->tasks.n ? PHASE_BLOCKED : PHASE_ENDED;
 }
 
-/* Of the task at a lane's head, at the present pace. */
+/* Of the task at a stream's head, at the present pace. */
 static int64_t duration_ps(const struct rank *r, int32_t head)
 {
     const struct task *t = &r->program->tasks.v[head];
@@ -60,8 +60,8 @@ static int64_t duration_ps(const struct rank *r, int32_t head)
  * GPU. */
 void run_change_pace(struct rank *r, int32_t n_comm)
 {
-    struct lane *l = &r->lanes[STREAM_COMPUTE];
-    bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == LANE_RUNNING;
+    struct stream_state *l = &r->streams[STREAM_COMPUTE];
+    bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == PHASE_RUNNING;
     int64_t now = r->run->sim.now_ps;
     if (changes) {
         int64_t whole = duration_ps(r, l->head);
@@ -105,7 +105,8 @@ static void delimit(struct rank *r, int32_t ended)
 }
 
 /* A kernel's own time goes to its part, what a collective slows it by to that. */
-static void account_kernel(struct rank *r, const struct lane *l, const struct task *t)
+static void account_kernel(struct rank *r, const struct stream_state *l,
+                           const struct task *t)
 {
     int64_t now = r->run->sim.now_ps, took = now - l->begun_ps;
     struct account *a = &r->account;
@@ -113,12 +114,12 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
         const struct pass_cost *pass = &r->program->passes.v[t->pass];
         const double *by = r->kernel_factors;
         int64_t told = 0;
-        for (int i = 0; i < PART_N; i++) {
+        for (int i = 0; i < CATEGORY_N; i++) {
             int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
-            told += i == PART_DATA_COMM_HIDDEN ? 0 : part_ps;
+            told += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
             a->parts_ps[i] += part_ps;
         }
-        a->parts_ps[PART_OTHER] += by ? took - told : 0; /* rounding */
+        a->parts_ps[CATEGORY_OTHER] += by ? took - told : 0; /* rounding */
         a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
         r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
         for (int i = 0; i < LINKS_N; i++)
@@ -136,7 +137,7 @@ static void account_kernel(struct rank *r, const struct lane *l, const struct ta
     delimit(r, l->head);
 }
 
-void run_finish(struct rank *r, struct lane *l)
+void run_finish(struct rank *r, struct stream_state *l)
 {
     int32_t index = l->head;
     int64_t now = r->run->sim.now_ps;
@@ -154,17 +155,17 @@ void run_finish(struct rank *r, struct lane *l)
     next_task(l);
 }
 
-static void start(struct rank *r, struct lane *l)
+static void start(struct rank *r, struct stream_state *l)
 {
     const struct task *t = &r->program->tasks.v[l->head];
     int64_t now = r->run->sim.now_ps;
     if (run_is_over(r->run, now))
         return;
-    l->state = LANE_RUNNING;
+    l->state = PHASE_RUNNING;
     l->begun_ps = l->paced_ps = now;
     l->left = 1;
     if (t->comm >= 0) {
-        run_join(r, l);
+        run_rendezvous(r, l);
         return;
     }
     if (t->fusion >= 0 && !run_fusion_is_done(r->run, t->fusion))
@@ -179,40 +180,40 @@ static bool waits_for(const struct rank *r, int32_t task)
     return task >= 0 && r->done_ps[task] == RUN_NEVER;
 }
 
-static void try_lane(struct rank *r, struct lane *l)
+static void try_stream(struct rank *r, struct stream_state *l)
 {
-    if (l->state != LANE_BLOCKED || l->head >= r->n_issued)
+    if (l->state != PHASE_BLOCKED || l->head >= r->n_issued)
         return;
     const struct task *t = &r->program->tasks.v[l->head];
     if (waits_for(r, t->after[0]) || waits_for(r, t->after[1]))
         return;
     if (r->issue_ps[l->head] > r->run->sim.now_ps) {
-        l->state = LANE_WAITING;
+        l->state = PHASE_WAITING;
         sim_at(&r->run->sim, &l->event, r->issue_ps[l->head]);
     } else {
         start(r, l);
     }
 }
 
-void run_try_lanes(struct rank *r)
+void run_try_streams(struct rank *r)
 {
     for (int32_t i = 0; i < r->n_used; i++)
-        try_lane(r, &r->lanes[r->used[i]]);
+        try_stream(r, &r->streams[r->used[i]]);
 }
 
-static void fire_lane(struct sim *sim, struct sim_event *ev)
+static void fire_stream(struct sim *sim, struct sim_event *ev)
 {
-    struct lane *l = SIM_OWNER(ev, struct lane, event);
+    struct stream_state *l = SIM_OWNER(ev, struct stream_state, event);
     (void)sim;
-    if (l->state == LANE_WAITING) {
+    if (l->state == PHASE_WAITING) {
         start(l->rank, l);
         return;
     }
     run_finish(l->rank, l);
-    run_try_lanes(l->rank);
+    run_try_streams(l->rank);
 }
 
-static const struct sim_event_type lane_event = { "lane", fire_lane };
+static const struct sim_event_type stream_event = { "stream", fire_stream };
 
 /* For each task the next of its stream; behind them the first of each stream. */
 static int32_t *link_tasks(const struct program *p)
@@ -251,13 +252,13 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     for (int64_t k = 0; k < n; k++)
         r->done_ps[k] = RUN_NEVER;
     for (int s = 0; s < STREAM_N; s++) {
-        struct lane *l = &r->lanes[s];
+        struct stream_state *l = &r->streams[s];
         l->rank = r;
         l->stream = (enum stream)s;
         l->head = (int32_t)n + s;
-        sim_event_init(&l->event, &lane_event);
+        sim_event_init(&l->event, &stream_event);
         next_task(l);
-        if (l->state != LANE_ENDED)
+        if (l->state != PHASE_ENDED)
             r->used[r->n_used++] = l->stream;
     }
 }
@@ -269,7 +270,7 @@ static void run_release(struct run *run)
         if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
             free((void *)run->ranks[i].next);
         free(run->ranks[i].issue_ps);
-        VEC_RELEASE(&run->ranks[i].spells);
+        VEC_RELEASE(&run->ranks[i].intervals);
     }
     run_comms_release(run);
     run_fusions_release(run);
@@ -303,7 +304,7 @@ int run_programs(const struct run_request *request, struct run_result *r,
     for (int64_t i = 0; i < run.n_ranks; i++)
         run_issue(&run.ranks[i]);
     for (int64_t i = 0; i < run.n_ranks; i++)
-        run_try_lanes(&run.ranks[i]);
+        run_try_streams(&run.ranks[i]);
     watch_run(&run.sim, &request->watch, count_tasks, &run);
     int rc = run_read_result(&run, r);
     if (request->observer)

@@ -37,9 +37,10 @@ struct run_request {
 };
 
 struct run_result {
-    double time_s;          /* until the last rank's last task, repeats included */
-    double parts_s[PART_N]; /* of the critical rank: the last to end, the lowest such */
-    int64_t critical;       /* index of it */
+    double time_s; /* until the last rank's last task, repeats included */
+    double parts_s
+        [CATEGORY_N]; /* of the critical rank: the last to end, the lowest such */
+    int64_t critical; /* index of it */
     double gpu_busy_s, host_busy_s;   /* of the critical rank */
     double nic_busy_s, nvlink_busy_s; /* of the busiest link of the kind */
     double charged_B[NET_KINDS]; /* to all links of a kind together, at flow fidelity;

@@ -28,13 +28,13 @@ static void take_part(struct rank *r, enum channel channel)
     r->comms[channel]->n_members++;
 }
 
-/* Ranks of one pipeline share a board: that of its first stage's rank. */
-static void take_board(struct rank *r, struct board **of_first)
+/* Ranks of one pipeline share a mailbox: that of its first stage's rank. */
+static void take_mailbox(struct rank *r, struct mailbox **of_first)
 {
     const struct layout *l = &r->run->request->plans.groups->layout;
     int64_t first = r->number - layout_index(l, r->number).p * l->stride_p;
     if (!of_first[first]) {
-        struct board *b = xcalloc(1, sizeof(*b));
+        struct mailbox *b = xcalloc(1, sizeof(*b));
         int32_t n = r->program->n_messages;
         b->messages = xmalloc((size_t)n * sizeof(*b->messages));
         for (int32_t i = 0; i < n; i++)
@@ -42,24 +42,24 @@ static void take_board(struct rank *r, struct board **of_first)
         VEC_PUSH(&r->run->owned, b);
         of_first[first] = b;
     }
-    r->board = of_first[first];
+    r->mailbox = of_first[first];
 }
 
 void run_comms_init(struct run *run)
 {
     int64_t world = run->request->plans.groups->cluster->n_gpus;
-    struct board **boards = NULL;
+    struct mailbox **mailboxes = NULL;
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct rank *r = &run->ranks[i];
         for (int64_t k = 0; k < r->program->comms.n; k++)
             if (!r->comms[r->program->comms.v[k].channel])
                 take_part(r, r->program->comms.v[k].channel);
-        if (r->program->n_messages > 0 && !boards)
-            boards = xcalloc((size_t)world, sizeof(struct board *));
+        if (r->program->n_messages > 0 && !mailboxes)
+            mailboxes = xcalloc((size_t)world, sizeof(struct mailbox *));
         if (r->program->n_messages > 0)
-            take_board(r, boards);
+            take_mailbox(r, mailboxes);
     }
-    free(boards);
+    free(mailboxes);
 }
 
 void run_comms_release(struct run *run)
@@ -69,12 +69,12 @@ void run_comms_release(struct run *run)
     {
         HASH_DELETE(hh, run->communicators, c);
         for (int q = 0; q < RUN_QUEUES; q++) {
-            for (int64_t k = 0; k < c->queues[q].meetings.n; k++) {
-                VEC_RELEASE(&c->queues[q].meetings.v[k]->lanes);
-                free(c->queues[q].meetings.v[k]);
+            for (int64_t k = 0; k < c->queues[q].rendezvous.n; k++) {
+                VEC_RELEASE(&c->queues[q].rendezvous.v[k]->streams);
+                free(c->queues[q].rendezvous.v[k]);
             }
-            VEC_RELEASE(&c->queues[q].meetings);
-            VEC_RELEASE(&c->queues[q].solo.lanes);
+            VEC_RELEASE(&c->queues[q].rendezvous);
+            VEC_RELEASE(&c->queues[q].solo.streams);
         }
         VEC_RELEASE(&c->plans);
         free(c);
@@ -119,7 +119,7 @@ static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
 
 struct message *run_message(struct rank *r, int32_t number)
 {
-    return &r->board->messages[number];
+    return &r->mailbox->messages[number];
 }
 
 static void deliver(struct rank *r, const struct task *t)
@@ -131,7 +131,7 @@ static void deliver(struct rank *r, const struct task *t)
     if (!m->waiter)
         return;
     run_issue(m->waiter);
-    run_try_lanes(m->waiter);
+    run_try_streams(m->waiter);
 }
 
 /* Meetings ------------------------------------------------------------------------- */
@@ -151,12 +151,12 @@ static bool runs_beside(enum stream s)
 }
 
 /* The streams go on when all of them have ended the task, so that none sees a half. */
-static void end_meeting(struct sim *sim, void *arg)
+static void end_rendezvous(struct sim *sim, void *arg)
 {
-    struct meeting *m = arg;
+    struct rendezvous *m = arg;
     (void)sim;
-    for (int64_t i = 0; i < m->lanes.n; i++) {
-        struct lane *l = m->lanes.v[i];
+    for (int64_t i = 0; i < m->streams.n; i++) {
+        struct stream_state *l = m->streams.v[i];
         struct rank *r = l->rank;
         const struct task *t = &r->program->tasks.v[l->head];
         if (i == 0 && r->run->request->observer)
@@ -169,53 +169,54 @@ static void end_meeting(struct sim *sim, void *arg)
             deliver(r, t);
         run_finish(r, l);
     }
-    int64_t n = m->lanes.n;
+    int64_t n = m->streams.n;
     if (n == 1) { /* its place is free for the next before that begins */
-        struct rank *r = m->lanes.v[0]->rank;
-        m->lanes.n = 0;
-        run_try_lanes(r);
+        struct rank *r = m->streams.v[0]->rank;
+        m->streams.n = 0;
+        run_try_streams(r);
         return;
     }
     for (int64_t i = 0; i < n; i++)
-        run_try_lanes(m->lanes.v[i]->rank);
+        run_try_streams(m->streams.v[i]->rank);
 }
 
-static struct meeting *meeting_of(struct rank *r, enum channel channel, enum stream s)
+static struct rendezvous *rendezvous_of(struct rank *r, enum channel channel,
+                                        enum stream s)
 {
     struct communicator *c = r->comms[channel];
     int q = (int)s;
     if (c->n_members == 1)
         return &c->queues[q].solo;
     int32_t index = r->n_joined[channel][q]++;
-    while (c->queues[q].meetings.n <= index) {
-        struct meeting *m = xcalloc(1, sizeof(*m));
+    while (c->queues[q].rendezvous.n <= index) {
+        struct rendezvous *m = xcalloc(1, sizeof(*m));
         m->run = r->run;
-        VEC_PUSH(&c->queues[q].meetings, m);
+        VEC_PUSH(&c->queues[q].rendezvous, m);
     }
-    return c->queues[q].meetings.v[index];
+    return c->queues[q].rendezvous.v[index];
 }
 
-void run_join(struct rank *r, struct lane *l)
+void run_rendezvous(struct rank *r, struct stream_state *l)
 {
     struct run *run = r->run;
     const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
-    struct meeting *m = meeting_of(r, comm->channel, l->stream);
+    struct rendezvous *m = rendezvous_of(r, comm->channel, l->stream);
     m->takes_sms = comm->plan->sm_frac > 0;
     if (runs_beside(l->stream) && m->takes_sms) {
         r->slowed_by = r->program->tasks.v[l->head].part;
         run_change_pace(r, r->n_comm + 1);
     }
-    VEC_PUSH(&m->lanes, l);
+    VEC_PUSH(&m->streams, l);
     run_account_coming(r, l);
-    if (m->lanes.n < r->comms[comm->channel]->n_members)
+    if (m->streams.n < r->comms[comm->channel]->n_members)
         return;
     const struct coll_plan *plan = plan_for(r, comm);
     m->start_ps = run->sim.now_ps;
-    for (int64_t i = 0; i < m->lanes.n; i++) {
-        m->lanes.v[i]->met_ps = m->start_ps;
-        run_account_meeting(m->lanes.v[i]->rank, m->lanes.v[i], r);
+    for (int64_t i = 0; i < m->streams.n; i++) {
+        m->streams.v[i]->met_ps = m->start_ps;
+        run_account_rendezvous(m->streams.v[i]->rank, m->streams.v[i], r);
         if (is_data(l->stream))
-            run_change_moving(m->lanes.v[i]->rank, 1);
+            run_change_moving(m->streams.v[i]->rank, 1);
     }
     if (!plan) {
         run->failed = true;
@@ -225,7 +226,8 @@ void run_join(struct rank *r, struct lane *l)
     if (run->request->observer)
         run_observe_links(r);
     struct communicator *c = r->comms[comm->channel];
-    run_collective(run, plan, comm->channel, c->first, c->n_started++, end_meeting, m);
+    run_collective(run, plan, comm->channel, c->first, c->n_started++, end_rendezvous,
+                   m);
 }
 
 void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,

@@ -2,7 +2,7 @@
 
 static void buffer_done(struct sim *sim, void *arg)
 {
-    struct fusing *f = arg;
+    struct fusion_state *f = arg;
     (void)sim;
     for (int64_t i = 0; i < f->run->n_ranks; i++) {
         struct rank *r = &f->run->ranks[i];
@@ -12,12 +12,12 @@ static void buffer_done(struct sim *sim, void *arg)
         if (f->takes_sms)
             run_change_pace(r, r->n_comm - 1);
     }
-    fuser_sent(f->fuser);
+    fusion_coordinator_sent(f->coordinator);
 }
 
 static void send_buffer(void *arg, const struct coll_plan *plan)
 {
-    struct fusing *f = arg;
+    struct fusion_state *f = arg;
     f->takes_sms = plan->sm_frac > 0;
     f->plan = plan;
     f->begun_ps = f->run->sim.now_ps;
@@ -25,7 +25,7 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
         struct rank *r = &f->run->ranks[i];
         run_change_moving(r, 1);
         if (f->takes_sms) {
-            r->slowed_by = PART_DATA_COMM_EXPOSED;
+            r->slowed_by = CATEGORY_DATA_COMM_EXPOSED;
             run_change_pace(r, r->n_comm + 1);
         }
     }
@@ -36,47 +36,48 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
 /* Ranks that have come to the task leave it; the others will not wait for it. */
 static void fusion_done(void *arg)
 {
-    struct fusing *f = arg;
+    struct fusion_state *f = arg;
     struct run *run = f->run;
     for (int64_t i = 0; i < run->n_ranks; i++) {
-        struct lane *l = &run->ranks[i].lanes[STREAM_COMM];
-        if (l->head == f->task && l->state == LANE_RUNNING)
+        struct stream_state *l = &run->ranks[i].streams[STREAM_COMM];
+        if (l->head == f->task && l->state == PHASE_RUNNING)
             run_finish(&run->ranks[i], l);
     }
     for (int64_t i = 0; i < run->n_ranks; i++)
-        run_try_lanes(&run->ranks[i]);
+        run_try_streams(&run->ranks[i]);
 }
 
 void run_fusions_init(struct run *run)
 {
     const struct program *p = run->request->programs[0];
     for (int64_t i = 0; i < p->fusions.n; i++) {
-        struct fusing *f = xcalloc(1, sizeof(*f));
+        struct fusion_state *f = xcalloc(1, sizeof(*f));
         f->run = run;
         f->task = p->fusions.v[i]->task;
-        f->fuser = fuser_new(p->fusions.v[i], &run->sim, run->n_ranks, send_buffer,
-                             fusion_done, f);
-        VEC_PUSH(&run->fusings, f);
+        f->coordinator = fusion_coordinator_new(
+            p->fusions.v[i], &run->sim, run->n_ranks, send_buffer, fusion_done, f);
+        VEC_PUSH(&run->fusion_states, f);
     }
 }
 
 void run_fusions_release(struct run *run)
 {
-    for (int64_t i = 0; i < run->fusings.n; i++) {
-        fuser_free(run->fusings.v[i]->fuser);
-        free(run->fusings.v[i]);
+    for (int64_t i = 0; i < run->fusion_states.n; i++) {
+        fusion_coordinator_free(run->fusion_states.v[i]->coordinator);
+        free(run->fusion_states.v[i]);
     }
-    VEC_RELEASE(&run->fusings);
+    VEC_RELEASE(&run->fusion_states);
 }
 
 void run_fusions_heed(struct rank *r, int32_t ended)
 {
     struct run *run = r->run;
-    for (int64_t i = 0; i < run->fusings.n; i++)
-        fuser_task_ended(run->fusings.v[i]->fuser, r - run->ranks, ended);
+    for (int64_t i = 0; i < run->fusion_states.n; i++)
+        fusion_coordinator_task_ended(run->fusion_states.v[i]->coordinator,
+                                      r - run->ranks, ended);
 }
 
 bool run_fusion_is_done(const struct run *run, int32_t fusion)
 {
-    return fuser_is_done(run->fusings.v[fusion]->fuser);
+    return fusion_coordinator_is_done(run->fusion_states.v[fusion]->coordinator);
 }

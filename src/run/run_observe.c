@@ -79,7 +79,7 @@ void run_observe_end(struct run *run)
     run->links = NULL;
 }
 
-void run_observe_task(struct rank *r, const struct lane *l)
+void run_observe_task(struct rank *r, const struct stream_state *l)
 {
     const struct task *t = &r->program->tasks.v[l->head];
     const struct observed_task seen = {
@@ -105,7 +105,7 @@ void run_observe_issue(struct rank *r, const struct task *t)
         TELL(r->run, issued, o->arg, &seen);
 }
 
-void run_observe_buffer(struct rank *r, const struct fusing *f)
+void run_observe_buffer(struct rank *r, const struct fusion_state *f)
 {
     const struct observed_task seen = {
         .rank = r - r->run->ranks,

@@ -9,7 +9,7 @@
 static int64_t close_rank(struct rank *r)
 {
     int64_t end = r->idle_ps;
-    enum part part = PART_OTHER;
+    enum category part = CATEGORY_OTHER;
     for (int64_t i = 0; i < r->program->tasks.n; i++) {
         if (r->done_ps[i] == RUN_NEVER)
             return RUN_NEVER;
@@ -20,7 +20,7 @@ static int64_t close_rank(struct rank *r)
     }
     if (r->host_ps > end) {
         end = r->host_ps;
-        part = PART_OTHER;
+        part = CATEGORY_OTHER;
     }
     r->account.parts_ps[part] += end - r->idle_ps;
     r->account.now_ps = end;
@@ -51,7 +51,7 @@ static void unroll(const struct rank *r, struct account *a)
         a->links_busy_ps[i] +=
             rep->extra * (r->to.links_busy_ps[i] - r->from.links_busy_ps[i]);
     a->awaited_ps += rep->extra * (r->to.awaited_ps - r->from.awaited_ps);
-    for (int i = 0; i < PART_N; i++)
+    for (int i = 0; i < CATEGORY_N; i++)
         a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
 }
 
@@ -129,11 +129,11 @@ static void read_critical(struct run *run, const struct rank *critical,
     struct account a;
     unroll(critical, &a);
     out->time_s = units_s(a.now_ps);
-    for (int i = 0; i < PART_N; i++)
+    for (int i = 0; i < CATEGORY_N; i++)
         out->parts_s[i] = units_s(a.parts_ps[i]);
-    int64_t own_ps = a.parts_ps[PART_DATA_COMM_EXPOSED] - a.awaited_ps;
+    int64_t own_ps = a.parts_ps[CATEGORY_DATA_COMM_EXPOSED] - a.awaited_ps;
     int64_t hidden = a.comm_ps - own_ps;
-    out->parts_s[PART_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
+    out->parts_s[CATEGORY_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
     out->gpu_busy_s = units_s(a.gpu_busy_ps);
     out->host_busy_s = host_busy_s(critical);
     read_links(run, &a, out);

@@ -1,7 +1,7 @@
 /* The state of a run. Private to run*.c:
  *
  *   run.c         hosts and streams
- *   run_comm.c    communicators, the meetings of their ranks, messages
+ *   run_comm.c    communicators, the rendezvous of their ranks, messages
  *   run_fusion.c  fusions of gradients
  *   run_wait.c    what waits are counted as
  *   run_observe.c what observers are told
@@ -24,43 +24,43 @@
  * parameters run beside scatters of gradients). */
 enum { RUN_QUEUES = STREAM_N };
 
-enum lane_state { LANE_BLOCKED, LANE_WAITING, LANE_RUNNING, LANE_ENDED };
+enum stream_phase { PHASE_BLOCKED, PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
 
 /* A stream's last collective with other stages. */
-struct encounter {
+struct wait_state {
     int64_t behind_ps;          /* the one before on the stream had ended; ... */
-    enum part behind;           /* ... its part */
+    enum category behind;       /* ... its part */
     int64_t came_ps, met_ps;    /* this rank had come, and all */
     const struct rank *awaited; /* the last that came */
 };
 
 /* One stream of one rank: executes its tasks in program order. */
-struct lane {
+struct stream_state {
     struct sim_event event; /* start of a task that waits for its issue, or its end */
     struct rank *rank;
     enum stream stream;
-    enum lane_state state;
+    enum stream_phase state;
     int32_t head;     /* task at hand */
     int64_t begun_ps; /* when it started */
     int64_t met_ps;   /* when the last collective began: all its ranks had come */
     int64_t paced_ps; /* since when it has run at the present pace */
     double left;      /* share of it that was left then */
-    struct encounter encounter;
+    struct wait_state wait_state;
 };
 
 /* Accounts of a rank; snapshots of them delimit the repeated stretch. */
 struct account {
     int64_t now_ps;
-    int64_t parts_ps[PART_N];
+    int64_t parts_ps[CATEGORY_N];
     int64_t gpu_busy_ps, comm_ps;
     int64_t links_busy_ps[LINKS_N]; /* in measured passes, which the net does not see */
     int64_t awaited_ps; /* of exposed communication, that of ranks waited for */
 };
 
 /* What a rank was busy with until then, as ranks of other stages see it. */
-struct spell {
+struct busy_interval {
     int64_t until_ps;
-    enum part seen;
+    enum category seen;
 };
 
 struct rank {
@@ -75,33 +75,35 @@ struct rank {
     int32_t awaits;    /* task whose end the host waits for; -1: none */
     int64_t *issue_ps; /* [tasks] when the host had issued each */
     int64_t *done_ps;  /* [tasks] RUN_NEVER until it has ended */
-    struct lane lanes[STREAM_N];
+    struct stream_state streams[STREAM_N];
     int32_t n_used;
     enum stream used[STREAM_N]; /* streams that the program has tasks on, in order */
-    int32_t n_comm;      /* collectives that take part of its GPU at the moment */
-    enum part slowed_by; /* part of the collective that came last: a kernel's delay */
-    int32_t n_moving;    /* collectives of gradients and parameters that run ... */
-    int64_t moving_ps;   /* ... and since when there are any */
-    int64_t idle_ps;     /* since when the compute stream has been idle */
+    int32_t n_comm; /* collectives that take part of its GPU at the moment */
+    enum category
+        slowed_by;     /* part of the collective that came last: a kernel's delay */
+    int32_t n_moving;  /* collectives of gradients and parameters that run ... */
+    int64_t moving_ps; /* ... and since when there are any */
+    int64_t idle_ps;   /* since when the compute stream has been idle */
     struct account account, from, to;
-    VEC(struct spell) spells; /* without gaps; none where there are no stages */
+    VEC(struct busy_interval)
+    intervals; /* without gaps; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
     int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
-    struct board *board;
+    struct mailbox *mailbox;
 };
 
 /* A collective that its ranks come to; it starts when the last has come. */
-struct meeting {
+struct rendezvous {
     struct run *run;
-    VEC(struct lane *) lanes;
+    VEC(struct stream_state *) streams;
     int64_t start_ps;
     bool takes_sms; /* of the ranks' GPUs, while it runs */
 };
 
 /* A fusion at work. */
-struct fusing {
+struct fusion_state {
     struct run *run;
-    struct fuser *fuser;
+    struct fusion_coordinator *coordinator;
     int32_t task;
     const struct coll_plan *plan; /* under way */
     int32_t n_sent;
@@ -116,8 +118,8 @@ struct communicator {
     int64_t n_members;
     int32_t n_started; /* collectives */
     struct {
-        VEC(struct meeting *) meetings; /* by sequence number */
-        struct meeting solo;            /* of a group with one simulated rank */
+        VEC(struct rendezvous *) rendezvous; /* by sequence number */
+        struct rendezvous solo;              /* of a group with one simulated rank */
     } queues[RUN_QUEUES];
     VEC(struct comm) plans; /* made for it, unfolded */
     UT_hash_handle hh;
@@ -131,7 +133,7 @@ struct message {
 };
 
 /* The messages of one pipeline. */
-struct board {
+struct mailbox {
     struct message *messages;
 };
 
@@ -143,8 +145,9 @@ struct run {
     struct rank *ranks;
     int64_t n_done, n_tasks;            /* of all ranks */
     struct communicator *communicators; /* by key */
-    VEC(struct board *) owned;
-    VEC(struct fusing *) fusings; /* of the programs, which have them alike */
+    VEC(struct mailbox *) owned;
+    VEC(struct fusion_state *)
+    fusion_states; /* of the programs, which have them alike */
     double wire_B;
     struct err *err;
     bool failed;
@@ -155,8 +158,8 @@ struct run {
 
 /* run.c */
 void run_issue(struct rank *r);
-void run_try_lanes(struct rank *r);
-void run_finish(struct rank *r, struct lane *l);
+void run_try_streams(struct rank *r);
+void run_finish(struct rank *r, struct stream_state *l);
 void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
@@ -182,10 +185,10 @@ double *run_links_busy(struct run *run);
 /* run_steady.c: run_result.steady, of a run that has ended. */
 bool run_is_steady(const struct run *run);
 
-/* run_comm.c: what ranks take part in; a lane comes to the collective of its task. */
+/* run_comm.c: what ranks take part in; a stream comes to the collective of its task. */
 void run_comms_init(struct run *run);
 void run_comms_release(struct run *run);
-void run_join(struct rank *r, struct lane *l);
+void run_rendezvous(struct rank *r, struct stream_state *l);
 struct message *run_message(struct rank *r, int32_t number);
 
 /* run_fusion.c */
@@ -197,15 +200,16 @@ bool run_fusion_is_done(const struct run *run, int32_t fusion);
 /* run_observe.c: all are for runs with an observer. */
 void run_observe_begin(struct run *run);
 void run_observe_end(struct run *run);
-void run_observe_task(struct rank *r, const struct lane *l);
+void run_observe_task(struct rank *r, const struct stream_state *l);
 void run_observe_issue(struct rank *r, const struct task *t);
-void run_observe_buffer(struct rank *r, const struct fusing *f);
+void run_observe_buffer(struct rank *r, const struct fusion_state *f);
 void run_observe_links(struct rank *r); /* a collective begins or ends */
 
 /* run_wait.c: a rank comes to a collective, to which another was the last to come; a
  * kernel has ended; one begins behind idle time. */
-void run_account_coming(struct rank *r, struct lane *l);
-void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last);
+void run_account_coming(struct rank *r, struct stream_state *l);
+void run_account_rendezvous(struct rank *r, struct stream_state *l,
+                            const struct rank *last);
 void run_account_busy(struct rank *r, const struct task *t);
 void run_account_idle(struct rank *r, const struct task *t, int32_t index);
 

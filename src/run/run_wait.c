@@ -8,7 +8,7 @@
  *   stage 0  | forward | forward |     idle      | backward |  reduces its gradients |
  *   as seen  |      bubble       | as for others |  bubble  |   data_comm_exposed    |
  *
- * O(log n) for a wait in a list of n spells; spells alike that follow each other are
+ * O(log n) for a wait in a list of n intervals; intervals alike that follow each other are
  * one. */
 #include "run/run_state.h"
 
@@ -37,29 +37,30 @@ static bool is_of_pass(const struct task *t)
 
 /* Those who wait for a stage that runs a pass are in the pipeline's bubble, whatever
  * the pass is made of; beside passes it is what it is. */
-static enum part as_seen(const struct task *t, enum part part)
+static enum category as_seen(const struct task *t, enum category part)
 {
     if (is_of_pass(t))
-        return PART_PIPELINE_BUBBLE;
+        return CATEGORY_PIPELINE_BUBBLE;
     if (t->tag.work == WORK_BUCKET)
-        return PART_DATA_COMM_EXPOSED;
-    return part == PART_COMPUTE ? PART_PIPELINE_BUBBLE : part;
+        return CATEGORY_DATA_COMM_EXPOSED;
+    return part == CATEGORY_COMPUTE ? CATEGORY_PIPELINE_BUBBLE : part;
 }
 
-static void add_spell(struct rank *r, enum part seen, int64_t until_ps)
+static void add_interval(struct rank *r, enum category seen, int64_t until_ps)
 {
-    struct spell *last = r->spells.n > 0 ? &r->spells.v[r->spells.n - 1] : NULL;
+    struct busy_interval *last =
+        r->intervals.n > 0 ? &r->intervals.v[r->intervals.n - 1] : NULL;
     if (r->program->n_messages == 0 || (last && last->until_ps >= until_ps))
         return;
     if (last && last->seen == seen)
         last->until_ps = until_ps;
     else
-        VEC_PUSH(&r->spells, ((struct spell) { until_ps, seen }));
+        VEC_PUSH(&r->intervals, ((struct busy_interval) { until_ps, seen }));
 }
 
 void run_account_busy(struct rank *r, const struct task *t)
 {
-    add_spell(r, as_seen(t, t->part), r->run->sim.now_ps);
+    add_interval(r, as_seen(t, t->part), r->run->sim.now_ps);
 }
 
 /* The task before on the stream; -1: none. */
@@ -75,8 +76,8 @@ static int32_t task_before(const struct program *p, int32_t task)
 /* Whether the compute stream is idle until the task has ended. */
 static bool is_awaited(const struct rank *r, int32_t task)
 {
-    const struct lane *compute = &r->lanes[STREAM_COMPUTE];
-    if (compute->state == LANE_RUNNING || compute->state == LANE_ENDED)
+    const struct stream_state *compute = &r->streams[STREAM_COMPUTE];
+    if (compute->state == PHASE_RUNNING || compute->state == PHASE_ENDED)
         return false;
     const struct task *next = &r->program->tasks.v[compute->head];
     return next->after[0] == task || next->after[1] == task;
@@ -84,30 +85,32 @@ static bool is_awaited(const struct rank *r, int32_t task)
 
 /* Where the compute stream waits for the collective, which has waited for its turn,
  * others see that at once, who come to the same collective. */
-void run_account_coming(struct rank *r, struct lane *l)
+void run_account_coming(struct rank *r, struct stream_state *l)
 {
     const struct program *p = r->program;
     if (!spans_stages(r, &p->tasks.v[l->head]))
         return;
     int32_t before = task_before(p, l->head);
-    struct encounter *e = &l->encounter;
-    *e = (struct encounter) { .came_ps = r->run->sim.now_ps, .behind = PART_OTHER };
+    struct wait_state *e = &l->wait_state;
+    *e =
+        (struct wait_state) { .came_ps = r->run->sim.now_ps, .behind = CATEGORY_OTHER };
     if (before >= 0) {
         e->behind_ps = r->done_ps[before];
         e->behind = p->tasks.v[before].part;
     }
     if (!is_awaited(r, l->head))
         return;
-    add_spell(r, e->behind, e->behind_ps);
-    add_spell(r, PART_OTHER, e->came_ps);
+    add_interval(r, e->behind, e->behind_ps);
+    add_interval(r, CATEGORY_OTHER, e->came_ps);
 }
 
-void run_account_meeting(struct rank *r, struct lane *l, const struct rank *last)
+void run_account_rendezvous(struct rank *r, struct stream_state *l,
+                            const struct rank *last)
 {
     if (!spans_stages(r, &r->program->tasks.v[l->head]))
         return;
-    l->encounter.met_ps = l->met_ps;
-    l->encounter.awaited = last;
+    l->wait_state.met_ps = l->met_ps;
+    l->wait_state.awaited = last;
 }
 
 /* Idle time on its way through the accounts: what is before `from_ps` is booked. */
@@ -116,30 +119,31 @@ struct wait {
     int64_t from_ps;
 };
 
-static void book(struct wait *w, enum part part, enum part seen, int64_t until_ps)
+static void book(struct wait *w, enum category part, enum category seen,
+                 int64_t until_ps)
 {
     if (until_ps <= w->from_ps)
         return;
     w->rank->account.parts_ps[part] += until_ps - w->from_ps;
     w->from_ps = until_ps;
-    add_spell(w->rank, seen, until_ps);
+    add_interval(w->rank, seen, until_ps);
 }
 
 /* Time until then, as far as the awaited rank has told what it was busy with. */
 static void book_awaited(struct wait *w, const struct rank *awaited, int64_t until_ps)
 {
-    int64_t low = 0, high = awaited == w->rank ? 0 : awaited->spells.n;
+    int64_t low = 0, high = awaited == w->rank ? 0 : awaited->intervals.n;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (awaited->spells.v[middle].until_ps <= w->from_ps)
+        if (awaited->intervals.v[middle].until_ps <= w->from_ps)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < awaited->spells.n && w->from_ps < until_ps; low++) {
-        struct spell s = awaited->spells.v[low];
+    for (; low < awaited->intervals.n && w->from_ps < until_ps; low++) {
+        struct busy_interval s = awaited->intervals.v[low];
         int64_t to = at_most(s.until_ps, until_ps);
-        if (s.seen == PART_DATA_COMM_EXPOSED)
+        if (s.seen == CATEGORY_DATA_COMM_EXPOSED)
             w->rank->account.awaited_ps += at_least(to - w->from_ps, 0);
         book(w, s.seen, s.seen, to);
     }
@@ -151,15 +155,15 @@ static void book_message(struct wait *w, const struct message *m, int64_t now)
 {
     int64_t come = at_most(m->arrived_ps, now);
     book_awaited(w, m->sender, at_most(m->ready_ps, come));
-    book(w, PART_PIPELINE_COMM, PART_PIPELINE_COMM, come);
+    book(w, CATEGORY_PIPELINE_COMM, CATEGORY_PIPELINE_COMM, come);
 }
 
 /* Until a collective with other stages ran: until it had its turn, the host had issued
  * it, and the last of its ranks had come. */
-static void book_encounter(struct wait *w, const struct encounter *e, int64_t now)
+static void book_wait_state(struct wait *w, const struct wait_state *e, int64_t now)
 {
     book(w, e->behind, e->behind, at_most(e->behind_ps, now));
-    book(w, PART_OTHER, PART_OTHER, at_most(e->came_ps, now));
+    book(w, CATEGORY_OTHER, CATEGORY_OTHER, at_most(e->came_ps, now));
     book_awaited(w, e->awaited, at_most(e->met_ps, now));
 }
 
@@ -188,12 +192,12 @@ void run_account_idle(struct rank *r, const struct task *t, int32_t index)
         book_message(&w, run_message(r, t->receives), now);
     int32_t late = late_for(r, t, index);
     if (late < 0) {
-        book(&w, PART_OTHER, as_seen(t, PART_OTHER), now);
+        book(&w, CATEGORY_OTHER, as_seen(t, CATEGORY_OTHER), now);
         return;
     }
     const struct task *by = &r->program->tasks.v[late];
     bool met = by->comm >= 0 && spans_stages(r, by);
     if (met)
-        book_encounter(&w, &r->lanes[by->stream].encounter, now);
+        book_wait_state(&w, &r->streams[by->stream].wait_state, now);
     book(&w, by->part, met ? by->part : as_seen(t, by->part), now);
 }

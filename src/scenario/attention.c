@@ -104,9 +104,9 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
  * memory again, for the bias' gradient. */
 static const char *sdpa_lacks(const struct model *m)
 {
-    return m->relative_buckets > 0    ? "SDPA with a learned bias is not simulated"
-           : m->score_cap || m->sinks ? "SDPA has neither soft cap nor sinks"
-                                      : NULL;
+    return m->relative_buckets > 0 ? "SDPA with a learned bias is not simulated"
+           : m->attention_softcap || m->sinks ? "SDPA has neither soft cap nor sinks"
+                                              : NULL;
 }
 
 /* torch.nn.functional.scaled_dot_product_attention: flash where that can run, else the

@@ -17,7 +17,7 @@ static int64_t product(int64_t a, int64_t b, int64_t c, int64_t d)
 {
     int64_t v;
     if (__builtin_mul_overflow(a, b, &v) || __builtin_mul_overflow(v, c, &v) ||
-        __builtin_mul_overflow(v, d, &v) || (double)v > READING_GLOBAL_MAX)
+        __builtin_mul_overflow(v, d, &v) || (double)v > PARSE_GLOBAL_MAX)
         return -1;
     return v;
 }
@@ -84,7 +84,7 @@ static bool fills_once(const struct scenario *s)
 
 /* The factor that global_batch_size leaves open: the micro-batch when that is not
  * given, else what repeats it; NULL when everything is given. */
-static int64_t *open_factor(const struct training_words *w, const struct scenario *s,
+static int64_t *open_factor(const struct raw_training *w, const struct scenario *s,
                             struct batch *x)
 {
     bool pipelined = s->parallel.pipeline > 1;
@@ -100,9 +100,9 @@ static int64_t *open_factor(const struct training_words *w, const struct scenari
 }
 
 /* Whether all of the batch's numbers that are written were read. */
-static bool batch_was_read(const struct reading *r)
+static bool batch_was_read(const struct parse_context *r)
 {
-    const struct training_words *w = &r->words;
+    const struct raw_training *w = &r->words;
     return w->has_micro == cfg_present(cfg_get(r->training, "micro_batch_size")) &&
            (w->has_microbatches ||
             !cfg_present(cfg_get(r->training, "microbatches"))) &&
@@ -112,9 +112,9 @@ static bool batch_was_read(const struct reading *r)
 }
 
 /* Accumulation steps become microbatches, which is said. */
-static void join_steps(struct reading *r, struct batch *x)
+static void join_steps(struct parse_context *r, struct batch *x)
 {
-    const struct training_words *w = &r->words;
+    const struct raw_training *w = &r->words;
     struct strbuf b;
     if (!fills_once(r->s) || x->accumulation == 1)
         return;
@@ -134,10 +134,10 @@ static void join_steps(struct reading *r, struct batch *x)
 }
 
 /* Fills the missing number in, or says how the four disagree. */
-int training_batch(struct reading *r)
+int training_batch(struct parse_context *r)
 {
     struct training *t = &r->s->training;
-    const struct training_words *w = &r->words;
+    const struct raw_training *w = &r->words;
     if (!batch_was_read(r))
         return -1; /* reported */
     struct cfg at = cfg_get(r->training, "global_batch_size");
@@ -154,7 +154,7 @@ int training_batch(struct reading *r)
     if (known < 0)
         return cfg_error(cfg_get(r->training, "micro_batch_size"),
                          "the global batch is beyond %.0f sequences (write less)",
-                         READING_GLOBAL_MAX);
+                         PARSE_GLOBAL_MAX);
     if (open && x.global % known != 0)
         return indivisible(at, &x, known);
     if (open)

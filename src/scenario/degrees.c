@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 /* Where a degree was written: SMP's dictionary or the parallelism section. */
-static struct cfg degree_at(const struct reading *r, const char *key, const char *smp,
-                            const char *older)
+static struct cfg degree_at(const struct parse_context *r, const char *key,
+                            const char *smp, const char *older)
 {
     if (!r->s->parallel.smp)
         return cfg_get(r->parallelism, key);
@@ -37,7 +37,7 @@ static void degrees_text(struct strbuf *b, const struct parallelism *p, int64_t 
 }
 
 /* The largest degree is most likely the one to change. */
-static struct cfg worst_degree(const struct reading *r)
+static struct cfg worst_degree(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     if (p->tensor >= p->pipeline && p->tensor >= p->context)
@@ -47,7 +47,7 @@ static struct cfg worst_degree(const struct reading *r)
     return degree_at(r, "context", "context_parallel_degree", NULL);
 }
 
-static int indivisible(const struct reading *r, int64_t product, int64_t world)
+static int indivisible(const struct parse_context *r, int64_t product, int64_t world)
 {
     struct strbuf b;
     strbuf_init(&b);
@@ -60,7 +60,7 @@ static int indivisible(const struct reading *r, int64_t product, int64_t world)
     return -1;
 }
 
-static int read_sharding_degree(struct reading *r)
+static int read_sharding_degree(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     int64_t ranks = p->data * p->context;
@@ -79,7 +79,7 @@ static int read_sharding_degree(struct reading *r)
                      p->shard_degree, ranks);
 }
 
-static int read_expert_degree(const struct reading *r)
+static int read_expert_degree(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = degree_at(r, "expert", "expert_parallel_degree", NULL);
@@ -102,7 +102,7 @@ static int read_expert_degree(const struct reading *r)
     return 0;
 }
 
-int degrees_read(struct reading *r)
+int degrees_read(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     int64_t world = r->s->cluster.n_gpus, product; /* degrees are at most 2^20 */

@@ -282,7 +282,7 @@ static struct cfg find(struct cfg root, const char *pointer)
     return *pointer ? (struct cfg) { 0 } : root;
 }
 
-void heed_note(struct reading *r)
+void heed_note(struct parse_context *r)
 {
     const struct scenario *s = r->s;
     const char *noted = "";
@@ -291,7 +291,7 @@ void heed_note(struct reading *r)
         struct cfg c = find(r->root, row->field);
         if (!cfg_present(c) || row->needs(s) || strcmp(noted, row->field) == 0)
             continue;
-        reading_note(r, c, row->otherwise);
+        parse_note(r, c, row->otherwise);
         noted = row->field;
     }
 }

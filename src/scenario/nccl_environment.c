@@ -114,7 +114,7 @@ static int read_lists(struct cfg c, const struct word *words, int all, const cha
     return 0;
 }
 
-static void check_syntax(struct reading *r, struct cfg c, const char *value)
+static void check_syntax(struct parse_context *r, struct cfg c, const char *value)
 {
     const char *v = r->s->software.nccl;
     if (strchr(value, ':') && v && version_compare(v, "2.24") < 0)
@@ -134,7 +134,7 @@ static int one_protocol(const uint8_t left_out[NCCL_FUNCTIONS])
     return -1;
 }
 
-static int read_protocol(struct reading *r, struct cfg c, const char *value)
+static int read_protocol(struct parse_context *r, struct cfg c, const char *value)
 {
     struct software *w = &r->s->software;
     check_syntax(r, c, value);
@@ -148,7 +148,7 @@ static int read_protocol(struct reading *r, struct cfg c, const char *value)
 
 /* Rings are never off for other functions than all-reduce (tuning.cc: "Never disable
  * ring for non-allreduce operations"). */
-static int read_algorithm(struct reading *r, struct cfg c, const char *value)
+static int read_algorithm(struct parse_context *r, struct cfg c, const char *value)
 {
     struct software *w = &r->s->software;
     check_syntax(r, c, value);
@@ -171,7 +171,7 @@ static int read_number(struct cfg c, const char *value, long *n)
     return 0;
 }
 
-static int read_nvls(struct reading *r, struct cfg c, const char *value)
+static int read_nvls(struct parse_context *r, struct cfg c, const char *value)
 {
     long n;
     if (read_number(c, value, &n))
@@ -179,13 +179,13 @@ static int read_nvls(struct reading *r, struct cfg c, const char *value)
     if (n == 0)
         r->s->software.no_nvls = true;
     else
-        reading_note(r, c, "NVLS is used where the GPUs have it, as by default");
+        parse_note(r, c, "NVLS is used where the GPUs have it, as by default");
     return 0;
 }
 
 /* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
  * never has as many under way: every group runs one after the other. */
-static int read_throttle(struct reading *r, struct cfg c, const char *value)
+static int read_throttle(struct parse_context *r, struct cfg c, const char *value)
 {
     char *end;
     long n = strtol(value, &end, 10);
@@ -194,11 +194,11 @@ static int read_throttle(struct reading *r, struct cfg c, const char *value)
                          "\"%.40s\" is no limit of operations (write \"8\", or "
                          "\"-1\" for none)",
                          value);
-    reading_note(r, c,
-                 r->s->parallel.smp
-                     ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
-                       "group's operations run one after the other"
-                     : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
+    parse_note(r, c,
+               r->s->parallel.smp
+                   ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
+                     "group's operations run one after the other"
+                   : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
     return 0;
 }
 
@@ -217,7 +217,7 @@ enum value { ANY, NUMBER };
  * fi_efa(7). A variable acts (read) or does nothing for the reason. */
 static const struct {
     const char *name;
-    int (*read)(struct reading *r, struct cfg c, const char *value);
+    int (*read)(struct parse_context *r, struct cfg c, const char *value);
     const char *why;
     enum value value;
 } variables[] = {
@@ -284,7 +284,7 @@ bool nccl_environment_knows(const char *name)
     return has_prefix(name);
 }
 
-int nccl_environment_take(struct reading *r, struct cfg c, const char *name,
+int nccl_environment_take(struct parse_context *r, struct cfg c, const char *name,
                           const char *value)
 {
     struct arena *arena = &r->loader->arena;
@@ -296,13 +296,13 @@ int nccl_environment_take(struct reading *r, struct cfg c, const char *name,
             return -1;
         if (variables[i].read)
             return variables[i].read(r, c, value);
-        reading_note(r, c,
-                     arena_printf(arena, "%s does not change the simulation: %s", name,
-                                  variables[i].why));
+        parse_note(r, c,
+                   arena_printf(arena, "%s does not change the simulation: %s", name,
+                                variables[i].why));
         return 0;
     }
-    reading_note(r, c,
-                 arena_printf(arena, "%s does not change the simulation%s", name,
-                              has_prefix(name) ? ": smsim does not know it" : ""));
+    parse_note(r, c,
+               arena_printf(arena, "%s does not change the simulation%s", name,
+                            has_prefix(name) ? ": smsim does not know it" : ""));
     return 0;
 }

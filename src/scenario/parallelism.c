@@ -82,7 +82,7 @@ enum { SMDDP_BUFFER_B = 32 << 20 };
 #define BUCKET_MAX 1e13
 
 /* The section as written. Sizes and times that are not given are negative. */
-struct words {
+struct raw_section {
     struct parallelism p;
     struct cfg sharding, partition, script;
     const char *placement;
@@ -93,7 +93,7 @@ struct words {
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
 
-#define W struct words
+#define W struct raw_section
 #define HAS(k, t, m, h) \
     .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
 static const struct cfg_field parallelism_fields[] = {
@@ -140,7 +140,7 @@ static const struct cfg_field parallelism_fields[] = {
 /* --- rules ------------------------------------------------------------------- */
 
 /* The library by its word; "smddp" names the backend, too. */
-static int name_library(struct reading *r, struct words *w)
+static int name_library(struct parse_context *r, struct raw_section *w)
 {
     struct cfg at = cfg_get(r->parallelism, "library");
     const char *word = json_string_value(at.json);
@@ -169,7 +169,7 @@ static int name_library(struct reading *r, struct words *w)
 }
 
 /* What only one library does, or not with another. */
-static int check_choices(const struct reading *r, const struct words *w)
+static int check_choices(const struct parse_context *r, const struct raw_section *w)
 {
     const struct parallelism *p = &w->p;
     bool own_transport = p->library == LIBRARY_HOROVOD ||
@@ -199,7 +199,8 @@ static int check_choices(const struct reading *r, const struct words *w)
 }
 
 /* "cluster", "spread", or a permutation of D, P and T. */
-static int read_placement(const struct reading *r, const char *word, char placement[4])
+static int read_placement(const struct parse_context *r, const char *word,
+                          char placement[4])
 {
     struct layout l;
     if (!word)
@@ -219,7 +220,7 @@ static int read_placement(const struct reading *r, const char *word, char placem
 }
 
 /* The dictionary, read before, may have set these. */
-static int check_set_twice(const struct reading *r, const struct words *w)
+static int check_set_twice(const struct parse_context *r, const struct raw_section *w)
 {
     /* clang-format off */
     static const char *const smp[] = {
@@ -241,7 +242,7 @@ static int check_set_twice(const struct reading *r, const struct words *w)
 }
 
 /* What the strategy and the degrees need, where no library is named. */
-static void infer_library(struct reading *r, const struct words *w)
+static void infer_library(struct parse_context *r, const struct raw_section *w)
 {
     struct parallelism *p = &r->s->parallel;
     if (w->has_library || p->smp || p->library != LIBRARY_DDP)
@@ -255,10 +256,10 @@ static void infer_library(struct reading *r, const struct words *w)
     r->has_library |= p->library != LIBRARY_DDP;
 }
 
-int parallelism_read(struct reading *r)
+int parallelism_read(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct words w = { .p = *p, .library = (int)p->library, .aligned = true };
+    struct raw_section w = { .p = *p, .library = (int)p->library, .aligned = true };
     w.p.bucket_B = -1;
     w.p.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
@@ -295,7 +296,7 @@ static bool all_hopper(const struct cluster *c)
 
 /* FSDP before PyTorch 2 is another stack. DeepSpeed splits models as Megatron-DeepSpeed
  * does; full sharding is its ZeRO-3; else it runs the script's own kernels. */
-static const char *default_framework(const struct reading *r)
+static const char *default_framework(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const char *torch = r->s->software.pytorch;
@@ -314,7 +315,7 @@ static const char *default_framework(const struct reading *r)
     return library_frameworks[p->library];
 }
 
-static int read_framework(struct reading *r)
+static int read_framework(struct parse_context *r)
 {
     struct training *t = &r->s->training;
     struct parallelism *p = &r->s->parallel;
@@ -339,7 +340,7 @@ static int read_framework(struct reading *r)
 }
 
 /* The threshold and cycle of the Horovod that is named in /software/horovod. */
-static void apply_horovod(struct reading *r)
+static void apply_horovod(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const char *version = r->s->software.horovod;
@@ -360,7 +361,7 @@ bool library_reduces_behind(enum library library, enum sharding sharding)
 }
 
 /* What a library fuses where the framework's profile says something else. */
-static void apply_library(struct reading *r)
+static void apply_library(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
@@ -376,7 +377,7 @@ static void apply_library(struct reading *r)
 }
 
 /* What passes within products that are cut into pieces: the profile's share. */
-static int read_tensor_hidden(struct reading *r)
+static int read_tensor_hidden(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
@@ -392,7 +393,7 @@ static int read_tensor_hidden(struct reading *r)
 }
 
 /* Who reduces, whose kernels run and what goes into a bucket, where nobody says. */
-static void assume_stack(struct reading *r)
+static void assume_stack(struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     char size[UNITS_TEXT_MAX];
@@ -438,20 +439,19 @@ int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B)
 }
 
 /* Megatron has no buckets without overlap, whatever their size. */
-static bool drops_buckets(struct reading *r)
+static bool drops_buckets(struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     if (p->bucket_B < 0 || p->library != LIBRARY_MEGATRON || p->overlap)
         return false;
     struct cfg at = cfg_get(r->parallelism, "bucket_size");
     if (cfg_present(at))
-        reading_note(r, at,
-                     "Megatron reduces all gradients at once without \"overlap\"");
+        parse_note(r, at, "Megatron reduces all gradients at once without \"overlap\"");
     return true;
 }
 
 /* What a bucket holds, where the section leaves it open. */
-static void fill_buckets(struct reading *r)
+static void fill_buckets(struct parse_context *r)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
     struct parallelism *p = &r->s->parallel;
@@ -474,7 +474,7 @@ static void fill_buckets(struct reading *r)
     p->first_bucket_B = whole ? p->bucket_B : first_B;
 }
 
-int parallelism_framework(struct reading *r)
+int parallelism_framework(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     if (read_framework(r) || read_tensor_hidden(r))
@@ -493,8 +493,8 @@ int parallelism_framework(struct reading *r)
     struct cfg units =
         cfg_get(cfg_get(r->parallelism, "sharding"), "reduce_bucket_elements");
     if (cfg_present(units) && p->sharding == SHARDING_FULL && !f->shard_tensors)
-        reading_note(r, units,
-                     "gradients of a unit are scattered together, whatever the bucket");
+        parse_note(r, units,
+                   "gradients of a unit are scattered together, whatever the bucket");
     assume_stack(r);
     return 0;
 }

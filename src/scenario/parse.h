@@ -5,10 +5,10 @@
 
 #include "scenario/scenario.h"
 
-#define READING_GLOBAL_MAX 1099511627776.0 /* sequences of a global batch: 2^40 */
+#define PARSE_GLOBAL_MAX 1099511627776.0 /* sequences of a global batch: 2^40 */
 
 /* The training section as written, before defaults and arithmetic. */
-struct training_words {
+struct raw_training {
     struct training t;
     struct cfg checkpointing;
     int task; /* a row of the table of tasks; -1: none */
@@ -18,22 +18,22 @@ struct training_words {
     bool master; /* master_weights */
 };
 
-enum { READING_EXPORTS_MAX = 32 };
+enum { PARSE_EXPORTS_MAX = 32 };
 
 /* A variable that mpirun exports. */
-struct reading_export {
+struct parse_export {
     struct cfg at;
     const char *name, *value;
 };
 
 /* What a section set, so that no other sets it again. */
-struct reading {
+struct parse_context {
     struct scenario *s;
     struct cfg_loader *loader;
     const char *name;
     struct cfg root, cluster, model, training, software, distribution, parallelism;
     struct scenario_sections sections;
-    struct training_words words;
+    struct raw_training words;
     bool has_library;      /* written in parallelism */
     bool has_backend;      /* set by the dictionary */
     bool has_overlap;      /* written in parallelism */
@@ -48,7 +48,7 @@ struct reading {
     bool has_model;
     bool has_typos; /* keys or values of training were not understood */
     bool strict;    /* what only earns a warning is an error */
-    struct reading_export exports[READING_EXPORTS_MAX]; /* by custom_mpi_options */
+    struct parse_export exports[PARSE_EXPORTS_MAX]; /* by custom_mpi_options */
     int32_t n_exports;
     /* by SMP's dictionary */
     struct cfg smp;              /* its parameters; absent without */
@@ -68,62 +68,64 @@ struct reading {
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: without effect: why". */
-void reading_note(struct reading *r, struct cfg c, const char *why);
+void parse_note(struct parse_context *r, struct cfg c, const char *why);
 
 /* Notes a default that was taken for what the file leaves open (scenario/assumed.h). The
  * texts are kept, not copied. */
-void reading_assume(struct reading *r, const char *pointer, const char *value,
+void reading_assume(struct parse_context *r, const char *pointer, const char *value,
                     const char *why);
 
 /* Notes how a parameter is taken: "/pointer: what". */
-void reading_say(struct reading *r, struct cfg c, const char *what);
+void reading_say(struct parse_context *r, struct cfg c, const char *what);
 
 /* Reports what a job would run with, but hardly as meant: a warning, and an error when
  * checking. The result is what reading should go on with: 0 or -1. */
-int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+int parse_unsure(struct parse_context *r, struct cfg c, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Whether the script trains with TensorFlow, as far as /training/framework says so,
  * which a launch script's TensorFlow estimator sets. */
-bool reading_is_tensorflow(const struct reading *r);
+bool reading_is_tensorflow(const struct parse_context *r);
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read,
  * parallelism_read, training_read, parallelism_framework, training_attention,
  * training_batch, rules_check,
  * software_read. What needs the model or the cluster is left out where those could not
  * be read. */
-int software_versions(struct reading *r);
-int training_read(struct reading *r);
-int training_batch(struct reading *r);
-int training_attention(struct reading *r);
-int distribution_read(struct reading *r);
-int parallelism_read(struct reading *r);
-int parallelism_framework(struct reading *r);
-int software_read(struct reading *r);
+int software_versions(struct parse_context *r);
+int training_read(struct parse_context *r);
+int training_batch(struct parse_context *r);
+int training_attention(struct parse_context *r);
+int distribution_read(struct parse_context *r);
+int parallelism_read(struct parse_context *r);
+int parallelism_framework(struct parse_context *r);
+int software_read(struct parse_context *r);
 
 /* Parts of parallelism_read: sharding, partition, and the arithmetic of degrees, which
  * needs the cluster. */
-int sharding_read(struct reading *r, struct cfg c);
-void sharding_defaults(struct reading *r); /* the library's, when that is known */
-int partition_words(struct reading *r, struct cfg c);
-int degrees_read(struct reading *r);
+int sharding_read(struct parse_context *r, struct cfg c);
+void sharding_defaults(struct parse_context *r); /* the library's, when that is known */
+int partition_words(struct parse_context *r, struct cfg c);
+int degrees_read(struct parse_context *r);
 
 /* Rules that join sections; after training_batch, when all was read. */
-int rules_check(struct reading *r);
+int rules_check(struct parse_context *r);
 
 /* Part of rules_check: what a replay would have to hold (buffers, passes) is bounded. */
-int work_check(const struct reading *r);
+int work_check(const struct parse_context *r);
 
 /* Notes what was written and nothing heeds; behind all else, of a scenario without
  * errors. */
-void heed_note(struct reading *r);
+void heed_note(struct parse_context *r);
 
 /* Parts of distribution_read. */
-int mpi_options_read(struct reading *r, struct cfg at, const char *text);
-int smp_read(struct reading *r, struct cfg modelparallel, bool mpi, bool torch);
-int smp_v1_read(struct reading *r, struct cfg parameters);
-int smp_v2_read(struct reading *r, struct cfg parameters);
-int smp_script_read(struct reading *r, struct cfg c); /* part of parallelism_read */
-int smp_check(struct reading *r); /* what needs degrees and training; after both */
+int mpi_options_read(struct parse_context *r, struct cfg at, const char *text);
+int smp_read(struct parse_context *r, struct cfg modelparallel, bool mpi, bool torch);
+int smp_v1_read(struct parse_context *r, struct cfg parameters);
+int smp_v2_read(struct parse_context *r, struct cfg parameters);
+int smp_script_read(struct parse_context *r,
+                    struct cfg c); /* part of parallelism_read */
+int smp_check(
+    struct parse_context *r); /* what needs degrees and training; after both */
 
 #endif

@@ -21,7 +21,7 @@ static const struct {
                                    "\"fsdp\" and \"deepspeed\" do" },
 };
 
-static int check_sharding(const struct reading *r)
+static int check_sharding(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg c = cfg_get(r->parallelism, "sharding");
@@ -49,7 +49,7 @@ static int check_sharding(const struct reading *r)
     return 0;
 }
 
-static int check_chunks(const struct reading *r)
+static int check_chunks(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "virtual_stages");
@@ -78,7 +78,7 @@ static int check_chunks(const struct reading *r)
     return 0;
 }
 
-static int check_stages(const struct reading *r)
+static int check_stages(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
@@ -105,7 +105,7 @@ static int check_stages(const struct reading *r)
 }
 
 /* As Megatron-LM's arguments.py asserts. */
-static int check_param_gather(const struct reading *r)
+static int check_param_gather(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
@@ -123,7 +123,7 @@ static int check_param_gather(const struct reading *r)
 }
 
 /* All-to-all context parallelism deals each tensor rank's heads out to its ranks. */
-static int check_dealt_heads(const struct reading *r)
+static int check_ulysses(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
@@ -141,7 +141,7 @@ static int check_dealt_heads(const struct reading *r)
         queries ? "attention heads" : "key-value heads", p->tensor, p->context);
 }
 
-static int check_decoder_length(const struct reading *r)
+static int check_decoder_length(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->training, "decoder_length");
@@ -156,12 +156,12 @@ static int check_decoder_length(const struct reading *r)
     return 0;
 }
 
-static int check_masterless(const struct reading *r)
+static int check_no_master_weights(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     enum library l = r->s->parallel.library;
     struct cfg at = cfg_get(r->training, "master_weights");
-    if (!t->masterless)
+    if (!t->no_master_weights)
         return 0;
     if (dtype_bytes(op_parameter_dtype(t->precision)) != 2)
         return cfg_error(at,
@@ -175,7 +175,7 @@ static int check_masterless(const struct reading *r)
 }
 
 /* What needs something else to be set. */
-static int check_needs(const struct reading *r)
+static int check_needs(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
@@ -202,10 +202,11 @@ static int check_needs(const struct reading *r)
         return cfg_error(cfg_get(r->training, "sequence_length"),
                          "%" PRId64 " tokens are no multiple of context %" PRId64,
                          t->sequence_length, p->context);
-    return check_decoder_length(r) || check_masterless(r) ? -1 : check_dealt_heads(r);
+    return check_decoder_length(r) || check_no_master_weights(r) ? -1
+                                                                 : check_ulysses(r);
 }
 
-int rules_check(struct reading *r)
+int rules_check(struct parse_context *r)
 {
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
            check_param_gather(r) | work_check(r) | smp_check(r);

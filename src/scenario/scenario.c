@@ -10,27 +10,27 @@
 
 /* clang-format off */
 #define NEEDED(k, m, hint)                                                             \
-    { .key = (k), .type = CFG_T_CHILD, .at = offsetof(struct reading, m),              \
+    { .key = (k), .type = CFG_T_CHILD, .at = offsetof(struct parse_context, m),              \
       .has = CFG_NO_HAS, .required = true, .why = (hint) }
 static const struct cfg_field scenario_fields[] = {
-    CFG_STRING("name", struct reading, name),
+    CFG_STRING("name", struct parse_context, name),
     NEEDED("model", model, "as a name, a path or an object"),
     NEEDED("cluster", cluster,
            "as an object such as { \"instance\": \"ml.p3.16xlarge\", \"count\": 2 }"),
     NEEDED("training", training,
            "as an object with \"sequence_length\" and \"micro_batch_size\""),
-    CFG_CHILD("software", struct reading, software),
-    CFG_CHILD("distribution", struct reading, distribution),
-    CFG_CHILD("parallelism", struct reading, parallelism),
-    CFG_CHILD("uncertainty", struct reading, sections.uncertainty),
-    CFG_CHILD("storage", struct reading, sections.storage),
-    CFG_CHILD("input", struct reading, sections.input),
-    CFG_CHILD("job", struct reading, sections.job),
+    CFG_CHILD("software", struct parse_context, software),
+    CFG_CHILD("distribution", struct parse_context, distribution),
+    CFG_CHILD("parallelism", struct parse_context, parallelism),
+    CFG_CHILD("uncertainty", struct parse_context, sections.uncertainty),
+    CFG_CHILD("storage", struct parse_context, sections.storage),
+    CFG_CHILD("input", struct parse_context, sections.input),
+    CFG_CHILD("job", struct parse_context, sections.job),
     CFG_END,
 };
 /* clang-format on */
 
-void reading_say(struct reading *r, struct cfg c, const char *what)
+void reading_say(struct parse_context *r, struct cfg c, const char *what)
 {
     struct arena *arena = &r->loader->arena;
     struct scenario *s = r->s;
@@ -44,26 +44,26 @@ void reading_say(struct reading *r, struct cfg c, const char *what)
     s->notes[s->n_notes++] = arena_printf(arena, "%s: %s", c.path, what);
 }
 
-void reading_note(struct reading *r, struct cfg c, const char *why)
+void parse_note(struct parse_context *r, struct cfg c, const char *why)
 {
     reading_say(r, c, arena_printf(&r->loader->arena, "without effect: %s", why));
 }
 
-bool reading_is_tensorflow(const struct reading *r)
+bool reading_is_tensorflow(const struct parse_context *r)
 {
     static const char start[] = "tensorflow";
     const char *name = json_string_value(cfg_get(r->training, "framework").json);
     return name && strncmp(name, start, sizeof(start) - 1) == 0;
 }
 
-void reading_assume(struct reading *r, const char *pointer, const char *value,
+void reading_assume(struct parse_context *r, const char *pointer, const char *value,
                     const char *why)
 {
     assumptions_add(&r->s->assumed, &r->loader->arena, pointer, value, why);
 }
 
 /* "bert-large-uncased-2xp3.16xlarge" */
-static const char *default_name(const struct reading *r)
+static const char *default_name(const struct parse_context *r)
 {
     const struct cluster *c = &r->s->cluster;
     struct strbuf b;
@@ -77,7 +77,7 @@ static const char *default_name(const struct reading *r)
     return name;
 }
 
-static int read_cluster(struct reading *r)
+static int read_cluster(struct parse_context *r)
 {
     struct scenario *s = r->s;
     if (!cfg_present(r->cluster))
@@ -89,7 +89,7 @@ static int read_cluster(struct reading *r)
     return 0;
 }
 
-static int read_sections(struct reading *r)
+static int read_sections(struct parse_context *r)
 {
     struct scenario *s = r->s;
     int rc = read_cluster(r);
@@ -116,7 +116,7 @@ static int read_sections(struct reading *r)
 }
 
 /* What the model's operators need of the sizes, sums that overflow among them. */
-static int check_operators(const struct reading *r)
+static int check_operators(const struct parse_context *r)
 {
     struct arena arena;
     struct err err = { 0 };
@@ -128,7 +128,7 @@ static int check_operators(const struct reading *r)
     return rc ? cfg_error(r->training, "%s", err.text) : 0;
 }
 
-int reading_doubt(struct reading *r, struct cfg c, const char *fmt, ...)
+int parse_unsure(struct parse_context *r, struct cfg c, const char *fmt, ...)
 {
     char text[600];
     va_list ap;
@@ -157,7 +157,9 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
                       .activation_loading_horizon = 4,
                       .placement = "DPT" },
     };
-    struct reading r = { .s = s, .loader = loader, .root = root, .strict = strict };
+    struct parse_context r = {
+        .s = s, .loader = loader, .root = root, .strict = strict
+    };
     if (!root.json)
         return -1; /* reported when it was loaded */
     if (!cfg_is_object(root))
@@ -249,7 +251,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
                   p->tensor_policy == TENSOR_SMP_GATHER,
         .by_columns = p->tensor_policy == TENSOR_SMP_SCATTER,
         .context = p->context,
-        .context_way = p->context_comm,
+        .context_method = p->context_comm,
         .expert = p->expert,
         .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
         .vocab_padding = vocab_padding(s),

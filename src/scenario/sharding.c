@@ -32,13 +32,13 @@ static const struct {
 #define DEGREE_MAX   1048576.0
 #define ELEMENTS_MAX 1e13
 
-struct sharding_words {
+struct raw_sharding {
     struct parallelism p;
     int unit;
     bool limit, has_strategy, has_degree, has_limit, has_reshard, has_backward_prefetch;
 };
 
-#define W struct sharding_words
+#define W struct raw_sharding
 #define HAS(k, t, m, h) \
     .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
 static const struct cfg_field sharding_fields[] = {
@@ -68,7 +68,7 @@ static int64_t or_default(int64_t written, int64_t usual)
     return written < 0 ? usual : written;
 }
 
-void sharding_defaults(struct reading *r)
+void sharding_defaults(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     enum library of = p->library;
@@ -83,8 +83,8 @@ void sharding_defaults(struct reading *r)
     p->shard_reuse_elements = or_default(p->shard_reuse_elements, libraries[of].reuse);
 }
 
-static int check_twice(const struct reading *r, struct cfg c,
-                       const struct sharding_words *w)
+static int check_twice(const struct parse_context *r, struct cfg c,
+                       const struct raw_sharding *w)
 {
     int smp = r->s->parallel.smp;
     if (smp == 1 && cfg_present(c))
@@ -97,10 +97,10 @@ static int check_twice(const struct reading *r, struct cfg c,
 }
 
 /* The library was read before: its rules are in rules.c. */
-int sharding_read(struct reading *r, struct cfg c)
+int sharding_read(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
-    struct sharding_words w = { .p = *p, .unit = UNIT_OF_LAYER };
+    struct raw_sharding w = { .p = *p, .unit = UNIT_OF_LAYER };
     if (p->smp != 1) { /* SMP v1 has said it all */
         w.p.shard_prefetch = 1;
         w.p.shard_reshard = true;

@@ -19,7 +19,7 @@ static const struct cfg_field software_fields[] = {
 };
 /* clang-format on */
 
-static int read_variable(struct reading *r, struct cfg c, const char *name)
+static int read_variable(struct parse_context *r, struct cfg c, const char *name)
 {
     const char *value;
     if (!cfg_present(c))
@@ -32,11 +32,11 @@ static int read_variable(struct reading *r, struct cfg c, const char *name)
 }
 
 /* mpirun's -x goes before the estimator's environment. */
-static int read_exports(struct reading *r)
+static int read_exports(struct parse_context *r)
 {
     int rc = 0;
     for (int32_t i = 0; i < r->n_exports; i++) {
-        const struct reading_export *e = &r->exports[i];
+        const struct parse_export *e = &r->exports[i];
         struct cfg other = cfg_get(r->s->software.environment, e->name);
         const char *value = json_string_value(other.json);
         if (value && strcmp(value, e->value) != 0)
@@ -50,7 +50,7 @@ static int read_exports(struct reading *r)
 
 /* SageMaker's launchers hold NCCL to Simple on EFA, and under torchrun and SMP
  * everywhere; SMP v1 on PyTorch 2 to rings, too. */
-static void apply_launcher(struct reading *r)
+static void apply_launcher(struct parse_context *r)
 {
     struct software *w = &r->s->software;
     const struct fabric *fabric = r->s->fabric;
@@ -68,7 +68,8 @@ static void apply_launcher(struct reading *r)
 
 /* --- versions ---------------------------------------------------------------- */
 
-static int check_version(const struct reading *r, const char *key, const char *value)
+static int check_version(const struct parse_context *r, const char *key,
+                         const char *value)
 {
     struct cfg at = cfg_get(r->software, key);
     if (!value)
@@ -76,14 +77,14 @@ static int check_version(const struct reading *r, const char *key, const char *v
     if (!version_valid(value))
         return cfg_error(
             at, "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")", value);
-    const char *doubt = version_doubt(&r->loader->arena, key, value);
+    const char *doubt = version_unsure(&r->loader->arena, key, value);
     if (doubt)
         cfg_warn(at, "%s", doubt);
     return 0;
 }
 
 /* A release of SMP that data does not name takes the nearest below. */
-static int check_smp(struct reading *r)
+static int check_smp(struct parse_context *r)
 {
     const char *v = r->s->software.smp;
     struct cfg at = cfg_get(r->software, "smp");
@@ -99,7 +100,7 @@ static int check_smp(struct reading *r)
     return 0;
 }
 
-int software_versions(struct reading *r)
+int software_versions(struct parse_context *r)
 {
     struct software *w = &r->s->software;
     *w = (struct software) { .protocol = -1 };
@@ -116,7 +117,7 @@ int software_versions(struct reading *r)
     return check_smp(r) ? -1 : rc;
 }
 
-int software_read(struct reading *r)
+int software_read(struct parse_context *r)
 {
     struct cfg env = r->s->software.environment;
     int rc = 0;
@@ -128,9 +129,9 @@ int software_read(struct reading *r)
     if (read_exports(r))
         rc = -1;
     if (r->s->software.efa)
-        reading_note(r, cfg_get(r->software, "efa"),
-                     "the version of EFA's installer does not change the simulation: "
-                     "fabrics are not told apart by it");
+        parse_note(r, cfg_get(r->software, "efa"),
+                   "the version of EFA's installer does not change the simulation: "
+                   "fabrics are not told apart by it");
     apply_launcher(r);
     return rc;
 }

@@ -21,7 +21,7 @@ static const struct name_value methods[] = {
 #define LAYERS_MAX 100000
 
 /* [ 7, 9, 8 ]: layers of each stage, or of each chunk in order of execution. */
-static int read_counts(struct reading *r, struct cfg c)
+static int read_counts(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
@@ -44,7 +44,7 @@ static int read_counts(struct reading *r, struct cfg c)
     return 0;
 }
 
-int partition_words(struct reading *r, struct cfg c)
+int partition_words(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     int v;

@@ -46,7 +46,8 @@ static double divided(double bytes, bool sharded, int64_t degree)
  * stay. */
 static double share_of_bytes(const struct scenario *s)
 {
-    bool narrow = s->training.masterless && s->training.optimizer != OPTIMIZER_ADAM8BIT;
+    bool narrow =
+        s->training.no_master_weights && s->training.optimizer != OPTIMIZER_ADAM8BIT;
     return narrow ? 0.5 : 1;
 }
 
@@ -59,7 +60,8 @@ double states_update_B(const struct scenario *s)
 double states_host_update_B(const struct scenario *s)
 {
     double optimizer_B = states_whole_optimizer_B(s);
-    return s->training.masterless ? 2 + 2 * (2 + optimizer_B) : 4 + 2 * optimizer_B;
+    return s->training.no_master_weights ? 2 + 2 * (2 + optimizer_B)
+                                         : 4 + 2 * optimizer_B;
 }
 
 /* The GPUs that are used share their host's memory. CPU-Adam takes 2.57 s for 10 billion parameters
@@ -75,7 +77,7 @@ double states_host_update_s(const struct scenario *s, const struct instance *hos
 double states_whole_optimizer_B(const struct scenario *s)
 {
     const struct framework *fw = s->training.framework;
-    if (s->training.masterless)
+    if (s->training.no_master_weights)
         return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
     double master_B = precisions[s->training.precision].master_B;
     if (fw && master_B > 0 && fw->master_16bit_B > 0)
@@ -102,12 +104,12 @@ struct states states_of(const struct scenario *s)
     const struct framework *fw = s->training.framework;
     double optimizer_B = states_whole_optimizer_B(s);
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
-    bool casts = !fused && !s->training.masterless;
+    bool casts = !fused && !s->training.no_master_weights;
     double update_B = casts ? precisions[p].update_B : 0;
     double gradient_B = precisions[p].gradient_B;
     if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
         gradient_B = fw->gradient_16bit_B > 0 ? fw->gradient_16bit_B : gradient_B;
-        update_B = fw->update_16bit_B > 0 && !s->training.masterless
+        update_B = fw->update_16bit_B > 0 && !s->training.no_master_weights
                        ? fw->update_16bit_B
                        : update_B;
     }

@@ -45,7 +45,7 @@ static const struct {
 #define JOB_MAX     1e15
 #define PADDING_MAX 65536
 
-#define W struct training_words
+#define W struct raw_training
 #define COUNT(k, m, h, most)                                                           \
     { .key = (k), .type = CFG_T_INT, .at = offsetof(W, m), .has = offsetof(W, h),      \
       .min = 1, .max = (most) }
@@ -55,7 +55,7 @@ static const struct cfg_field training_fields[] = {
     COUNT("micro_batch_size", t.micro_batch_size, has_micro, BATCH_MAX),
     COUNT("microbatches", t.microbatches, has_microbatches, BATCH_MAX),
     COUNT("gradient_accumulation_steps", t.accumulation, has_accumulation, BATCH_MAX),
-    COUNT("global_batch_size", t.global_batch_size, has_global, READING_GLOBAL_MAX),
+    COUNT("global_batch_size", t.global_batch_size, has_global, PARSE_GLOBAL_MAX),
     CFG_ENUM("precision", W, t.precision, op_precision_names),
     CFG_BOOL("master_weights", W, master),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
@@ -144,7 +144,7 @@ static const char *precision_instead(enum op_precision p, const struct gpu *gpu)
     return "fp32";
 }
 
-static int check_precision(const struct reading *r)
+static int check_precision(const struct parse_context *r)
 {
     enum op_precision p = r->s->training.precision;
     enum dtype needed = op_compute_dtype(p);
@@ -165,7 +165,7 @@ static int check_precision(const struct reading *r)
     return 0;
 }
 
-static int check_sequence(const struct reading *r)
+static int check_sequence(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     int64_t positions = r->s->model.positions - r->s->model.positions_unused;
@@ -186,7 +186,7 @@ static int check_sequence(const struct reading *r)
 }
 
 /* The head that the task puts on the model. */
-static int apply_task(struct reading *r)
+static int apply_task(struct parse_context *r)
 {
     struct model *m = &r->s->model;
     struct cfg at = cfg_get(r->training, "task");
@@ -211,10 +211,10 @@ static int apply_task(struct reading *r)
 }
 
 /* What SMP's dictionary sets goes into the training; it may not be set again. */
-static int apply_dictionary(struct reading *r)
+static int apply_dictionary(struct parse_context *r)
 {
     struct training *t = &r->s->training;
-    struct training_words *w = &r->words;
+    struct raw_training *w = &r->words;
     struct cfg precision = cfg_get(r->training, "precision");
     struct cfg clipping = cfg_get(r->training, "gradient_clipping");
     if (r->has_precision && cfg_present(precision) && t->precision != r->precision)
@@ -244,10 +244,10 @@ static int apply_dictionary(struct reading *r)
 }
 
 /* What a script under SMP says in its calls. */
-static int apply_script(struct reading *r)
+static int apply_script(struct parse_context *r)
 {
     struct training *t = &r->s->training;
-    struct training_words *w = &r->words;
+    struct raw_training *w = &r->words;
     if (r->accumulation && w->has_accumulation && t->accumulation != r->accumulation)
         return cfg_error(cfg_get(r->training, "gradient_accumulation_steps"),
                          "%" PRId64 " steps, and backward_passes_per_step is %" PRId64
@@ -266,7 +266,7 @@ static int apply_script(struct reading *r)
 }
 
 /* What the section leaves open. */
-static void assume_defaults(struct reading *r)
+static void assume_defaults(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     if (!r->has_precision && !cfg_present(cfg_get(r->training, "precision")))
@@ -282,7 +282,7 @@ static void assume_defaults(struct reading *r)
 
 /* The kernel of attention, which all GPUs have to have: the least of what each would
  * run. */
-int training_attention(struct reading *r)
+int training_attention(struct parse_context *r)
 {
     struct training *t = &r->s->training;
     const struct cluster *c = &r->s->cluster;
@@ -305,10 +305,10 @@ int training_attention(struct reading *r)
     return 0;
 }
 
-int training_read(struct reading *r)
+int training_read(struct parse_context *r)
 {
-    struct training_words *w = &r->words;
-    *w = (struct training_words) {
+    struct raw_training *w = &r->words;
+    *w = (struct raw_training) {
         .t = { .micro_batch_size = 1,
                .microbatches = 1,
                .accumulation = 1,
@@ -322,7 +322,7 @@ int training_read(struct reading *r)
     int rc = cfg_read(r->training, training_fields, w);
     r->has_typos = rc != 0;
     r->s->training = w->t;
-    r->s->training.masterless = !w->master;
+    r->s->training.no_master_weights = !w->master;
     if (apply_dictionary(r))
         rc = -1;
     if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))

@@ -72,7 +72,7 @@ int version_compare(const char *a, const char *b)
     return compare(a, b, false);
 }
 
-const char *version_doubt(struct arena *arena, const char *key, const char *v)
+const char *version_unsure(struct arena *arena, const char *key, const char *v)
 {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strcmp(known[i].key, key) != 0)

@@ -15,7 +15,7 @@ int version_compare(const char *a, const char *b);
 /* Why a version is in doubt: no release that the model knows is like it ("NCCL 9.9 is
  * not known (2.4 to 2.30 are): taken for the newest of these"). `key` is its name in
  * the section "software". NULL: it is known, or the key is not. */
-const char *version_doubt(struct arena *arena, const char *key, const char *v);
+const char *version_unsure(struct arena *arena, const char *key, const char *v);
 
 /* The newest of the list (oldest first, NULL ends it) that is not newer than v; NULL
  * when all are. */

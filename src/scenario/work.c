@@ -9,7 +9,7 @@
 enum { BUFFERS_MAX = 1 << 17, PASSES_MAX = 1 << 20 };
 
 /* SMDDP's buffers cut tensors, so that their number is the gradients over the size. */
-static int check_buffers(const struct reading *r)
+static int check_buffers(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const double gradient_B = 4;
@@ -28,7 +28,7 @@ static int check_buffers(const struct reading *r)
 }
 
 /* Every stage passes every microbatch once for each of its chunks. */
-static int check_passes(const struct reading *r)
+static int check_passes(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
@@ -44,7 +44,7 @@ static int check_passes(const struct reading *r)
                      PASSES_MAX, most);
 }
 
-int work_check(const struct reading *r)
+int work_check(const struct parse_context *r)
 {
     return check_buffers(r) | check_passes(r);
 }

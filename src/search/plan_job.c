@@ -372,7 +372,8 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
 int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
                   const struct plan_request *r)
 {
-    *job = (struct plan_job) { .loader = loader, .trust = trust_table_get(loader) };
+    *job =
+        (struct plan_job) { .loader = loader, .interval = interval_table_get(loader) };
     if (plan_given_sets(r, &loader->diags))
         return -1;
     job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);

@@ -11,11 +11,11 @@
 
 #include "campaign/campaign.h"
 #include "search/space_words.h"
-#include "simulate/trust.h"
+#include "simulate/interval.h"
 
 enum { PLAN_WORDS_MAX = 64 };
 
-struct plan_words { /* of an option that may be given several times */
+struct raw_plan { /* of an option that may be given several times */
     int32_t n;
     const char *const *v;
 };
@@ -28,7 +28,7 @@ struct plan_request {
     double tokens; /* to train on: they set the job's steps */
     bool script;   /* the scenario is a launch script's or DeepSpeed's configuration */
     int stacks; /* bits of rows of space_stacks; 0: by the scenario, else the default */
-    struct plan_words sets, fixes, allows, prices;
+    struct raw_plan sets, fixes, allows, prices;
 };
 
 struct plan_stack {
@@ -53,10 +53,10 @@ struct plan_job {
     double steps; /* of the whole job; 0 when nobody says */
     uint32_t stack_bits;
     struct plan_stack stacks[SPACE_STACKS_N];
-    const struct trust_table *trust; /* by which results are judged */
-    bool pads_vocabulary;            /* the scenario leaves the padding to the plan */
-    const char *price_note;          /* when prices are not of one date; NULL */
-    struct assumptions assumed;      /* what nobody said */
+    const struct interval_table *interval; /* by which results are judged */
+    bool pads_vocabulary;       /* the scenario leaves the padding to the plan */
+    const char *price_note;     /* when prices are not of one date; NULL */
+    struct assumptions assumed; /* what nobody said */
 };
 
 /* Errors go to the loader's diags; -1 then. Everything lives in the loader but `base`,

@@ -91,7 +91,7 @@ void plan_order_limits(struct plan_limits *l, const struct plan_entry *entries,
 static bool may_be_tight(double need)
 {
     static const int64_t whole_B = (int64_t)1 << 40;
-    return trust_memory_is_near((int64_t)(need * (double)whole_B), whole_B);
+    return interval_memory_is_near((int64_t)(need * (double)whole_B), whole_B);
 }
 
 enum plan_standing plan_order_expect(const struct plan_reach *r, double *key)

@@ -3,7 +3,7 @@
  * emitted all go by it.
  *
  * Filters: a user of the model can run it (space_users.h); it fits with a probability of
- * nine in ten by the stated error of predicted memory (trust_memory_is_near; MODEL.md,
+ * nine in ten by the stated error of predicted memory (interval_memory_is_near; MODEL.md,
  * 14.1); it keeps the budget. What rules forbid is in no space. */
 #ifndef SEARCH_PLAN_ORDER_H
 #define SEARCH_PLAN_ORDER_H

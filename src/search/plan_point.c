@@ -201,7 +201,7 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 static void take(struct plan_result *r, const struct simulate_result *s)
 {
     memcpy(r->range_s, s->range_s, sizeof(r->range_s));
-    r->tie_error = s->trust.tie;
+    r->tie_error = s->interval.tie;
     r->known = s->step_time_s > 0;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;
@@ -222,7 +222,7 @@ static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
                         struct err *err)
 {
     const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
-    const struct campaign_how how = { .step = &step, .trust = job->trust };
+    const struct campaign_how how = { .step = &step, .interval = job->interval };
     struct campaign c;
     struct campaign_result beyond;
     struct simulate_result out;

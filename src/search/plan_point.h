@@ -14,7 +14,7 @@ struct plan_result {
     double range_s[2]; /* of the step time */
     double tie_error;  /* a plan this much slower may be as fast */
     int64_t peak_B, capacity_B;
-    double parts_s[PART_N];
+    double parts_s[CATEGORY_N];
     double util_nic;
     double job_s, billed_s; /* of the scenario's "job"; 0 without one */
     char why[200];          /* why it could not; "" otherwise */

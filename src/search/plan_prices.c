@@ -116,7 +116,7 @@ static void note(struct plan_job *job)
     strbuf_release(&b);
 }
 
-int plan_prices(struct plan_job *job, const struct plan_words *own)
+int plan_prices(struct plan_job *job, const struct raw_plan *own)
 {
     struct space *s = &job->space;
     for (int32_t i = 0; i < own->n; i++)

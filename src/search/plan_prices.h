@@ -7,6 +7,6 @@
 #include "search/plan_job.h"
 
 /* own: "p4d.24xlarge=32.77" or "...=32.77USD/h"; errors go to the loader's diags. */
-int plan_prices(struct plan_job *job, const struct plan_words *own);
+int plan_prices(struct plan_job *job, const struct raw_plan *own);
 
 #endif

@@ -66,7 +66,7 @@ static bool more_instances(struct plan_job *job, struct arena *arena)
 static bool bigger_instances(struct plan_job *job, struct arena *arena)
 {
     struct space *s = &job->space;
-    struct plan_words none = { 0 };
+    struct raw_plan none = { 0 };
     int64_t had_B = 0;
     bool ml = strncmp(s->instances[0].name, "ml.", 3) == 0;
     if (job->cluster)

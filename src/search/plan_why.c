@@ -107,12 +107,12 @@ static void find_alternatives(struct plan_why *w, const struct plan_job *job,
 static void find_worse(struct plan_alternative *a, const struct plan_entry *best)
 {
     a->worse_s = -INFINITY;
-    for (int i = 0; i < PART_N; i++) {
+    for (int i = 0; i < CATEGORY_N; i++) {
         double more_s = a->entry.result.parts_s[i] - best->result.parts_s[i];
-        if (i == PART_DATA_COMM_HIDDEN || more_s <= a->worse_s)
+        if (i == CATEGORY_DATA_COMM_HIDDEN || more_s <= a->worse_s)
             continue;
         a->worse_s = more_s;
-        a->worse = (enum part)i;
+        a->worse = (enum category)i;
     }
 }
 
@@ -149,11 +149,11 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
               const struct plan_options *o, const struct plan_outcome *out)
 {
     const struct plan_entry *best = &out->entries[0];
-    *w = (struct plan_why) { .memory = -1, .bottleneck = PART_OTHER };
-    for (int i = PART_COMPUTE + 1; i < PART_N; i++)
-        if (i != PART_DATA_COMM_HIDDEN &&
+    *w = (struct plan_why) { .memory = -1, .bottleneck = CATEGORY_OTHER };
+    for (int i = CATEGORY_COMPUTE + 1; i < CATEGORY_N; i++)
+        if (i != CATEGORY_DATA_COMM_HIDDEN &&
             best->result.parts_s[i] > best->result.parts_s[w->bottleneck])
-            w->bottleneck = (enum part)i;
+            w->bottleneck = (enum category)i;
     find_alternatives(w, job, best);
     int32_t n = w->n_alternatives + PLAN_SENSITIVITIES, done = 0;
 #pragma omp parallel for schedule(dynamic, 1)

@@ -14,14 +14,14 @@ struct plan_sensitivity {
 struct plan_alternative {
     enum space_field field; /* what differs from the plan */
     struct plan_entry entry;
-    enum part worse; /* the part of the step that grew most */
+    enum category worse; /* the part of the step that grew most */
     double worse_s;
 };
 
 enum { PLAN_SENSITIVITIES = 5 };
 
 struct plan_why {
-    enum part bottleneck; /* the largest part of the step beside computation */
+    enum category bottleneck; /* the largest part of the step beside computation */
     struct plan_sensitivity sensitivities[PLAN_SENSITIVITIES];
     int32_t n_alternatives; /* in the order of plans */
     struct plan_alternative alternatives[PLAN_NEAR_MAX];

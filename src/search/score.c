@@ -147,7 +147,7 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
     int64_t n = p->v[SPACE_TENSOR];
     double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
     double issue_s = framework_collective_dispatch_s(fw, n);
-    double spread = n > 1 ? fw->host_spread_tensor : fw->host_spread;
+    double spread = n > 1 ? fw->launch_jitter_tensor : fw->launch_jitter;
     double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
     double host_s = 0, gpu_s = 0, deviation_s = 0;
     for (int pass = first; pass <= last; pass++) {
@@ -262,9 +262,9 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
         bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / both_s);
     struct score_group ends = ends_of(p);
     double words_B = returns ? 0 : u->l->word_parameters * states_wire_B(u->s);
-    double words_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE, words_B);
+    double tied_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE, words_B);
     return (double)p->accumulation * (m * slowest_s + bubble_s + messages_s(s, p, u)) +
-           words_s;
+           tied_s;
 }
 
 /* What stages that are fully sharded wait for in an accumulation step: gathers beside

@@ -30,7 +30,7 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
         *host_s += dispatch_s(fw, &ops[i]);
         *gpu_s += op_s(s, gpu, &ops[i]);
     }
-    return score_settle_s(fw->host_spread * *host_s, *host_s, *gpu_s);
+    return score_settle_s(fw->launch_jitter * *host_s, *host_s, *gpu_s);
 }
 
 /* What selective checkpointing drops and runs again: the core of attention. */

@@ -21,8 +21,8 @@ static const struct finite_field numbers[] = {
 
 int judge_numbers(const struct simulate_result *r, struct err *err)
 {
-    for (int i = 0; i < PART_N; i++)
-        if (finite_one("breakdown_s/", names_of(part_names, i), r->parts_s[i], err))
+    for (int i = 0; i < CATEGORY_N; i++)
+        if (finite_one("breakdown_s/", names_of(category_names, i), r->parts_s[i], err))
             return -1;
     return finite_check(numbers, r, "", err);
 }
@@ -42,14 +42,14 @@ static void add_warnings(struct simulate_result *r, struct arena *arena,
 }
 
 int judge(struct simulate_result *r, struct arena *arena,
-          const struct trust_table *table, const struct diags *diags,
+          const struct interval_table *table, const struct diags *diags,
           const struct scenario *s, struct err *err)
 {
     struct memory_result *m = &r->memory;
-    trust_judge(r, table, diags, s);
-    trust_range(&r->trust, r->step_time_s, r->range_s);
-    trust_memory_range(m->peak_B, m->range_B);
-    m->near_limit = trust_memory_is_near(m->peak_B, m->capacity_B);
+    interval_judge(r, table, diags, s);
+    interval_range(&r->interval, r->step_time_s, r->range_s);
+    interval_memory_range(m->peak_B, m->range_B);
+    m->near_limit = interval_memory_is_near(m->peak_B, m->capacity_B);
     add_warnings(r, arena, diags);
     return judge_numbers(r, err);
 }

@@ -11,7 +11,7 @@
  * scenario, whose warnings come before the simulation's; threads may share the table.
  * -1 with err set where a number of the result is none: a fault of the program. */
 int judge(struct simulate_result *r, struct arena *arena,
-          const struct trust_table *table, const struct diags *diags,
+          const struct interval_table *table, const struct diags *diags,
           const struct scenario *s, struct err *err);
 
 /* Only the last: each number of the result is finite and not below 0. */

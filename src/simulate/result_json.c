@@ -27,8 +27,8 @@ static void put_bytes(json_t *object, const char *key, int64_t v)
 static json_t *breakdown(const struct simulate_result *r)
 {
     json_t *o = json_object();
-    for (int i = 0; i < PART_N; i++)
-        put_real(o, names_of(part_names, i), r->parts_s[i]);
+    for (int i = 0; i < CATEGORY_N; i++)
+        put_real(o, names_of(category_names, i), r->parts_s[i]);
     return o;
 }
 
@@ -84,7 +84,7 @@ static void put_name(json_t *object, const char *key, const struct name_value *n
 }
 
 /* Where the job stands among the measured ones. */
-static json_t *regime(const struct trust_place *p)
+static json_t *regime(const struct interval_place *p)
 {
     json_t *o = json_object();
     put(o, "gpu", json_string(p->gpu));
@@ -94,17 +94,17 @@ static json_t *regime(const struct trust_place *p)
     put_name(o, "sharding", sharding_names, p->sharding);
     put_name(o, "precision", op_precision_names, p->precision);
     put_name(o, "checkpointing", checkpointing_names, p->checkpointing);
-    for (int i = 0; i < TRUST_AXES; i++)
-        put(o, trust_axis_names[i], json_integer(llround(exp2(p->log2_of[i]))));
+    for (int i = 0; i < INTERVAL_AXES; i++)
+        put(o, interval_axis_names[i], json_integer(llround(exp2(p->log2_of[i]))));
     return o;
 }
 
 static json_t *range(const struct simulate_result *r)
 {
-    const struct trust *t = &r->trust;
+    const struct interval *t = &r->interval;
     json_t *o = json_object(), *nearest = json_array();
     put(o, "step_time_s", json_pack("[f, f]", r->range_s[0], r->range_s[1]));
-    put(o, "grade", json_string(names_of(trust_grade_names, (int)t->grade)));
+    put(o, "grade", json_string(names_of(interval_grade_names, (int)t->grade)));
     for (int32_t i = 0; i < t->n_nearest; i++)
         json_array_append_new(
             nearest, json_sprintf("%s: %s", t->nearest[i]->source, t->nearest[i]->row));

@@ -4,7 +4,7 @@
 #include "memory/reserved.h"
 #include "run/run.h"
 #include "simulate/readings.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "step/servers.h"
 #include "step/smddp.h"
 
@@ -53,7 +53,7 @@ static struct stage_memory stage_memory(const struct step *step,
 
 /* Of each stage, on the kind of GPU that has least left; of all, the fullest. */
 static void read_memory(struct memory_result *m, struct arena *arena,
-                        const struct scenario *s, const struct cast *cast)
+                        const struct scenario *s, const struct reps *reps)
 {
     int64_t least = INT64_MAX, nccl_B = communicators_B(s);
     struct reserved_last last = { 0 };
@@ -62,11 +62,11 @@ static void read_memory(struct memory_result *m, struct arena *arena,
     int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
     for (int32_t i = 0; i < m->n_stages; i++)
         left[i] = INT64_MAX;
-    for (int32_t i = 0; i < cast->n_steps; i++) {
-        const struct gpu *gpu = cast->gpus[i];
+    for (int32_t i = 0; i < reps->n_steps; i++) {
+        const struct gpu *gpu = reps->gpus[i];
         struct stage_memory stage =
-            stage_memory(&cast->steps[i], s, gpu, nccl_B, &last);
-        int64_t free_B = gpu->memory_B - stage.peak_B, at = cast->stages[i];
+            stage_memory(&reps->steps[i], s, gpu, nccl_B, &last);
+        int64_t free_B = gpu->memory_B - stage.peak_B, at = reps->stages[i];
         if (free_B < left[at]) {
             left[at] = free_B;
             m->stages[at] = stage;
@@ -77,7 +77,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         m->fullest = (int32_t)at;
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
-        m->allocated_B = cast->steps[i].ledger.peak_B;
+        m->allocated_B = reps->steps[i].ledger.peak_B;
         m->reserved_B = stage.peak_B - nccl_B - gpu->context_B;
     }
     m->fits = least >= 0;
@@ -86,7 +86,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
 /* Rates and cost */
 
 static void read_rates(struct simulate_result *r, const struct scenario *s,
-                       const struct cast *cast)
+                       const struct reps *reps)
 {
     const struct training *t = &s->training;
     const struct gpu *gpu = s->cluster.groups[0].instance->gpu;
@@ -100,9 +100,9 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
     r->mfu = r->model_flops_per_gpu_s / peak;
     r->executed_flops = 0;
-    for (int32_t i = 0; i < cast->n_steps; i++) /* stages weigh differently */
-        r->executed_flops += cast->steps[i].flops;
-    r->hfu = r->executed_flops / cast->n_steps / r->step_time_s / peak;
+    for (int32_t i = 0; i < reps->n_steps; i++) /* stages weigh differently */
+        r->executed_flops += reps->steps[i].flops;
+    r->hfu = r->executed_flops / reps->n_steps / r->step_time_s / peak;
 }
 
 static void read_cost(struct cost_result *c, const struct scenario *s, double step_s)
@@ -129,7 +129,7 @@ static void read_layer(struct layer_result *l, const struct step *step)
 static void read_run(struct simulate_result *r, const struct run_result *run)
 {
     r->step_time_s = run->time_s;
-    for (int i = 0; i < PART_N; i++)
+    for (int i = 0; i < CATEGORY_N; i++)
         r->parts_s[i] = run->parts_s[i];
     r->util_gpu = run->gpu_busy_s / run->time_s;
     r->util_host = run->host_busy_s / run->time_s;
@@ -139,15 +139,15 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
 }
 
 /* One rank of a stage stands for others that meet something else. */
-static const char *unlike_note(const struct cast *cast)
+static const char *unlike_note(const struct reps *reps)
 {
-    if (!net_is_folded(cast->net) || !cluster_is_uniform(cast->groups.cluster))
+    if (!net_is_folded(reps->net) || !cluster_is_uniform(reps->groups.cluster))
         return NULL;
-    if (!groups_are_even(&cast->groups))
+    if (!groups_are_even(&reps->groups))
         return "groups neither fill instances nor fit in them whole: the first rank of "
                "each stage stands for ranks that lie otherwise, up to a fifth off "
                "(--unfold simulates each)";
-    if (!groups_lie_alike(&cast->groups))
+    if (!groups_lie_alike(&reps->groups))
         return "groups lie unlike on an instance's wires: the first rank of each stage "
                "stands for ranks that lie otherwise, up to 6 % off (--unfold "
                "simulates each)";
@@ -155,11 +155,11 @@ static const char *unlike_note(const struct cast *cast)
 }
 
 static void read_warnings(struct simulate_result *r, struct arena *arena,
-                          const struct scenario *s, const struct cast *cast)
+                          const struct scenario *s, const struct reps *reps)
 {
     const double layer_B = (double)r->layer.parameters_B;
     const char *found[] = { servers_note(arena, s), smddp_note(arena, s, layer_B),
-                            unlike_note(cast) };
+                            unlike_note(reps) };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =
         ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, const char *);
@@ -176,77 +176,77 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
 }
 
 static void read_all(struct simulate_result *r, struct arena *arena,
-                     const struct scenario *s, const struct cast *cast,
+                     const struct scenario *s, const struct reps *reps,
                      const struct run_result *run, bool mute)
 {
-    int32_t layered = cast->n_steps / 2; /* a middle stage has layers */
+    int32_t layered = reps->n_steps / 2; /* a middle stage has layers */
     read_run(r, run);
-    read_memory(&r->memory, arena, s, cast);
-    read_rates(r, s, cast);
-    read_layer(&r->layer, &cast->steps[layered]);
+    read_memory(&r->memory, arena, s, reps);
+    read_rates(r, s, reps);
+    read_layer(&r->layer, &reps->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
     if (!mute)
-        read_warnings(r, arena, s, cast);
+        read_warnings(r, arena, s, reps);
 }
 
-/* The cast of a step and its run, in which microbatches of a pipeline that go on as
+/* The representative ranks of a step and its run, in which microbatches of a pipeline that go on as
  * those before them are left out, if that is so. To be released in any case. */
-static int replay(struct run_result *run, struct cast *cast, struct arena *arena,
+static int replay(struct run_result *run, struct reps *reps, struct arena *arena,
                   const struct scenario *s, const struct simulate_options *options,
                   struct err *err)
 {
     const bool whole = options->whole || options->detail || options->observer;
-    struct cast_options how = { .unfold = options->unfold,
+    struct reps_options how = { .unfold = options->unfold,
                                 .detail = options->detail,
                                 .marks = options->observer != NULL };
     for (int attempt = 0;; attempt++) {
-        how.microbatches = whole ? 0 : cast_shorter(s, attempt);
-        if (cast_build(cast, arena, s, &how, err) < 0)
+        how.microbatches = whole ? 0 : reps_shorter(s, attempt);
+        if (reps_build(reps, arena, s, &how, err) < 0)
             return -1;
-        struct run_request request = { .plans = { arena, cast->net, &cast->groups },
+        struct run_request request = { .plans = { arena, reps->net, &reps->groups },
                                        .network = options->network,
-                                       .n_ranks = cast->n_ranks,
-                                       .programs = cast->programs,
-                                       .ranks = cast->ranks,
+                                       .n_ranks = reps->n_ranks,
+                                       .programs = reps->programs,
+                                       .ranks = reps->ranks,
                                        .observer = options->observer,
                                        .watch = options->watch };
         int rc = run_programs(&request, run, err);
         if (rc < 0 || run->steady)
             return rc;
-        cast_release(cast);
+        reps_release(reps);
     }
 }
 
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
                     struct err *err)
 {
-    struct cast cast;
+    struct reps reps;
     struct memory_result m = { 0 };
-    const struct cast_options how = { .microbatches = cast_shorter(s, 0) };
-    int rc = cast_build(&cast, arena, s, &how, err);
+    const struct reps_options how = { .microbatches = reps_shorter(s, 0) };
+    int rc = reps_build(&reps, arena, s, &how, err);
     if (rc == 0)
-        read_memory(&m, arena, s, &cast);
+        read_memory(&m, arena, s, &reps);
     *peak_B = m.peak_B;
-    cast_release(&cast);
+    reps_release(&reps);
     return rc;
 }
 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
              const struct simulate_options *options, struct err *err)
 {
-    struct cast cast;
+    struct reps reps;
     struct run_result run;
     *r = (struct simulate_result) { .network = options->network };
-    int rc = replay(&run, &cast, arena, s, options, err);
-    r->folded = cast.net && net_is_folded(cast.net);
+    int rc = replay(&run, &reps, arena, s, options, err);
+    r->folded = reps.net && net_is_folded(reps.net);
     if (rc == 0)
-        read_all(r, arena, s, &cast, &run, options->mute);
-    cast_release(&cast);
+        read_all(r, arena, s, &reps, &run, options->mute);
+    reps_release(&reps);
     return rc;
 }
 
-void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
-                   double wait_s)
+void simulate_wait(struct simulate_result *r, const struct scenario *s,
+                   enum category part, double wait_s)
 {
     double share = r->step_time_s / (r->step_time_s + wait_s);
     double *rates[] = { &r->samples_per_s, &r->tokens_per_s, &r->model_flops_per_gpu_s,

@@ -6,11 +6,11 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "engine/watch.h"
+#include "run/breakdown.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
-#include "run/parts.h"
 #include "scenario/scenario.h"
-#include "simulate/trust.h"
+#include "simulate/interval.h"
 
 /* NCCL's channels and buffers of a communicator of 2 GPUs, as nvidia-smi shows them
  * (aiconfigurator's measured table; MODEL.md, 5.4). */
@@ -61,7 +61,7 @@ struct simulate_result {
     double step_time_s, samples_per_s, tokens_per_s;
     double model_flops_per_gpu_s, mfu, hfu;
     int64_t gpus;
-    double parts_s[PART_N];
+    double parts_s[CATEGORY_N];
     struct memory_result memory;
     struct cost_result cost;
     struct layer_result layer;
@@ -71,9 +71,9 @@ struct simulate_result {
     double executed_flops; /* of one rank of each stage together */
     bool folded;
     int32_t n_warnings;
-    const char **warnings; /* in the arena */
-    struct trust trust;    /* by judge, which is called behind simulate */
-    double range_s[2];     /* of the step time; likewise */
+    const char **warnings;    /* in the arena */
+    struct interval interval; /* by judge, which is called behind simulate */
+    double range_s[2];        /* of the step time; likewise */
 };
 
 /* The fullest stage's memory, without running the step. */
@@ -87,8 +87,8 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
 
 /* The step waits so much longer for something beside the replay: its time, rates,
  * shares and cost become those with the wait. */
-void simulate_wait(struct simulate_result *r, const struct scenario *s, enum part part,
-                   double wait_s);
+void simulate_wait(struct simulate_result *r, const struct scenario *s,
+                   enum category part, double wait_s);
 
 /* One more warning, at the end; the text lives as long as the arena. */
 void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text);

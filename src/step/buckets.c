@@ -85,7 +85,7 @@ static void begin_fusion(struct builder *b)
     f->plan = wire_fused_plan;
     f->arg = wire_fused_new(b);
     b->wire.fusion = f;
-    b->last_comm = program_fusion(&b->step->program, PART_DATA_COMM_EXPOSED, f);
+    b->last_comm = program_fusion(&b->step->program, CATEGORY_DATA_COMM_EXPOSED, f);
 }
 
 static int add_to_fusion(struct builder *b, double bytes, struct err *err)
@@ -105,78 +105,80 @@ static int end_fusion(struct builder *b, struct err *err)
 
 /* ---------------------------------------------------------------------------------- */
 
-static const struct wire_way buckets_way = { begin_buckets, fill_bucket, send_bucket,
-                                             COLL_AUTO };
-static const struct wire_way smddp_way = { begin_buffers, fill_buffers, end_buffers,
-                                           COLL_SMDDP };
-static const struct wire_way fusion_way = { begin_fusion, add_to_fusion, end_fusion,
-                                            COLL_AUTO };
-static const struct wire_way servers_way = { begin_buckets, fill_bucket, send_bucket,
-                                             COLL_SERVERS };
+static const struct gradient_reduction buckets_reduction = { begin_buckets, fill_bucket,
+                                                             send_bucket, COLL_AUTO };
+static const struct gradient_reduction smddp_reduction = { begin_buffers, fill_buffers,
+                                                           end_buffers, COLL_SMDDP };
+static const struct gradient_reduction fusion_reduction = { begin_fusion, add_to_fusion,
+                                                            end_fusion, COLL_AUTO };
+static const struct gradient_reduction servers_reduction = { begin_buckets, fill_bucket,
+                                                             send_bucket,
+                                                             COLL_SERVERS };
 
 /* Inside one node SMDDP and parameter servers leave all to NCCL; so does SMDDP beside
  * SMP, which takes its AllGather alone. Only replicas of whole models have a way other
  * than NCCL's buckets. */
-static const struct wire_way *way_of(const struct scenario *s)
+static const struct gradient_reduction *reduction_of(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     bool one_node = s->cluster.n_instances == 1;
     if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
         p->sharding != SHARDING_NONE)
-        return &buckets_way;
+        return &buckets_reduction;
     if (p->library == LIBRARY_HOROVOD)
-        return &fusion_way;
+        return &fusion_reduction;
     if (p->library == LIBRARY_PARAMETER_SERVER && !one_node)
-        return &servers_way;
+        return &servers_reduction;
     if (p->backend == BACKEND_SMDDP && !one_node)
-        return &smddp_way;
-    return &buckets_way;
+        return &smddp_reduction;
+    return &buckets_reduction;
 }
 
-static void choose_way(struct builder *b)
+static void choose_reduction(struct builder *b)
 {
-    b->wire.way = way_of(b->s);
+    b->wire.reduction = reduction_of(b->s);
     wire_init(b);
-    if (b->wire.way == &smddp_way)
+    if (b->wire.reduction == &smddp_reduction)
         b->wire.library = smddp_library(b->arena, b->s);
-    if (b->wire.way == &servers_way)
+    if (b->wire.reduction == &servers_reduction)
         b->wire.library = servers_library(b->arena, b->s, &b->list);
 }
 
 int buckets_plan(struct builder *b, double size_B, struct err *err)
 {
-    if (!b->wire.way)
-        choose_way(b);
-    if (b->wire.way == &smddp_way) {
+    if (!b->wire.reduction)
+        choose_reduction(b);
+    if (b->wire.reduction == &smddp_reduction) {
         begin_buffers(b);
         size_B = b->bucket_limit_B;
     }
-    return build_ranks(b, HELD_BY_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
+    return build_ranks(b, REPLICAS_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
 }
 
 void buckets_begin(struct builder *b)
 {
     b->wire.n_sent = 0;
-    if (b->reduces && b->wire.way) /* none: units scatter their gradients */
-        b->wire.way->begin(b);
+    if (b->reduces && b->wire.reduction) /* none: units scatter their gradients */
+        b->wire.reduction->begin(b);
 }
 
 /* Gradients of what others than data ranks hold are summed over those. */
-static int send_others(struct builder *b, enum holders h, struct err *err)
+static int send_others(struct builder *b, enum replica_group h, struct err *err)
 {
     double bytes = b->others_B[h] * b->wire.frac;
     b->others_B[h] = 0;
     if (bytes <= 0 || build_ranks(b, h) == 1)
         return 0;
     int32_t comm =
-        build_comm(b, build_holders_channel(h), build_reduction(b), bytes, err);
+        build_comm(b, build_replica_channel(h), build_reduction(b), bytes, err);
     if (comm < 0)
         return -1;
     wire_send_by(b, bytes / b->wire.frac, comm);
     return 0;
 }
 
-static int add_others(struct builder *b, enum holders h, double bytes, struct err *err)
+static int add_others(struct builder *b, enum replica_group h, double bytes,
+                      struct err *err)
 {
     double limit_B = buckets_limit_B(b);
     b->others_B[h] += bytes;
@@ -186,10 +188,10 @@ static int add_others(struct builder *b, enum holders h, double bytes, struct er
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 {
     double bytes = (double)p->elements * b->wire.gradient_B;
-    enum holders h = build_holders(b, p);
-    if (h != HELD_BY_DATA)
+    enum replica_group h = build_replica_group(b, p);
+    if (h != REPLICAS_DATA)
         return add_others(b, h, bytes, err);
-    return build_ranks(b, h) > 1 ? b->wire.way->add(b, bytes, err) : 0;
+    return build_ranks(b, h) > 1 ? b->wire.reduction->add(b, bytes, err) : 0;
 }
 
 /* A chunk of Megatron's has buckets of its own. */
@@ -199,8 +201,9 @@ int buckets_leave_chunk(struct builder *b, struct err *err)
     if (!b->reduces || !p->overlap || p->library != LIBRARY_MEGATRON ||
         p->virtual_stages == 1 || shard_is_full(b))
         return 0;
-    return b->wire.way->end(b, err) < 0 || send_others(b, HELD_BY_EXPERTS, err) < 0 ||
-                   send_others(b, HELD_BY_ALL, err) < 0
+    return b->wire.reduction->end(b, err) < 0 ||
+                   send_others(b, REPLICAS_EXPERTS, err) < 0 ||
+                   send_others(b, REPLICAS_ALL, err) < 0
                ? -1
                : 0;
 }
@@ -223,14 +226,15 @@ int buckets_end(struct builder *b, struct err *err)
 {
     if (!b->s->parallel.overlap && add_all(b, err) < 0)
         return -1;
-    if (b->wire.way->end(b, err) < 0 || send_others(b, HELD_BY_EXPERTS, err) < 0 ||
-        send_others(b, HELD_BY_ALL, err) < 0)
+    if (b->wire.reduction->end(b, err) < 0 ||
+        send_others(b, REPLICAS_EXPERTS, err) < 0 ||
+        send_others(b, REPLICAS_ALL, err) < 0)
         return -1;
     double wait_s = b->fw->reduce_s;
     if (wait_s > 0) {
         int32_t after = b->last_comm;
         b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
-                                      PART_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
+                                      CATEGORY_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
         b->step->program.tasks.v[b->last_comm].after[0] = after;
     }
     return 0;
@@ -249,9 +253,9 @@ int buckets_broadcast(struct builder *b, struct err *err)
     if (wire_broadcast(b, (double)b->s->model.positions * 8, plan, err) < 0)
         return -1;
     int32_t sent =
-        program_collective(program, PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
-                           program_comm(program, plan), -1);
-    int32_t next = program_kernel(program, STREAM_COMPUTE, PART_COMPUTE, 0, 0, 0);
+        program_collective(program, CATEGORY_DATA_COMM_EXPOSED,
+                           b->fw->dispatch_forward_s, program_comm(program, plan), -1);
+    int32_t next = program_kernel(program, STREAM_COMPUTE, CATEGORY_COMPUTE, 0, 0, 0);
     program->tasks.v[next].after[0] = sent;
     return 0;
 }

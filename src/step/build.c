@@ -31,8 +31,8 @@ void build_label(struct builder *b, const char *label)
     b->step->program.tasks.v[b->last_kernel].tag.label = label;
 }
 
-int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
-                     double shared_s)
+int32_t build_kernel(struct builder *b, enum category part, double host_s,
+                     double alone_s, double shared_s)
 {
     struct program *p = &b->step->program;
     build_mark_memory(b);
@@ -50,7 +50,7 @@ void build_beside(struct builder *b, const struct coll_plan *plan)
     b->shared = kernel_beside(b->gpu, b->shared, plan->sm_frac, plan->memory_Bps);
 }
 
-int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes)
+int32_t build_stream(struct builder *b, enum category part, double host_s, double bytes)
 {
     return build_kernel(b, part, host_s, kernel_stream_s(b->gpu, bytes, kernel_alone),
                         kernel_stream_s(b->gpu, bytes, b->shared));
@@ -62,7 +62,7 @@ void build_host_pause(struct builder *b, double seconds)
     if (seconds <= 0 || p->tasks.n == 0)
         return;
     p->tasks.v[p->tasks.n - 1].sync = true;
-    build_kernel(b, PART_OTHER, seconds, 0, 0);
+    build_kernel(b, CATEGORY_OTHER, seconds, 0, 0);
     build_label(b, "host pause");
 }
 
@@ -71,7 +71,7 @@ void build_close(struct builder *b)
     build_wait(b, b->overlapped);
     build_wait(b, b->gathered);
     b->overlapped = b->gathered = -1;
-    int32_t task = build_kernel(b, PART_COMPUTE, 0, 0, 0);
+    int32_t task = build_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
     pass_free_transient(b);
 }
@@ -173,56 +173,59 @@ int64_t block_parameters(const struct op_block *block)
     return n;
 }
 
-enum holders build_holders(const struct builder *b, const struct op_param *p)
+enum replica_group build_replica_group(const struct builder *b,
+                                       const struct op_param *p)
 {
     if (p->expert && b->s->parallel.expert > 1)
-        return HELD_BY_EXPERTS;
-    return p->whole && !shard_is_full(b) ? HELD_BY_ALL : HELD_BY_DATA;
+        return REPLICAS_EXPERTS;
+    return p->whole && !shard_is_full(b) ? REPLICAS_ALL : REPLICAS_DATA;
 }
 
-int64_t build_held(const struct builder *b, enum holders h)
+int64_t build_held(const struct builder *b, enum replica_group h)
 {
     int64_t n = 0;
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int32_t k = 0; k < block->n_params; k++)
-            if (build_holders(b, &block->params[k]) == h)
+            if (build_replica_group(b, &block->params[k]) == h)
                 n += block->repeat * block->params[k].elements;
     }
     return n;
 }
 
-int64_t build_ranks(const struct builder *b, enum holders h)
+int64_t build_ranks(const struct builder *b, enum replica_group h)
 {
     const struct parallelism *p = &b->s->parallel;
     const int64_t n = p->data * p->context;
-    return h == HELD_BY_EXPERTS ? n / p->expert : h == HELD_BY_ALL ? n * p->tensor : n;
+    return h == REPLICAS_EXPERTS ? n / p->expert
+           : h == REPLICAS_ALL   ? n * p->tensor
+                                 : n;
 }
 
-double build_shards(const struct builder *b, enum holders h)
+double build_shards(const struct builder *b, enum replica_group h)
 {
     if (!states_are_sharded(b->s))
         return 1;
-    return (double)(h == HELD_BY_DATA ? b->s->parallel.shard_degree
-                                      : build_ranks(b, h));
+    return (double)(h == REPLICAS_DATA ? b->s->parallel.shard_degree
+                                       : build_ranks(b, h));
 }
 
-enum channel build_holders_channel(enum holders h)
+enum channel build_replica_channel(enum replica_group h)
 {
-    static const enum channel channels[] = { [HELD_BY_DATA] = CHANNEL_DATA,
-                                             [HELD_BY_EXPERTS] = CHANNEL_EXPERT_DATA,
-                                             [HELD_BY_ALL] = CHANNEL_WHOLE_DATA };
+    static const enum channel channels[] = { [REPLICAS_DATA] = CHANNEL_DATA,
+                                             [REPLICAS_EXPERTS] = CHANNEL_EXPERT_DATA,
+                                             [REPLICAS_ALL] = CHANNEL_WHOLE_DATA };
     return channels[h];
 }
 
-const struct states *build_states_held(const struct builder *b, enum holders h)
+const struct states *build_states_held(const struct builder *b, enum replica_group h)
 {
-    return h == HELD_BY_DATA ? &b->states : &b->others[h];
+    return h == REPLICAS_DATA ? &b->states : &b->others[h];
 }
 
 const struct states *build_states(const struct builder *b, const struct op_param *p)
 {
-    return build_states_held(b, build_holders(b, p));
+    return build_states_held(b, build_replica_group(b, p));
 }
 
 int32_t build_load_batch(struct builder *b)
@@ -230,7 +233,7 @@ int32_t build_load_batch(struct builder *b)
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
     double bytes = (double)op_tokens(&b->settings) * BYTES_PER_TOKEN;
     double time_s = bytes / b->s->cluster.groups[0].instance->host_pinned_Bps;
-    int32_t task = program_kernel(&b->step->program, STREAM_COPY, PART_OTHER,
+    int32_t task = program_kernel(&b->step->program, STREAM_COPY, CATEGORY_OTHER,
                                   b->fw->dispatch_forward_s, time_s, time_s);
     b->step->program.tasks.v[task].tag.label = "load batch";
     return task;

@@ -39,9 +39,9 @@ struct block_times {
 
 /* How gradients get onto the wire; wire_init fills it in. */
 struct wire {
-    const struct wire_way *way; /* NULL: not chosen yet */
-    double gradient_B;          /* of one element, before compression */
-    double frac;                /* bytes on the wire for each of them */
+    const struct gradient_reduction *reduction; /* NULL: not chosen yet */
+    double gradient_B;                          /* of one element, before compression */
+    double frac;                                /* bytes on the wire for each of them */
     double compress_B; /* moved by kernels per byte of gradient, to and from the wire */
     const struct coll_library *library; /* of SMDDP and of parameter servers */
     int32_t n_stages;                   /* plans made last: those of one bucket */
@@ -61,7 +61,7 @@ struct op_comm {
     int32_t both;    /* of rings in backward: with the gradients; -1: no ring there */
     bool ring;       /* messages beside the operator's pieces: see exchange.c */
     enum stream stream;
-    enum part part;
+    enum category part;
     int64_t workspace_B; /* for what arrives */
     double time_s;       /* each, alone */
     int32_t times;       /* one after the other */
@@ -74,11 +74,11 @@ struct block_comms {
 
 /* Ranks that hold the same copy of a parameter, over which its gradient is summed and
  * its states are sharded. */
-enum holders {
-    HELD_BY_DATA,    /* those of the data group */
-    HELD_BY_EXPERTS, /* those of it that have the same experts */
-    HELD_BY_ALL,     /* those of the data and tensor groups: what SMP leaves whole */
-    HOLDERS
+enum replica_group {
+    REPLICAS_DATA,    /* those of the data group */
+    REPLICAS_EXPERTS, /* those of it that have the same experts */
+    REPLICAS_ALL,     /* those of the data and tensor groups: what SMP leaves whole */
+    REPLICA_GROUPS
 };
 
 /* Blocks of a chunk of the stage, in order: `repeat` of the block of the list. */
@@ -125,7 +125,8 @@ struct builder {
     const struct gpu *gpu;
     const struct net *net;
     struct states states;
-    struct states others[HOLDERS]; /* of parameters that others than data ranks hold */
+    struct states
+        others[REPLICA_GROUPS]; /* of parameters that others than data ranks hold */
     struct op_list list;
     struct block_times *times;  /* [blocks] */
     struct kernel_share shared; /* what collectives leave of the GPU */
@@ -145,9 +146,9 @@ struct builder {
     int32_t chunk;
     /* the bucket being filled: gradients before compression */
     double bucket_B, bucket_limit_B;
-    double others_B[HOLDERS]; /* those of what others than data ranks hold */
-    int32_t last_comm;        /* task of the last collective sent; -1: none */
-    double plan_B;            /* size on the wire of the plan made last; see wire.c */
+    double others_B[REPLICA_GROUPS]; /* those of what others than data ranks hold */
+    int32_t last_comm;               /* task of the last collective sent; -1: none */
+    double plan_B; /* size on the wire of the plan made last; see wire.c */
     struct wire wire;
     /* the stage */
     const struct step_request *request;
@@ -164,7 +165,7 @@ struct builder {
     int32_t **ready; /* [chunks][blocks] gathers that the next forward waits for; NULL:
                         none (any more) */
     /* the pass at hand */
-    enum part part;      /* of its kernels */
+    enum category part;  /* of its kernels */
     enum keep keep;      /* of the forward at hand */
     enum pass_kind kind; /* of backward: which of its operators run */
     bool stops_early;    /* recomputation ends with the last tensor that is needed */
@@ -195,8 +196,8 @@ struct builder {
 };
 
 /* A kernel of the compute stream, behind all it has to wait for. */
-int32_t build_kernel(struct builder *b, enum part part, double host_s, double alone_s,
-                     double shared_s);
+int32_t build_kernel(struct builder *b, enum category part, double host_s,
+                     double alone_s, double shared_s);
 
 /* Tells what memory the kernel written last holds: all that was booked since the one
  * before. */
@@ -259,7 +260,8 @@ int32_t build_comm(struct builder *b, enum channel channel, enum coll_op op,
 void build_beside(struct builder *b, const struct coll_plan *plan);
 
 /* A memory-bound kernel that is not of the operator list; yields its task. */
-int32_t build_stream(struct builder *b, enum part part, double host_s, double bytes);
+int32_t build_stream(struct builder *b, enum category part, double host_s,
+                     double bytes);
 
 /* Time that the host spends while the GPU waits for it: the host first waits for all it
  * has issued. Nothing when there is no such time. */
@@ -279,12 +281,13 @@ enum coll_op build_reduction(const struct builder *b);
 /* Which ranks hold a parameter; the elements that such hold; how many they are, and
  * their channel; into how many shards, each a rank's to update, those are divided; the
  * states of an element that such hold, of a parameter's elements. */
-enum holders build_holders(const struct builder *b, const struct op_param *p);
-int64_t build_held(const struct builder *b, enum holders h);
-int64_t build_ranks(const struct builder *b, enum holders h);
-double build_shards(const struct builder *b, enum holders h);
-enum channel build_holders_channel(enum holders h);
-const struct states *build_states_held(const struct builder *b, enum holders h);
+enum replica_group build_replica_group(const struct builder *b,
+                                       const struct op_param *p);
+int64_t build_held(const struct builder *b, enum replica_group h);
+int64_t build_ranks(const struct builder *b, enum replica_group h);
+double build_shards(const struct builder *b, enum replica_group h);
+enum channel build_replica_channel(enum replica_group h);
+const struct states *build_states_held(const struct builder *b, enum replica_group h);
 const struct states *build_states(const struct builder *b, const struct op_param *p);
 
 /* zero.c: whether DeepSpeed keeps parameters and optimizer states in flat buffers;

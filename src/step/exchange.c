@@ -38,14 +38,14 @@ static const struct rule rules[] = {
     { GROUP_GATHER, true, false, "cross_flash_bwd|cross_dprobs", COLL_ALL_GATHER },
     { GROUP_GATHER, true, true, "flash_bwd|dkey", COLL_REDUCE_SCATTER },
     { GROUP_GATHER, true, true, "cross_flash_bwd|cross_dkey", COLL_REDUCE_SCATTER },
-    { GROUP_DEAL, false, true, "heads_deal", COLL_ALLTOALL },
-    { GROUP_RETURN, false, false, "heads_return", COLL_ALLTOALL },
-    { GROUP_DEAL, false, true, "cross_heads_deal", COLL_ALLTOALL },
-    { GROUP_RETURN, false, false, "cross_heads_return", COLL_ALLTOALL },
-    { GROUP_RETURN, true, true, "heads_return_bwd", COLL_ALLTOALL },
-    { GROUP_DEAL, true, false, "heads_deal_bwd", COLL_ALLTOALL },
-    { GROUP_RETURN, true, true, "cross_heads_return_bwd", COLL_ALLTOALL },
-    { GROUP_DEAL, true, false, "cross_heads_deal_bwd", COLL_ALLTOALL },
+    { GROUP_DEAL, false, true, "ulysses_scatter_heads", COLL_ALLTOALL },
+    { GROUP_RETURN, false, false, "ulysses_gather_heads", COLL_ALLTOALL },
+    { GROUP_DEAL, false, true, "cross_ulysses_scatter_heads", COLL_ALLTOALL },
+    { GROUP_RETURN, false, false, "cross_ulysses_gather_heads", COLL_ALLTOALL },
+    { GROUP_RETURN, true, true, "ulysses_gather_heads_bwd", COLL_ALLTOALL },
+    { GROUP_DEAL, true, false, "ulysses_scatter_heads_bwd", COLL_ALLTOALL },
+    { GROUP_RETURN, true, true, "cross_ulysses_gather_heads_bwd", COLL_ALLTOALL },
+    { GROUP_DEAL, true, false, "cross_ulysses_scatter_heads_bwd", COLL_ALLTOALL },
     { GROUP_EXPERT, false, true, "dispatch", COLL_ALLTOALL },
     { GROUP_EXPERT, false, false, "combine", COLL_ALLTOALL },
     { GROUP_EXPERT, true, true, "combine_bwd", COLL_ALLTOALL },
@@ -142,7 +142,7 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
 static int plan_experts(struct builder *b, const struct rule *r, struct op_comm *k,
                         struct err *err)
 {
-    k->part = PART_EXPERT_COMM;
+    k->part = CATEGORY_EXPERT_COMM;
     k->comm = build_comm(b, CHANNEL_EXPERT, r->op, routed_B(b), err);
     return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
 }
@@ -166,7 +166,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     struct op_comm k = { .op = at,
                          .after = r->after,
                          .stream = STREAM_GROUP,
-                         .part = PART_CONTEXT_COMM,
+                         .part = CATEGORY_CONTEXT_COMM,
                          .times = 1 };
     if (planners[r->group](b, r, &k, err) < 0)
         return -1;
@@ -189,7 +189,7 @@ static int32_t send_part(struct builder *b, const struct op_comm *ring, bool bac
                          int32_t n, int32_t begin)
 {
     bool both = ring->both >= 0 && n > 1 && n < ring->times;
-    return program_collective_on(&b->step->program, STREAM_GROUP, PART_CONTEXT_COMM,
+    return program_collective_on(&b->step->program, STREAM_GROUP, CATEGORY_CONTEXT_COMM,
                                  b->fw->dispatch_collective_s,
                                  both ? ring->both : ring->comm,
                                  backward && n > 1 ? b->last_kernel : begin);

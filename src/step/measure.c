@@ -133,11 +133,11 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
                                      .links_busy_ps = { units_ps(r.nic_busy_s),
                                                         units_ps(r.nvlink_busy_s) },
                                      .time_ps = units_ps(r.time_s) };
-        for (int i = 0; i < PART_N; i++) {
+        for (int i = 0; i < CATEGORY_N; i++) {
             cost->parts_ps[i] = units_ps(r.parts_s[i]);
-            sum += i == PART_DATA_COMM_HIDDEN ? 0 : cost->parts_ps[i];
+            sum += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : cost->parts_ps[i];
         }
-        cost->parts_ps[PART_OTHER] += cost->time_ps - sum; /* rounding */
+        cost->parts_ps[CATEGORY_OTHER] += cost->time_ps - sum; /* rounding */
         read_kernels(cost, &alone, b->request->folded);
     }
     program_release(&alone);
@@ -193,7 +193,7 @@ static int measure_block(struct builder *b, int32_t block, struct err *err)
     int rc = 0;
     fw.dispatch_forward_s = fw.dispatch_backward_s = 0;
     fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
-    fw.host_spread = fw.host_spread_tensor = fw.collective_skew_s = 0;
+    fw.launch_jitter = fw.launch_jitter_tensor = fw.collective_skew_s = 0;
     fw.unit_spread = 0;
     fw.accumulate_B = fw.accumulate_16bit_B = 0;
     plain.parallel.offload_activations = false;

@@ -5,7 +5,7 @@
 
 /* A collective behind the last kernel; its task, or -1 after an error. */
 static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
-                     double bytes, enum part part, double host_s, struct err *err)
+                     double bytes, enum category part, double host_s, struct err *err)
 {
     int32_t comm = build_comm(b, channel, op, bytes, err);
     return comm < 0 ? -1
@@ -15,15 +15,16 @@ static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
 
 /* An all-reduce behind the last kernel, and the compute stream behind it. What follows
  * is the optimizer's when the sum is. */
-static int sum(struct builder *b, enum channel channel, double bytes, enum part part,
-               struct err *err)
+static int sum(struct builder *b, enum channel channel, double bytes,
+               enum category part, struct err *err)
 {
     int32_t task = begin(b, channel, COLL_ALL_REDUCE, bytes, part,
                          b->fw->dispatch_optimizer_s, err);
     if (task < 0)
         return -1;
     build_wait(b, task);
-    build_kernel(b, part == PART_OPTIMIZER ? PART_OPTIMIZER : PART_COMPUTE, 0, 0, 0);
+    build_kernel(b, part == CATEGORY_OPTIMIZER ? CATEGORY_OPTIMIZER : CATEGORY_COMPUTE,
+                 0, 0, 0);
     return 0;
 }
 
@@ -68,7 +69,7 @@ int group_broadcast_output(struct builder *b, struct err *err)
         return 0;
     double bytes = outputs_B(b);
     b->outputs =
-        begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, PART_PIPELINE_COMM, 0, err);
+        begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, CATEGORY_PIPELINE_COMM, 0, err);
     if (b->outputs < 0)
         return -1;
     int64_t received_B = ledger_round((int64_t)bytes);
@@ -101,8 +102,8 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     double elements = (double)b->embedding_elements;
     if (shard_is_full(b)) /* of shards */
         elements /= (double)p->shard_degree;
-    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s), PART_PIPELINE_COMM,
-               err);
+    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s),
+               CATEGORY_PIPELINE_COMM, err);
 }
 
 /* The norm of all gradients, for clipping: each rank's share is read, and summed up
@@ -113,10 +114,10 @@ int group_sum_norms(struct builder *b, struct err *err)
     if (b->s->training.gradient_clipping <= 0)
         return 0;
     double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
-    build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    build_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
     build_label(b, "gradient norm");
     if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s))
         return 0;
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
-    return sum(b, channel, 4, PART_OPTIMIZER, err);
+    return sum(b, channel, 4, CATEGORY_OPTIMIZER, err);
 }

@@ -31,7 +31,7 @@ void offload_checkpoint(struct builder *b, int64_t size_B)
         return;
     double time_s = copy_s(b, size_B);
     b->last_store = program_kernel(&b->step->program, STREAM_STORE,
-                                   PART_OFFLOAD_EXPOSED, 0, time_s, time_s);
+                                   CATEGORY_OFFLOAD_EXPOSED, 0, time_s, time_s);
     program_follow(&b->step->program, b->last_store, b->last_kernel);
     ledger_free(l, LEDGER_ACTIVATIONS, size_B);
 }
@@ -40,8 +40,8 @@ void offload_checkpoint(struct builder *b, int64_t size_B)
 static int32_t copy_back(struct builder *b, int64_t n, int64_t size_B)
 {
     double time_s = (double)n * copy_s(b, size_B);
-    int32_t task = program_kernel(&b->step->program, STREAM_LOAD, PART_OFFLOAD_EXPOSED,
-                                  0, time_s, time_s);
+    int32_t task = program_kernel(&b->step->program, STREAM_LOAD,
+                                  CATEGORY_OFFLOAD_EXPOSED, 0, time_s, time_s);
     b->step->program.tasks.v[task].tag.label = "checkpoints from the host";
     program_follow(&b->step->program, task, b->last_store);
     return task;
@@ -187,8 +187,8 @@ struct states offload_states(const struct builder *b, struct states states)
 static int32_t host_task(struct builder *b, enum stream stream, double time_s,
                          int32_t after, const char *label)
 {
-    int32_t task = program_kernel(&b->step->program, stream, PART_OFFLOAD_EXPOSED, 0,
-                                  time_s, time_s);
+    int32_t task = program_kernel(&b->step->program, stream, CATEGORY_OFFLOAD_EXPOSED,
+                                  0, time_s, time_s);
     program_follow(&b->step->program, task, after);
     b->step->program.tasks.v[task].tag.label = label;
     return task;
@@ -228,6 +228,6 @@ bool offload_update(struct builder *b, double elements)
         task =
             host_task(b, STREAM_COPY, copy_of_all_s, task, "parameters from the host");
     build_wait(b, task);
-    build_kernel(b, PART_OFFLOAD_EXPOSED, 0, 0, 0);
+    build_kernel(b, CATEGORY_OFFLOAD_EXPOSED, 0, 0, 0);
     return true;
 }

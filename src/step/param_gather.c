@@ -12,7 +12,7 @@
 
 /* Parameters of consecutive blocks that are gathered together. */
 struct param_bucket {
-    enum holders held_by;
+    enum replica_group held_by;
     double elements;
     int32_t first, last; /* blocks of the chunk that it has parameters of */
     int32_t comm;        /* of the program */
@@ -24,26 +24,27 @@ struct param_buckets {
     struct param_bucket *v; /* in the order of backward, as gradients fill them */
 };
 
-static bool is_gathered(const struct builder *b, enum holders h)
+static bool is_gathered(const struct builder *b, enum replica_group h)
 {
     return states_shard_updates(b->s) && b->s->parallel.shard_degree > 1 &&
            build_ranks(b, h) > 1;
 }
 
 /* Index of the gather of so many elements; -1 after an error. */
-static int32_t plan_gather(struct builder *b, enum holders h, double elements,
+static int32_t plan_gather(struct builder *b, enum replica_group h, double elements,
                            struct err *err)
 {
     double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
-    enum channel channel = h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel(h);
+    enum channel channel =
+        h == REPLICAS_DATA ? CHANNEL_SHARD : build_replica_channel(h);
     return build_comm(b, channel, COLL_ALL_GATHER, elements * width, err);
 }
 
 static int32_t gather(struct builder *b, int32_t comm, int32_t after)
 {
     return program_collective_on(&b->step->program, STREAM_SHARD,
-                                 PART_DATA_COMM_EXPOSED, b->fw->dispatch_optimizer_s,
-                                 comm, after);
+                                 CATEGORY_DATA_COMM_EXPOSED,
+                                 b->fw->dispatch_optimizer_s, comm, after);
 }
 
 /* Buckets of a chunk --------------------------------------------------------------- */
@@ -69,12 +70,12 @@ static double bucket_elements(const struct builder *b)
 }
 
 static int add_block(struct builder *b, struct param_buckets *to,
-                     struct param_bucket open[HOLDERS], const struct op_block *block,
-                     int32_t at, struct err *err)
+                     struct param_bucket open[REPLICA_GROUPS],
+                     const struct op_block *block, int32_t at, struct err *err)
 {
     double limit = bucket_elements(b);
     for (int32_t i = block->n_params - 1; i >= 0; i--) {
-        enum holders h = build_holders(b, &block->params[i]);
+        enum replica_group h = build_replica_group(b, &block->params[i]);
         if (!is_gathered(b, h))
             continue;
         if (open[h].elements <= 0)
@@ -91,10 +92,10 @@ static int add_block(struct builder *b, struct param_buckets *to,
 static int fill_buckets(struct builder *b, const struct chunk_slices *c,
                         struct param_buckets *to, struct err *err)
 {
-    struct param_bucket open[HOLDERS] = { 0 };
-    int64_t tensors = HOLDERS;
-    for (int h = 0; h < HOLDERS; h++)
-        open[h].held_by = (enum holders)h;
+    struct param_bucket open[REPLICA_GROUPS] = { 0 };
+    int64_t tensors = REPLICA_GROUPS;
+    for (int h = 0; h < REPLICA_GROUPS; h++)
+        open[h].held_by = (enum replica_group)h;
     for (int32_t i = 0; i < c->n; i++) {
         to->n_blocks += (int32_t)c->v[i].repeat;
         tensors += c->v[i].repeat * b->list.blocks[c->v[i].block].n_params;
@@ -105,7 +106,7 @@ static int fill_buckets(struct builder *b, const struct chunk_slices *c,
         for (int64_t k = 0; k < c->v[i].repeat; k++)
             if (add_block(b, to, open, &b->list.blocks[c->v[i].block], --at, err) < 0)
                 return -1;
-    for (int h = 0; h < HOLDERS; h++)
+    for (int h = 0; h < REPLICA_GROUPS; h++)
         if (close_bucket(b, to, &open[h], err) < 0)
             return -1;
     return 0;
@@ -113,7 +114,7 @@ static int fill_buckets(struct builder *b, const struct chunk_slices *c,
 
 int param_gather_plan(struct builder *b, struct err *err)
 {
-    if (!b->s->parallel.overlap_param_gather || !is_gathered(b, HELD_BY_DATA))
+    if (!b->s->parallel.overlap_param_gather || !is_gathered(b, REPLICAS_DATA))
         return 0;
     int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     b->param_buckets = ARENA_ARRAY(b->arena, n_chunks, struct param_buckets);
@@ -168,8 +169,8 @@ void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
 /* Behind the update: all that the same ranks hold at once. */
 int param_gather_end(struct builder *b, struct err *err)
 {
-    for (int i = 0; i < HOLDERS && !b->param_buckets; i++) {
-        enum holders h = (enum holders)i;
+    for (int i = 0; i < REPLICA_GROUPS && !b->param_buckets; i++) {
+        enum replica_group h = (enum replica_group)i;
         double elements = (double)build_held(b, h);
         if (elements <= 0 || !is_gathered(b, h))
             continue;

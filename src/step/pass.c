@@ -93,7 +93,7 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
 {
     load_checkpoint(b, pass_checkpoint_B(b));
     b->keep = KEEP_WORKSPACE;
-    b->part = PART_RECOMPUTE;
+    b->part = CATEGORY_RECOMPUTE;
     for (int64_t k = from; k < to; k++) {
         if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
             return -1;
@@ -101,7 +101,7 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
         pass_forward_block(b, slice.block);
     }
     b->stops_early = false;
-    b->part = PART_COMPUTE;
+    b->part = CATEGORY_COMPUTE;
     return 0;
 }
 
@@ -182,7 +182,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     int32_t unit = 0;
     b->kind = kind;
     b->chunk = chunk;
-    b->part = PART_COMPUTE;
+    b->part = CATEGORY_COMPUTE;
     shard_begin(b, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
         return -1;

@@ -80,7 +80,7 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                             ? framework_skew_s(b->fw, b->settings.tensor)
                             : 0;
         if (late_s > 0) {
-            build_kernel(b, PART_TENSOR_COMM, 0, late_s, late_s);
+            build_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
             build_label(b, "waits for the group");
         }
         for (int32_t n = 0; n < k->times; n++)
@@ -99,20 +99,20 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 
 /* Over a pass of a block the host's lead is lost in part. What is computed again counts
  * with the backward behind it, into which the host keeps its lead. */
-static void soften(struct builder *b, const struct host_spent *spent)
+static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
 {
     bool group = b->settings.tensor > 1;
-    double spread = group ? b->fw->host_spread_tensor : b->fw->host_spread;
+    double spread = group ? b->fw->launch_jitter_tensor : b->fw->launch_jitter;
     struct host_spent all = b->again;
     all.host_s += spent->host_s;
     all.gpu_s += spent->gpu_s;
     all.deviation_s = hypot(all.deviation_s, spread * spent->host_s);
-    bool later = b->part == PART_RECOMPUTE;
+    bool later = b->part == CATEGORY_RECOMPUTE;
     b->again = later ? all : (struct host_spent) { 0 };
     if (later || all.deviation_s <= 0)
         return;
     double lost_s = framework_host_lost_s(all.deviation_s, all.host_s, all.gpu_s);
-    build_kernel(b, PART_OTHER, 0, lost_s, lost_s);
+    build_kernel(b, CATEGORY_OTHER, 0, lost_s, lost_s);
     build_label(b, "waits for the host");
 }
 
@@ -126,7 +126,7 @@ static void await_ranks(struct builder *b, const struct host_spent *spent)
         spent->gpu_s * framework_unit_wait_frac(b->fw, b->s->parallel.shard_degree);
     if (late_s <= 0)
         return;
-    build_kernel(b, PART_DATA_COMM_EXPOSED, 0, late_s, late_s);
+    build_kernel(b, CATEGORY_DATA_COMM_EXPOSED, 0, late_s, late_s);
     build_label(b, "waits for the slowest rank");
 }
 
@@ -145,12 +145,12 @@ void pass_forward_block(struct builder *b, int32_t index)
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
     struct host_spent spent = { 0 };
-    if (b->part != PART_RECOMPUTE)
+    if (b->part != CATEGORY_RECOMPUTE)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
     int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
-        if (b->part == PART_RECOMPUTE && pass_saves(b, block, i))
+        if (b->part == CATEGORY_RECOMPUTE && pass_saves(b, block, i))
             continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, block, i);
@@ -160,7 +160,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
-    soften(b, &spent);
+    add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
 }
 
@@ -169,8 +169,8 @@ static void recompute_core(struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
-    enum part part = b->part;
-    b->part = PART_RECOMPUTE;
+    enum category part = b->part;
+    b->part = CATEGORY_RECOMPUTE;
     for (int32_t i = 0; i < block->n_forward; i++)
         if (pass_is_core(b, &block->forward[i]))
             emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
@@ -241,7 +241,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     }
     if (!b->splits || b->kind == PASS_WEIGHT)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
-    soften(b, &spent);
+    add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
     return 0;
 }
@@ -256,6 +256,6 @@ void pass_accumulate(struct builder *b, const struct op_block *block)
         bytes /= (double)b->s->parallel.shard_degree;
     if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
         return;
-    build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    build_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s, bytes);
     build_label(b, "add gradients");
 }

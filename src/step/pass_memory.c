@@ -32,7 +32,7 @@ static enum keep keep_of(const struct builder *b, const struct op *op)
     if (b->saves && !op->backward)
         return KEEP_ACTIVATIONS;
     if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
-        return b->part == PART_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
+        return b->part == CATEGORY_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
     return b->keep;
 }
 

@@ -28,8 +28,9 @@ static int send(struct builder *b, bool back, int32_t message, struct err *err)
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;
-    int32_t task = program_collective_on(p, back ? STREAM_BACK : STREAM_NEXT,
-                                         PART_PIPELINE_COMM, 0, comm, b->last_kernel);
+    int32_t task =
+        program_collective_on(p, back ? STREAM_BACK : STREAM_NEXT,
+                              CATEGORY_PIPELINE_COMM, 0, comm, b->last_kernel);
     p->tasks.v[task].sends = message;
     if (sends_exposed(b))
         build_wait(b, task);
@@ -88,7 +89,7 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     else if (ref.kind == PASS_FORWARD)
         build_wait(b, build_load_batch(b));
     if (detail) {
-        int32_t begin = build_kernel(b, PART_COMPUTE, 0, 0, 0);
+        int32_t begin = build_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
         b->step->program.tasks.v[begin].sync = true;
         if (pass_write(b, ref.kind, ref.chunk, err) < 0)
             return -1;
@@ -185,7 +186,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     if (reduces)
         build_wait(b, b->last_comm);
     group_take_outputs(b);
-    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    build_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
     build_host_pause(b, b->fw->microbatch_s);
     return 0;
 }

@@ -80,9 +80,9 @@ static void make_lists(struct builder *b, int32_t n)
     if (each_s <= 0)
         return;
     build_wait(b, b->last_comm);
-    int32_t task = build_kernel(b, PART_OTHER, 0, 0, 0);
+    int32_t task = build_kernel(b, CATEGORY_OTHER, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
-    build_kernel(b, PART_OTHER, n * each_s, 0, 0);
+    build_kernel(b, CATEGORY_OTHER, n * each_s, 0, 0);
     build_label(b, "lists of parts");
 }
 
@@ -95,7 +95,7 @@ static int32_t copy_lists(struct builder *b, int32_t after, double elements,
         return after;
     double bytes = passes * elements * width_B(b);
     int32_t task =
-        program_kernel(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED, 0,
+        program_kernel(&b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED, 0,
                        kernel_stream_s(b->gpu, bytes, kernel_alone),
                        kernel_stream_s(b->gpu, bytes, b->shared));
     program_follow(&b->step->program, task, after);
@@ -120,8 +120,8 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
         after = offload_load_shard(b, shard_B, after);
     for (int32_t i = 0; i < g.n; i++)
         task = program_collective_on(&b->step->program, STREAM_SHARD,
-                                     PART_DATA_COMM_EXPOSED, b->fw->dispatch_forward_s,
-                                     comm, after);
+                                     CATEGORY_DATA_COMM_EXPOSED,
+                                     b->fw->dispatch_forward_s, comm, after);
     return copy_lists(b, task, g.elements, 3);
 }
 
@@ -223,7 +223,7 @@ static int gather_open(struct builder *b, struct unit *v, struct err *err)
 {
     struct gathers open = v->used ? (struct gathers) { 0 } : v->first[IN_THE_OPEN];
     int32_t ready = v->used ? -1 : v->gather;
-    if (b->part != PART_RECOMPUTE && v->dropped) {
+    if (b->part != CATEGORY_RECOMPUTE && v->dropped) {
         open = v->again[IN_THE_OPEN];
         ready = v->regather;
         v->dropped = false;
@@ -248,14 +248,15 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return -1;
     if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
-    if (b->part == PART_RECOMPUTE)
+    if (b->part == CATEGORY_RECOMPUTE)
         v->dropped = v->again[AHEAD].n + v->again[IN_THE_OPEN].n > 0;
     if (v->dropped &&
         gather_unit(b, v, v->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
         return -1;
     if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
         return -1;
-    if (backward && b->part != PART_RECOMPUTE && (!b->splits || b->kind == PASS_WEIGHT))
+    if (backward && b->part != CATEGORY_RECOMPUTE &&
+        (!b->splits || b->kind == PASS_WEIGHT))
         hold_gradients(b, v);
     return 0;
 }
@@ -268,9 +269,9 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
     int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
     if (comm < 0)
         return -1;
-    b->last_comm =
-        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                              b->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->last_comm = program_collective_on(
+        &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
+        b->fw->dispatch_backward_s, comm, b->last_kernel);
     return 0;
 }
 
@@ -284,7 +285,7 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
     int32_t comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
     if (comm < 0)
         return -1;
-    b->last_comm = program_collective(&b->step->program, PART_DATA_COMM_EXPOSED,
+    b->last_comm = program_collective(&b->step->program, CATEGORY_DATA_COMM_EXPOSED,
                                       b->fw->dispatch_backward_s, comm, b->last_comm);
     return 0;
 }
@@ -295,7 +296,7 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
     double size_B = (v->summed - v->summed_experts) * states_wire_B(b->s);
     if (b->fw->bucket_copy_B > 0) {
-        build_stream(b, PART_COMPUTE, b->fw->dispatch_backward_s,
+        build_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s,
                      b->fw->bucket_copy_B * size_B);
         build_label(b, "gradients to flat parameter");
     }
@@ -310,7 +311,7 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
     make_lists(b, v->tensors);
     for (int32_t i = 0; i < v->tensors; i++)
         b->last_comm = program_collective_on(
-            &b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
+            &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
             b->fw->dispatch_backward_s, comm, b->last_kernel);
     b->last_comm = copy_lists(b, b->last_comm, v->summed, 2);
     if (b->fw->shard_synchronous)
@@ -375,17 +376,19 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
  * (DeepSpeed's stage3.py, _post_step). */
 int shard_end(struct builder *b, struct err *err)
 {
-    for (int h = 0; h < HOLDERS && shard_is_full(b); h++) {
-        double size_B = units_persistent(b, (enum holders)h) * width_B(b);
+    for (int h = 0; h < REPLICA_GROUPS && shard_is_full(b); h++) {
+        double size_B = units_persistent(b, (enum replica_group)h) * width_B(b);
         if (size_B <= 0)
             continue;
-        enum channel channel =
-            h == HELD_BY_DATA ? CHANNEL_SHARD : build_holders_channel((enum holders)h);
+        enum channel channel = h == REPLICAS_DATA
+                                   ? CHANNEL_SHARD
+                                   : build_replica_channel((enum replica_group)h);
         int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
         if (comm < 0)
             return -1;
-        program_collective_on(&b->step->program, STREAM_SHARD, PART_DATA_COMM_EXPOSED,
-                              b->fw->dispatch_optimizer_s, comm, b->last_kernel);
+        program_collective_on(&b->step->program, STREAM_SHARD,
+                              CATEGORY_DATA_COMM_EXPOSED, b->fw->dispatch_optimizer_s,
+                              comm, b->last_kernel);
     }
     return 0;
 }
@@ -393,7 +396,7 @@ int shard_end(struct builder *b, struct err *err)
 int64_t shard_persistent_B(const struct builder *b)
 {
     double n = 0;
-    for (int h = 0; h < HOLDERS && shard_is_full(b); h++)
-        n += units_persistent(b, (enum holders)h);
+    for (int h = 0; h < REPLICA_GROUPS && shard_is_full(b); h++)
+        n += units_persistent(b, (enum replica_group)h);
     return (int64_t)(n * width_B(b));
 }

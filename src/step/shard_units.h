@@ -51,7 +51,7 @@ struct units {
 void units_list(struct builder *b, int32_t chunk, struct units *u);
 
 /* Elements that stay whole on each rank, held by those. */
-double units_persistent(const struct builder *b, enum holders h);
+double units_persistent(const struct builder *b, enum replica_group h);
 
 /* Gathers wait for no unit that has been left before. */
 void units_forget_ends(struct units *u);

@@ -8,7 +8,7 @@ enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 /* Set-up --------------------------------------------------------------------------- */
 
 /* Sharded over all that hold the same. */
-static struct states states_held_by(const struct builder *b, enum holders h)
+static struct states states_held_by(const struct builder *b, enum replica_group h)
 {
     struct scenario s = *b->s;
     if (s.parallel.shard_degree > 1)
@@ -19,12 +19,12 @@ static struct states states_held_by(const struct builder *b, enum holders h)
 /* Replicas of a parameter, over which its gradients are summed. */
 static int64_t replicas(const struct builder *b)
 {
-    return build_ranks(b, HELD_BY_DATA);
+    return build_ranks(b, REPLICAS_DATA);
 }
 
 static bool sums_gradients(const struct builder *b)
 {
-    return replicas(b) > 1 || build_held(b, HELD_BY_ALL) > 0;
+    return replicas(b) > 1 || build_held(b, REPLICAS_ALL) > 0;
 }
 
 /* What is there before the step begins: parameters, optimizer states, buckets, and
@@ -69,8 +69,8 @@ static void set_up(struct builder *b)
     b->plans = (struct plans) { q->arena, q->net, q->groups };
     b->settings = scenario_op_settings(q->s);
     b->states = offload_states(b, states_of(q->s));
-    for (int h = HELD_BY_EXPERTS; h < HOLDERS; h++)
-        b->others[h] = states_held_by(b, (enum holders)h);
+    for (int h = REPLICAS_EXPERTS; h < REPLICA_GROUPS; h++)
+        b->others[h] = states_held_by(b, (enum replica_group)h);
     b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
     b->shared = kernel_alone;
     b->plan_B = -1;
@@ -130,7 +130,7 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
         return -1;
     if (b->reduces)
         build_wait(b, b->last_comm);
-    build_kernel(b, PART_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    build_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
     build_host_pause(b, b->fw->microbatch_s);
     return 0;
 }

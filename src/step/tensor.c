@@ -180,7 +180,7 @@ int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm p
     if (k.overlapped)
         build_beside(b, b->step->program.comms.v[k.comm].plan);
     k.stream = STREAM_TENSOR;
-    k.part = PART_TENSOR_COMM;
+    k.part = CATEGORY_TENSOR_COMM;
     if (tensor_alone_s(b, k.comm, &k.time_s, err) < 0)
         return -1;
     c->v[backward][c->n[backward]++] = k;

@@ -196,9 +196,9 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
     int32_t comm = build_comm(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b), err);
     if (comm < 0)
         return -1;
-    build_kernel(b, PART_COMPUTE, 0, 0, 0); /* behind the message */
-    build_wait(b,
-               program_collective_on(&b->step->program, STREAM_TENSOR, PART_TENSOR_COMM,
-                                     tensor_dispatch_s(b), comm, b->last_kernel));
+    build_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* behind the message */
+    build_wait(b, program_collective_on(&b->step->program, STREAM_TENSOR,
+                                        CATEGORY_TENSOR_COMM, tensor_dispatch_s(b),
+                                        comm, b->last_kernel));
     return 0;
 }

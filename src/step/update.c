@@ -17,10 +17,10 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
             double elements =
-                (double)p->elements / build_shards(b, build_holders(b, p));
+                (double)p->elements / build_shards(b, build_replica_group(b, p));
             double time_s =
                 kernels * kernel_stream_s(b->gpu, elements * moved_B, kernel_alone);
-            build_kernel(b, PART_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
+            build_kernel(b, CATEGORY_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
         }
     }
 }
@@ -33,10 +33,10 @@ void update_parameters(struct builder *b)
     const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;
     double step_B = 0, moved = 0; /* by elements of the rank's shards */
-    for (int h = 0; h < HOLDERS; h++) {
-        double elements = (double)build_held(b, (enum holders)h);
-        step_B += build_states_held(b, (enum holders)h)->step_B * elements;
-        moved += elements / build_shards(b, (enum holders)h);
+    for (int h = 0; h < REPLICA_GROUPS; h++) {
+        double elements = (double)build_held(b, (enum replica_group)h);
+        step_B += build_states_held(b, (enum replica_group)h)->step_B * elements;
+        moved += elements / build_shards(b, (enum replica_group)h);
     }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
@@ -48,7 +48,7 @@ void update_parameters(struct builder *b)
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else if (on_gpu)
-        build_stream(b, PART_OPTIMIZER, b->fw->dispatch_optimizer_s,
+        build_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s,
                      states_update_B(b->s) * moved);
     build_host_pause(b, o->fixed_s);
 }

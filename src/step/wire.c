@@ -126,12 +126,12 @@ int wire_plan(struct builder *b, double bytes, struct err *err)
     double size = bytes * b->wire.frac;
     if (size == b->plan_B)
         return 0;
-    if (b->wire.way->algorithm == COLL_AUTO) {
+    if (b->wire.reduction->algorithm == COLL_AUTO) {
         b->plan_B = size;
         return plan_groups(b, size, err);
     }
     struct coll_request request = { .op = COLL_ALL_REDUCE,
-                                    .algorithm = b->wire.way->algorithm,
+                                    .algorithm = b->wire.reduction->algorithm,
                                     .size_B = size,
                                     .library = b->wire.library };
     const struct coll_plan *plan = make_plan(b->arena, b->s, b->net, request, err);
@@ -157,10 +157,10 @@ void wire_send(struct builder *b, double bytes)
     double host_s = b->fw->dispatch_backward_s;
     struct tag before = p->tag;
     build_tag(b, WORK_BUCKET, b->wire.n_sent++);
-    int32_t ready = build_stream(b, PART_COMPUTE, host_s, bytes * moved_B(b));
+    int32_t ready = build_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
     build_label(b, "copy bucket");
     for (int32_t i = 0; i < w->n_stages; i++) {
-        ready = program_collective_on(p, w->streams[i], PART_DATA_COMM_EXPOSED,
+        ready = program_collective_on(p, w->streams[i], CATEGORY_DATA_COMM_EXPOSED,
                                       i == 0 ? host_s : 0, w->stages[i], ready);
     }
     b->last_comm = ready;
@@ -170,9 +170,10 @@ void wire_send(struct builder *b, double bytes)
 void wire_send_by(struct builder *b, double bytes, int32_t comm)
 {
     double host_s = b->fw->dispatch_backward_s;
-    int32_t ready = build_stream(b, PART_COMPUTE, host_s, bytes * moved_B(b));
-    b->last_comm = program_collective_on(&b->step->program, STREAM_COMM,
-                                         PART_DATA_COMM_EXPOSED, host_s, comm, ready);
+    int32_t ready = build_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
+    b->last_comm =
+        program_collective_on(&b->step->program, STREAM_COMM,
+                              CATEGORY_DATA_COMM_EXPOSED, host_s, comm, ready);
 }
 
 /* Fused buffers -------------------------------------------------------------------- */

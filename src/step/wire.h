@@ -6,7 +6,7 @@
 #include "step/builder.h"
 
 /* One way to send gradients; rows are in buckets.c. */
-struct wire_way {
+struct gradient_reduction {
     void (*begin)(struct builder *b);
     int (*add)(struct builder *b, double bytes, struct err *err);
     int (*end)(struct builder *b, struct err *err);

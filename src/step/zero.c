@@ -40,9 +40,9 @@ void zero_allocate_states(struct builder *b)
     struct ledger *l = &b->step->ledger;
     book_tensors(b, LEDGER_PARAMETERS, false);
     book_tensors(b, LEDGER_PARAMETERS, true);
-    for (int h = 0; h < HOLDERS; h++) {
-        const struct states *s = build_states_held(b, (enum holders)h);
-        double n = (double)build_held(b, (enum holders)h);
+    for (int h = 0; h < REPLICA_GROUPS; h++) {
+        const struct states *s = build_states_held(b, (enum replica_group)h);
+        double n = (double)build_held(b, (enum replica_group)h);
         ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
     }
@@ -54,14 +54,14 @@ void zero_allocate_states(struct builder *b)
  * to be the first of the list. */
 static void free_gradients_of_others(struct builder *b)
 {
-    double kept[HOLDERS] = { 0 };
+    double kept[REPLICA_GROUPS] = { 0 };
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_backward; k++) {
             const struct op *op = &block->backward[k % block->n_backward];
             for (int32_t g = 0; g < op->grad_n; g++) {
                 const struct op_param *p = &block->params[op->grad_first + g];
-                enum holders h = build_holders(b, p);
+                enum replica_group h = build_replica_group(b, p);
                 double own = (double)build_held(b, h) / build_shards(b, h);
                 double size_B = (double)p->elements * build_states(b, p)->gradient_B;
                 if (kept[h] >= own)
@@ -78,10 +78,10 @@ void zero_update(struct builder *b)
     struct ledger *l = &b->step->ledger;
     if (!b->fw->keeps_gradients && b->s->parallel.sharding == SHARDING_OPTIMIZER)
         free_gradients_of_others(b);
-    for (int h = 0; h < HOLDERS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
-        double own =
-            (double)build_held(b, (enum holders)h) / build_shards(b, (enum holders)h);
-        double made_B = build_states_held(b, (enum holders)h)->made_B;
+    for (int h = 0; h < REPLICA_GROUPS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
+        double own = (double)build_held(b, (enum replica_group)h) /
+                     build_shards(b, (enum replica_group)h);
+        double made_B = build_states_held(b, (enum replica_group)h)->made_B;
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * made_B));
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * fp32_B));
         ledger_free(l, LEDGER_HELD, (int64_t)(own * made_B));

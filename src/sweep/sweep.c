@@ -300,7 +300,7 @@ int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
     *s = (struct sweep) { .arena = &loader->arena, .results = empty_result() };
     struct inputs before = loader->inputs; /* what the table is read from is alone */
     loader->inputs = (struct inputs) { 0 };
-    s->trust = trust_table_get(loader);
+    s->interval = interval_table_get(loader);
     s->inputs = loader->inputs;
     loader->inputs = before;
     s->root = strcmp(name, "-") == 0

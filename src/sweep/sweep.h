@@ -66,8 +66,8 @@ struct sweep {
     bool feasible;
     struct sweep_wheres wheres;
     VEC(const char *) outputs;
-    const struct trust_table *trust; /* by which results are judged */
-    struct inputs inputs;            /* what every point rests on */
+    const struct interval_table *interval; /* by which results are judged */
+    struct inputs inputs;                  /* what every point rests on */
     json_t *results; /* a result of nothing: has every name a result has */
 };
 

@@ -52,7 +52,7 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
-    const struct campaign_how how = { &options, &draws, sweep->trust };
+    const struct campaign_how how = { &options, &draws, sweep->interval };
     struct scenario s = { 0 };
     struct simulate_result r;
     struct campaign campaign;

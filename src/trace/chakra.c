@@ -41,7 +41,7 @@ static int write_groups(struct chakra_export *x, struct err *err)
     fputs("{", file.stream);
     for (const struct chakra_known *k = x->known; k; k = k->hh.next) {
         struct ranks group =
-            groups_of(&x->cast->groups, (enum channel)(k->key % CHANNEL_N),
+            groups_of(&x->reps->groups, (enum channel)(k->key % CHANNEL_N),
                       (int64_t)(k->key / CHANNEL_N));
         fprintf(file.stream, "%s\n  \"%" PRId64 "\": [", k->number > 1 ? "," : "",
                 k->number);
@@ -54,23 +54,23 @@ static int write_groups(struct chakra_export *x, struct err *err)
     return file_out_commit(&file, err);
 }
 
-static int64_t messages_max(const struct cast *cast)
+static int64_t messages_max(const struct reps *reps)
 {
     int64_t n = 0;
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        if (cast->steps[i].program.n_messages > n)
-            n = cast->steps[i].program.n_messages;
+    for (int32_t i = 0; i < reps->n_steps; i++)
+        if (reps->steps[i].program.n_messages > n)
+            n = reps->steps[i].program.n_messages;
     return n;
 }
 
 static void find_edges(struct chakra_export *x, struct arena *arena)
 {
-    const struct cast *cast = x->cast;
-    int64_t stages = cast->groups.layout.pipeline;
-    x->n_edges = messages_max(cast);
+    const struct reps *reps = x->reps;
+    int64_t stages = reps->groups.layout.pipeline;
+    x->n_edges = messages_max(reps);
     x->edges = ARENA_ARRAY(arena, x->n_edges + 1, struct chakra_edge);
-    for (int32_t i = 0; i < cast->n_steps; i++) {
-        const struct program *p = &cast->steps[i].program;
+    for (int32_t i = 0; i < reps->n_steps; i++) {
+        const struct program *p = &reps->steps[i].program;
         for (int64_t k = 0; k < p->tasks.n; k++) {
             const struct task *t = &p->tasks.v[k];
             if (t->sends < 0)
@@ -78,7 +78,7 @@ static void find_edges(struct chakra_export *x, struct arena *arena)
             const struct comm *c = &p->comms.v[t->comm];
             int64_t by = c->channel == CHANNEL_NEXT ? 1 : stages - 1;
             x->edges[t->sends] =
-                (struct chakra_edge) { cast->stages[i], (cast->stages[i] + by) % stages,
+                (struct chakra_edge) { reps->stages[i], (reps->stages[i] + by) % stages,
                                        (int64_t)c->plan->size_B };
         }
     }
@@ -87,7 +87,7 @@ static void find_edges(struct chakra_export *x, struct arena *arena)
 static int write_all(struct chakra_export *x, const char *dir, struct err *err)
 {
     int rc = dir_out_open(&x->dir, dir, err);
-    for (int64_t i = 0; i < x->cast->n_ranks && rc == 0; i++)
+    for (int64_t i = 0; i < x->reps->n_ranks && rc == 0; i++)
         rc = chakra_write_rank(x, i, err);
     if (rc == 0)
         rc = write_groups(x, err);
@@ -98,11 +98,11 @@ static int write_all(struct chakra_export *x, const char *dir, struct err *err)
 }
 
 /* Repeats are written out: microbatches that cost the replay nothing fill the disk. */
-static int check_tasks(const struct cast *cast, struct err *err)
+static int check_tasks(const struct reps *reps, struct err *err)
 {
     double tasks = 0;
-    for (int64_t i = 0; i < cast->n_ranks; i++) {
-        const struct program *p = cast->programs[i];
+    for (int64_t i = 0; i < reps->n_ranks; i++) {
+        const struct program *p = reps->programs[i];
         double repeated = p->repeat.from < 0 ? 0 : p->repeat.to - p->repeat.from;
         tasks += (double)p->tasks.n + repeated * (double)p->repeat.extra;
     }
@@ -112,14 +112,14 @@ static int check_tasks(const struct cast *cast, struct err *err)
                    "--chakra: %.3g tasks of %" PRId64
                    " ranks are too many (at most %d: "
                    "take fewer microbatches)",
-                   tasks, cast->n_ranks, CHAKRA_TASKS_MAX);
+                   tasks, reps->n_ranks, CHAKRA_TASKS_MAX);
 }
 
 int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *arena,
                   const struct scenario *s, struct err *err)
 {
-    struct cast cast;
-    const struct cast_options every = { .unfold = true, .detail = true };
+    struct reps reps;
+    const struct reps_options every = { .unfold = true, .detail = true };
     int64_t n_gpus = s->cluster.n_gpus;
     *counts = (struct chakra_counts) { .ranks = n_gpus };
     if (n_gpus > CHAKRA_RANKS_MAX)
@@ -127,17 +127,17 @@ int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *a
                        "--chakra: a file for each of %" PRId64 " ranks is too many (at "
                        "most %d)",
                        n_gpus, CHAKRA_RANKS_MAX);
-    struct chakra_export x = { .cast = &cast, .counts = counts };
+    struct chakra_export x = { .reps = &reps, .counts = counts };
     chakra_proto_init(&x.proto);
-    int rc = cast_build(&cast, arena, s, &every, err);
+    int rc = reps_build(&reps, arena, s, &every, err);
     if (rc == 0)
-        rc = check_tasks(&cast, err);
+        rc = check_tasks(&reps, err);
     if (rc == 0) {
         find_edges(&x, arena);
         rc = write_all(&x, dir, err);
     }
     forget_groups(&x);
     chakra_proto_release(&x.proto);
-    cast_release(&cast);
+    reps_release(&reps);
     return rc;
 }

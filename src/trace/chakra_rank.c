@@ -59,7 +59,7 @@ static void depend_task(struct writer *w, struct deps *d, int32_t task)
 
 static int64_t at_stage(const struct writer *w, int64_t stage)
 {
-    const struct layout *l = &w->x->cast->groups.layout;
+    const struct layout *l = &w->x->reps->groups.layout;
     struct layout_index i = layout_index(l, w->rank);
     i.p = stage;
     return layout_rank(l, i);
@@ -117,7 +117,7 @@ static uint64_t collective(struct writer *w, const char *name, enum coll_op op,
 {
     char number[24];
     struct chakra_proto *p = &w->x->proto;
-    struct ranks group = groups_of(&w->x->cast->groups, channel, w->rank);
+    struct ranks group = groups_of(&w->x->reps->groups, channel, w->rank);
     double share = op == COLL_ALL_GATHER ? (double)ranks_count(&group) : 1;
     uint64_t id = begin(w, name, CHAKRA_COLLECTIVE, false, deps, 0);
     chakra_add_int64(p, "comm_type", collective_types[op]);
@@ -135,7 +135,7 @@ static uint64_t collective(struct writer *w, const char *name, enum coll_op op,
 static void ring_step(struct writer *w, int32_t task, const struct comm *c,
                       const char *name, const struct deps *deps)
 {
-    struct ranks group = groups_of(&w->x->cast->groups, c->channel, w->rank);
+    struct ranks group = groups_of(&w->x->reps->groups, c->channel, w->rank);
     int64_t n = ranks_count(&group), at = 0;
     int64_t tag = w->x->n_edges + task;
     while (ranks_member(&group, at) != w->rank)
@@ -251,7 +251,7 @@ static void write_tasks(struct writer *w)
 int chakra_write_rank(struct chakra_export *x, int64_t rank, struct err *err)
 {
     struct file_out file;
-    struct writer w = { .x = x, .rank = rank, .program = x->cast->programs[rank] };
+    struct writer w = { .x = x, .rank = rank, .program = x->reps->programs[rank] };
     char *path = xasprintf("%s/step.%" PRId64 ".et", x->dir.temp, rank);
     int rc = file_out_open(&file, path, err);
     free(path);

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "trace/chakra.h"
 #include "trace/chakra_proto.h"
 
@@ -25,7 +25,7 @@ struct chakra_known {
 };
 
 struct chakra_export {
-    const struct cast *cast;
+    const struct reps *reps;
     struct dir_out dir;
     struct chakra_proto proto;
     struct chakra_counts *counts;

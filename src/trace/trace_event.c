@@ -115,7 +115,7 @@ void trace_complete(struct trace *t, const struct shown *s, int thread,
     trace_json_text(j, "\",\"cat\":\"");
     trace_json_text(j, thread == THREAD_HOST
                            ? "host"
-                           : names_of(part_names, (int)seen->task->part));
+                           : names_of(category_names, (int)seen->task->part));
     trace_json_text(j, "\"");
     arguments(t, s, seen);
 }

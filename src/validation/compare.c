@@ -262,8 +262,8 @@ static void compare_whole(struct comparison *c, const struct simulate_result *r,
                           const struct measured_step *m)
 {
     c->time = (struct compared) { m->time_s, r->step_time_s };
-    c->update = (struct compared) { m->update_s, r->parts_s[PART_OPTIMIZER] };
-    c->communication.predicted = r->parts_s[PART_DATA_COMM_EXPOSED];
+    c->update = (struct compared) { m->update_s, r->parts_s[CATEGORY_OPTIMIZER] };
+    c->communication.predicted = r->parts_s[CATEGORY_DATA_COMM_EXPOSED];
     if (m->compute_s > 0)
         c->communication.measured = fmax(0, m->time_s - m->compute_s);
     compare_memory(c, &r->memory, m);

@@ -75,7 +75,7 @@ static json_t *run_scenario(struct job_worker *w, struct cfg_loader *loader,
     }
     if (simulate(&r, &loader->arena, &s, &options, err))
         return NULL;
-    if (judge(&r, &loader->arena, trust_table_get(&w->hardware), &loader->diags, &s,
+    if (judge(&r, &loader->arena, interval_table_get(&w->hardware), &loader->diags, &s,
               err))
         return NULL;
     return result_json(&s, &r);

@@ -7,13 +7,13 @@
 
 /* Places */
 
-int regime_place(struct trust_place *at, struct arena *arena, json_t *result)
+int regime_place(struct interval_place *at, struct arena *arena, json_t *result)
 {
     json_t *o = json_object_get(json_object_get(result, "range"), "regime");
-    if (trust_names_read(at, arena, o))
+    if (interval_names_read(at, arena, o))
         return -1;
-    for (int i = 0; i < TRUST_AXES; i++) {
-        double v = json_number_value(json_object_get(o, trust_axis_names[i]));
+    for (int i = 0; i < INTERVAL_AXES; i++) {
+        double v = json_number_value(json_object_get(o, interval_axis_names[i]));
         at->log2_of[i] = log2(fmax(v, 1));
     }
     return 0;
@@ -71,7 +71,7 @@ static int by_int(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int64_t degree(const struct regime_row *r, enum trust_axis axis)
+static int64_t degree(const struct regime_row *r, enum interval_axis axis)
 {
     return llround(exp2(r->at.log2_of[axis]));
 }
@@ -81,8 +81,8 @@ static int by_line(const void *a, const void *b)
     const struct regime_row *x = a, *y = b;
     int c = strcmp(x->at.gpu, y->at.gpu);
     c = c ? c : strcmp(x->at.framework, y->at.framework);
-    c = c ? c : by_int(degree(x, TRUST_NODES), degree(y, TRUST_NODES));
-    return c ? c : by_int(degree(x, TRUST_TENSOR), degree(y, TRUST_TENSOR));
+    c = c ? c : by_int(degree(x, INTERVAL_NODES), degree(y, INTERVAL_NODES));
+    return c ? c : by_int(degree(x, INTERVAL_TENSOR), degree(y, INTERVAL_TENSOR));
 }
 
 /* What the cells of one "regime" share. */
@@ -104,9 +104,9 @@ static int by_cell(const void *a, const void *b)
     const struct regime_row *x = a, *y = b;
     const double octaves = 2; /* a cell is so wide in tokens and parameters */
     int c = by_kind(a, b);
-    for (int i = TRUST_NODES; i <= TRUST_PIPELINE && !c; i++)
-        c = by_int(degree(x, (enum trust_axis)i), degree(y, (enum trust_axis)i));
-    for (int i = TRUST_TOKENS; i <= TRUST_PARAMETERS && !c; i++)
+    for (int i = INTERVAL_NODES; i <= INTERVAL_PIPELINE && !c; i++)
+        c = by_int(degree(x, (enum interval_axis)i), degree(y, (enum interval_axis)i));
+    for (int i = INTERVAL_TOKENS; i <= INTERVAL_PARAMETERS && !c; i++)
         c = by_int(llround(x->at.log2_of[i] / octaves),
                    llround(y->at.log2_of[i] / octaves));
     return c;
@@ -158,10 +158,10 @@ struct regime_line *regime_lines(struct regime_rows *rows, int32_t *n)
     for (int64_t i = 0, to; i < all; i = to) {
         const struct regime_row *r = &rows->list.v[i];
         to = end_of(rows, i, by_line);
-        lines[(*n)++] =
-            (struct regime_line) { r->at.gpu, r->at.framework, degree(r, TRUST_NODES),
-                                   degree(r, TRUST_TENSOR),
-                                   stats_of(errors + i, to - i) };
+        lines[(*n)++] = (struct regime_line) { r->at.gpu, r->at.framework,
+                                               degree(r, INTERVAL_NODES),
+                                               degree(r, INTERVAL_TENSOR),
+                                               stats_of(errors + i, to - i) };
     }
     free(errors);
     return lines;
@@ -190,16 +190,16 @@ static json_t *cell_json(const struct regime_row *rows, int64_t n)
 {
     json_t *cell = json_array();
     double *errors = xcalloc((size_t)n, sizeof(*errors));
-    double means[TRUST_AXES] = { 0 };
+    double means[INTERVAL_AXES] = { 0 };
     for (int64_t i = 0; i < n; i++) {
         errors[i] = rows[i].error;
-        for (int k = 0; k < TRUST_AXES; k++)
+        for (int k = 0; k < INTERVAL_AXES; k++)
             means[k] += rows[i].at.log2_of[k] / (double)n;
     }
     gsl_sort(errors, 1, (size_t)n);
-    for (int k = TRUST_NODES; k <= TRUST_PIPELINE; k++)
-        json_array_append_new(cell, json_integer(degree(rows, (enum trust_axis)k)));
-    for (int k = TRUST_TOKENS; k <= TRUST_PARAMETERS; k++)
+    for (int k = INTERVAL_NODES; k <= INTERVAL_PIPELINE; k++)
+        json_array_append_new(cell, json_integer(degree(rows, (enum interval_axis)k)));
+    for (int k = INTERVAL_TOKENS; k <= INTERVAL_PARAMETERS; k++)
         json_array_append_new(cell, rounded(means[k], 0.1));
     json_array_append_new(cell, json_integer(n));
     json_array_append_new(cell, rounded(gsl_stats_mean(errors, 1, (size_t)n), 1e-4));
@@ -251,15 +251,15 @@ json_t *regime_cells(struct regime_rows *rows)
 
 /* Coverage */
 
-static bool is_within(const struct regime_row *r, const struct trust_table *table,
+static bool is_within(const struct regime_row *r, const struct interval_table *table,
                       const char *without)
 {
-    struct trust t = trust_assess(table, &r->at, without);
+    struct interval t = interval_assess(table, &r->at, without);
     return r->error >= t.low && r->error <= t.high;
 }
 
 struct regime_coverage regime_coverage(const struct regime_rows *rows,
-                                       const struct trust_table *table)
+                                       const struct interval_table *table)
 {
     struct regime_coverage c = { .n = rows->list.n };
     for (int64_t i = 0; i < c.n; i++) {

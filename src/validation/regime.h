@@ -1,5 +1,5 @@
 /* Errors of predicted step times by regime: where in the space of jobs
- * (simulate/trust.h) the rows of all tables stand, and how far off predictions are
+ * (simulate/interval.h) the rows of all tables stand, and how far off predictions are
  * there.
  *
  * Rows of every training table are gathered into one list. From it come the table that
@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 struct regime_row {
-    struct trust_place at;
+    struct interval_place at;
     const char *source, *name;
     double error;
 };
@@ -41,7 +41,7 @@ struct regime_coverage {
 };
 
 /* Reads the place from the "regime" of simulate's JSON; -1 when it has none. */
-int regime_place(struct trust_place *at, struct arena *arena, json_t *result);
+int regime_place(struct interval_place *at, struct arena *arena, json_t *result);
 
 void regime_rows_init(struct regime_rows *rows, struct arena *arena);
 void regime_rows_release(struct regime_rows *rows);
@@ -58,6 +58,6 @@ struct regime_line *regime_lines(struct regime_rows *rows, int32_t *n);
 json_t *regime_cells(struct regime_rows *rows);
 
 struct regime_coverage regime_coverage(const struct regime_rows *rows,
-                                       const struct trust_table *table);
+                                       const struct interval_table *table);
 
 #endif

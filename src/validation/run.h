@@ -8,7 +8,7 @@
 #ifndef VALIDATION_RUN_H
 #define VALIDATION_RUN_H
 
-#include "simulate/trust.h"
+#include "simulate/interval.h"
 #include "validation/mapping.h"
 
 struct run_quantity {
@@ -32,7 +32,7 @@ struct run_outcome {
     bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
     bool has_place; /* of a scenario: where it stands among the measured */
-    struct trust_place place;
+    struct interval_place place;
 };
 
 struct run {

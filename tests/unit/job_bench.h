@@ -44,9 +44,9 @@ static inline struct simulate_result step_of(double step_s)
     return (struct simulate_result) {
         .step_time_s = step_s,
         .samples_per_s = 64 / step_s,
-        .parts_s = { [PART_COMPUTE] = 0.6 * step_s,
-                     [PART_DATA_COMM_EXPOSED] = 0.3 * step_s,
-                     [PART_OPTIMIZER] = 0.1 * step_s },
+        .parts_s = { [CATEGORY_COMPUTE] = 0.6 * step_s,
+                     [CATEGORY_DATA_COMM_EXPOSED] = 0.3 * step_s,
+                     [CATEGORY_OPTIMIZER] = 0.1 * step_s },
         .layer = { .forward_s = 1e-3, .backward_s = 2e-3 },
         .cost = { .has_price = true, .usd_per_hour = 56.304, .has_job = true },
     };

@@ -3,7 +3,7 @@
 #ifndef TESTS_SCENARIO_BENCH_H
 #define TESTS_SCENARIO_BENCH_H
 
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -43,13 +43,13 @@ static inline void bench_scenario(struct cfg_loader *loader, struct scenario *s,
 static inline double bench_comm_B(struct cfg_loader *loader, const struct scenario *s,
                                   enum channel channel, enum coll_op op)
 {
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
+    const struct reps_options how = { .detail = true };
     double sum = 0;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &loader->arena, s, &how, &err), 0);
-    for (int32_t i = 0; i < cast.n_steps; i++) {
-        const struct program *p = &cast.steps[i].program;
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader->arena, s, &how, &err), 0);
+    for (int32_t i = 0; i < reps.n_steps; i++) {
+        const struct program *p = &reps.steps[i].program;
         CU_ASSERT_EQUAL(p->repeat.extra, 0);
         for (int64_t k = 0; k < p->tasks.n; k++) {
             int32_t comm = p->tasks.v[k].comm;
@@ -58,7 +58,7 @@ static inline double bench_comm_B(struct cfg_loader *loader, const struct scenar
                 sum += p->comms.v[comm].request.size_B;
         }
     }
-    cast_release(&cast);
+    reps_release(&reps);
     return sum;
 }
 

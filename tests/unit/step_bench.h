@@ -53,11 +53,11 @@ static inline void job_run(struct job *j, struct simulate_result *r)
 }
 
 /* Programs and memory of its ranks. */
-static inline void job_cast(struct job *j, const struct cast_options *how,
-                            struct cast *cast)
+static inline void job_reps(struct job *j, const struct reps_options *how,
+                            struct reps *reps)
 {
     struct err err = { 0 };
-    CU_ASSERT_EQUAL_FATAL(cast_build(cast, &j->loader.arena, &j->s, how, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(reps_build(reps, &j->loader.arena, &j->s, how, &err), 0);
 }
 
 static inline bool job_near(double a, double b, double relative)

@@ -2,7 +2,7 @@
  * all ranks of a group call the same collectives in the same order, every message that
  * is sent is received, and times add up to those of the program. */
 #include "base/file.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "trace/chakra_state.h"
 
 #include "scenario_bench.h"
@@ -302,17 +302,17 @@ static void program_us(const struct program *p, int64_t *kernels_us, int64_t *ho
 static void check_times(const struct seen *x, struct cfg_loader *loader,
                         const struct scenario *s)
 {
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options every = { .unfold = true, .detail = true };
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &loader->arena, s, &every, &err), 0);
+    const struct reps_options every = { .unfold = true, .detail = true };
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader->arena, s, &every, &err), 0);
     for (int rank = 0; rank < RANKS; rank++) {
         int64_t kernels_us, host_us;
-        program_us(cast.programs[rank], &kernels_us, &host_us);
+        program_us(reps.programs[rank], &kernels_us, &host_us);
         CU_ASSERT(llabs(x->ranks[rank].kernels_us - kernels_us) <= 1);
         CU_ASSERT(llabs(x->ranks[rank].host_us - host_us) <= STREAM_N);
     }
-    cast_release(&cast);
+    reps_release(&reps);
 }
 
 static const struct {
@@ -364,9 +364,9 @@ static void test_many_deps(void)
     enum { KERNELS = 40 };
     struct program p;
     const struct program *programs[] = { &p };
-    const struct cast cast = { .n_ranks = 1, .programs = programs };
+    const struct reps reps = { .n_ranks = 1, .programs = programs };
     struct chakra_counts counts = { .ranks = 1 };
-    struct chakra_export x = { .cast = &cast, .counts = &counts };
+    struct chakra_export x = { .reps = &reps, .counts = &counts };
     struct seen seen = { 0 };
     struct err err = { 0 };
     char dir[] = "/tmp/smsim-chakra-XXXXXX";
@@ -374,10 +374,11 @@ static void test_many_deps(void)
     x.dir.temp = dir;
     program_init(&p);
     for (int i = 0; i < KERNELS; i++) {
-        int32_t at = program_kernel(&p, STREAM_COMPUTE, PART_COMPUTE, 0, 1e-3, 1e-3);
+        int32_t at =
+            program_kernel(&p, STREAM_COMPUTE, CATEGORY_COMPUTE, 0, 1e-3, 1e-3);
         p.tasks.v[at].sync = true;
     }
-    program_kernel(&p, STREAM_COMPUTE, PART_COMPUTE, 1e-3, 1e-3, 1e-3);
+    program_kernel(&p, STREAM_COMPUTE, CATEGORY_COMPUTE, 1e-3, 1e-3, 1e-3);
     chakra_proto_init(&x.proto);
     CU_ASSERT_EQUAL_FATAL(chakra_write_rank(&x, 0, &err), 0);
     see_rank(&seen, dir, 0);

@@ -3,7 +3,7 @@
  * Korthikanti et al. 2022, Rajbhandari et al. 2020), FLOPs, activations. */
 #include "scenario/scenario.h"
 #include "simulate/simulate.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include "scenario_bench.h"
 
@@ -205,18 +205,18 @@ static void test_tensor_by_tensor(void)
 static void test_lists(void)
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
+    const struct reps_options how = { .detail = true };
     int64_t host_ps = 0;
     load(&j, lists_text, SHARDING("full"));
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
-    const struct program *p = &cast.steps[0].program;
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    const struct program *p = &reps.steps[0].program;
     for (int64_t k = 0; k < p->tasks.n; k++)
         if (p->tasks.v[k].tag.label &&
             !strcmp(p->tasks.v[k].tag.label, "lists of parts"))
             host_ps += p->tasks.v[k].host_ps;
-    cast_release(&cast);
+    reps_release(&reps);
     cfg_loader_release(&j.loader);
     double parts = 16.0 * M * (3 * L * 4 + 2 * 2);
     CU_ASSERT_DOUBLE_EQUAL((double)host_ps * 1e-12, parts * 11e-6, 1e-9);
@@ -227,17 +227,17 @@ static void test_lists(void)
 static int64_t passes_peak_B(const char *text)
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
+    const struct reps_options how = { .detail = true };
     load(&j, text, "");
     struct framework fw = *j.s.training.framework;
     fw.keeps_gradients = true;
     fw.update_16bit_B = 0;
     j.s.training.framework = &fw;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
-    int64_t peak_B = cast.steps[0].ledger.peak_B;
-    cast_release(&cast);
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    int64_t peak_B = reps.steps[0].ledger.peak_B;
+    reps_release(&reps);
     cfg_loader_release(&j.loader);
     return peak_B;
 }
@@ -254,17 +254,17 @@ static void test_gradient_sums(void)
 static int64_t buffers_B(const char *text, bool dummies)
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
+    const struct reps_options how = { .detail = true };
     load(&j, text, "");
     struct framework fw = *j.s.training.framework;
     CU_ASSERT(fw.dummy_gradients);
     fw.dummy_gradients = dummies;
     j.s.training.framework = &fw;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
-    int64_t size_B = cast.steps[0].ledger.live_B[LEDGER_BUFFERS];
-    cast_release(&cast);
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    int64_t size_B = reps.steps[0].ledger.live_B[LEDGER_BUFFERS];
+    reps_release(&reps);
     cfg_loader_release(&j.loader);
     return size_B;
 }
@@ -306,17 +306,17 @@ static void test_sharded_stages(void)
 static double update_host_s(const char *text)
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { .detail = true };
+    const struct reps_options how = { .detail = true };
     int64_t host_ps = 0;
     load(&j, text, "");
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j.loader.arena, &j.s, &how, &err), 0);
-    const struct program *p = &cast.steps[0].program;
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    const struct program *p = &reps.steps[0].program;
     for (int64_t k = 0; k < p->tasks.n; k++)
-        if (p->tasks.v[k].part == PART_OPTIMIZER)
+        if (p->tasks.v[k].part == CATEGORY_OPTIMIZER)
             host_ps += p->tasks.v[k].host_ps;
-    cast_release(&cast);
+    reps_release(&reps);
     cfg_loader_release(&j.loader);
     return (double)host_ps * 1e-12;
 }

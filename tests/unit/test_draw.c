@@ -129,11 +129,11 @@ static void test_heatmaps(void)
     free(g);
 }
 
-/* A lane of more boxes than pixels shows what part of the time each kind takes. */
+/* A track of more boxes than pixels shows what part of the time each kind takes. */
 static void test_dense_timeline(void)
 {
     enum { BOXES = 9000 };
-    static const char *const lanes[] = { "stage 0" }, *const kinds[] = { "a", "b" };
+    static const char *const tracks[] = { "stage 0" }, *const kinds[] = { "a", "b" };
     struct timeline_box *boxes = xcalloc(BOXES, sizeof(*boxes));
     struct record r;
     struct draw d;
@@ -142,8 +142,8 @@ static void test_dense_timeline(void)
                                            i / 2 + i % 2 * 0.25 + 0.5, NULL };
     open_record(&d, &r, CHART_WIDTH, 300);
     timeline_draw(&(struct timeline) { .title = "t",
-                                       .lanes = lanes,
-                                       .n_lanes = 1,
+                                       .tracks = tracks,
+                                       .n_tracks = 1,
                                        .kinds = kinds,
                                        .n_kinds = 2,
                                        .boxes = boxes,
@@ -163,7 +163,7 @@ static void test_timelines(void)
     struct timeline_box *boxes = xcalloc(POINTS_MAX * 20, sizeof(*boxes));
 
     for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
-        size_t lanes = (size_t)sizes[k], n = 0;
+        size_t tracks = (size_t)sizes[k], n = 0;
         struct record r;
         struct draw d;
         generate(g, 3);
@@ -171,14 +171,14 @@ static void test_timelines(void)
             snprintf(g->text[i], TEXT_MAX, "stage %zu", i);
             g->names[i] = g->text[i];
         }
-        for (; n < lanes * 20; n++)
-            boxes[n] = (struct timeline_box) { n % lanes, n % 3, (double)(n / lanes),
-                                               (double)(n / lanes) + 0.9,
-                                               g->names[n % lanes] };
+        for (; n < tracks * 20; n++)
+            boxes[n] = (struct timeline_box) { n % tracks, n % 3, (double)(n / tracks),
+                                               (double)(n / tracks) + 0.9,
+                                               g->names[n % tracks] };
         open_record(&d, &r, CHART_WIDTH, 600);
         timeline_draw(&(struct timeline) { .title = "t",
-                                           .lanes = g->names,
-                                           .n_lanes = lanes,
+                                           .tracks = g->names,
+                                           .n_tracks = tracks,
                                            .kinds = kinds,
                                            .n_kinds = 3,
                                            .boxes = boxes,

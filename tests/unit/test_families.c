@@ -557,10 +557,11 @@ static void test_designs(void)
         bool flash, unfused;
     } cases[] = {
         { "{'model_type': 'qwen3', " SIZES "}", "query_norm", true, true },
-        { "{'model_type': 'gemma2', " SIZES "}", "score_cap", false, true },
-        { "{'model_type': 'gemma2', " SIZES "}", "logit_cap", true, true },
+        { "{'model_type': 'gemma2', " SIZES "}", "attention_softcap", false, true },
+        { "{'model_type': 'gemma2', " SIZES "}", "logit_softcap", true, true },
         { "{'model_type': 'gemma2', " SIZES "}", "result_norm2", true, true },
-        { "{'model_type': 'gemma3_text', " SIZES "}", "score_cap", false, false },
+        { "{'model_type': 'gemma3_text', " SIZES "}", "attention_softcap", false,
+          false },
         { "{'model_type': 'olmo2', " SIZES "}", "result_norm1", true, true },
         { "{'model_type': 'olmo2', " SIZES "}", "norm1", false, false },
         { "{'model_type': 'llama', " SIZES "}", "query_norm", false, false },

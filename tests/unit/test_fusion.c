@@ -46,14 +46,14 @@ static void test_ticks(void)
         CU_ASSERT_EQUAL(fusion_tick_ps(cases[i][0], cases[i][1]), cases[i][2]);
 }
 
-/* --- a fuser by itself ------------------------------------------------------------ */
+/* --- a coordinator by itself ------------------------------------------------------------ */
 
 enum { PLANS_MAX = 16 };
 
 struct bench {
     struct sim sim;
     struct fusion fusion;
-    struct fuser *fuser;
+    struct fusion_coordinator *coordinator;
     struct coll_plan plan;
     double sent_B[PLANS_MAX];
     int64_t sent_ps[PLANS_MAX];
@@ -85,7 +85,7 @@ static void fire_end(struct sim *sim, struct sim_event *ev)
 {
     struct bench *b = SIM_OWNER(ev, struct bench, end);
     (void)sim;
-    fuser_sent(b->fuser);
+    fusion_coordinator_sent(b->coordinator);
 }
 
 static void note_done(void *arg)
@@ -98,7 +98,7 @@ static void fire_task(struct sim *sim, struct sim_event *ev)
 {
     struct bench *b = sim->context;
     int64_t i = ev - b->events;
-    fuser_task_ended(b->fuser, b->rank[i], b->task[i]);
+    fusion_coordinator_task_ended(b->coordinator, b->rank[i], b->task[i]);
 }
 
 static const struct sim_event_type end_type = { "end", fire_end };
@@ -106,8 +106,8 @@ static const struct sim_event_type task_type = { "task", fire_task };
 
 /* Tensors of 10 bytes are ready with tasks 0, 1, 2, 3 of two ranks, at the times
  * given. */
-static void run_fuser(struct bench *b, double cycle_s, double threshold,
-                      const int64_t at[8])
+static void run_coordinator(struct bench *b, double cycle_s, double threshold,
+                            const int64_t at[8])
 {
     memset(b, 0, sizeof(*b));
     sim_init(&b->sim, b);
@@ -116,7 +116,7 @@ static void run_fuser(struct bench *b, double cycle_s, double threshold,
     };
     for (int i = 0; i < 4; i++)
         VEC_PUSH(&b->fusion.tensors, ((struct fusion_tensor) { i, 10 }));
-    b->fuser = fuser_new(&b->fusion, &b->sim, 2, send, note_done, b);
+    b->coordinator = fusion_coordinator_new(&b->fusion, &b->sim, 2, send, note_done, b);
     sim_event_init(&b->end, &end_type);
     for (int i = 0; i < 8; i++) {
         b->rank[i] = i / 4;
@@ -125,8 +125,8 @@ static void run_fuser(struct bench *b, double cycle_s, double threshold,
         sim_at(&b->sim, &b->events[i], at[i]);
     }
     sim_run(&b->sim);
-    CU_ASSERT(fuser_is_done(b->fuser));
-    fuser_free(b->fuser);
+    CU_ASSERT(fusion_coordinator_is_done(b->coordinator));
+    fusion_coordinator_free(b->coordinator);
     VEC_RELEASE(&b->fusion.tensors);
     sim_release(&b->sim);
 }
@@ -137,18 +137,18 @@ static void test_fuser(void)
 {
     static const int64_t at[8] = { 1, 2, 3, 21, 1, 2, 11, 12 };
     struct bench b;
-    run_fuser(&b, 10e-12, 100, at);
+    run_coordinator(&b, 10e-12, 100, at);
     CU_ASSERT_EQUAL(b.n_sent, 3);
     CU_ASSERT(b.sent_ps[0] == 10 && b.sent_B[0] == 20);
     CU_ASSERT(b.sent_ps[1] == 20 && b.sent_B[1] == 10);
     CU_ASSERT(b.sent_ps[2] == 30 && b.sent_B[2] == 10);
     CU_ASSERT_EQUAL(b.done_ps, 33);
-    run_fuser(&b, 10e-12, 10, at);
+    run_coordinator(&b, 10e-12, 10, at);
     CU_ASSERT_EQUAL(b.n_sent, 4);
     CU_ASSERT(b.sent_ps[0] == 10 && b.sent_ps[1] == 13 && b.sent_ps[2] == 20);
-    run_fuser(&b, 100e-12, 0, at);
+    run_coordinator(&b, 100e-12, 0, at);
     CU_ASSERT(b.n_sent == 1 && b.sent_ps[0] == 100 && b.sent_B[0] == 40);
-    run_fuser(&b, 0, 0, at);
+    run_coordinator(&b, 0, 0, at);
     CU_ASSERT(b.sent_ps[0] == 1 && b.sent_B[0] == 10 && b.n_sent == 4);
     CU_ASSERT(b.sent_ps[1] == 4 && b.sent_ps[2] == 11 && b.sent_ps[3] == 21);
 }
@@ -218,10 +218,10 @@ static void test_ways(void)
         double t = folded.step_time_s, sum = 0;
         bool servers = strstr(ways[i], "server"), copies = strstr(ways[i], "repl");
         CU_ASSERT_DOUBLE_EQUAL(whole.step_time_s, t, (copies ? 5e-3 : 1e-9) * t);
-        for (int p = 0; p < PART_N; p++)
-            sum += p == PART_DATA_COMM_HIDDEN ? 0 : folded.parts_s[p];
+        for (int p = 0; p < CATEGORY_N; p++)
+            sum += p == CATEGORY_DATA_COMM_HIDDEN ? 0 : folded.parts_s[p];
         CU_ASSERT_DOUBLE_EQUAL(sum, t, 1e-9 * t);
-        CU_ASSERT(folded.parts_s[PART_DATA_COMM_EXPOSED] > 0);
+        CU_ASSERT(folded.parts_s[CATEGORY_DATA_COMM_EXPOSED] > 0);
         double analytic = job_run(&j, FIDELITY_ANALYTIC, false).step_time_s;
         if (!servers)
             CU_ASSERT_DOUBLE_EQUAL(analytic, t, 1e-9 * t);
@@ -236,7 +236,7 @@ static double comm_s(const char *instance, const char *way)
     job_load(&j, instance, way);
     struct simulate_result r = job_run(&j, FIDELITY_FLOW, false);
     job_release(&j);
-    return r.parts_s[PART_DATA_COMM_EXPOSED] + r.parts_s[PART_DATA_COMM_HIDDEN];
+    return r.parts_s[CATEGORY_DATA_COMM_EXPOSED] + r.parts_s[CATEGORY_DATA_COMM_HIDDEN];
 }
 
 /* fp16 halves and int8 quarters what a slow network carries; both cost kernels. */
@@ -330,7 +330,7 @@ void test_fusion_register(void)
     CU_pSuite s = CU_add_suite("fusion", NULL, NULL);
     CU_add_test(s, "what fits goes together", test_take);
     CU_add_test(s, "ticks", test_ticks);
-    CU_add_test(s, "a fuser's buffers", test_fuser);
+    CU_add_test(s, "a coordinator's buffers", test_fuser);
     CU_add_test(s, "steps under every library, folded and not", test_ways);
     CU_add_test(s, "compression", test_compression);
     CU_add_test(s, "versions of Horovod", test_versions);

@@ -4,7 +4,7 @@
 
 void test_host_register(void);
 
-static double part_s(const char *framework, enum part part)
+static double part_s(const char *framework, enum category part)
 {
     struct cfg_loader loader;
     struct scenario s;
@@ -28,17 +28,17 @@ static double part_s(const char *framework, enum part part)
 static void test_graphs(void)
 {
     const double optimizer_s = 1e-3;
-    double eager_s = part_s("pytorch2-fused", PART_OTHER) - optimizer_s,
-           compiled_s = part_s("pytorch2-compiled", PART_OTHER) - optimizer_s,
-           graphs_s = part_s("pytorch2-graphs", PART_OTHER) - optimizer_s;
+    double eager_s = part_s("pytorch2-fused", CATEGORY_OTHER) - optimizer_s,
+           compiled_s = part_s("pytorch2-compiled", CATEGORY_OTHER) - optimizer_s,
+           graphs_s = part_s("pytorch2-graphs", CATEGORY_OTHER) - optimizer_s;
     CU_ASSERT_TRUE(compiled_s < 0.5 * eager_s);
     CU_ASSERT_TRUE(graphs_s > 0 && graphs_s < 0.1 * compiled_s);
-    CU_ASSERT_DOUBLE_EQUAL(part_s("pytorch2-graphs", PART_COMPUTE),
-                           part_s("pytorch2-compiled", PART_COMPUTE), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(part_s("pytorch2-graphs", CATEGORY_COMPUTE),
+                           part_s("pytorch2-compiled", CATEGORY_COMPUTE), 1e-9);
 }
 
 /* What softening costs a step whose host has forward's operators alone to issue. */
-static double softened_s(const char *checkpointing, int layers)
+static double jittered_s(const char *checkpointing, int layers)
 {
     struct simulate_result r[2];
     char changes[256];
@@ -52,7 +52,7 @@ static double softened_s(const char *checkpointing, int layers)
         struct framework fw = *j.s.training.framework;
         fw.dispatch_forward_s = 1e-6;
         fw.dispatch_backward_s = fw.microbatch_s = 0;
-        fw.host_spread = soft * 10;
+        fw.launch_jitter = soft * 10;
         j.s.training.framework = &fw;
         job_run(&j, &r[soft]);
         job_unload(&j);
@@ -63,11 +63,11 @@ static double softened_s(const char *checkpointing, int layers)
 /* The host keeps its lead from what is computed again into the backward behind it: far
  * ahead, it loses by the square of the deviation over the lead (MODEL.md 4.2), a third
  * of forward's loss where backward is twice as long. */
-static void test_softened(void)
+static void test_launch_jitter(void)
 {
     double none_s =
-        softened_s("none", 8) - softened_s("none", 4); /* without the ends */
-    double full_s = softened_s("full", 8) - softened_s("full", 4);
+        jittered_s("none", 8) - jittered_s("none", 4); /* without the ends */
+    double full_s = jittered_s("full", 8) - jittered_s("full", 4);
     CU_ASSERT(none_s > 0);
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
@@ -76,5 +76,5 @@ void test_host_register(void)
 {
     CU_pSuite suite = CU_add_suite("host", NULL, NULL);
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
-    CU_add_test(suite, "softened with the backward behind it", test_softened);
+    CU_add_test(suite, "softened with the backward behind it", test_launch_jitter);
 }

@@ -44,7 +44,7 @@ static const struct instance *read_back(struct cfg_loader *loader,
 /* Imports tests/import/NAME, completes it, writes it and reads it back. */
 static const struct instance *import_file(struct cfg_loader *loader, import_fn *fn,
                                           const char *name,
-                                          const struct import_words *words)
+                                          const struct raw_import *words)
 {
     struct import *im = ARENA_NEW(&loader->arena, struct import);
     struct instance *inst = ARENA_NEW(&loader->arena, struct instance);
@@ -134,7 +134,7 @@ static void test_write_shipped(void)
 static const struct {
     import_fn *fn;
     const char *file, *shipped;
-    struct import_words words;
+    struct raw_import words;
 } imports[] = {
     { import_nccl, "p4d.xml", "p4d.24xlarge", { NULL } },
     { import_nccl, "p4d.xml", "p4de.24xlarge", { .gpu = "A100-SXM4-80GB" } },
@@ -166,7 +166,7 @@ static void test_as_shipped(void)
 static void test_p5(void)
 {
     struct cfg_loader loader;
-    struct import_words words = { NULL };
+    struct raw_import words = { NULL };
     cfg_loader_init(&loader);
     const struct instance *p5 = import_file(&loader, import_nccl, "p5.xml", &words);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p5);
@@ -193,7 +193,7 @@ static void test_dgx1(void)
     };
     static const int nic_switch[4] = { 0, 2, 1, 3 }; /* mlx5_0, _2, _1, _3 */
     struct cfg_loader loader;
-    struct import_words words = { .name = "one \"DGX\"" };
+    struct raw_import words = { .name = "one \"DGX\"" };
     cfg_loader_init(&loader);
     const struct instance *got = import_file(&loader, import_smi, "dgx1v.txt", &words);
     CU_ASSERT_PTR_NOT_NULL_FATAL(got);
@@ -216,7 +216,7 @@ static void test_dgx1(void)
 static void test_nested(void)
 {
     struct cfg_loader loader;
-    struct import_words words = { NULL };
+    struct raw_import words = { NULL };
     cfg_loader_init(&loader);
     const struct instance *got =
         import_file(&loader, import_nccl, "nested.xml", &words);
@@ -249,7 +249,7 @@ static char *error_of(import_fn *fn, const char *text, size_t len)
     struct cfg_loader loader;
     struct import im;
     struct instance inst;
-    struct import_words words = { NULL };
+    struct raw_import words = { NULL };
     cfg_loader_init(&loader);
     int rc = fn(&im, &loader, path);
     rc = rc ? rc : import_complete(&inst, &im, &words, &loader);

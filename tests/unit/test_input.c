@@ -99,8 +99,8 @@ static void test_input_in_step(void)
     CU_ASSERT_TRUE(near(step.step_time_s, 0.2)); /* 4 x 100 ms by 2 */
     CU_ASSERT_TRUE(near(step.samples_per_s, 320));
     double sum_s = 0;
-    for (int i = 0; i < PART_N; i++)
-        sum_s += i == PART_DATA_COMM_HIDDEN ? 0 : step.parts_s[i];
+    for (int i = 0; i < CATEGORY_N; i++)
+        sum_s += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : step.parts_s[i];
     CU_ASSERT_TRUE(near(sum_s, step.step_time_s));
     CU_ASSERT_EQUAL(step.n_warnings, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(step.warnings[0], "set /input/workers to 4"));

@@ -327,7 +327,7 @@ static void test_itself(void)
                     "d = {'mpi': {'enabled': True}}\nd['d'] = d\nd['e'] = d\n"
                     "e = PyTorch(distribution=d)\n");
     CU_ASSERT_PTR_NOT_NULL(tree.json);
-    CU_ASSERT(l.doubts.n > 0);
+    CU_ASSERT(l.unresolved.n > 0);
     launch_release(&l);
     cfg_loader_release(&loader);
     tree = scenario_of(&l, &loader,

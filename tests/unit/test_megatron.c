@@ -48,8 +48,8 @@ static void field_of(char *out, size_t size, const struct launch *l, struct cfg 
     char *text = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     snprintf(out, size, "%s", text ? text : "-");
     free(text);
-    for (int64_t i = 0; i < l->doubts.n; i++)
-        if (strcmp(l->doubts.v[i].pointer, pointer) == 0)
+    for (int64_t i = 0; i < l->unresolved.n; i++)
+        if (strcmp(l->unresolved.v[i].pointer, pointer) == 0)
             snprintf(out, size, "?");
 }
 

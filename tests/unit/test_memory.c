@@ -2,7 +2,7 @@
  * what pipelines keep, by hand. */
 #include "scenario/scenario.h"
 #include "simulate/simulate.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -34,19 +34,19 @@ static struct memory memory_of(const char *const *changes)
     struct memory m = { 0 };
     struct cfg_loader loader;
     struct scenario s;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
-    const struct cast_options how = { 0 };
+    const struct reps_options how = { 0 };
     cfg_loader_init(&loader);
     struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
     for (int i = 0; changes[i]; i++)
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     if (scenario_read(&s, &loader, root) == 0 &&
-        cast_build(&cast, &loader.arena, &s, &how, &err) == 0) {
-        for (int32_t i = 0; i < cast.n_steps; i++)
-            if (cast.steps[i].ledger.peak_B > m.allocated_B)
-                m.allocated_B = cast.steps[i].ledger.peak_B;
-        const struct ledger *first = &cast.steps[0].ledger;
+        reps_build(&reps, &loader.arena, &s, &how, &err) == 0) {
+        for (int32_t i = 0; i < reps.n_steps; i++)
+            if (reps.steps[i].ledger.peak_B > m.allocated_B)
+                m.allocated_B = reps.steps[i].ledger.peak_B;
+        const struct ledger *first = &reps.steps[0].ledger;
         m.kept_B = first->peak_activations_B;
         m.workspace_B = first->at_peak_B[LEDGER_WORKSPACE];
         memcpy(m.end_B, first->live_B, sizeof(m.end_B));
@@ -54,7 +54,7 @@ static struct memory memory_of(const char *const *changes)
             if (first->events.v[i].kind == LEDGER_PARAMETERS &&
                 first->events.v[i].size_B > 0)
                 m.last_state = first->events.v[i];
-        cast_release(&cast);
+        reps_release(&reps);
         m.valid = simulate_peak_B(&m.peak_B, &loader.arena, &s, &err) == 0;
     }
     cfg_loader_release(&loader);
@@ -232,10 +232,10 @@ static int64_t most_buffers_B(bool record_stream, int64_t *left_B)
 {
     struct cfg_loader loader;
     struct scenario s;
-    struct cast cast;
+    struct reps reps;
     struct err err = { 0 };
     int64_t most_B = 0;
-    const struct cast_options how = { 0 };
+    const struct reps_options how = { 0 };
     const char *changes[] = { "/training/framework=\"fsdp-eager\"",
                               "/training/micro_batch_size=1",
                               "/parallelism={\"library\":\"fsdp\"}" };
@@ -247,15 +247,15 @@ static int64_t most_buffers_B(bool record_stream, int64_t *left_B)
     struct framework fw = *s.training.framework;
     fw.record_stream = record_stream;
     s.training.framework = &fw;
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &loader.arena, &s, &how, &err), 0);
-    const struct ledger *l = &cast.steps[0].ledger;
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader.arena, &s, &how, &err), 0);
+    const struct ledger *l = &reps.steps[0].ledger;
     *left_B = 0;
     for (int64_t i = 0; i < l->events.n; i++) {
         if (l->events.v[i].kind == LEDGER_BUFFERS)
             *left_B += l->events.v[i].size_B;
         most_B = *left_B > most_B ? *left_B : most_B;
     }
-    cast_release(&cast);
+    reps_release(&reps);
     cfg_loader_release(&loader);
     return most_B;
 }

@@ -112,7 +112,7 @@ static void test_known_versions(void)
     struct arena arena;
     arena_init(&arena);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *doubt = version_doubt(&arena, "nccl", rows[i].version);
+        const char *doubt = version_unsure(&arena, "nccl", rows[i].version);
         if (!rows[i].doubt) {
             CU_ASSERT_PTR_NULL(doubt);
             continue;
@@ -120,9 +120,9 @@ static void test_known_versions(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(doubt);
         CU_ASSERT_PTR_NOT_NULL(strstr(doubt, rows[i].doubt));
     }
-    CU_ASSERT_PTR_NULL(version_doubt(&arena, "pytorch", "2.5.1+cu124"));
-    CU_ASSERT_PTR_NOT_NULL(version_doubt(&arena, "pytorch", "9.9"));
-    CU_ASSERT_PTR_NOT_NULL(version_doubt(&arena, "horovod", "1.0"));
+    CU_ASSERT_PTR_NULL(version_unsure(&arena, "pytorch", "2.5.1+cu124"));
+    CU_ASSERT_PTR_NOT_NULL(version_unsure(&arena, "pytorch", "9.9"));
+    CU_ASSERT_PTR_NOT_NULL(version_unsure(&arena, "horovod", "1.0"));
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.0")), "2.4");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
     arena_release(&arena);

@@ -1,7 +1,7 @@
 /* What runs beside computation: sums of tensor groups, gathers, copies from the host. */
 #include "run/groups.h"
 #include "scenario/states.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
@@ -27,7 +27,7 @@ static void test_slowed(void)
         job_unload(&j);
     }
     double sums = 4 * 8 + 2; /* in all layers and at the ends, a microbatch */
-    double sum_s = r[0].parts_s[PART_TENSOR_COMM] / (8 * sums);
+    double sum_s = r[0].parts_s[CATEGORY_TENSOR_COMM] / (8 * sums);
     double hidden_s = r[0].layer.backward_s - r[1].layer.backward_s;
     CU_ASSERT(hidden_s > 0.3 * 2 * sum_s);
     CU_ASSERT(hidden_s < 0.9 * 2 * sum_s);
@@ -76,7 +76,7 @@ static void test_skew(void)
             job_load(&j, changes);
             struct framework fw = *j.s.training.framework;
             fw.tensor_overlap = false;
-            fw.host_spread = fw.host_spread_tensor = 0;
+            fw.launch_jitter = fw.launch_jitter_tensor = 0;
             fw.dispatch_forward_s = fw.dispatch_backward_s = fw.microbatch_s = 0;
             fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
             fw.collective_skew_s = late * skew_s;
@@ -113,13 +113,13 @@ static void test_param_gather(void)
         job_run(&j, &r[i]);
         job_unload(&j);
     }
-    double gather_s =
-        r[2].parts_s[PART_DATA_COMM_EXPOSED] - r[3].parts_s[PART_DATA_COMM_EXPOSED];
+    double gather_s = r[2].parts_s[CATEGORY_DATA_COMM_EXPOSED] -
+                      r[3].parts_s[CATEGORY_DATA_COMM_EXPOSED];
     CU_ASSERT(job_near(r[1].step_time_s, r[0].step_time_s, 2e-3));
     CU_ASSERT(gather_s > 5e-3);
     CU_ASSERT(r[3].step_time_s < r[2].step_time_s - 0.8 * gather_s);
-    CU_ASSERT(r[3].parts_s[PART_DATA_COMM_HIDDEN] >
-              r[2].parts_s[PART_DATA_COMM_HIDDEN] + 0.5 * gather_s);
+    CU_ASSERT(r[3].parts_s[CATEGORY_DATA_COMM_HIDDEN] >
+              r[2].parts_s[CATEGORY_DATA_COMM_HIDDEN] + 0.5 * gather_s);
 }
 
 /* Without backward_prefetch a unit's gather in backward comes behind the scatter of the
@@ -140,8 +140,8 @@ static void test_backward_prefetch(void)
                  ahead ? "true" : "false");
         job_load(&j, changes);
         job_run(&j, &r);
-        exposed_s[ahead] = r.parts_s[PART_DATA_COMM_EXPOSED];
-        all_s[ahead] = exposed_s[ahead] + r.parts_s[PART_DATA_COMM_HIDDEN];
+        exposed_s[ahead] = r.parts_s[CATEGORY_DATA_COMM_EXPOSED];
+        all_s[ahead] = exposed_s[ahead] + r.parts_s[CATEGORY_DATA_COMM_HIDDEN];
         step_s[ahead] = r.step_time_s;
         job_unload(&j);
     }
@@ -170,7 +170,7 @@ static void test_offload(void)
         job_load(&j, changes[i]);
         job_run(&j, &r);
         m[i] = r.memory.stages[0];
-        exposed_s[i] = r.parts_s[PART_OFFLOAD_EXPOSED];
+        exposed_s[i] = r.parts_s[CATEGORY_OFFLOAD_EXPOSED];
         const struct instance *host = j.s.cluster.groups[0].instance;
         double n = (double)m[0].parameters_B / 2 / 16; /* a rank's shard */
         copies_s = 2 * 2 * n / host->host_pinned_Bps;
@@ -192,19 +192,19 @@ static void test_offload(void)
 static void count_buckets(const char *changes, int32_t n[2])
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     job_load(&j, changes);
-    job_cast(&j, &(struct cast_options) { 0 }, &cast);
+    job_reps(&j, &(struct reps_options) { 0 }, &reps);
     n[0] = n[1] = 0;
-    for (int64_t i = 0; i < cast.n_ranks; i++) {
+    for (int64_t i = 0; i < reps.n_ranks; i++) {
         int32_t sent = 0;
-        for (int64_t k = 0; k < cast.programs[i]->tasks.n; k++) {
-            const struct task *t = &cast.programs[i]->tasks.v[k];
+        for (int64_t k = 0; k < reps.programs[i]->tasks.n; k++) {
+            const struct task *t = &reps.programs[i]->tasks.v[k];
             sent += t->comm >= 0 && t->tag.work == WORK_BUCKET;
         }
-        n[groups_stage(&cast.groups, cast.ranks[i])] = sent;
+        n[groups_stage(&reps.groups, reps.ranks[i])] = sent;
     }
-    cast_release(&cast);
+    reps_release(&reps);
     job_unload(&j);
 }
 

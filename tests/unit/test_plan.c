@@ -20,7 +20,7 @@ void test_plan_register(void);
 
 enum { WORDS = 6 };
 
-struct job_words {
+struct raw_job {
     const char *model, *instances, *count;
     int64_t batch, sequence;
     int stacks;
@@ -33,16 +33,16 @@ struct planned {
     int rc;
 };
 
-static struct plan_words count_words(const char *const *v)
+static struct raw_plan count_words(const char *const *v)
 {
-    struct plan_words w = { 0, v };
+    struct raw_plan w = { 0, v };
     while (w.n < WORDS && v[w.n])
         w.n++;
     return w;
 }
 
 /* With one value of the scenario set; NULL: none. */
-static void open_job_with(struct planned *x, const struct job_words *w, const char *set)
+static void open_job_with(struct planned *x, const struct raw_job *w, const char *set)
 {
     const struct plan_request r = { .model = w->model,
                                     .instances = w->instances,
@@ -56,7 +56,7 @@ static void open_job_with(struct planned *x, const struct job_words *w, const ch
     x->rc = plan_job_init(&x->job, &x->loader, &r);
 }
 
-static void open_job(struct planned *x, const struct job_words *w)
+static void open_job(struct planned *x, const struct raw_job *w)
 {
     open_job_with(x, w, NULL);
 }
@@ -82,7 +82,7 @@ static bool count_up(const struct space *s, struct space_point *p)
 
 static void test_counter(void)
 {
-    static const struct job_words words = {
+    static const struct raw_job words = {
         .model = "gpt2",
         .instances = "p3.8xlarge",
         .count = "1..2",
@@ -147,7 +147,7 @@ static void test_best(void)
 /* --- searches --------------------------------------------------------------------- */
 
 /* Small enough to simulate all of it. */
-static const struct job_words small[] = {
+static const struct raw_job small[] = {
 #define SMALL(m, i, n, b, s, f, ...) \
     {                                \
         m, i, n, b, s, f,            \
@@ -223,7 +223,7 @@ static void test_exhaustive(void)
 /* No point that the simulator lets fit is beyond the bound; spaces at the limit. */
 static void test_bound(void)
 {
-    static const struct job_words tight[] = {
+    static const struct raw_job tight[] = {
         { "gpt2-large", "p3.8xlarge", "1", 32, 512, 0, { "tensor=1,2,4" } },
         { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 0, { "tensor=1,2,4,8" } },
         { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 1 << 5, { "tensor=1,2,4" } },
@@ -290,7 +290,7 @@ static char *json_text(struct planned *x, int threads)
 
 static void test_threads(void)
 {
-    static const struct job_words words = {
+    static const struct raw_job words = {
         .model = "gpt2",
         .instances = "p3.8xlarge",
         .count = "1..2",
@@ -316,13 +316,13 @@ static void test_threads(void)
 static void test_scenarios(void)
 {
     for (int stack = 0; stack < SPACE_STACKS_N; stack++) {
-        const struct job_words words = { "gpt2",
-                                         "p4d.24xlarge",
-                                         "2",
-                                         64,
-                                         256,
-                                         1 << stack,
-                                         { "tensor=1,2", "pipeline=1,2" } };
+        const struct raw_job words = { "gpt2",
+                                       "p4d.24xlarge",
+                                       "2",
+                                       64,
+                                       256,
+                                       1 << stack,
+                                       { "tensor=1,2", "pipeline=1,2" } };
         struct planned x;
         struct plan_outcome out;
         open_job(&x, &words);
@@ -410,8 +410,8 @@ static void test_empty(void)
           "that it is what the other degrees leave of the GPUs" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct job_words words = { "gpt2", "p3.8xlarge",      "1", 16, 128,
-                                         0,      { cases[i].allow } };
+        const struct raw_job words = { "gpt2", "p3.8xlarge",      "1", 16, 128,
+                                       0,      { cases[i].allow } };
         struct planned x;
         struct plan_outcome out;
         struct err err = { 0 };
@@ -485,7 +485,7 @@ static void test_whole_job(void)
     CU_ASSERT_EQUAL_FATAL(x.rc, 0);
     struct plan_entry e = best_of(&x, &options, &step, &beyond);
     CU_ASSERT_EQUAL(e.result.step_time_s, step.step_time_s);
-    CU_ASSERT_TRUE(e.result.parts_s[PART_INPUT_WAIT] > 0);
+    CU_ASSERT_TRUE(e.result.parts_s[CATEGORY_INPUT_WAIT] > 0);
     CU_ASSERT_DOUBLE_EQUAL(e.hours, beyond.job.hours, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(e.usd, beyond.job.billed_hours * e.usd_per_hour, 1e-9);
     CU_ASSERT_TRUE(e.hours > 200 * step.step_time_s / 3600 + 134.0 / 3600);

@@ -39,9 +39,9 @@ static void make_sample(struct sample *x)
         .step_time_s = 0.5,
         .samples_per_s = 128,
         .gpus = 16,
-        .parts_s = { [PART_COMPUTE] = 0.3,
-                     [PART_DATA_COMM_EXPOSED] = 0.2,
-                     [PART_DATA_COMM_HIDDEN] = 0.1 },
+        .parts_s = { [CATEGORY_COMPUTE] = 0.3,
+                     [CATEGORY_DATA_COMM_EXPOSED] = 0.2,
+                     [CATEGORY_DATA_COMM_HIDDEN] = 0.1 },
         .memory = { 1000,
                     1200,
                     1100,
@@ -192,7 +192,7 @@ static void test_wrap(void)
 static void test_part_texts(void)
 {
     enum { COLUMN = 31 };
-    for (int i = 0; i < PART_N; i++) {
+    for (int i = 0; i < CATEGORY_N; i++) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(report_part_texts[i]);
         CU_ASSERT(strlen(report_part_texts[i]) <= COLUMN);
         for (int k = 0; k < i; k++)

@@ -295,7 +295,7 @@ static void test_numbers(void)
             { &r.mfu, "mfu" },
             { &r.tokens_per_s, "tokens_per_s" },
             { &r.model_flops_per_gpu_s, "model_flops_per_gpu_s" },
-            { &r.parts_s[PART_OPTIMIZER], "breakdown_s/optimizer" },
+            { &r.parts_s[CATEGORY_OPTIMIZER], "breakdown_s/optimizer" },
             { &r.cost.usd_per_job, "cost.usd_per_job" },
             { &r.layer.backward_s, "layer.backward_s" },
             { &r.range_s[1], "range_s[1]" },

@@ -465,10 +465,10 @@ static void test_states(void)
     CU_ASSERT_EQUAL(states_of(&l.s).step_B, 0);
     double bytes = states_update_B(&l.s);
     CU_ASSERT_EQUAL(states_host_update_B(&l.s), 14); /* seven tensors of 2 B */
-    l.s.training.masterless = false;
+    l.s.training.no_master_weights = false;
     CU_ASSERT_EQUAL(states_update_B(&l.s), 2 * bytes);
     CU_ASSERT_EQUAL(states_host_update_B(&l.s), 28);
-    l.s.training.masterless = true;
+    l.s.training.no_master_weights = true;
     l.s.training.optimizer = OPTIMIZER_ADAM8BIT;
     CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, 2 + 8.0 / 2048);
     unload(&l);

@@ -3,7 +3,7 @@
 #include "scenario/scenario.h"
 #include "scenario/states.h"
 #include "scenario_bench.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static const char sharded[] =
 struct job {
     struct cfg_loader loader;
     struct scenario s;
-    struct cast cast;
+    struct reps reps;
 };
 
 static void load(struct job *j, struct framework *fw)
@@ -39,8 +39,8 @@ static void load(struct job *j, struct framework *fw)
 static void cast(struct job *j)
 {
     struct err err = { 0 };
-    const struct cast_options how = { 0 };
-    CU_ASSERT_EQUAL_FATAL(cast_build(&j->cast, &j->loader.arena, &j->s, &how, &err), 0);
+    const struct reps_options how = { 0 };
+    CU_ASSERT_EQUAL_FATAL(reps_build(&j->reps, &j->loader.arena, &j->s, &how, &err), 0);
 }
 
 /* Built as a rank of the profile with that `bucket_copy`. */
@@ -53,7 +53,7 @@ static void build(struct job *j, struct framework *fw, double bucket_copy_B)
 
 static void release(struct job *j)
 {
-    cast_release(&j->cast);
+    reps_release(&j->reps);
     cfg_loader_release(&j->loader);
 }
 
@@ -75,7 +75,7 @@ static void test_copies(void)
     struct framework fw[2];
     build(&none, &fw[0], 0);
     build(&some, &fw[1], 4.5);
-    const struct gpu *gpu = some.cast.gpus[0];
+    const struct gpu *gpu = some.reps.gpus[0];
     struct op_list list;
     struct err err = { 0 };
     struct op_settings settings = scenario_op_settings(&some.s);
@@ -84,9 +84,9 @@ static void test_copies(void)
     double wire_B = states_wire_B(&some.s) * (double)op_list_parameters(&list);
     double expected_s = 4.5 * wire_B / (gpu->stream_frac * gpu->hbm_Bps) +
                         (8 + 1) * gpu->kernel_s; /* layers, and the root */
-    double got_s = labelled_s(some.cast.programs[0], label);
+    double got_s = labelled_s(some.reps.programs[0], label);
     CU_ASSERT(fabs(got_s / expected_s - 1) < 1e-6);
-    CU_ASSERT_EQUAL(labelled_s(none.cast.programs[0], label), 0);
+    CU_ASSERT_EQUAL(labelled_s(none.reps.programs[0], label), 0);
     release(&none);
     release(&some);
 }
@@ -115,8 +115,8 @@ static void test_stops(void)
         fw.recompute_stops = stops;
         j.s.training.checkpointing = CHECKPOINT_FULL;
         cast(&j);
-        flops[stops] = j.cast.steps[0].flops;
-        time_s[stops] = labelled_s(j.cast.programs[0], "residual2");
+        flops[stops] = j.reps.steps[0].flops;
+        time_s[stops] = labelled_s(j.reps.programs[0], "residual2");
         release(&j);
     }
     double tokens = 2.0 * 512, h = 1024;
@@ -148,7 +148,7 @@ static void test_slowest(void)
         fw.unit_spread = i == 2 ? 0.06 : 0.03;
         j.s.training.framework = &fw;
         cast(&j);
-        const struct program *p = j.cast.programs[0];
+        const struct program *p = j.reps.programs[0];
         waits_s[i] = labelled_s(p, "waits for the slowest rank");
         double units = waits_s[i] / (fw.unit_spread * beyond); /* and their time */
         CU_ASSERT(i == 0 || (units > 0.5 * computed_s(p) && units < computed_s(p)));
@@ -169,8 +169,8 @@ static struct spent spent_of(struct job *j, enum checkpointing how, int64_t ever
     j->s.training.checkpointing = how;
     j->s.training.checkpoint_every = every;
     cast(j);
-    const struct ledger *l = &j->cast.steps[0].ledger;
-    struct spent spent = { j->cast.steps[0].flops, l->peak_activations_B,
+    const struct ledger *l = &j->reps.steps[0].ledger;
+    struct spent spent = { j->reps.steps[0].flops, l->peak_activations_B,
                            l->live_B[LEDGER_ACTIVATIONS] };
     release(j);
     return spent;

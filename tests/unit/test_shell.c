@@ -244,7 +244,7 @@ static void test_directives(void)
 {
     struct arena arena;
     arena_init(&arena);
-    struct shell_words w = shell_directives(
+    struct raw_shell w = shell_directives(
         &arena, "#!/bin/sh\n#SBATCH --nodes=4 -N 2 # four\n##SBATCH --x\n#SBATCH --y");
     CU_ASSERT_FATAL(w.n == 4);
     CU_ASSERT_STRING_EQUAL(w.v[0].text, "--nodes=4");

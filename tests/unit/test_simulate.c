@@ -1,7 +1,7 @@
 /* Whole steps: folded against unfolded, passes measured once against passes in detail,
  * and what must be conserved. */
 #include "run/run.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
@@ -224,9 +224,9 @@ static void test_parts(void)
         double sum = 0;
         job_load(&j, mixed[i]);
         job_run(&j, &r);
-        for (int k = 0; k < PART_N; k++) {
+        for (int k = 0; k < CATEGORY_N; k++) {
             CU_ASSERT_TRUE(r.parts_s[k] >= 0);
-            sum += k == PART_DATA_COMM_HIDDEN ? 0 : r.parts_s[k];
+            sum += k == CATEGORY_DATA_COMM_HIDDEN ? 0 : r.parts_s[k];
         }
         CU_ASSERT_TRUE(job_near(sum, r.step_time_s, 1e-9));
         job_unload(&j);
@@ -273,16 +273,16 @@ static void test_allocations(void)
 {
     for (int i = 0; i < N_MIXED; i++) {
         struct job j;
-        struct cast cast;
-        const struct cast_options how = { 0 };
+        struct reps reps;
+        const struct reps_options how = { 0 };
         job_load(&j, mixed[i]);
-        job_cast(&j, &how, &cast);
-        for (int32_t k = 0; k < cast.n_steps; k++) {
-            const struct ledger *l = &cast.steps[k].ledger;
+        job_reps(&j, &how, &reps);
+        for (int32_t k = 0; k < reps.n_steps; k++) {
+            const struct ledger *l = &reps.steps[k].ledger;
             CU_ASSERT_EQUAL(l->live_B[LEDGER_ACTIVATIONS], 0);
             CU_ASSERT_EQUAL(l->live_B[LEDGER_BUFFERS], buffers_before_B(l));
         }
-        cast_release(&cast);
+        reps_release(&reps);
         job_unload(&j);
     }
 }
@@ -291,20 +291,20 @@ static void test_allocations(void)
 static void test_fault(void)
 {
     struct job j;
-    struct cast cast;
+    struct reps reps;
     struct run_result r;
     struct err err = { 0 };
     job_load(&j, "pipeline=2");
-    job_cast(&j, &(struct cast_options) { 0 }, &cast);
-    struct program broken = *cast.programs[0];
+    job_reps(&j, &(struct reps_options) { 0 }, &reps);
+    struct program broken = *reps.programs[0];
     struct task first = broken.tasks.v[0];
     broken.tasks.v[0].after[0] = (int32_t)broken.tasks.n - 1; /* which comes later */
-    const struct run_request request = { .plans = { &j.loader.arena, cast.net,
-                                                    &cast.groups },
+    const struct run_request request = { .plans = { &j.loader.arena, reps.net,
+                                                    &reps.groups },
                                          .network = FIDELITY_FLOW,
-                                         .n_ranks = cast.n_ranks,
-                                         .programs = cast.programs,
-                                         .ranks = cast.ranks };
+                                         .n_ranks = reps.n_ranks,
+                                         .programs = reps.programs,
+                                         .ranks = reps.ranks };
     CU_ASSERT_NOT_EQUAL(run_programs(&request, &r, &err), 0);
     CU_ASSERT_TRUE(err.fault);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "a fault of smsim, not of what it was "));
@@ -312,7 +312,7 @@ static void test_fault(void)
     err = (struct err) { 0 };
     CU_ASSERT_EQUAL(run_programs(&request, &r, &err), 0);
     CU_ASSERT_FALSE(err.fault);
-    cast_release(&cast);
+    reps_release(&reps);
     job_unload(&j);
 }
 
@@ -327,27 +327,27 @@ static double same_factor(void *arg, const struct coll_plan *plan, enum channel 
 }
 
 /* The step of a cast when everything takes `by` times as long. */
-static double paced_s(const struct cast *cast, double by)
+static double paced_s(const struct reps *reps, double by)
 {
     struct arena arena;
     struct run_result r = { 0 };
     struct err err = { 0 };
     int64_t most = 0;
-    for (int64_t i = 0; i < cast->n_ranks; i++)
-        most = cast->programs[i]->tasks.n > most ? cast->programs[i]->tasks.n : most;
+    for (int64_t i = 0; i < reps->n_ranks; i++)
+        most = reps->programs[i]->tasks.n > most ? reps->programs[i]->tasks.n : most;
     arena_init(&arena);
     double *each = ARENA_ARRAY(&arena, most, double);
-    const double **all = ARENA_ARRAY(&arena, cast->n_ranks, const double *);
+    const double **all = ARENA_ARRAY(&arena, reps->n_ranks, const double *);
     for (int64_t i = 0; i < most; i++)
         each[i] = by;
-    for (int64_t i = 0; i < cast->n_ranks; i++)
+    for (int64_t i = 0; i < reps->n_ranks; i++)
         all[i] = each;
     const struct run_factors factors = { all, all, same_factor, &by };
-    const struct run_request request = { .plans = { &arena, cast->net, &cast->groups },
+    const struct run_request request = { .plans = { &arena, reps->net, &reps->groups },
                                          .network = FIDELITY_FLOW,
-                                         .n_ranks = cast->n_ranks,
-                                         .programs = cast->programs,
-                                         .ranks = cast->ranks,
+                                         .n_ranks = reps->n_ranks,
+                                         .programs = reps->programs,
+                                         .ranks = reps->ranks,
                                          .factors = by > 0 ? &factors : NULL };
     CU_ASSERT_EQUAL(run_programs(&request, &r, &err), 0);
     arena_release(&arena);
@@ -362,15 +362,15 @@ static void test_factors(void)
     for (int i = 0; i < 3; i++)
         for (int unfold = 0; unfold < 2; unfold++) {
             struct job j;
-            struct cast cast;
-            const struct cast_options how = { .unfold = unfold };
+            struct reps reps;
+            const struct reps_options how = { .unfold = unfold };
             job_load(&j, changes[i]);
-            job_cast(&j, &how, &cast);
-            double plain_s = paced_s(&cast, 0);
+            job_reps(&j, &how, &reps);
+            double plain_s = paced_s(&reps, 0);
             CU_ASSERT(plain_s > 0);
-            CU_ASSERT_EQUAL(paced_s(&cast, 1), plain_s);
-            CU_ASSERT_DOUBLE_EQUAL(paced_s(&cast, 2) / plain_s, 2, 1e-6);
-            cast_release(&cast);
+            CU_ASSERT_EQUAL(paced_s(&reps, 1), plain_s);
+            CU_ASSERT_DOUBLE_EQUAL(paced_s(&reps, 2) / plain_s, 2, 1e-6);
+            reps_release(&reps);
             job_unload(&j);
         }
 }

@@ -1,6 +1,6 @@
 /* Stages of pipelines: what they wait for, share, and tell each other. */
 #include "config/datadir.h"
-#include "step/cast.h"
+#include "step/reps.h"
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
@@ -30,12 +30,12 @@ static void test_waits(void)
                 (struct simulate_options) { .network = FIDELITY_FLOW, .unfold = k > 2 },
                 &r[k]);
             job_unload(&j);
-            CU_ASSERT(job_near(r[k].parts_s[PART_PIPELINE_BUBBLE],
-                               r[0].parts_s[PART_PIPELINE_BUBBLE], 1e-9));
+            CU_ASSERT(job_near(r[k].parts_s[CATEGORY_PIPELINE_BUBBLE],
+                               r[0].parts_s[CATEGORY_PIPELINE_BUBBLE], 1e-9));
         }
-        CU_ASSERT(r[0].parts_s[PART_PIPELINE_BUBBLE] > 1e-3);
-        CU_ASSERT(r[1].parts_s[PART_DATA_COMM_EXPOSED] >
-                  r[0].parts_s[PART_DATA_COMM_EXPOSED] + 0.03);
+        CU_ASSERT(r[0].parts_s[CATEGORY_PIPELINE_BUBBLE] > 1e-3);
+        CU_ASSERT(r[1].parts_s[CATEGORY_DATA_COMM_EXPOSED] >
+                  r[0].parts_s[CATEGORY_DATA_COMM_EXPOSED] + 0.03);
     }
 }
 
@@ -112,9 +112,9 @@ static void test_outputs(void)
     int64_t held_B[3];
     for (int i = 0; i < 3; i++) {
         struct job j;
-        struct cast cast;
+        struct reps reps;
         struct simulate_result r[2];
-        const struct cast_options how = { 0 };
+        const struct reps_options how = { 0 };
         char changes[128];
         snprintf(changes, sizeof(changes),
                  "pipeline=4 schedule=\"smp-simple\" library=\"smp\" "
@@ -129,10 +129,10 @@ static void test_outputs(void)
         CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
         step_s[i] = r[0].step_time_s;
         held_B[i] = r[0].memory.stages[1].buffers_B; /* no head: it receives them */
-        job_cast(&j, &how, &cast);
-        for (int32_t k = 0; k < cast.n_steps; k++)
-            check_broadcasts(&cast.steps[k].program, i > 0 ? MICROBATCHES : 0);
-        cast_release(&cast);
+        job_reps(&j, &how, &reps);
+        for (int32_t k = 0; k < reps.n_steps; k++)
+            check_broadcasts(&reps.steps[k].program, i > 0 ? MICROBATCHES : 0);
+        reps_release(&reps);
         job_unload(&j);
     }
     CU_ASSERT(job_near(step_s[1], step_s[0], 1e-4));
@@ -143,15 +143,15 @@ static void test_outputs(void)
 static int64_t embedding_sums(const char *changes)
 {
     struct job j;
-    struct cast cast;
-    const struct cast_options how = { 0 };
+    struct reps reps;
+    const struct reps_options how = { 0 };
     int64_t n = 0;
     job_load(&j, changes);
-    job_cast(&j, &how, &cast);
-    for (int32_t i = 0; i < cast.n_steps; i++)
-        for (int64_t k = 0; k < cast.steps[i].program.comms.n; k++)
-            n += cast.steps[i].program.comms.v[k].channel == CHANNEL_EMBEDDING;
-    cast_release(&cast);
+    job_reps(&j, &how, &reps);
+    for (int32_t i = 0; i < reps.n_steps; i++)
+        for (int64_t k = 0; k < reps.steps[i].program.comms.n; k++)
+            n += reps.steps[i].program.comms.v[k].channel == CHANNEL_EMBEDDING;
+    reps_release(&reps);
     job_unload(&j);
     return n;
 }
@@ -193,10 +193,10 @@ static int64_t parameters_B(const struct simulate_result *r)
 }
 
 /* Each stage sends each microbatch on once, the last one to the first, and back. */
-static void check_returns(const struct cast *cast, int64_t microbatches)
+static void check_returns(const struct reps *reps, int64_t microbatches)
 {
-    for (int32_t k = 0; k < cast->n_steps; k++) {
-        const struct program *p = &cast->steps[k].program;
+    for (int32_t k = 0; k < reps->n_steps; k++) {
+        const struct program *p = &reps->steps[k].program;
         int64_t sends[2] = { 0 };
         for (int64_t i = 0; i < p->tasks.n; i++) {
             const struct task *t = &p->tasks.v[i];
@@ -219,9 +219,9 @@ static void test_returns(void)
     for (int i = 0; i < 6; i++) {
         const char *extra = more[i / 2];
         struct job j;
-        struct cast cast;
+        struct reps reps;
         struct simulate_result r[2], copied;
-        const struct cast_options how = { 0 };
+        const struct reps_options how = { 0 };
         char changes[160];
         snprintf(changes, sizeof(changes),
                  "pipeline=4 library=\"smp\" schedule=\"%s\"%s", schedules[i % 2],
@@ -234,9 +234,9 @@ static void test_returns(void)
                                                    .unfold = unfold },
                        &r[unfold]);
         CU_ASSERT_DOUBLE_EQUAL(r[0].step_time_s / r[1].step_time_s, 1, 1e-9);
-        job_cast(&j, &how, &cast);
-        check_returns(&cast, 8);
-        cast_release(&cast);
+        job_reps(&j, &how, &reps);
+        check_returns(&reps, 8);
+        reps_release(&reps);
         int64_t own_B = parameters_B(&r[0]);
         job_unload(&j);
         snprintf(changes, sizeof(changes), "pipeline=4 library=\"smp\"%s", extra);

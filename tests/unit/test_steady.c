@@ -156,7 +156,7 @@ static void run(struct job *job, const struct steady_case *c, bool whole)
 static void compare(const struct simulate_result *a, const struct simulate_result *b)
 {
     CU_ASSERT_EQUAL(a->step_time_s, b->step_time_s);
-    for (int i = 0; i < PART_N; i++)
+    for (int i = 0; i < CATEGORY_N; i++)
         CU_ASSERT_EQUAL(a->parts_s[i], b->parts_s[i]);
     CU_ASSERT_EQUAL(a->util_gpu, b->util_gpu);
     CU_ASSERT_EQUAL(a->util_host, b->util_host);

@@ -1,5 +1,5 @@
 /* Traces and figures of a step: whatever the job, a trace is JSON whose threads are in
- * order and whose arrows are paired; figures have the lanes they should. */
+ * order and whose arrows are paired; figures have the tracks they should. */
 #include "base/file.h"
 #include "report/figure_step.h"
 #include "report/html.h"
@@ -325,8 +325,8 @@ static void test_figures(void)
 {
     struct job j;
     load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
-    CU_ASSERT(shows(&j, STEP_TIMELINE, "id=\"lane-3\""));
-    CU_ASSERT_FALSE(shows(&j, STEP_TIMELINE, "id=\"lane-4\""));
+    CU_ASSERT(shows(&j, STEP_TIMELINE, "id=\"track-3\""));
+    CU_ASSERT_FALSE(shows(&j, STEP_TIMELINE, "id=\"track-4\""));
     CU_ASSERT(shows(&j, STEP_TIMELINE, "stage 3"));
     CU_ASSERT(shows(&j, STEP_TIMELINE, "8 microbatches"));
     CU_ASSERT(shows(&j, STEP_STAGES, "activations"));
@@ -364,7 +364,7 @@ static void test_page(void)
         figures++;
     CU_ASSERT_EQUAL(figures, STEP_FIGURES);
     CU_ASSERT_PTR_NOT_NULL(strstr(page, "a &lt; b &amp; c"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(page, "id=\"time-lane-3\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, "id=\"time-track-3\""));
     CU_ASSERT_PTR_NULL(strstr(page, "src="));
     CU_ASSERT_PTR_NULL(strstr(page, "href="));
     unlink(path);

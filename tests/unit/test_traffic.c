@@ -5,7 +5,7 @@
  * efficiency (MODEL.md, (C7), (C10)), which all jobs here pin to NCCL's Simple. */
 #include "run/run.h"
 #include "scenario/scenario.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include "scenario_bench.h"
 
@@ -55,23 +55,23 @@ static void load(struct job *j, const char *text, const char *changes)
 /* Folded, the copies of a net stand for all instances. */
 static void run_job(struct job *j, bool unfold)
 {
-    struct cast cast;
+    struct reps reps;
     struct run_result r;
     struct err err = { 0 };
-    const struct cast_options how = { .unfold = unfold, .detail = true };
-    CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &j->loader.arena, &j->s, &how, &err), 0);
-    const struct run_request q = { .plans = { &j->loader.arena, cast.net,
-                                              &cast.groups },
+    const struct reps_options how = { .unfold = unfold, .detail = true };
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j->loader.arena, &j->s, &how, &err), 0);
+    const struct run_request q = { .plans = { &j->loader.arena, reps.net,
+                                              &reps.groups },
                                    .network = FIDELITY_FLOW,
-                                   .n_ranks = cast.n_ranks,
-                                   .programs = cast.programs,
-                                   .ranks = cast.ranks };
+                                   .n_ranks = reps.n_ranks,
+                                   .programs = reps.programs,
+                                   .ranks = reps.ranks };
     CU_ASSERT_EQUAL_FATAL(run_programs(&q, &r, &err), 0);
     double copies =
-        unfold ? 1 : (double)j->s.cluster.n_instances / (double)cast.groups.n_classes;
+        unfold ? 1 : (double)j->s.cluster.n_instances / (double)reps.groups.n_classes;
     j->nvlink_B = r.charged_B[NET_NVLINK] * copies;
     j->nic_B = r.charged_B[NET_NIC] * copies;
-    cast_release(&cast);
+    reps_release(&reps);
 }
 
 static double ring_efficiency(const struct fabric *f, bool gathers)

@@ -9,24 +9,24 @@
 
 void test_trust_register(void);
 
-static const struct trust_place base = { .gpu = "A100-SXM4-80GB",
-                                         .framework = "megatron-2022",
-                                         .inside = FABRIC_NVSWITCH,
-                                         .outside = FABRIC_INFINIBAND,
-                                         .precision = OP_FP16,
-                                         .log2_of = { 3, 3, 2, 12, 34 } };
+static const struct interval_place base = { .gpu = "A100-SXM4-80GB",
+                                            .framework = "megatron-2022",
+                                            .inside = FABRIC_NVSWITCH,
+                                            .outside = FABRIC_INFINIBAND,
+                                            .precision = OP_FP16,
+                                            .log2_of = { 3, 3, 2, 12, 34 } };
 
 /* A place: the base with one change. */
 struct change {
     const char *gpu, *framework;
     bool lone;                                               /* one node */
     int inside, outside, sharding, precision, checkpointing; /* added */
-    double more[TRUST_AXES];
+    double more[INTERVAL_AXES];
 };
 
-static struct trust_place changed(const struct change *c)
+static struct interval_place changed(const struct change *c)
 {
-    struct trust_place p = base;
+    struct interval_place p = base;
     p.gpu = c->gpu ? c->gpu : p.gpu;
     p.framework = c->framework ? c->framework : p.framework;
     p.inside += c->inside;
@@ -34,7 +34,7 @@ static struct trust_place changed(const struct change *c)
     p.sharding += c->sharding;
     p.precision += c->precision;
     p.checkpointing += c->checkpointing;
-    for (int i = 0; i < TRUST_AXES; i++)
+    for (int i = 0; i < INTERVAL_AXES; i++)
         p.log2_of[i] += c->more[i];
     return p;
 }
@@ -64,46 +64,46 @@ static void test_distances(void)
         { { .gpu = "H100-SXM5-80GB", .more = { 1, 1, 1, 1, 1 } }, 8 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct trust_place p = changed(&cases[i].change);
-        CU_ASSERT_DOUBLE_EQUAL(trust_distance(&base, &p), cases[i].distance, 1e-12);
-        CU_ASSERT_DOUBLE_EQUAL(trust_distance(&p, &base), cases[i].distance, 1e-12);
+        struct interval_place p = changed(&cases[i].change);
+        CU_ASSERT_DOUBLE_EQUAL(interval_distance(&base, &p), cases[i].distance, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(interval_distance(&p, &base), cases[i].distance, 1e-12);
     }
 }
 
 /* Two cells: the base, and one of four times its nodes. */
 static void test_grades(void)
 {
-    struct trust_cell cells[2] = {
+    struct interval_cell cells[2] = {
         { base, "a", "small", 4, 0.01, -0.02, 0.04 },
         { base, "b", "large", 1, 0.05, 0.05, 0.05 },
     };
-    cells[1].at.log2_of[TRUST_NODES] += 2;
-    const struct trust_table table = { 2, cells };
+    cells[1].at.log2_of[INTERVAL_NODES] += 2;
+    const struct interval_table table = { 2, cells };
     static const struct {
         struct change change;
         const char *without;
-        enum trust_grade grade;
+        enum interval_grade grade;
     } cases[] = {
-        { { 0 }, NULL, TRUST_MEASURED },
-        { { 0 }, "a", TRUST_EXTRAPOLATED },
-        { { .more = { 2 } }, NULL, TRUST_MEASURED },
-        { { .more = { 0, 0, 0, 1 } }, NULL, TRUST_MEASURED },
-        { { .more = { 0, 0, 0, 2 } }, NULL, TRUST_EXTRAPOLATED },
-        { { .more = { 1 } }, NULL, TRUST_INTERPOLATED },
-        { { .more = { 2.4 } }, NULL, TRUST_INTERPOLATED },
-        { { .more = { 3 } }, NULL, TRUST_EXTRAPOLATED },
-        { { .more = { -1 } }, NULL, TRUST_EXTRAPOLATED },
-        { { .more = { 1, 1 } }, NULL, TRUST_EXTRAPOLATED },
-        { { .gpu = "A100-SXM4-40GB" }, NULL, TRUST_INTERPOLATED },
-        { { .checkpointing = 1 }, NULL, TRUST_INTERPOLATED },
-        { { .gpu = "H100-SXM5-80GB" }, NULL, TRUST_EXTRAPOLATED },
-        { { .framework = "fsdp-torch2" }, NULL, TRUST_EXTRAPOLATED },
-        { { .lone = true }, NULL, TRUST_EXTRAPOLATED },
-        { { .precision = 1 }, NULL, TRUST_EXTRAPOLATED },
+        { { 0 }, NULL, INTERVAL_MEASURED },
+        { { 0 }, "a", INTERVAL_EXTRAPOLATED },
+        { { .more = { 2 } }, NULL, INTERVAL_MEASURED },
+        { { .more = { 0, 0, 0, 1 } }, NULL, INTERVAL_MEASURED },
+        { { .more = { 0, 0, 0, 2 } }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .more = { 1 } }, NULL, INTERVAL_INTERPOLATED },
+        { { .more = { 2.4 } }, NULL, INTERVAL_INTERPOLATED },
+        { { .more = { 3 } }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .more = { -1 } }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .more = { 1, 1 } }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .gpu = "A100-SXM4-40GB" }, NULL, INTERVAL_INTERPOLATED },
+        { { .checkpointing = 1 }, NULL, INTERVAL_INTERPOLATED },
+        { { .gpu = "H100-SXM5-80GB" }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .framework = "fsdp-torch2" }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .lone = true }, NULL, INTERVAL_EXTRAPOLATED },
+        { { .precision = 1 }, NULL, INTERVAL_EXTRAPOLATED },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct trust_place p = changed(&cases[i].change);
-        struct trust t = trust_assess(&table, &p, cases[i].without);
+        struct interval_place p = changed(&cases[i].change);
+        struct interval t = interval_assess(&table, &p, cases[i].without);
         CU_ASSERT_EQUAL(t.grade, cases[i].grade);
         CU_ASSERT_TRUE(t.low <= 0 && t.high >= 0);
     }
@@ -111,31 +111,31 @@ static void test_grades(void)
 
 static void test_ranges(void)
 {
-    struct trust_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04 };
-    const struct trust_table table = { 1, &cell }, empty = { 0, NULL };
+    struct interval_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04 };
+    const struct interval_table table = { 1, &cell }, empty = { 0, NULL };
     double range_s[2], before = 0;
-    struct trust t = trust_assess(&table, &base, NULL);
+    struct interval t = interval_assess(&table, &base, NULL);
     CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008 - 0.09, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008 + 0.045, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(t.tie, 1 / 0.962 - 1, 1e-12);
-    trust_range(&t, 2, range_s);
+    interval_range(&t, 2, range_s);
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.103, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.872, 1e-12);
     for (int octaves = 0; octaves < 40; octaves++) { /* never narrower farther away */
-        struct trust_place p = base;
-        p.log2_of[TRUST_NODES] += octaves;
-        t = trust_assess(&table, &p, NULL);
+        struct interval_place p = base;
+        p.log2_of[INTERVAL_NODES] += octaves;
+        t = interval_assess(&table, &p, NULL);
         CU_ASSERT_TRUE(t.high - t.low >= before && t.low > -0.95);
         before = t.high - t.low;
     }
-    t = trust_assess(&empty, &base, NULL);
-    trust_range(&t, 1, range_s);
+    t = interval_assess(&empty, &base, NULL);
+    interval_range(&t, 1, range_s);
     CU_ASSERT_EQUAL(t.n_nearest, 0);
-    CU_ASSERT_EQUAL(t.grade, TRUST_EXTRAPOLATED);
+    CU_ASSERT_EQUAL(t.grade, INTERVAL_EXTRAPOLATED);
     CU_ASSERT_DOUBLE_EQUAL(t.tie, 0.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
-    trust_range(&(struct trust) { 0 }, 1, range_s); /* never judged */
+    interval_range(&(struct interval) { 0 }, 1, range_s); /* never judged */
     CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
 }
@@ -145,15 +145,16 @@ static void test_nearest(void)
 {
     enum { CELLS = 12 };
     static const double octaves[CELLS] = { 3, 0.5, 2, 0.25, 9, 0.5, 7, 6, 5, 4, 3, 2 };
-    static const int expected[TRUST_NEAREST] = { 3, 1, 5 };
-    struct trust_cell cells[CELLS];
+    static const int expected[INTERVAL_NEAREST] = { 3, 1, 5 };
+    struct interval_cell cells[CELLS];
     for (int i = 0; i < CELLS; i++) {
-        cells[i] = (struct trust_cell) { base, "a", "row", 1, 0, 0, 0 };
-        cells[i].at.log2_of[TRUST_NODES] += octaves[i];
+        cells[i] = (struct interval_cell) { base, "a", "row", 1, 0, 0, 0 };
+        cells[i].at.log2_of[INTERVAL_NODES] += octaves[i];
     }
-    struct trust t = trust_assess(&(struct trust_table) { CELLS, cells }, &base, NULL);
-    CU_ASSERT_EQUAL_FATAL(t.n_nearest, TRUST_NEAREST);
-    for (int i = 0; i < TRUST_NEAREST; i++)
+    struct interval t =
+        interval_assess(&(struct interval_table) { CELLS, cells }, &base, NULL);
+    CU_ASSERT_EQUAL_FATAL(t.n_nearest, INTERVAL_NEAREST);
+    for (int i = 0; i < INTERVAL_NEAREST; i++)
         CU_ASSERT_PTR_EQUAL(t.nearest[i], &cells[expected[i]]);
     CU_ASSERT_DOUBLE_EQUAL(t.distance, 0.25, 1e-12);
 }
@@ -162,7 +163,7 @@ static void test_nearest(void)
 static int read_text(const char *text)
 {
     char path[] = "/tmp/smsim-test-XXXXXX";
-    struct trust_table table;
+    struct interval_table table;
     struct arena arena;
     int fd = mkstemp(path);
     CU_ASSERT_TRUE_FATAL(fd >= 0);
@@ -171,7 +172,7 @@ static int read_text(const char *text)
     arena_init(&arena);
     struct inputs inputs = { 0 };
     struct err err = { 0 };
-    int rc = trust_table_read(&table, &arena, path, &inputs, &err);
+    int rc = interval_table_read(&table, &arena, path, &inputs, &err);
     CU_ASSERT_EQUAL(rc != 0, err.set);
     CU_ASSERT_EQUAL(inputs.list.n, 1);
     inputs_release(&inputs);
@@ -220,13 +221,13 @@ static void test_files(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         CU_ASSERT_EQUAL(read_text(cases[i].text), cases[i].n);
-    struct trust_table table;
+    struct interval_table table;
     struct arena arena;
     struct inputs inputs = { 0 };
     struct err err = { 0 };
     arena_init(&arena);
     CU_ASSERT_EQUAL(
-        trust_table_read(&table, &arena, "/nonexistent.json", &inputs, &err), -1);
+        interval_table_read(&table, &arena, "/nonexistent.json", &inputs, &err), -1);
     CU_ASSERT_EQUAL(table.n, 0);
     CU_ASSERT_EQUAL(inputs.list.v[0].hash, INPUT_MISSING);
     inputs_release(&inputs);
@@ -260,9 +261,9 @@ static void test_tables(void)
     regime_rows_init(&rows, &loader.arena);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_table(&rows, names[i]);
-    const struct trust_table *shipped = trust_table_get(&loader);
+    const struct interval_table *shipped = interval_table_get(&loader);
     CU_ASSERT_TRUE(shipped->n > 0);
-    CU_ASSERT_PTR_EQUAL(trust_table_get(&loader), shipped);
+    CU_ASSERT_PTR_EQUAL(interval_table_get(&loader), shipped);
     struct regime_coverage c = regime_coverage(&rows, shipped);
     CU_ASSERT_TRUE(c.n > 100);
     CU_ASSERT_TRUE((double)c.within >= 0.75 * (double)c.n);
@@ -271,13 +272,13 @@ static void test_tables(void)
         n += lines[i].stats.n;
     CU_ASSERT_EQUAL(n, c.n);
     char path[] = "/tmp/smsim-test-XXXXXX";
-    struct trust_table table;
+    struct interval_table table;
     struct err err = { 0 };
     close(mkstemp(path));
     json_t *tree = regime_cells(&rows);
     CU_ASSERT_EQUAL(report_regimes_write(tree, path, &err), 0);
-    CU_ASSERT_EQUAL(trust_table_read(&table, &loader.arena, path, &loader.inputs, &err),
-                    0);
+    CU_ASSERT_EQUAL(
+        interval_table_read(&table, &loader.arena, path, &loader.inputs, &err), 0);
     for (int32_t i = 0; i < table.n; i++)
         n -= table.cells[i].n;
     CU_ASSERT_EQUAL(n, 0);
@@ -296,7 +297,7 @@ static void test_unfitted(void)
     CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, "published_elsewhere", NULL),
                           0);
     CU_ASSERT_TRUE(mapping.blind);
-    const struct trust_table *shipped = trust_table_get(&loader);
+    const struct interval_table *shipped = interval_table_get(&loader);
     for (int32_t i = 0; i < shipped->n; i++)
         CU_ASSERT_STRING_NOT_EQUAL(shipped->cells[i].source, mapping.name);
     mapping_release(&mapping);
@@ -311,12 +312,12 @@ static void test_memory(void)
         bool near;
     } cases[] = { { 98.4, false }, { 98.6, true }, { 109.4, true }, { 109.6, false } };
     int64_t peak_B = 100000000000, range_B[2];
-    trust_memory_range(peak_B, range_B);
+    interval_memory_range(peak_B, range_B);
     CU_ASSERT_DOUBLE_EQUAL((double)range_B[0], 98.5e9, 1);
     CU_ASSERT_DOUBLE_EQUAL((double)range_B[1], 109.5e9, 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t capacity_B = (int64_t)(1e9 * cases[i].capacity_GB);
-        CU_ASSERT_EQUAL(trust_memory_is_near(peak_B, capacity_B), cases[i].near);
+        CU_ASSERT_EQUAL(interval_memory_is_near(peak_B, capacity_B), cases[i].near);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Uncertainty: random factors against their closed forms, draws against theory, equal
  * ranks drawn at once against every rank drawn, failures against Young and Daly. */
 #include "campaign/montecarlo.h"
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include "campaign_bench.h"
 
@@ -248,7 +248,8 @@ static void test_links(void)
     CU_ASSERT_EQUAL_FATAL(simulate(&step, &l.loader.arena, &l.s, &plain, &err), 0);
     double step_s = draw_by(&l, false, 0, &r);
     random_largest_moments(RANDOM_GAMMA, 0.3, 5, &mean, &sd);
-    double added = (r.step_time_s.mean - step_s) / step.parts_s[PART_DATA_COMM_EXPOSED];
+    double added =
+        (r.step_time_s.mean - step_s) / step.parts_s[CATEGORY_DATA_COMM_EXPOSED];
     CU_ASSERT_DOUBLE_EQUAL(added / (mean - 1), 1, 0.1);
     unload(&l);
 }
@@ -286,15 +287,15 @@ static void test_syncs(void)
     };
     for (int i = 0; i < 2; i++) {
         struct loaded l;
-        struct cast cast;
+        struct reps reps;
         struct err err = { 0 };
-        const struct cast_options how = { 0 };
+        const struct reps_options how = { 0 };
         load(&l, changes[i]);
-        CU_ASSERT_EQUAL_FATAL(cast_build(&cast, &l.loader.arena, &l.s, &how, &err), 0);
-        const struct program *p = &cast.steps[0].program;
+        CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &l.loader.arena, &l.s, &how, &err), 0);
+        const struct program *p = &reps.steps[0].program;
         CU_ASSERT_FATAL(p->passes.n > 0);
         const struct pass_cost *forward = &p->passes.v[0];
-        double kernels_s = 1e-12 * (double)forward->parts_ps[PART_COMPUTE];
+        double kernels_s = 1e-12 * (double)forward->parts_ps[CATEGORY_COMPUTE];
         CU_ASSERT(forward->squares_s2 > 0);
         CU_ASSERT(forward->squares_s2 < kernels_s * kernels_s);
         if (i == 0)
@@ -304,7 +305,7 @@ static void test_syncs(void)
             CU_ASSERT_EQUAL(forward->n_syncs, 2 * layers + 1);
             CU_ASSERT_EQUAL(forward->over, CHANNEL_TENSOR);
         }
-        cast_release(&cast);
+        reps_release(&reps);
         unload(&l);
     }
 }

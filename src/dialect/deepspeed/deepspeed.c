@@ -202,8 +202,9 @@ static void take_optimizer(const struct deepspeed *c)
                       "optimizer.type", type);
         return;
     }
-    launch_doubts(c->t, "/training/optimizer", type->value->line,
-                  "%soptimizer.type: \"%.40s\" is not simulated", c->prefix, word);
+    launch_add_unresolved(c->t, "/training/optimizer", type->value->line,
+                          "%soptimizer.type: \"%.40s\" is not simulated", c->prefix,
+                          word);
 }
 
 static void take_clipping(const struct deepspeed *c)
@@ -293,7 +294,7 @@ static void check_sections(const struct deepspeed *c)
     }
 }
 
-void launch_take_deepspeed(struct taking *t, const struct python_value *config,
+void launch_take_deepspeed(struct import_context *t, const struct python_value *config,
                            const char *prefix)
 {
     struct deepspeed c = { .t = t, .root = config, .prefix = prefix };

@@ -23,19 +23,19 @@ const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
 
 /* A configuration of that name: beside the script, in its source_dir there, as the path
  * stands; NULL: it is nowhere. */
-const char *launch_find_deepspeed(struct taking *t, const char *name);
+const char *launch_find_deepspeed(struct import_context *t, const char *name);
 
 /* Takes from the dictionary what a scenario has of it; the rest is noted, misspelt and
  * impossible values are errors. `prefix` stands before the keys in what is shown. */
-void launch_take_deepspeed(struct taking *t, const struct python_value *config,
+void launch_take_deepspeed(struct import_context *t, const struct python_value *config,
                            const char *prefix);
 
 /* The hyperparameter of that name: a file beside the script, or the dictionary. */
-void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
+void launch_take_deepspeed_file(struct import_context *t, const struct launch_row *row,
                                 const struct python_item *it);
 
 /* Behind all other rows: doubts what is "auto", and nothing has filled in. */
-void launch_doubt_autos(struct taking *t);
+void launch_unresolved_autos(struct import_context *t);
 
 /* Sizes that are "auto" are of the model's hidden size, known once --set is through. */
 void launch_settle_autos(struct launch *l, struct cfg root);
@@ -44,7 +44,7 @@ void launch_settle_autos(struct launch *l, struct cfg root);
 
 /* One configuration under way. */
 struct deepspeed {
-    struct taking *t;
+    struct import_context *t;
     const struct python_value *root, *zero; /* zero: NULL without one */
     const struct python_item *where;        /* what says the stage */
     const char *prefix;

@@ -114,7 +114,7 @@ const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
     return v;
 }
 
-const char *launch_find_deepspeed(struct taking *t, const char *name)
+const char *launch_find_deepspeed(struct import_context *t, const char *name)
 {
     const char *slash = strrchr(t->l->file, '/');
     int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
@@ -140,7 +140,7 @@ static void move_to(struct python_value *v, int64_t line)
         move_to(v->items[i].value, line);
 }
 
-void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
+void launch_take_deepspeed_file(struct import_context *t, const struct launch_row *row,
                                 const struct python_item *it)
 {
     const struct python_value *v = it->value;
@@ -155,7 +155,7 @@ void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
     const struct python_value *read =
         file ? launch_read_deepspeed(t->l->loader, file) : NULL;
     if (!read) {
-        launch_doubts(
+        launch_add_unresolved(
             t, row->pointer, v->line,
             "%s: DeepSpeed's configuration%s%.80s%s is not at hand (put it beside "
             "the script)",
@@ -169,7 +169,7 @@ void launch_take_deepspeed_file(struct taking *t, const struct launch_row *row,
 /* --- "auto" ----------------------------------------------------------------------- */
 
 /* max_grad_norm is 1 unless said otherwise (transformers.TrainingArguments). */
-static void fill_clipping(struct taking *t, const struct launch_auto *a)
+static void fill_clipping(struct import_context *t, const struct launch_auto *a)
 {
     const struct python_value one = { .kind = PYTHON_REAL, .line = a->line, .real = 1 };
     const struct python_item from = { "max_grad_norm's default", a->line,
@@ -177,20 +177,21 @@ static void fill_clipping(struct taking *t, const struct launch_auto *a)
     launch_set(t, a->pointer, json_real(1), &from);
 }
 
-void launch_doubt_autos(struct taking *t)
+void launch_unresolved_autos(struct import_context *t)
 {
     for (int64_t i = 0; i < t->l->autos.n; i++) {
         const struct launch_auto *a = &t->l->autos.v[i];
         bool clips = a->argument && strcmp(a->argument, "max_grad_norm") == 0,
              precision = strcmp(a->pointer, "/training/precision") == 0;
-        if (!a->argument || launch_has(t, a->pointer) || launch_in_doubt(t, a->pointer))
+        if (!a->argument || launch_has(t, a->pointer) ||
+            launch_is_unresolved(t, a->pointer))
             continue;
         if (clips)
             fill_clipping(t, a);
         else if (!precision || t->n_hyper == 0) /* the Trainer's default is fp32 */
-            launch_doubts(t, a->pointer, a->line,
-                          "%s: \"auto\" is for the Trainer's %s to say", a->key,
-                          a->argument);
+            launch_add_unresolved(t, a->pointer, a->line,
+                                  "%s: \"auto\" is for the Trainer's %s to say", a->key,
+                                  a->argument);
     }
 }
 

@@ -52,8 +52,8 @@ bool launch_is_script(const char *file)
 
 void launch_release(struct launch *l)
 {
-    VEC_RELEASE(&l->facts);
-    VEC_RELEASE(&l->doubts);
+    VEC_RELEASE(&l->resolved);
+    VEC_RELEASE(&l->unresolved);
     VEC_RELEASE(&l->origins);
     VEC_RELEASE(&l->autos);
     VEC_RELEASE(&l->notes);
@@ -209,14 +209,14 @@ static const struct python_call *find_call(struct launch *l, const struct python
     return c;
 }
 
-static void add_hyper(struct taking *t, const struct python_value *v)
+static void add_hyper(struct import_context *t, const struct python_value *v)
 {
     if (t->n_hyper < LAUNCH_HYPER_MAX)
         t->hyper[t->n_hyper++] = v;
 }
 
 /* est.set_hyperparameters(a=1) goes before what the constructor was given. */
-static void find_hyper(struct taking *t, const struct python *p)
+static void find_hyper(struct import_context *t, const struct python *p)
 {
     const char *target = t->call->target;
     for (int64_t i = p->calls.n; i-- > 0 && target;) {
@@ -249,7 +249,9 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
     struct arena *arena = &l->loader->arena;
     struct python p;
     struct err err = { 0 };
-    struct taking t = { .l = l, .arena = arena, .tree = NULL, .microbatches = 1 };
+    struct import_context t = {
+        .l = l, .arena = arena, .tree = NULL, .microbatches = 1
+    };
     if (python_read(&p, arena, text, len, &wanted, &err)) {
         diags_error(&l->loader->diags, "%s: %s", l->file, err.text);
     } else if ((t.call = find_call(l, &p, estimator)) != NULL) {
@@ -270,11 +272,12 @@ static struct cfg load_config(struct launch *l, const char *estimator)
     const struct python_call call = { .function = "",
                                       .line = 1,
                                       .arguments = &nothing };
-    struct taking t = { .l = l,
-                        .arena = &l->loader->arena,
-                        .call = &call,
-                        .tree = json_pack("{s:{}, s:{}}", "cluster", "training"),
-                        .microbatches = 1 };
+    struct import_context t = { .l = l,
+                                .arena = &l->loader->arena,
+                                .call = &call,
+                                .tree =
+                                    json_pack("{s:{}, s:{}}", "cluster", "training"),
+                                .microbatches = 1 };
     const struct python_value *config = launch_read_deepspeed(l->loader, l->file);
     l->title = "DeepSpeed's configuration";
     l->what = "the configuration";
@@ -284,7 +287,7 @@ static struct cfg load_config(struct launch *l, const char *estimator)
                     l->file);
     if (config)
         launch_take_deepspeed(&t, config, "");
-    launch_doubt_autos(&t);
+    launch_unresolved_autos(&t);
     return cfg_from_tree(l->loader, l->file, t.tree);
 }
 
@@ -319,11 +322,12 @@ bool launch_is_set(struct cfg root, const char *pointer)
     return v && !json_is_null(v);
 }
 
-const struct launch_doubt *launch_doubt_of(const struct launch *l, const char *pointer)
+const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
+                                                     const char *pointer)
 {
-    for (int64_t i = 0; i < l->doubts.n; i++)
-        if (strcmp(l->doubts.v[i].pointer, pointer) == 0)
-            return &l->doubts.v[i];
+    for (int64_t i = 0; i < l->unresolved.n; i++)
+        if (strcmp(l->unresolved.v[i].pointer, pointer) == 0)
+            return &l->unresolved.v[i];
     return NULL;
 }
 
@@ -338,8 +342,8 @@ static const struct need *need_of(const char *pointer)
 /* What the script says is still shown where --set says something else. */
 static void mark_replaced(struct launch *l, struct cfg root)
 {
-    for (int64_t i = 0; i < l->facts.n; i++) {
-        struct launch_fact *f = &l->facts.v[i];
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        struct launch_resolved *f = &l->resolved.v[i];
         json_t *now = pointer_get(root.json, f->pointer);
         char *text = now ? json_dumps(now, LAUNCH_SHOWN) : NULL;
         f->replaced = !text || strcmp(text, f->value) != 0;
@@ -356,7 +360,7 @@ int launch_complete(struct launch *l, struct cfg root)
     launch_settle_autos(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
-        const struct launch_doubt *doubt = launch_doubt_of(l, n->pointer);
+        const struct launch_unresolved *doubt = launch_unresolved_of(l, n->pointer);
         if (launch_is_set(root, n->pointer) ||
             (n->instead && launch_is_set(root, n->instead)))
             continue;
@@ -370,8 +374,8 @@ int launch_complete(struct launch *l, struct cfg root)
                         n->example);
         rc = -1;
     }
-    for (int64_t i = 0; i < l->doubts.n; i++) {
-        const struct launch_doubt *doubt = &l->doubts.v[i];
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *doubt = &l->unresolved.v[i];
         if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
             continue;
         diags_error(d, "%s: %s: %s (give --set %s=VALUE)",

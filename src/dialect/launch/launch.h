@@ -17,7 +17,7 @@
 #include "dialect/source/shell.h"
 
 /* One field that was taken from the script. */
-struct launch_fact {
+struct launch_resolved {
     const char *pointer; /* of the scenario */
     const char *value;   /* as JSON */
     const char *from;    /* "max_seq_length" */
@@ -26,7 +26,7 @@ struct launch_fact {
 };
 
 /* A field that the script gives in a way that is not known without running it. */
-struct launch_doubt {
+struct launch_unresolved {
     const char *pointer;
     const char *what; /* "hyperparameters: make() is a call" */
     int64_t line;
@@ -55,8 +55,8 @@ struct launch {
     const char *what;  /* "the script" */
     int64_t line;      /* of that */
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
-    VEC(struct launch_fact) facts;
-    VEC(struct launch_doubt) doubts;
+    VEC(struct launch_resolved) resolved;
+    VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;
     VEC(struct launch_auto) autos;
     VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */

@@ -10,7 +10,7 @@ enum { LAUNCH_HYPER_MAX = 8 };
 /* How values are shown. */
 #define LAUNCH_SHOWN (JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15))
 
-struct taking {
+struct import_context {
     struct launch *l;
     struct arena *arena;
     const struct python_call *call;
@@ -29,7 +29,7 @@ struct taking {
 struct launch_row {
     const char *name;
     const char *pointer; /* NULL: the function knows */
-    void (*take)(struct taking *t, const struct launch_row *row,
+    void (*take)(struct import_context *t, const struct launch_row *row,
                  const struct python_item *it);
 };
 
@@ -39,35 +39,35 @@ extern const struct launch_row launch_arguments[], launch_environment[],
     launch_hyperparameters[];
 
 /* Fills the scenario from the call. */
-void launch_take(struct taking *t);
+void launch_take(struct import_context *t);
 
 /* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
  * was taken so far. */
-void launch_take_rows(struct taking *t, const struct launch_row *rows,
+void launch_take_rows(struct import_context *t, const struct launch_row *rows,
                       const struct python_value *dict);
 
 /* launch_job.c: what is around the steps. */
-void launch_take_seconds(struct taking *t, const struct launch_row *row,
+void launch_take_seconds(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it);
-void launch_take_keep_alive(struct taking *t, const struct launch_row *row,
+void launch_take_keep_alive(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it);
-void launch_take_spot(struct taking *t, const struct launch_row *row,
+void launch_take_spot(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it);
-void launch_take_input_mode(struct taking *t, const struct launch_row *row,
+void launch_take_input_mode(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it);
-void launch_take_volume(struct taking *t, const struct launch_row *row,
+void launch_take_volume(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it);
-void launch_take_checkpoint(struct taking *t, const struct launch_row *row,
+void launch_take_checkpoint(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it);
-void launch_take_workers(struct taking *t, const struct launch_row *row,
+void launch_take_workers(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it);
-void launch_take_save_steps(struct taking *t, const struct launch_row *row,
+void launch_take_save_steps(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it);
 
 /* launch_fsdp.c */
-void launch_take_fsdp(struct taking *t, const struct launch_row *row,
+void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it);
-void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
+void launch_take_fsdp_config(struct import_context *t, const struct launch_row *row,
                              const struct python_item *it);
 
 /* Leaves out, with a note, what of the job the scenario cannot have as it stands:
@@ -76,12 +76,12 @@ void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
 void launch_settle_job(struct launch *l, struct cfg root);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */
-void launch_set(struct taking *t, const char *pointer, json_t *value,
+void launch_set(struct import_context *t, const char *pointer, json_t *value,
                 const struct python_item *from);
-bool launch_has(const struct taking *t, const char *pointer);
-bool launch_in_doubt(const struct taking *t, const char *pointer);
-void launch_doubts(struct taking *t, const char *pointer, int64_t line, const char *fmt,
-                   ...) __attribute__((format(printf, 4, 5)));
+bool launch_has(const struct import_context *t, const char *pointer);
+bool launch_is_unresolved(const struct import_context *t, const char *pointer);
+void launch_add_unresolved(struct import_context *t, const char *pointer, int64_t line,
+                           const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -90,18 +90,20 @@ void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
 const char *launch_where(const struct launch *l, int64_t line, int64_t column);
 
 /* The doubt of a field, or NULL. */
-const struct launch_doubt *launch_doubt_of(const struct launch *l, const char *pointer);
+const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
+                                                     const char *pointer);
 
 /* Whether the scenario has a value there, and no null. */
 bool launch_is_set(struct cfg root, const char *pointer);
 
 /* A value as JSON, its places remembered; what is not known inside is left out and
  * doubted. NULL when nothing is known. */
-json_t *launch_json(struct taking *t, const struct python_value *v,
+json_t *launch_json(struct import_context *t, const struct python_value *v,
                     const char *pointer);
 
 /* A JSON pointer with one more segment. */
-const char *launch_pointer(struct taking *t, const char *pointer, const char *key);
+const char *launch_pointer(struct import_context *t, const char *pointer,
+                           const char *key);
 
 /* A whole number, also one in quotes, as hyperparameters travel. */
 bool launch_whole(const struct python_value *v, int64_t *n);
@@ -109,7 +111,7 @@ bool launch_real(const struct python_value *v, double *x); /* finite; likewise *
 bool launch_true(const struct python_value *v);
 
 /* Doubts a value that is not known, or is no `wanted`. */
-void launch_doubt_item(struct taking *t, const char *pointer,
-                       const struct python_item *it, const char *wanted);
+void launch_unresolved_item(struct import_context *t, const char *pointer,
+                            const struct python_item *it, const char *wanted);
 
 #endif

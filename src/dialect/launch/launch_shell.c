@@ -60,7 +60,7 @@ static int32_t script_of(const struct shell_command *c)
 /* --- options ---------------------------------------------------------------------- */
 
 struct options {
-    struct taking *t;
+    struct import_context *t;
     struct python_value dict;
     int64_t *columns;
     int32_t n_lost; /* words that may hold any options */
@@ -187,7 +187,7 @@ bool launch_option_is(const struct launch_command *c, const char *name,
     return it && it->value->kind == PYTHON_STRING && strcmp(it->value->text, word) == 0;
 }
 
-void launch_wrong_option(const struct taking *t, const struct python_item *it,
+void launch_wrong_option(const struct import_context *t, const struct python_item *it,
                          const char *fmt, ...)
 {
     char text[300];
@@ -215,7 +215,8 @@ static bool is_trainer(const struct python_value *options)
 }
 
 /* The last that is reached; else the last that may be. */
-static bool choose(struct taking *t, struct launch_command *c, struct options *best)
+static bool choose(struct import_context *t, struct launch_command *c,
+                   struct options *best)
 {
     int found = 0;
     c->command = NULL;
@@ -277,7 +278,7 @@ static struct python_value *without_dashes(struct arena *arena,
 }
 
 /* Of the variables, what is for NCCL and its network. */
-static void take_environment(struct taking *t, const struct shell *s)
+static void take_environment(struct import_context *t, const struct shell *s)
 {
     for (int64_t i = 0; i < s->bindings.n; i++) {
         const struct shell_binding *b = &s->bindings.v[i];
@@ -289,7 +290,7 @@ static void take_environment(struct taking *t, const struct shell *s)
     }
 }
 
-static void take_command(struct taking *t, struct launch_command *c)
+static void take_command(struct import_context *t, struct launch_command *c)
 {
     struct launch *l = t->l;
     const char *script = launch_last_part(c->command->words[c->script].text);
@@ -320,7 +321,7 @@ static void take_command(struct taking *t, struct launch_command *c)
 }
 
 /* What the caller gives stands; what SLURM sets, the script may change. */
-static int32_t all_given(struct launch *l, const struct shell_words *directives,
+static int32_t all_given(struct launch *l, const struct raw_shell *directives,
                          const struct launch_given *given, struct shell_given *out)
 {
     int32_t n = launch_slurm_variables(&l->loader->arena, directives, out, GIVEN_MAX);
@@ -370,7 +371,9 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct shell_given variables[GIVEN_MAX];
     struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
     struct python_call call = { .function = "", .line = 1, .arguments = &nothing };
-    struct taking t = { .l = l, .arena = arena, .call = &call, .microbatches = 1 };
+    struct import_context t = {
+        .l = l, .arena = arena, .call = &call, .microbatches = 1
+    };
     struct launch_command c = { .shell = &s,
                                 .directives = shell_directives(arena, text) };
     struct options o = { .t = &t };

@@ -70,8 +70,7 @@ static int32_t add_variable(struct shell_given *out, int32_t n, int32_t most,
     return n;
 }
 
-int32_t launch_slurm_variables(struct arena *arena,
-                               const struct shell_words *directives,
+int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
                                struct shell_given *out, int32_t most)
 {
     static const struct {
@@ -141,8 +140,8 @@ static enum starter starter_of(const struct launch_command *c, struct line *l)
     }
 }
 
-static void set_number(struct taking *t, const char *pointer, const struct given *g,
-                       int64_t n)
+static void set_number(struct import_context *t, const char *pointer,
+                       const struct given *g, int64_t n)
 {
     struct python_value v = { .kind = PYTHON_INT, .line = g->word->line };
     const struct python_item from = { g->name, g->word->line, &v };
@@ -151,20 +150,21 @@ static void set_number(struct taking *t, const char *pointer, const struct given
 
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
-static bool take_count(struct taking *t, const char *pointer, const struct given *g)
+static bool take_count(struct import_context *t, const char *pointer,
+                       const struct given *g)
 {
     static const char *const all[] = { "gpu", "auto", NULL };
     int64_t n;
     if (!g->name)
         return false;
     if (g->word->why)
-        launch_doubts(t, pointer, g->word->line, "%s: %s, and nothing is run", g->name,
-                      g->word->why);
+        launch_add_unresolved(t, pointer, g->word->line, "%s: %s, and nothing is run",
+                              g->name, g->word->why);
     else if (number_of(g->value, &n))
         set_number(t, pointer, g, n);
     else if (!names_listed(all, g->value))
-        launch_doubts(t, pointer, g->word->line, "%s: \"%.40s\" is no number of them",
-                      g->name, g->value);
+        launch_add_unresolved(t, pointer, g->word->line,
+                              "%s: \"%.40s\" is no number of them", g->name, g->value);
     return true;
 }
 
@@ -172,7 +172,7 @@ static const char count_at[] = "/cluster/count",
                   gpus_at[] = "/cluster/gpus_per_instance";
 
 /* What is not given counts as one. */
-static void take_one(struct taking *t, const char *pointer, const char *name,
+static void take_one(struct import_context *t, const char *pointer, const char *name,
                      int64_t line)
 {
     const struct shell_word here = { .line = line };
@@ -180,7 +180,7 @@ static void take_one(struct taking *t, const char *pointer, const char *name,
     set_number(t, pointer, &one, 1);
 }
 
-static void take_torchrun(struct taking *t, const struct line *l)
+static void take_torchrun(struct import_context *t, const struct line *l)
 {
     static const char *const nodes[] = { "--nnodes", NULL }, *const gpus[] = {
         "--nproc-per-node", NULL
@@ -194,7 +194,7 @@ static void take_torchrun(struct taking *t, const struct line *l)
 }
 
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
-static void take_deepspeed(struct taking *t, const struct launch_command *c,
+static void take_deepspeed(struct import_context *t, const struct launch_command *c,
                            const struct line *l)
 {
     static const char *const nodes[] = { "--num-nodes", NULL },
@@ -206,9 +206,9 @@ static void take_deepspeed(struct taking *t, const struct launch_command *c,
     struct given slurm = find(c->directives.v, 0, c->directives.n, node_names);
     if (!take_count(t, count_at, &n) && !take_count(t, count_at, &slurm)) {
         if (h.name)
-            launch_doubts(t, count_at, h.word->line,
-                          "%s: how many hosts \"%.40s\" names is not known", h.name,
-                          h.value);
+            launch_add_unresolved(t, count_at, h.word->line,
+                                  "%s: how many hosts \"%.40s\" names is not known",
+                                  h.name, h.value);
         else
             take_one(t, count_at, "deepspeed's default", l->w[l->at].line);
     }
@@ -216,7 +216,7 @@ static void take_deepspeed(struct taking *t, const struct launch_command *c,
 }
 
 /* mpirun -np 64 -N 8: ranks, and those of each instance. */
-static void take_mpirun(struct taking *t, const struct line *l)
+static void take_mpirun(struct import_context *t, const struct line *l)
 {
     static const char *const ranks[] = { "-np", "-n", "--np", NULL }, *const each[] = {
         "-N", "--npernode", "-npernode", "-ppn", NULL
@@ -230,27 +230,28 @@ static void take_mpirun(struct taking *t, const struct line *l)
     if (known && all % one == 0)
         set_number(t, count_at, &n, all / one);
     else
-        launch_doubts(t, count_at, l->w[l->at].line,
-                      "mpirun: its ranks are not given as so many a node (-np, -N)");
+        launch_add_unresolved(
+            t, count_at, l->w[l->at].line,
+            "mpirun: its ranks are not given as so many a node (-np, -N)");
 }
 
 /* A task is a rank; the lines #SBATCH say what srun does not. */
-static void take_srun(struct taking *t, const struct launch_command *c,
+static void take_srun(struct import_context *t, const struct launch_command *c,
                       const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, node_names),
                  g = find(l->w, l->at, l->end, task_names);
-    const struct shell_words *d = &c->directives;
+    const struct raw_shell *d = &c->directives;
     n = n.name ? n : find(d->v, 0, d->n, node_names);
     g = g.name ? g : find(d->v, 0, d->n, task_names);
     g = g.name ? g : find(d->v, 0, d->n, slurm_gpu_names);
     if (!take_count(t, count_at, &n))
-        launch_doubts(t, count_at, l->w[l->at].line,
-                      "srun: nothing says on how many nodes");
+        launch_add_unresolved(t, count_at, l->w[l->at].line,
+                              "srun: nothing says on how many nodes");
     take_count(t, gpus_at, &g);
 }
 
-void launch_take_starter(struct taking *t, const struct launch_command *c)
+void launch_take_starter(struct import_context *t, const struct launch_command *c)
 {
     struct line l;
     switch (starter_of(c, &l)) {

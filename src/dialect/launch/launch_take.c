@@ -15,7 +15,7 @@ static bool same_word(const char *a, const char *b)
     return *a == *b;
 }
 
-static const struct python_item *find(const struct taking *t, const char *name)
+static const struct python_item *find(const struct import_context *t, const char *name)
 {
     for (int i = 0; i < t->n_hyper; i++)
         for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
@@ -24,25 +24,26 @@ static const struct python_item *find(const struct taking *t, const char *name)
     return NULL;
 }
 
-bool launch_in_doubt(const struct taking *t, const char *pointer)
+bool launch_is_unresolved(const struct import_context *t, const char *pointer)
 {
-    return launch_doubt_of(t->l, pointer) != NULL;
+    return launch_unresolved_of(t->l, pointer) != NULL;
 }
 
-void launch_take_rows(struct taking *t, const struct launch_row *rows,
+void launch_take_rows(struct import_context *t, const struct launch_row *rows,
                       const struct python_value *dict)
 {
     for (const struct launch_row *row = rows; row->name; row++) {
         const struct python_item *it =
             dict ? python_get(dict, row->name) : find(t, row->name);
-        bool fresh = !launch_has(t, row->pointer) && !launch_in_doubt(t, row->pointer);
+        bool fresh =
+            !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
         if (it && fresh)
             row->take(t, row, it);
     }
 }
 
 /* What SMP's dictionary says of the batch and of precision. */
-static void read_smp(struct taking *t)
+static void read_smp(struct import_context *t)
 {
     json_t *smp = pointer_get(t->tree, "/distribution/smdistributed/modelparallel");
     json_t *parameters = json_object_get(smp, "parameters");
@@ -56,7 +57,7 @@ static void read_smp(struct taking *t)
 }
 
 /* When hyperparameters are not known as a whole, that is why these are not. */
-static void doubt_hyper(struct taking *t)
+static void doubt_hyper(struct import_context *t)
 {
     static const char *const pointers[] = { "/model", "/training/sequence_length",
                                             "/training/micro_batch_size" };
@@ -65,9 +66,10 @@ static void doubt_hyper(struct taking *t)
         if (v->kind != PYTHON_UNKNOWN)
             continue;
         for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
-            if (!launch_has(t, pointers[j]) && !launch_in_doubt(t, pointers[j]))
-                launch_doubts(t, pointers[j], v->line,
-                              "hyperparameters: %s, and nothing is run", v->why);
+            if (!launch_has(t, pointers[j]) && !launch_is_unresolved(t, pointers[j]))
+                launch_add_unresolved(t, pointers[j], v->line,
+                                      "hyperparameters: %s, and nothing is run",
+                                      v->why);
     }
 }
 
@@ -80,7 +82,7 @@ static bool is_row(const struct launch_row *rows, const char *word)
 }
 
 /* One note that names all hyperparameters that were not asked for. */
-static void note_unused(struct taking *t)
+static void note_unused(struct import_context *t)
 {
     struct strbuf b;
     strbuf_init(&b);
@@ -96,7 +98,7 @@ static void note_unused(struct taking *t)
 }
 
 /* A TensorFlow estimator whose version is in its image only. */
-static void take_class(struct taking *t)
+static void take_class(struct import_context *t)
 {
     static const char pointer[] = "/training/framework";
     struct python_value v = { .kind = PYTHON_STRING, .line = t->call->line };
@@ -106,7 +108,7 @@ static void take_class(struct taking *t)
         launch_set(t, pointer, json_string("tensorflow2"), &from);
 }
 
-void launch_take(struct taking *t)
+void launch_take(struct import_context *t)
 {
     const struct python_value *given = t->call->arguments;
     const struct python_item *env = python_get(given, "env");
@@ -120,6 +122,6 @@ void launch_take(struct taking *t)
     if (env && env->value->kind == PYTHON_DICT)
         launch_take_rows(t, launch_environment, env->value);
     doubt_hyper(t);
-    launch_doubt_autos(t);
+    launch_unresolved_autos(t);
     note_unused(t);
 }

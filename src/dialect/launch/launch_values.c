@@ -13,48 +13,49 @@ enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
 
 /* --- setting and doubting --------------------------------------------------------- */
 
-bool launch_has(const struct taking *t, const char *pointer)
+bool launch_has(const struct import_context *t, const char *pointer)
 {
     return pointer_get(t->tree, pointer) != NULL;
 }
 
-static void remember(struct taking *t, const char *pointer, int64_t line)
+static void remember(struct import_context *t, const char *pointer, int64_t line)
 {
     VEC_PUSH(&t->l->origins, ((struct launch_origin) { pointer, line }));
 }
 
-void launch_set(struct taking *t, const char *pointer, json_t *value,
+void launch_set(struct import_context *t, const char *pointer, json_t *value,
                 const struct python_item *from)
 {
     struct err err = { 0 };
     if (!value)
         return;
     char *text = json_dumps(value, LAUNCH_SHOWN);
-    struct launch_fact fact = { pointer, arena_strdup(t->arena, text ? text : ""),
-                                from->key, from->value->line, false };
+    struct launch_resolved fact = { pointer, arena_strdup(t->arena, text ? text : ""),
+                                    from->key, from->value->line, false };
     free(text);
     remember(t, pointer, fact.line);
     if (pointer_set(t->tree, pointer, value, &err))
-        launch_doubts(t, pointer, fact.line, "%s", err.text);
+        launch_add_unresolved(t, pointer, fact.line, "%s", err.text);
     else
-        VEC_PUSH(&t->l->facts, fact);
+        VEC_PUSH(&t->l->resolved, fact);
 }
 
-void launch_doubts(struct taking *t, const char *pointer, int64_t line, const char *fmt,
-                   ...)
+void launch_add_unresolved(struct import_context *t, const char *pointer, int64_t line,
+                           const char *fmt, ...)
 {
     char text[300];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    VEC_PUSH(&t->l->doubts,
-             ((struct launch_doubt) { pointer, arena_strdup(t->arena, text), line }));
+    VEC_PUSH(&t->l->unresolved, ((struct launch_unresolved) {
+                                    pointer, arena_strdup(t->arena, text), line }));
 }
 
 /* --- values ----------------------------------------------------------------------- */
 
-const char *launch_pointer(struct taking *t, const char *pointer, const char *key)
+const char *launch_pointer(struct import_context *t, const char *pointer,
+                           const char *key)
 {
     struct strbuf b;
     strbuf_init(&b);
@@ -70,10 +71,10 @@ const char *launch_pointer(struct taking *t, const char *pointer, const char *ke
     return path;
 }
 
-static json_t *make_json(struct taking *t, const struct python_value *v,
+static json_t *make_json(struct import_context *t, const struct python_value *v,
                          const char *pointer, int depth);
 
-static json_t *container_json(struct taking *t, const struct python_value *v,
+static json_t *container_json(struct import_context *t, const struct python_value *v,
                               const char *pointer, int depth)
 {
     json_t *tree = v->kind == PYTHON_DICT ? json_object() : json_array();
@@ -92,12 +93,12 @@ static json_t *container_json(struct taking *t, const struct python_value *v,
     return tree;
 }
 
-static json_t *make_json(struct taking *t, const struct python_value *v,
+static json_t *make_json(struct import_context *t, const struct python_value *v,
                          const char *pointer, int depth)
 {
     if (++t->values > VALUES_MAX || depth > DEPTH_MAX) {
         if (t->values <= VALUES_MAX + 1)
-            launch_doubts(t, pointer, v->line, "it holds too much, or itself");
+            launch_add_unresolved(t, pointer, v->line, "it holds too much, or itself");
         t->values = VALUES_MAX + 1;
         return NULL;
     }
@@ -119,11 +120,12 @@ static json_t *make_json(struct taking *t, const struct python_value *v,
     case PYTHON_UNKNOWN:
         break;
     }
-    launch_doubts(t, pointer, v->line, "%s, and nothing is run", v->why);
+    launch_add_unresolved(t, pointer, v->line, "%s, and nothing is run", v->why);
     return NULL;
 }
 
-json_t *launch_json(struct taking *t, const struct python_value *v, const char *pointer)
+json_t *launch_json(struct import_context *t, const struct python_value *v,
+                    const char *pointer)
 {
     return make_json(t, v, pointer, 0);
 }
@@ -163,12 +165,13 @@ bool launch_true(const struct python_value *v)
 }
 
 /* Doubts a value that is not known, or is of the wrong kind. */
-void launch_doubt_item(struct taking *t, const char *pointer,
-                       const struct python_item *it, const char *wanted)
+void launch_unresolved_item(struct import_context *t, const char *pointer,
+                            const struct python_item *it, const char *wanted)
 {
     if (it->value->kind == PYTHON_UNKNOWN)
-        launch_doubts(t, pointer, it->value->line, "%s: %s, and nothing is run",
-                      it->key, it->value->why);
+        launch_add_unresolved(t, pointer, it->value->line, "%s: %s, and nothing is run",
+                              it->key, it->value->why);
     else
-        launch_doubts(t, pointer, it->value->line, "%s: it is no %s", it->key, wanted);
+        launch_add_unresolved(t, pointer, it->value->line, "%s: it is no %s", it->key,
+                              wanted);
 }

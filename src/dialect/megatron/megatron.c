@@ -19,7 +19,7 @@ const struct python_item *launch_any_option(const struct launch_command *c,
     return it;
 }
 
-void launch_decide(struct taking *t, const char *pointer, json_t *value,
+void launch_decide(struct import_context *t, const char *pointer, json_t *value,
                    const struct python_item *it, const char *otherwise)
 {
     struct python_value v = { .line = t->command->command->line };
@@ -47,12 +47,12 @@ bool launch_is_megatron(const struct python_value *options)
 
 /* --- single options --------------------------------------------------------------- */
 
-static void take_clipping(struct taking *t, const struct launch_row *row,
+static void take_clipping(struct import_context *t, const struct launch_row *row,
                           const struct python_item *it)
 {
     double norm;
     if (it->value->kind == PYTHON_UNKNOWN || !launch_real(it->value, &norm))
-        launch_doubt_item(t, row->pointer, it, "norm");
+        launch_unresolved_item(t, row->pointer, it, "norm");
     else if (norm < 0)
         launch_wrong_option(t, it, "it is no norm of at least 0 (0 is none)");
     else
@@ -60,7 +60,7 @@ static void take_clipping(struct taking *t, const struct launch_row *row,
 }
 
 /* A degree of one is said by leaving it out. */
-static void take_degree(struct taking *t, const struct launch_row *row,
+static void take_degree(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it)
 {
     int64_t n;
@@ -68,17 +68,17 @@ static void take_degree(struct taking *t, const struct launch_row *row,
         launch_take_size(t, row, it);
 }
 
-static void take_optimizer(struct taking *t, const struct launch_row *row,
+static void take_optimizer(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     static const char *const known[] = { "adam", "adamw", "sgd", "lamb", NULL };
     if (it->value->kind == PYTHON_STRING && names_listed(known, it->value->text))
         launch_set(t, row->pointer, json_string(it->value->text), it);
     else
-        launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
+        launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
 }
 
-static void take_context_comm(struct taking *t, const struct launch_row *row,
+static void take_context_comm(struct import_context *t, const struct launch_row *row,
                               const struct python_item *it)
 {
     static const char *const words[][2] = { { "p2p", "ring" },
@@ -93,14 +93,14 @@ static void take_context_comm(struct taking *t, const struct launch_row *row,
 }
 
 /* The order of ranks: data parallel ones between tensor and pipeline, or outermost. */
-static void take_order(struct taking *t, const struct launch_row *row,
+static void take_order(struct import_context *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     launch_set(t, row->pointer, json_string("DPT"), it);
 }
 
 /* DeepSpeed's Ulysses: heads are dealt out by all-to-all. */
-static void take_ulysses(struct taking *t, const struct launch_row *row,
+static void take_ulysses(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     take_degree(t, row, it);
@@ -109,7 +109,7 @@ static void take_ulysses(struct taking *t, const struct launch_row *row,
 }
 
 /* 'type:transformer', its quotes perhaps kept by the shell. */
-static void take_partition(struct taking *t, const struct launch_row *row,
+static void take_partition(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     static const char *const known[] = { "type:transformer",
@@ -123,7 +123,7 @@ static void take_partition(struct taking *t, const struct launch_row *row,
     if (names_listed(known, word))
         launch_set(t, row->pointer, json_string(word), it);
     else
-        launch_doubt_item(t, row->pointer, it, "partition that is simulated");
+        launch_unresolved_item(t, row->pointer, it, "partition that is simulated");
 }
 
 /* clang-format off */
@@ -155,7 +155,8 @@ const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
 
 /* --- pipelines -------------------------------------------------------------------- */
 
-static void set_virtual(struct taking *t, int64_t n, const struct python_item *it)
+static void set_virtual(struct import_context *t, int64_t n,
+                        const struct python_item *it)
 {
     if (n < 2)
         return;
@@ -163,7 +164,7 @@ static void set_virtual(struct taking *t, int64_t n, const struct python_item *i
     launch_decide(t, WIDE "schedule", json_string("interleaved"), it, "");
 }
 
-static void take_virtual(struct taking *t, const struct launch_command *c)
+static void take_virtual(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *each = launch_option(
                                  c, "--num-layers-per-virtual-pipeline-stage"),
@@ -172,7 +173,7 @@ static void take_virtual(struct taking *t, const struct launch_command *c)
     int64_t layers = launch_number(t, "/model/num_layers", 0),
             stages = launch_number(t, WIDE "pipeline", 1), n;
     if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
-        launch_doubt_item(t, WIDE "virtual_stages", each, "number of layers");
+        launch_unresolved_item(t, WIDE "virtual_stages", each, "number of layers");
     else if (each && (n > layers / stages || layers % (n * stages)))
         launch_wrong_option(t, each,
                             "%" PRId64 " layers are no multiple of %" PRId64
@@ -183,11 +184,11 @@ static void take_virtual(struct taking *t, const struct launch_command *c)
     else if (many && launch_whole(many->value, &n))
         set_virtual(t, n, many);
     else if (many)
-        launch_doubt_item(t, WIDE "virtual_stages", many, "number of chunks");
+        launch_unresolved_item(t, WIDE "virtual_stages", many, "number of chunks");
 }
 
 /* Layers of the first and the last stage, the others evenly. */
-static void take_uneven(struct taking *t, const struct launch_command *c)
+static void take_uneven(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *first = launch_option(
                                  c, "--decoder-first-pipeline-num-layers"),
@@ -203,9 +204,9 @@ static void take_uneven(struct taking *t, const struct launch_command *c)
     if (!known || inner < 1 || stages > STAGES_MAX ||
         launch_has(t, WIDE "virtual_stages") || a < 0 || b < 0 || a + b >= layers ||
         (layers - a - b) % inner) {
-        launch_doubts(t, WIDE "partition", (first ? first : last)->value->line,
-                      "%s: the layers of each stage are not known by it",
-                      (first ? first : last)->key);
+        launch_add_unresolved(t, WIDE "partition", (first ? first : last)->value->line,
+                              "%s: the layers of each stage are not known by it",
+                              (first ? first : last)->key);
         return;
     }
     json_t *counts = json_array();
@@ -218,7 +219,8 @@ static void take_uneven(struct taking *t, const struct launch_command *c)
     launch_decide(t, WIDE "partition", counts, first ? first : last, "");
 }
 
-static void take_sequence_parallel(struct taking *t, const struct launch_command *c)
+static void take_sequence_parallel(struct import_context *t,
+                                   const struct launch_command *c)
 {
     const struct python_item *it = launch_option(c, "--sequence-parallel");
     if (it && launch_has(t, WIDE "tensor"))
@@ -228,7 +230,7 @@ static void take_sequence_parallel(struct taking *t, const struct launch_command
 /* --- how long --------------------------------------------------------------------- */
 
 /* Samples, or tokens, over the batch. */
-static void take_steps(struct taking *t, const struct launch_command *c)
+static void take_steps(struct import_context *t, const struct launch_command *c)
 {
     static const struct {
         const char *name;
@@ -252,7 +254,7 @@ static void take_steps(struct taking *t, const struct launch_command *c)
     }
 }
 
-static void note_rampup(struct taking *t, const struct launch_command *c)
+static void note_rampup(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *it = launch_option(c, "--rampup-batch-size");
     if (it)
@@ -261,7 +263,7 @@ static void note_rampup(struct taking *t, const struct launch_command *c)
                     it->key);
 }
 
-void launch_take_megatron(struct taking *t, const struct launch_command *c)
+void launch_take_megatron(struct import_context *t, const struct launch_command *c)
 {
     launch_take_rows(t, launch_megatron_job, &c->options);
     launch_decide(t, WIDE "placement", json_string("PDT"), NULL,

@@ -41,7 +41,7 @@ static const struct shell_file *written(const struct shell *s, const char *name)
 }
 
 /* The configuration that an option names; NULL: it is not at hand. */
-static const struct python_value *config_of(struct taking *t,
+static const struct python_value *config_of(struct import_context *t,
                                             const struct launch_command *c,
                                             const struct python_item *it)
 {
@@ -85,7 +85,8 @@ static const struct python_value *config_of_stage(struct arena *arena,
     return config;
 }
 
-void launch_take_megatron_deepspeed(struct taking *t, const struct launch_command *c)
+void launch_take_megatron_deepspeed(struct import_context *t,
+                                    const struct launch_command *c)
 {
     const struct python_item *named = launch_option(c, "--deepspeed-config"),
                              *stage = launch_option(c, "--zero-stage");
@@ -106,7 +107,7 @@ void launch_take_megatron_deepspeed(struct taking *t, const struct launch_comman
                     name);
         launch_take_deepspeed(t, config_of_stage(t->arena, c, stage), "");
     } else {
-        launch_doubts(
+        launch_add_unresolved(
             t, "/parallelism/sharding/strategy",
             named ? named->value->line : c->command->line,
             "the stage of ZeRO (0 is none, 1 optimizer, 2 gradients, 3 full) is in "

@@ -185,7 +185,7 @@ static bool is_taken(const char *word)
     return fits(taken, word);
 }
 
-void launch_check_megatron(struct taking *t, const struct launch_command *c)
+void launch_check_megatron(struct import_context *t, const struct launch_command *c)
 {
     struct strbuf unknown;
     int64_t line = 0;

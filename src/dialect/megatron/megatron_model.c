@@ -11,7 +11,7 @@ enum { VOCAB_PADDING_MAX = 1 << 16 };
 /* --- values ----------------------------------------------------------------------- */
 
 /* A size as Python's int() reads it: 220_000_000, too. */
-static bool size_of(struct taking *t, const struct python_value *v, int64_t *n)
+static bool size_of(struct import_context *t, const struct python_value *v, int64_t *n)
 {
     struct python_value plain = *v;
     if (v->kind == PYTHON_STRING) {
@@ -25,12 +25,12 @@ static bool size_of(struct taking *t, const struct python_value *v, int64_t *n)
     return launch_whole(&plain, n);
 }
 
-void launch_take_size(struct taking *t, const struct launch_row *row,
+void launch_take_size(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     int64_t n;
     if (it->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, row->pointer, it, "number");
+        launch_unresolved_item(t, row->pointer, it, "number");
     else if (!size_of(t, it->value, &n) || n < 1)
         launch_wrong_option(t, it, "%s%.40s%s is no whole number of at least 1",
                             it->value->text ? "\"" : "it",
@@ -40,22 +40,23 @@ void launch_take_size(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-void launch_take_word(struct taking *t, const struct launch_row *row,
+void launch_take_word(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     if (it->value->kind == PYTHON_STRING)
         launch_set(t, row->pointer, json_string(it->value->text), it);
     else
-        launch_doubt_item(t, row->pointer, it, "single word");
+        launch_unresolved_item(t, row->pointer, it, "single word");
 }
 
-void launch_take_flag(struct taking *t, const struct launch_row *row,
+void launch_take_flag(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     launch_set(t, row->pointer, json_true(), it);
 }
 
-int64_t launch_number(const struct taking *t, const char *pointer, int64_t otherwise)
+int64_t launch_number(const struct import_context *t, const char *pointer,
+                      int64_t otherwise)
 {
     json_t *v = pointer_get(t->tree, pointer);
     return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
@@ -63,18 +64,18 @@ int64_t launch_number(const struct taking *t, const char *pointer, int64_t other
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static void take_off(struct taking *t, const struct launch_row *row,
+static void take_off(struct import_context *t, const struct launch_row *row,
                      const struct python_item *it)
 {
     launch_set(t, row->pointer, json_false(), it);
 }
 
-static void take_dropout(struct taking *t, const struct launch_row *row,
+static void take_dropout(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     double p;
     if (it->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, row->pointer, it, "probability");
+        launch_unresolved_item(t, row->pointer, it, "probability");
     else if (!launch_real(it->value, &p) || p < 0 || p > 1)
         launch_wrong_option(t, it, "it is no probability (write 0 to 1)");
     else
@@ -83,20 +84,20 @@ static void take_dropout(struct taking *t, const struct launch_row *row,
 
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
  * layer is none that is simulated. */
-static void take_experts(struct taking *t, const struct launch_row *row,
+static void take_experts(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     int64_t n;
     if (it->value->kind == PYTHON_LIST)
-        launch_doubts(t, row->pointer, it->value->line,
-                      "%s: layers with experts of different numbers are not simulated",
-                      it->key);
+        launch_add_unresolved(
+            t, row->pointer, it->value->line,
+            "%s: layers with experts of different numbers are not simulated", it->key);
     else if (!size_of(t, it->value, &n) || n != 1)
         launch_take_size(t, row, it);
 }
 
 /* Groups count where --group-query-attention is; each head has its own else. */
-static void take_groups(struct taking *t, const struct launch_row *row,
+static void take_groups(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it)
 {
     if (launch_option(t->command, "--group-query-attention"))
@@ -107,20 +108,20 @@ static void take_groups(struct taking *t, const struct launch_row *row,
                     it->key);
 }
 
-static void take_rope(struct taking *t, const struct launch_row *row,
+static void take_rope(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     bool alibi = strstr(it->key, "alibi") != NULL;
     launch_set(t, row->pointer, json_string(alibi ? "alibi" : "rope"), it);
 }
 
-static void take_squared(struct taking *t, const struct launch_row *row,
+static void take_squared(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     launch_set(t, row->pointer, json_string("squared_relu"), it);
 }
 
-static void take_multi_query(struct taking *t, const struct launch_row *row,
+static void take_multi_query(struct import_context *t, const struct launch_row *row,
                              const struct python_item *it)
 {
     if (it->value->kind == PYTHON_STRING && strcmp(it->value->text, "multiquery") == 0)
@@ -166,7 +167,7 @@ const struct launch_row launch_megatron_model[] = {
 /* --- what follows of several ------------------------------------------------------ */
 
 /* The words of a tokenizer, where its name fixes them; -1: it does not. */
-static int64_t words_of_tokenizer(struct taking *t, const char *name)
+static int64_t words_of_tokenizer(struct import_context *t, const char *name)
 {
     struct cfg known = cfg_get(cfg_get(t->names, "vocabularies"), name);
     int64_t n = -1;
@@ -176,7 +177,7 @@ static int64_t words_of_tokenizer(struct taking *t, const char *name)
 }
 
 /* What nobody says is GPT-2's, BERT's or, of rotary models, Llama's. */
-static void assume_vocabulary(struct taking *t, const struct launch_command *c)
+static void assume_vocabulary(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *own = launch_option(c, "--patch-tokenizer-type"),
                              *type = own ? own : launch_option(c, "--tokenizer-type"),
@@ -201,7 +202,7 @@ static void assume_vocabulary(struct taking *t, const struct launch_command *c)
     launch_set(t, "/model/vocab_size", json_integer((json_int_t)n), &from);
 }
 
-static void take_vocabulary(struct taking *t, const struct launch_command *c)
+static void take_vocabulary(struct import_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
     static const struct launch_row rows[] = {
@@ -215,7 +216,7 @@ static void take_vocabulary(struct taking *t, const struct launch_command *c)
     const struct python_item *it = launch_option(c, divisible.name);
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
     launch_take_rows(t, rows, &c->options);
-    if (!launch_has(t, at) && !launch_in_doubt(t, at))
+    if (!launch_has(t, at) && !launch_is_unresolved(t, at))
         assume_vocabulary(t, c);
     if (!it || !size_of(t, it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
         n = 128; /* arguments.py's default */
@@ -228,7 +229,7 @@ static void take_vocabulary(struct taking *t, const struct launch_command *c)
 }
 
 /* Which model it is, by the script's name. */
-static void take_kind(struct taking *t, const struct launch_command *c)
+static void take_kind(struct import_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
     struct python_value v = { .line = c->command->line };
@@ -237,13 +238,15 @@ static void take_kind(struct taking *t, const struct launch_command *c)
     if (strstr(from.key, "bert"))
         launch_set(t, "/model/encoder", json_true(), &from);
     if (strstr(from.key, "t5"))
-        launch_doubts(t, "/model", v.line,
-                      "%.60s: Megatron's models of an encoder and a decoder are not "
-                      "simulated; another of the size would do",
-                      from.key);
+        launch_add_unresolved(
+            t, "/model", v.line,
+            "%.60s: Megatron's models of an encoder and a decoder are not "
+            "simulated; another of the size would do",
+            from.key);
 }
 
-void launch_settle_megatron_model(struct taking *t, const struct launch_command *c)
+void launch_settle_megatron_model(struct import_context *t,
+                                  const struct launch_command *c)
 {
     static const struct launch_row of_experts = { "--moe-ffn-hidden-size",
                                                   "/model/ffn_hidden_size",

@@ -45,7 +45,8 @@ static const struct python_item *core_of(const struct launch_command *c)
 }
 
 /* bf16 in Megatron-DeepSpeed is DeepSpeed's BF16_Optimizer below stage 2. */
-static void take_deepspeed_framework(struct taking *t, const struct launch_command *c)
+static void take_deepspeed_framework(struct import_context *t,
+                                     const struct launch_command *c)
 {
     const char *strategy =
         json_string_value(pointer_get(t->tree, "/parallelism/sharding/strategy"));
@@ -62,7 +63,7 @@ static void take_deepspeed_framework(struct taking *t, const struct launch_comma
                       bf16, "");
 }
 
-void launch_take_framework(struct taking *t, const struct launch_command *c)
+void launch_take_framework(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *core = core_of(c), *old = launch_any_option(c, old_words);
     if (launch_uses_deepspeed(c)) {
@@ -80,7 +81,7 @@ void launch_take_framework(struct taking *t, const struct launch_command *c)
 
 /* What the arguments say. Where they do not, the profile's own: Transformer Engine's
  * choice, or a fused softmax (scenario/attention.h). */
-void launch_take_attention(struct taking *t, const struct launch_command *c)
+void launch_take_attention(struct import_context *t, const struct launch_command *c)
 {
     static const char *const flash[] = {
         "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
@@ -111,7 +112,7 @@ void launch_take_attention(struct taking *t, const struct launch_command *c)
 
 /* --- precision -------------------------------------------------------------------- */
 
-void launch_take_precision(struct taking *t, const struct launch_command *c)
+void launch_take_precision(struct import_context *t, const struct launch_command *c)
 {
     static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
                                              "--fp8-e4m3", NULL };
@@ -138,13 +139,15 @@ void launch_take_precision(struct taking *t, const struct launch_command *c)
 
 /* --- recomputation ---------------------------------------------------------------- */
 
-static void recompute(struct taking *t, json_t *value, const struct python_item *it)
+static void recompute(struct import_context *t, json_t *value,
+                      const struct python_item *it)
 {
     launch_decide(t, "/training/activation_checkpointing", value, it, "");
 }
 
 /* So many layers of each chunk, the others keep all. */
-static void recompute_block(struct taking *t, const struct python_item *it, int64_t n)
+static void recompute_block(struct import_context *t, const struct python_item *it,
+                            int64_t n)
 {
     int64_t chunk = launch_number(t, "/model/num_layers", 1) /
                     launch_number(t, "/parallelism/pipeline", 1) /
@@ -161,7 +164,8 @@ static void recompute_block(struct taking *t, const struct python_item *it, int6
                 n, chunk, every);
 }
 
-static void take_recompute_full(struct taking *t, const struct launch_command *c,
+static void take_recompute_full(struct import_context *t,
+                                const struct launch_command *c,
                                 const struct python_item *it)
 {
     static const char *const methods[] = { "--recompute-method",
@@ -175,8 +179,8 @@ static void take_recompute_full(struct taking *t, const struct launch_command *c
                  strcmp(method->value->text, "block") == 0;
     int64_t n = 1;
     if (count && (!launch_whole(count->value, &n) || n < 1)) {
-        launch_doubt_item(t, "/training/activation_checkpointing", count,
-                          "number of layers");
+        launch_unresolved_item(t, "/training/activation_checkpointing", count,
+                               "number of layers");
         return;
     }
     if (block)
@@ -187,7 +191,7 @@ static void take_recompute_full(struct taking *t, const struct launch_command *c
         recompute(t, json_string("full"), it);
 }
 
-void launch_take_recompute(struct taking *t, const struct launch_command *c)
+void launch_take_recompute(struct import_context *t, const struct launch_command *c)
 {
     static const char *const granularities[] = { "--recompute-granularity",
                                                  "--activations-checkpoint-granularity",
@@ -202,7 +206,7 @@ void launch_take_recompute(struct taking *t, const struct launch_command *c)
     bool selective = how && how->value->kind == PYTHON_STRING &&
                      strcmp(how->value->text, "selective") == 0;
     if (how && how->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, "/training/activation_checkpointing", how, "word");
+        launch_unresolved_item(t, "/training/activation_checkpointing", how, "word");
     else if (some || selective)
         recompute(t, json_string("selective"), some ? some : how);
     else if (how || all)
@@ -216,7 +220,7 @@ void launch_take_recompute(struct taking *t, const struct launch_command *c)
 
 /* --- the optimizer, and what overlaps --------------------------------------------- */
 
-void launch_take_overlaps(struct taking *t, const struct launch_command *c)
+void launch_take_overlaps(struct import_context *t, const struct launch_command *c)
 {
     const struct python_item *shards = launch_option(c, "--use-distributed-optimizer"),
                              *sums = launch_option(c, "--overlap-grad-reduce"),

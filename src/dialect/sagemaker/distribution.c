@@ -33,19 +33,19 @@ static const struct cfg_field dataparallel_fields[] = {
     CFG_END,
 };
 
-struct words {
+struct raw_section {
     struct cfg smdistributed, mpi, torch_distributed, pytorchddp;
     struct cfg parameter_server, pytorchxla, mirrored;
 };
 
 static const struct cfg_field distribution_fields[] = {
-    CFG_CHILD("smdistributed", struct words, smdistributed),
-    CFG_CHILD("mpi", struct words, mpi),
-    CFG_CHILD("torch_distributed", struct words, torch_distributed),
-    CFG_CHILD("pytorchddp", struct words, pytorchddp),
-    CFG_CHILD("parameter_server", struct words, parameter_server),
-    CFG_CHILD("pytorchxla", struct words, pytorchxla),
-    CFG_CHILD("multi_worker_mirrored_strategy", struct words, mirrored),
+    CFG_CHILD("smdistributed", struct raw_section, smdistributed),
+    CFG_CHILD("mpi", struct raw_section, mpi),
+    CFG_CHILD("torch_distributed", struct raw_section, torch_distributed),
+    CFG_CHILD("pytorchddp", struct raw_section, pytorchddp),
+    CFG_CHILD("parameter_server", struct raw_section, parameter_server),
+    CFG_CHILD("pytorchxla", struct raw_section, pytorchxla),
+    CFG_CHILD("multi_worker_mirrored_strategy", struct raw_section, mirrored),
     CFG_REFUSED("distribution", "the dictionary stands inside itself; take the inner one"),
     CFG_REFUSED("modelparallel", "it belongs in \"smdistributed\""),
     CFG_REFUSED("dataparallel", "it belongs in \"smdistributed\""),
@@ -74,7 +74,7 @@ static const struct cfg_field smdistributed_fields[] = {
 
 /* The SDK's framework estimators refuse other instances; a generic Estimator with an
  * image of one's own gets past that, and the library falls back to NCCL. */
-static int check_smddp_instances(struct reading *r, struct cfg at)
+static int check_smddp_instances(struct parse_context *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     int rc = 0;
@@ -85,18 +85,18 @@ static int check_smddp_instances(struct reading *r, struct cfg at)
             continue;
         r->s->parallel.backend = BACKEND_NCCL;
         rc |=
-            reading_doubt(r, at,
-                          "sdk rule: SageMaker's data parallel library does not run on "
-                          "%s, and would leave gradients to NCCL (use p3.16xlarge, "
-                          "p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, or "
-                          "\"pytorchddp\" instead)",
-                          name);
+            parse_unsure(r, at,
+                         "sdk rule: SageMaker's data parallel library does not run on "
+                         "%s, and would leave gradients to NCCL (use p3.16xlarge, "
+                         "p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, or "
+                         "\"pytorchddp\" instead)",
+                         name);
     }
     return rc;
 }
 
 /* SMDDP is documented over EFA alone. */
-static void warn_transport(const struct reading *r, struct cfg at)
+static void warn_transport(const struct parse_context *r, struct cfg at)
 {
     const struct fabric *f = r->s->fabric;
     if (r->has_cluster && f && f->kind == FABRIC_TCP)
@@ -107,14 +107,14 @@ static void warn_transport(const struct reading *r, struct cfg at)
 }
 
 /* What the launched script does unless /parallelism or the framework says otherwise. */
-static void use(struct reading *r, enum library library)
+static void use(struct parse_context *r, enum library library)
 {
     r->s->parallel.library = library;
     r->launched = true;
 }
 
 /* Reads one launcher's object; *enabled tells whether it starts the job. */
-static int read_launcher(struct reading *r, struct cfg c,
+static int read_launcher(struct parse_context *r, struct cfg c,
                          const struct cfg_field *fields, struct launcher *l)
 {
     *l = (struct launcher) { 0 };
@@ -124,7 +124,7 @@ static int read_launcher(struct reading *r, struct cfg c,
         return cfg_error(cfg_get(c, "enabled"), "missing (give \"enabled\": true)");
     for (void *it = l->enabled ? NULL : cfg_first(c); it; it = cfg_next(c, it))
         if (strcmp(cfg_key(it), "enabled") != 0 && strcmp(cfg_key(it), "comment") != 0)
-            reading_note(r, cfg_member(c, it), "this launcher is not enabled");
+            parse_note(r, cfg_member(c, it), "this launcher is not enabled");
     if (l->enabled && l->mpi_options)
         return mpi_options_read(r, cfg_get(c, "custom_mpi_options"), l->mpi_options);
     return 0;
@@ -132,7 +132,7 @@ static int read_launcher(struct reading *r, struct cfg c,
 
 /* --- each launcher ----------------------------------------------------------- */
 
-static int read_dataparallel(struct reading *r, struct cfg c)
+static int read_dataparallel(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
     if (read_launcher(r, c, dataparallel_fields, &l))
@@ -149,7 +149,7 @@ static int read_dataparallel(struct reading *r, struct cfg c)
 }
 
 /* P5 instances take smdistributed under torchrun only. */
-static int check_p5(const struct reading *r, struct cfg c, bool torch)
+static int check_p5(const struct parse_context *r, struct cfg c, bool torch)
 {
     const struct cluster *cl = &r->s->cluster;
     for (int i = 0; r->has_cluster && i < cl->n_groups; i++)
@@ -160,7 +160,8 @@ static int check_p5(const struct reading *r, struct cfg c, bool torch)
     return 0;
 }
 
-static int read_smdistributed(struct reading *r, struct cfg c, bool mpi, bool torch)
+static int read_smdistributed(struct parse_context *r, struct cfg c, bool mpi,
+                              bool torch)
 {
     struct smdistributed d = { 0 };
     if (cfg_read(c, smdistributed_fields, &d))
@@ -179,7 +180,7 @@ static int read_smdistributed(struct reading *r, struct cfg c, bool mpi, bool to
 }
 
 /* The launcher starts so many processes on each instance, a GPU each. */
-static int apply_processes(struct reading *r, struct cfg at, int64_t n)
+static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
 {
     struct cluster *c = &r->s->cluster;
     bool given = cfg_present(cfg_get(r->cluster, "gpus_per_instance"));
@@ -204,7 +205,7 @@ static int apply_processes(struct reading *r, struct cfg at, int64_t n)
     return 0;
 }
 
-static int read_mpi(struct reading *r, struct cfg c)
+static int read_mpi(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
     if (read_launcher(r, c, mpi_fields, &l))
@@ -219,7 +220,7 @@ static int read_mpi(struct reading *r, struct cfg c)
     return 0;
 }
 
-static int read_torch(struct reading *r, struct cfg c, bool torchrun)
+static int read_torch(struct parse_context *r, struct cfg c, bool torchrun)
 {
     struct launcher l;
     if (read_launcher(r, c, launcher_fields, &l))
@@ -234,7 +235,7 @@ static int read_torch(struct reading *r, struct cfg c, bool torchrun)
 /* A server and a worker on every instance. The option is that of SageMaker's TensorFlow
  * container, whose servers update asynchronously ("Distributed training with parameter
  * servers", Use TensorFlow with the SageMaker Python SDK). */
-static int read_servers(struct reading *r, struct cfg c)
+static int read_servers(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
     if (read_launcher(r, c, launcher_fields, &l))
@@ -252,7 +253,7 @@ static int read_servers(struct reading *r, struct cfg c)
 }
 
 /* Launchers that are known, and may be written down as long as they are off. */
-static int read_unsimulated(struct reading *r, struct cfg c)
+static int read_unsimulated(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
     if (read_launcher(r, c, launcher_fields, &l))
@@ -269,7 +270,7 @@ static bool is_enabled(struct cfg launcher)
 }
 
 /* How many of the launchers are switched on; SMDDP may stand on torchrun. */
-static int count_enabled(const struct words *w)
+static int count_enabled(const struct raw_section *w)
 {
     const struct cfg all[] = { cfg_get(w->smdistributed, "dataparallel"),
                                w->mpi,
@@ -284,9 +285,9 @@ static int count_enabled(const struct words *w)
     return is_enabled(all[0]) && is_enabled(w->torch_distributed) ? n - 1 : n;
 }
 
-int distribution_read(struct reading *r)
+int distribution_read(struct parse_context *r)
 {
-    struct words w = { 0 };
+    struct raw_section w = { 0 };
     if (!cfg_present(r->distribution))
         return 0;
     int rc = cfg_read(r->distribution, distribution_fields, &w);

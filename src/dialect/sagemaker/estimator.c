@@ -13,7 +13,7 @@ enum { NAME_MAX_B = 200 };
 /* --- names of models, tasks and data sets ----------------------------------------- */
 
 /* The longest entry of a table that a word fits; keys may end with "*". */
-static struct cfg look_up(struct taking *t, const char *table, const char *word)
+static struct cfg look_up(struct import_context *t, const char *table, const char *word)
 {
     struct cfg names = cfg_get(t->names, table), best = { 0 };
     size_t longest = 0;
@@ -31,7 +31,7 @@ static struct cfg look_up(struct taking *t, const char *table, const char *word)
 }
 
 /* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
-static const char *plain_name(struct taking *t, const char *text, bool ending)
+static const char *plain_name(struct import_context *t, const char *text, bool ending)
 {
     const char *slash = strrchr(text, '/');
     char *name = arena_printf(t->arena, "%.*s", NAME_MAX_B, slash ? slash + 1 : text);
@@ -43,7 +43,7 @@ static const char *plain_name(struct taking *t, const char *text, bool ending)
     return name;
 }
 
-static bool is_shipped(struct taking *t, const char *name)
+static bool is_shipped(struct import_context *t, const char *name)
 {
     const char **all = datadir_list(t->arena, "models");
     while (*all && strcmp(*all, name) != 0)
@@ -53,40 +53,40 @@ static bool is_shipped(struct taking *t, const char *name)
 
 /* --- a field each ----------------------------------------------------------------- */
 
-static void take_text(struct taking *t, const struct launch_row *row,
+static void take_text(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     if (it->value->kind == PYTHON_STRING)
         launch_set(t, row->pointer, json_string(it->value->text), it);
     else if (it->value->kind != PYTHON_NONE)
-        launch_doubt_item(t, row->pointer, it, "string");
+        launch_unresolved_item(t, row->pointer, it, "string");
 }
 
-static void take_instance(struct taking *t, const struct launch_row *row,
+static void take_instance(struct import_context *t, const struct launch_row *row,
                           const struct python_item *it)
 {
     const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
     if (strncmp(text, "local", 5) == 0)
-        launch_doubts(t, row->pointer, it->value->line,
-                      "\"%.20s\" is the machine that launches the job", text);
+        launch_add_unresolved(t, row->pointer, it->value->line,
+                              "\"%.20s\" is the machine that launches the job", text);
     else
         take_text(t, row, it);
 }
 
-static void take_count(struct taking *t, const struct launch_row *row,
+static void take_count(struct import_context *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     int64_t n;
     if (it->value->kind == PYTHON_NONE)
         return;
     if (!launch_whole(it->value, &n))
-        launch_doubt_item(t, row->pointer, it, "whole number");
+        launch_unresolved_item(t, row->pointer, it, "whole number");
     else
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
 /* As the Trainer has it: -1, the default, is none. */
-static void take_positive(struct taking *t, const struct launch_row *row,
+static void take_positive(struct import_context *t, const struct launch_row *row,
                           const struct python_item *it)
 {
     int64_t n;
@@ -95,7 +95,7 @@ static void take_positive(struct taking *t, const struct launch_row *row,
 }
 
 /* The script's batch is what smp.step cuts into microbatches. */
-static void take_batch(struct taking *t, const struct launch_row *row,
+static void take_batch(struct import_context *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     int64_t n, parts = t->microbatches;
@@ -104,26 +104,26 @@ static void take_batch(struct taking *t, const struct launch_row *row,
         return;
     }
     if (n % parts)
-        launch_doubts(t, row->pointer, it->value->line,
-                      "%s: %" PRId64 " is not divided by the %" PRId64
-                      " microbatches of the dictionary",
-                      it->key, n, parts);
+        launch_add_unresolved(t, row->pointer, it->value->line,
+                              "%s: %" PRId64 " is not divided by the %" PRId64
+                              " microbatches of the dictionary",
+                              it->key, n, parts);
     else
         launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
 }
 
-static void take_distribution(struct taking *t, const struct launch_row *row,
+static void take_distribution(struct import_context *t, const struct launch_row *row,
                               const struct python_item *it)
 {
     if (it->value->kind != PYTHON_NONE)
         launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
 }
 
-static void take_model(struct taking *t, const struct launch_row *row,
+static void take_model(struct import_context *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     if (it->value->kind != PYTHON_STRING) {
-        launch_doubt_item(t, row->pointer, it, "string");
+        launch_unresolved_item(t, row->pointer, it, "string");
         return;
     }
     const char *name = plain_name(t, it->value->text, false);
@@ -136,12 +136,13 @@ static void take_model(struct taking *t, const struct launch_row *row,
     if (model)
         launch_set(t, row->pointer, json_string(model), it);
     else
-        launch_doubts(t, row->pointer, it->value->line,
-                      "%s: \"%.80s\" is not in models/; its config.json would do",
-                      it->key, it->value->text);
+        launch_add_unresolved(
+            t, row->pointer, it->value->line,
+            "%s: \"%.80s\" is not in models/; its config.json would do", it->key,
+            it->value->text);
 }
 
-static void take_task(struct taking *t, const struct launch_row *row,
+static void take_task(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     const char *task = NULL;
@@ -152,7 +153,7 @@ static void take_task(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_string(task), it);
 }
 
-static void take_samples(struct taking *t, const struct launch_row *row,
+static void take_samples(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     int64_t n = 0;
@@ -163,11 +164,11 @@ static void take_samples(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-static void take_precision(struct taking *t, const struct launch_row *row,
+static void take_precision(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     if (it->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, row->pointer, it, "boolean");
+        launch_unresolved_item(t, row->pointer, it, "boolean");
     else if (launch_true(it->value) && t->smp_precision)
         launch_note(t->l, it->value->line,
                     "%s: SMP's dictionary already converts the model", it->key);
@@ -176,26 +177,26 @@ static void take_precision(struct taking *t, const struct launch_row *row,
                    json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
 }
 
-static void take_norm(struct taking *t, const struct launch_row *row,
+static void take_norm(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     double norm;
     if (launch_real(it->value, &norm))
         launch_set(t, row->pointer, json_real(norm), it);
     else if (it->value->kind != PYTHON_NONE)
-        launch_doubt_item(t, row->pointer, it, "number");
+        launch_unresolved_item(t, row->pointer, it, "number");
 }
 
-static void take_checkpointing(struct taking *t, const struct launch_row *row,
+static void take_checkpointing(struct import_context *t, const struct launch_row *row,
                                const struct python_item *it)
 {
     if (it->value->kind == PYTHON_UNKNOWN)
-        launch_doubt_item(t, row->pointer, it, "boolean");
+        launch_unresolved_item(t, row->pointer, it, "boolean");
     else if (launch_true(it->value))
         launch_set(t, row->pointer, json_string("full"), it);
 }
 
-static void take_optimizer(struct taking *t, const struct launch_row *row,
+static void take_optimizer(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     static const char *const words[][2] = {
@@ -214,11 +215,11 @@ static void take_optimizer(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_string(words[i][1]), it);
         return;
     }
-    launch_doubt_item(t, row->pointer, it, "optimizer that is simulated");
+    launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
 }
 
 /* from_pretrained's attn_implementation. */
-static void take_attention(struct taking *t, const struct launch_row *row,
+static void take_attention(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
@@ -226,7 +227,7 @@ static void take_attention(struct taking *t, const struct launch_row *row,
     if (names_find(attention_words, text, &word) == 0)
         launch_set(t, row->pointer, json_string(text), it);
     else if (it->value->kind != PYTHON_NONE)
-        launch_doubt_item(t, row->pointer, it, "attention that is simulated");
+        launch_unresolved_item(t, row->pointer, it, "attention that is simulated");
 }
 
 /* The digits and dots behind a mark in an image's name; NULL without. */
@@ -239,7 +240,7 @@ static const char *version_behind(struct arena *arena, const char *image,
 }
 
 /* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
-static void take_image(struct taking *t, const struct launch_row *row,
+static void take_image(struct import_context *t, const struct launch_row *row,
                        const struct python_item *it)
 {
     const char *image = it->value->text ? it->value->text : "";
@@ -252,7 +253,7 @@ static void take_image(struct taking *t, const struct launch_row *row,
 }
 
 /* framework_version is of the class that is called. */
-static void take_framework(struct taking *t, const struct launch_row *row,
+static void take_framework(struct import_context *t, const struct launch_row *row,
                            const struct python_item *it)
 {
     const char *function = python_last_part(t->call->function);
@@ -265,7 +266,7 @@ static void take_framework(struct taking *t, const struct launch_row *row,
 }
 
 /* Of the environment, what steers communication; and what Hugging Face's names say. */
-static void take_environment(struct taking *t, const struct launch_row *row,
+static void take_environment(struct import_context *t, const struct launch_row *row,
                              const struct python_item *it)
 {
     const struct python_value *v = it->value;

@@ -9,7 +9,7 @@
 /* --- taking ----------------------------------------------------------------------- */
 
 /* What the job can be simulated without is no doubt. */
-static void leave_out(struct taking *t, const struct python_item *it,
+static void leave_out(struct import_context *t, const struct python_item *it,
                       const char *wanted)
 {
     bool unknown = it->value->kind == PYTHON_UNKNOWN;
@@ -17,7 +17,7 @@ static void leave_out(struct taking *t, const struct python_item *it,
                 unknown ? it->value->why : "it is no ", unknown ? "" : wanted);
 }
 
-static void take_amount(struct taking *t, const struct launch_row *row,
+static void take_amount(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it, const char *unit)
 {
     int64_t n;
@@ -29,14 +29,14 @@ static void take_amount(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "%s", n, unit), it);
 }
 
-void launch_take_seconds(struct taking *t, const struct launch_row *row,
+void launch_take_seconds(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     take_amount(t, row, it, "s");
 }
 
 /* The volume that File mode downloads to; other modes need none. */
-void launch_take_volume(struct taking *t, const struct launch_row *row,
+void launch_take_volume(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it)
 {
     if (!launch_has(t, "/storage/mode"))
@@ -44,7 +44,7 @@ void launch_take_volume(struct taking *t, const struct launch_row *row,
 }
 
 /* File, the default, is left to the data set's size. */
-void launch_take_input_mode(struct taking *t, const struct launch_row *row,
+void launch_take_input_mode(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it)
 {
     const char *mode = it->value->kind == PYTHON_STRING ? it->value->text : "";
@@ -57,7 +57,7 @@ void launch_take_input_mode(struct taking *t, const struct launch_row *row,
 }
 
 /* A spot price changes by the hour, so that the script cannot say it. */
-void launch_take_spot(struct taking *t, const struct launch_row *row,
+void launch_take_spot(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     const struct python_value *given = t->call->arguments;
@@ -81,7 +81,7 @@ void launch_take_spot(struct taking *t, const struct launch_row *row,
                     run_s);
 }
 
-void launch_take_keep_alive(struct taking *t, const struct launch_row *row,
+void launch_take_keep_alive(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it)
 {
     const struct python_item *spot =
@@ -91,7 +91,7 @@ void launch_take_keep_alive(struct taking *t, const struct launch_row *row,
 }
 
 /* Where the URI leads is not needed: it is S3. */
-void launch_take_checkpoint(struct taking *t, const struct launch_row *row,
+void launch_take_checkpoint(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it)
 {
     if (it->value->kind != PYTHON_NONE)
@@ -99,7 +99,7 @@ void launch_take_checkpoint(struct taking *t, const struct launch_row *row,
 }
 
 /* Of what is kept on the instance alone, nothing is uploaded on the way. */
-void launch_take_save_steps(struct taking *t, const struct launch_row *row,
+void launch_take_save_steps(struct import_context *t, const struct launch_row *row,
                             const struct python_item *it)
 {
     int64_t n;
@@ -107,7 +107,7 @@ void launch_take_save_steps(struct taking *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-void launch_take_workers(struct taking *t, const struct launch_row *row,
+void launch_take_workers(struct import_context *t, const struct launch_row *row,
                          const struct python_item *it)
 {
     int64_t n;
@@ -124,8 +124,8 @@ static bool is_own(const struct launch *l, struct cfg section, const char *point
 {
     size_t n = strlen(pointer);
     int64_t own = 0;
-    for (int64_t i = 0; i < l->facts.n; i++)
-        own += strncmp(l->facts.v[i].pointer, pointer, n) == 0;
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        own += strncmp(l->resolved.v[i].pointer, pointer, n) == 0;
     for (void *it = cfg_first(section); it; it = cfg_next(section, it)) {
         struct cfg v = cfg_member(section, it);
         own -= cfg_is_object(v) ? cfg_len(v) : 1;
@@ -143,12 +143,12 @@ static void drop(struct launch *l, struct cfg root, const char *section,
     size_t n = strlen(gone);
     int64_t kept = 0;
     json_object_del(in, member ? member : section);
-    for (int64_t i = 0; i < l->facts.n; i++) {
-        const char *at = l->facts.v[i].pointer;
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        const char *at = l->resolved.v[i].pointer;
         if (strncmp(at, gone, n) != 0 || (at[n] && at[n] != '/'))
-            l->facts.v[kept++] = l->facts.v[i];
+            l->resolved.v[kept++] = l->resolved.v[i];
     }
-    l->facts.n = kept;
+    l->resolved.n = kept;
 }
 
 /* Epochs of a data set whose samples are not known say nothing. */

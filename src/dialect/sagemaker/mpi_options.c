@@ -41,19 +41,20 @@ static bool is_variable(const char *word)
 }
 
 /* "NAME=VALUE"; a name alone hands on what the environment has. */
-static int add(struct reading *r, struct cfg at, const char *word, const char *value)
+static int add(struct parse_context *r, struct cfg at, const char *word,
+               const char *value)
 {
     const char *equals = strchr(word, '=');
     if (!equals && !value)
         return 0;
-    if (r->n_exports == READING_EXPORTS_MAX)
+    if (r->n_exports == PARSE_EXPORTS_MAX)
         return cfg_error(at, "more than %d variables (leave some out)",
-                         READING_EXPORTS_MAX);
-    struct reading_export *e = &r->exports[r->n_exports++];
+                         PARSE_EXPORTS_MAX);
+    struct parse_export *e = &r->exports[r->n_exports++];
     size_t name = equals ? (size_t)(equals - word) : strlen(word);
-    *e = (struct reading_export) { .at = at,
-                                   .name = arena_strndup(&r->loader->arena, word, name),
-                                   .value = equals ? equals + 1 : value };
+    *e = (struct parse_export) { .at = at,
+                                 .name = arena_strndup(&r->loader->arena, word, name),
+                                 .value = equals ? equals + 1 : value };
     return 0;
 }
 
@@ -65,7 +66,7 @@ static int values_of(const char *option)
     return 0;
 }
 
-int mpi_options_read(struct reading *r, struct cfg at, const char *text)
+int mpi_options_read(struct parse_context *r, struct cfg at, const char *text)
 {
     struct arena *arena = &r->loader->arena;
     bool others = false;
@@ -92,8 +93,8 @@ int mpi_options_read(struct reading *r, struct cfg at, const char *text)
         }
     }
     if (others)
-        reading_note(r, at,
-                     "options of mpirun other than -x NAME=VALUE do not change "
-                     "the simulation");
+        parse_note(r, at,
+                   "options of mpirun other than -x NAME=VALUE do not change "
+                   "the simulation");
     return 0;
 }

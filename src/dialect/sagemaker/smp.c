@@ -31,7 +31,7 @@ static bool is_on(struct cfg enabled)
 }
 
 /* The SDK hands on "parameters" and nothing beside it. */
-static int check_beside(struct reading *r, struct cfg c)
+static int check_beside(struct parse_context *r, struct cfg c)
 {
     int rc = 0;
     for (void *it = cfg_first(c); it; it = cfg_next(c, it)) {
@@ -40,11 +40,10 @@ static int check_beside(struct reading *r, struct cfg c)
             strcmp(key, "comment") == 0)
             continue;
         if (names_listed(misplaced, key))
-            rc |=
-                reading_doubt(r, cfg_member(c, it),
-                              "sdk rule: what stands beside \"parameters\" is ignored "
-                              "(move \"%s\" into \"parameters\")",
-                              key);
+            rc |= parse_unsure(r, cfg_member(c, it),
+                               "sdk rule: what stands beside \"parameters\" is ignored "
+                               "(move \"%s\" into \"parameters\")",
+                               key);
         else
             cfg_warn(
                 cfg_member(c, it),
@@ -56,7 +55,7 @@ static int check_beside(struct reading *r, struct cfg c)
 }
 
 /* "parameters" is a dictionary or the path of a JSON file that holds it. */
-static int find_parameters(struct reading *r, struct cfg c)
+static int find_parameters(struct parse_context *r, struct cfg c)
 {
     struct cfg p = cfg_get(c, "parameters");
     const char *file;
@@ -74,7 +73,7 @@ static int find_parameters(struct reading *r, struct cfg c)
     return 0;
 }
 
-static void warn_instances(const struct reading *r, struct cfg at)
+static void warn_instances(const struct parse_context *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     for (int i = 0; r->has_cluster && i < c->n_groups; i++)
@@ -87,7 +86,7 @@ static void warn_instances(const struct reading *r, struct cfg at)
 }
 
 /* SMP v2's release follows from PyTorch's where it is not given. */
-static int settle_version(struct reading *r, struct cfg at, bool second)
+static int settle_version(struct parse_context *r, struct cfg at, bool second)
 {
     const struct software *w = &r->s->software;
     bool exact;
@@ -113,7 +112,7 @@ static int settle_version(struct reading *r, struct cfg at, bool second)
     return 0;
 }
 
-int smp_read(struct reading *r, struct cfg c, bool mpi, bool torch)
+int smp_read(struct parse_context *r, struct cfg c, bool mpi, bool torch)
 {
     if (!cfg_present(c))
         return 0;

@@ -26,7 +26,8 @@ static int read_number(const struct smp_param *row, struct cfg c, void *words)
     return 0;
 }
 
-static int check_since(struct reading *r, struct cfg c, const struct smp_param *row)
+static int check_since(struct parse_context *r, struct cfg c,
+                       const struct smp_param *row)
 {
     const char *v = r->smp_version;
     if (!row->since || !v || version_compare(v, row->since) >= 0)
@@ -39,7 +40,8 @@ static int check_since(struct reading *r, struct cfg c, const struct smp_param *
 
 /* TensorFlow's half of the library takes fewer: neither tensor nor sharded data
  * parallelism is implemented there. */
-static int check_framework(struct reading *r, struct cfg c, const struct smp_param *row)
+static int check_framework(struct parse_context *r, struct cfg c,
+                           const struct smp_param *row)
 {
     const char *key = row->field.key;
     if (row->only != SMP_FOR_PYTORCH || !reading_is_tensorflow(r))
@@ -62,7 +64,7 @@ static int check_framework(struct reading *r, struct cfg c, const struct smp_par
                          key);
 }
 
-int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *rows,
+int smp_params_read(struct parse_context *r, struct cfg c, const struct smp_param *rows,
                     void *words)
 {
     struct cfg_field fields[SMP_PARAMS_MAX];
@@ -86,7 +88,7 @@ int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *row
         if (check_framework(r, c, &rows[i]) || check_since(r, c, &rows[i]))
             rc = -1;
         if (rows[i].no_effect)
-            reading_note(r, cfg_get(c, rows[i].field.key), rows[i].no_effect);
+            parse_note(r, cfg_get(c, rows[i].field.key), rows[i].no_effect);
     }
     return rc;
 }

@@ -22,7 +22,7 @@ struct smp_param {
  * booleans, as they do in Python. Those newer than the release are errors, those
  * without effect are noted. The table ends with a row without a key. *words begins with
  * a struct cfg that is overwritten. */
-int smp_params_read(struct reading *r, struct cfg c, const struct smp_param *rows,
+int smp_params_read(struct parse_context *r, struct cfg c, const struct smp_param *rows,
                     void *words);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 /* Sharding groups divide the data-parallel ranks (SMP v1). */
-static int check_sdp(const struct reading *r)
+static int check_sdp(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->smp, "sharded_data_parallel_degree");
@@ -25,7 +25,7 @@ static int check_sdp(const struct reading *r)
     return 0;
 }
 
-static int check_replicas(const struct reading *r)
+static int check_replicas(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     if (p->smp != 1 || p->data == 1 || r->smp_replicates)
@@ -40,7 +40,7 @@ static int check_replicas(const struct reading *r)
 }
 
 /* Without automatic partitioning the script says what is where. */
-static int check_partition(const struct reading *r)
+static int check_partition(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "partition");
@@ -62,7 +62,7 @@ static int check_partition(const struct reading *r)
     return 0;
 }
 
-static int check_offloading(struct reading *r)
+static int check_offloading(struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
@@ -78,7 +78,7 @@ static int check_offloading(struct reading *r)
 }
 
 /* "memory" has two readings; "speed" has one. */
-static int check_policy(const struct reading *r)
+static int check_policy(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const char *word = json_string_value(cfg_get(r->smp, "optimize").json);
@@ -94,7 +94,7 @@ static int check_policy(const struct reading *r)
 }
 
 /* Policies that SMP's documents leave open and the scenario does not name. */
-static void note_inferred(struct reading *r)
+static void note_inferred(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     bool is_memory =
@@ -106,7 +106,7 @@ static void note_inferred(struct reading *r)
                         !cfg_present(cfg_get(r->parallelism, "forward_policy"));
 }
 
-int smp_check(struct reading *r)
+int smp_check(struct parse_context *r)
 {
     if (!r->s->parallel.smp)
         return 0;

@@ -49,7 +49,7 @@ static const struct smp_param rows[] = {
 /* clang-format on */
 
 /* "each", "contiguous" or "group_N". */
-static int read_strategy(struct reading *r, struct cfg c, const char *word)
+static int read_strategy(struct parse_context *r, struct cfg c, const char *word)
 {
     char *end;
     struct cfg at = cfg_get(c, "activation_checkpointing");
@@ -78,7 +78,7 @@ static int read_strategy(struct reading *r, struct cfg c, const char *word)
         word);
 }
 
-int smp_script_read(struct reading *r, struct cfg c)
+int smp_script_read(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     struct script w = { .overlapping_allreduce = true };
@@ -101,8 +101,7 @@ int smp_script_read(struct reading *r, struct cfg c)
     if (w.given.distribute_embedding)
         p->distribute_embedding = w.distribute_embedding;
     if (w.given.distribute_embedding && p->tensor == 1)
-        reading_note(r, cfg_get(c, "distribute_embedding"),
-                     "there are no tensor ranks");
+        parse_note(r, cfg_get(c, "distribute_embedding"), "there are no tensor ranks");
     r->accumulation = w.backward_passes_per_step;
     return w.activation_checkpointing ? read_strategy(r, c, w.activation_checkpointing)
                                       : 0;

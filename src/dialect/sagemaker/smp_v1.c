@@ -80,7 +80,7 @@ static const struct smp_param rows[] = {
 };
 /* clang-format on */
 
-int smp_v1_read(struct reading *r, struct cfg c)
+int smp_v1_read(struct parse_context *r, struct cfg c)
 {
     struct smp_v1 w = defaults;
     if (smp_params_read(r, c, rows, &w))

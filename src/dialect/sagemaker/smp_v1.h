@@ -47,13 +47,13 @@ bool smp_v1_is_interleaved(const struct smp_v1 *w);
 
 /* Reports what the SDK (fw_utils.validate_mp_config) or the library refuses, and
  * parameters that disagree; -1 then. */
-int smp_v1_check(struct reading *r, struct cfg c, const struct smp_v1 *w);
+int smp_v1_check(struct parse_context *r, struct cfg c, const struct smp_v1 *w);
 
 /* The order of ranks by "cluster", "spread" or the letters of the degrees; -1 after
  * reporting a word that is none. */
-int smp_v1_place(struct reading *r, struct cfg c, const char *word);
+int smp_v1_place(struct parse_context *r, struct cfg c, const char *word);
 
 /* Sets the scenario's parallelism by parameters that passed. */
-void smp_v1_apply(struct reading *r, struct cfg c, const struct smp_v1 *w);
+void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-int smp_v1_place(struct reading *r, struct cfg c, const char *word)
+int smp_v1_place(struct parse_context *r, struct cfg c, const char *word)
 {
     struct layout l;
     if (strcmp(word, "cluster") == 0)
@@ -24,14 +24,14 @@ int smp_v1_place(struct reading *r, struct cfg c, const char *word)
 }
 
 /* SMDDP's AllGather takes the place of NCCL's where all of this holds. */
-static bool gathers_by_smddp(const struct reading *r, const struct smp_v1 *w)
+static bool gathers_by_smddp(const struct parse_context *r, const struct smp_v1 *w)
 {
     return r->has_cluster && w->sharded_data_parallel_degree > 1 &&
            w->ddp_dist_backend == DIST_AUTO &&
            !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp_version);
 }
 
-static void apply_sharding(struct reading *r, const struct smp_v1 *w)
+static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
     r->has_backend = true;
@@ -52,7 +52,8 @@ static void apply_sharding(struct reading *r, const struct smp_v1 *w)
     r->clipping = w->sdp_gradient_clipping;
 }
 
-static void apply_precision(struct reading *r, struct cfg c, const struct smp_v1 *w)
+static void apply_precision(struct parse_context *r, struct cfg c,
+                            const struct smp_v1 *w)
 {
     bool params = w->fp16_params && w->tensor_parallel_degree > 1 &&
                   !cfg_present(cfg_get(r->training, "precision"));
@@ -61,15 +62,16 @@ static void apply_precision(struct reading *r, struct cfg c, const struct smp_v1
     r->precision_at = cfg_get(c, w->bf16 ? "bf16" : w->fp16 ? "fp16" : "fp16_params");
     bool said = w->fp16 || w->bf16;
     if (w->given.fp16_params && !params)
-        reading_note(r, cfg_get(c, "fp16_params"),
-                     w->tensor_parallel_degree == 1
-                         ? "it is for distributed modules, and there are none without "
-                           "tensor parallelism"
-                     : said ? "the whole model is of 16 bits already"
-                            : "/training/precision says how parameters are kept");
+        parse_note(r, cfg_get(c, "fp16_params"),
+                   w->tensor_parallel_degree == 1
+                       ? "it is for distributed modules, and there are none without "
+                         "tensor parallelism"
+                   : said ? "the whole model is of 16 bits already"
+                          : "/training/precision says how parameters are kept");
 }
 
-static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 *w)
+static void apply_pipeline(struct parse_context *r, struct cfg c,
+                           const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
     bool simple = !smp_v1_is_interleaved(w);
@@ -115,19 +117,20 @@ static void apply_pipeline(struct reading *r, struct cfg c, const struct smp_v1 
     };
     for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
         if (idle[i].given)
-            reading_note(r, cfg_get(c, idle[i].key), idle[i].why);
+            parse_note(r, cfg_get(c, idle[i].key), idle[i].why);
 }
 
 /* sdp_* say how parameters are sharded, if they are. */
-static void note_unsharded(struct reading *r, struct cfg c, const struct smp_v1 *w)
+static void note_unsharded(struct parse_context *r, struct cfg c,
+                           const struct smp_v1 *w)
 {
     for (void *it = cfg_first(c); it; it = cfg_next(c, it))
         if (w->sharded_data_parallel_degree == 1 &&
             strncmp(cfg_key(it), "sdp_", 4) == 0)
-            reading_note(r, cfg_member(c, it), "sharded_data_parallel_degree is 1");
+            parse_note(r, cfg_member(c, it), "sharded_data_parallel_degree is 1");
 }
 
-void smp_v1_apply(struct reading *r, struct cfg c, const struct smp_v1 *w)
+void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
     p->library = LIBRARY_SMP;

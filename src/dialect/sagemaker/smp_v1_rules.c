@@ -19,7 +19,8 @@ struct sdk_rule {
     bool broken, always;           /* always: the library would refuse it, too */
 };
 
-static int check_sdk(const struct reading *r, struct cfg c, const struct smp_v1 *w)
+static int check_sdk(const struct parse_context *r, struct cfg c,
+                     const struct smp_v1 *w)
 {
     const char *sdk = r->s->software.sagemaker_sdk;
     bool letters = strcmp(w->placement_strategy, "cluster") != 0 &&
@@ -66,7 +67,8 @@ struct smp_rule {
     bool broken;
 };
 
-static int check_library(const struct reading *r, struct cfg c, const struct smp_v1 *w)
+static int check_library(const struct parse_context *r, struct cfg c,
+                         const struct smp_v1 *w)
 {
     const char *v = r->smp_version;
     bool sdp = w->sharded_data_parallel_degree > 1, tp = w->tensor_parallel_degree > 1;
@@ -126,17 +128,17 @@ static int check_library(const struct reading *r, struct cfg c, const struct smp
 }
 
 /* The older name of the same number: the newer one goes before it. */
-static int check_aliases(struct reading *r, struct cfg c, const struct smp_v1 *w)
+static int check_aliases(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     if (!w->given.partitions || !w->given.pipeline_parallel_degree ||
         w->partitions == w->pipeline_parallel_degree)
         return 0;
-    return reading_doubt(
-        r, cfg_get(c, "partitions"),
-        "smp rule: %" PRId64 " disagrees with pipeline_parallel_degree "
-        "%" PRId64 ", the newer name for the same: %" PRId64 " is used "
-        "(leave one of them out)",
-        w->partitions, w->pipeline_parallel_degree, w->pipeline_parallel_degree);
+    return parse_unsure(r, cfg_get(c, "partitions"),
+                        "smp rule: %" PRId64 " disagrees with pipeline_parallel_degree "
+                        "%" PRId64 ", the newer name for the same: %" PRId64 " is used "
+                        "(leave one of them out)",
+                        w->partitions, w->pipeline_parallel_degree,
+                        w->pipeline_parallel_degree);
 }
 
 bool smp_v1_is_interleaved(const struct smp_v1 *w)
@@ -145,19 +147,19 @@ bool smp_v1_is_interleaved(const struct smp_v1 *w)
            (w->given.active_microbatches && w->active_microbatches != w->microbatches);
 }
 
-static int check_schedule(struct reading *r, struct cfg c, const struct smp_v1 *w)
+static int check_schedule(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     if (w->pipeline != PIPELINE_SIMPLE || smp_v1_stages(w) == 1 ||
         !smp_v1_is_interleaved(w))
         return 0;
-    return reading_doubt(r, cfg_get(c, "pipeline"),
-                         "smp rule: \"simple\" needs as many active_microbatches as "
-                         "microbatches (%" PRId64 ", not %" PRId64 "): the interleaved "
-                         "schedule is used (leave active_microbatches out)",
-                         w->microbatches, w->active_microbatches);
+    return parse_unsure(r, cfg_get(c, "pipeline"),
+                        "smp rule: \"simple\" needs as many active_microbatches as "
+                        "microbatches (%" PRId64 ", not %" PRId64 "): the interleaved "
+                        "schedule is used (leave active_microbatches out)",
+                        w->microbatches, w->active_microbatches);
 }
 
-int smp_v1_check(struct reading *r, struct cfg c, const struct smp_v1 *w)
+int smp_v1_check(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     int rc = check_sdk(r, c, w) | check_library(r, c, w);
     return rc | check_aliases(r, c, w) | check_schedule(r, c, w) ? -1 : 0;

@@ -52,7 +52,7 @@ static const struct smp_param rows[] = {
 /* clang-format on */
 
 /* Degrees against the world, which has to be known. */
-static int check_world(const struct reading *r, struct cfg c, const struct v2 *w)
+static int check_world(const struct parse_context *r, struct cfg c, const struct v2 *w)
 {
     int64_t world = r->s->cluster.n_gpus, t = w->tensor_parallel_degree,
             h = w->hybrid_shard_degree, cp = w->context_parallel_degree;
@@ -71,7 +71,8 @@ static int check_world(const struct reading *r, struct cfg c, const struct v2 *w
     return 0;
 }
 
-static int check_library(const struct reading *r, struct cfg c, const struct v2 *w)
+static int check_library(const struct parse_context *r, struct cfg c,
+                         const struct v2 *w)
 {
     const char *v = r->smp_version;
     if (w->sm_activation_offloading && v && version_compare(v, "2.2") == 0)
@@ -81,7 +82,7 @@ static int check_library(const struct reading *r, struct cfg c, const struct v2 
     return 0;
 }
 
-static void apply(struct reading *r, struct cfg c, const struct v2 *w)
+static void apply(struct parse_context *r, struct cfg c, const struct v2 *w)
 {
     struct parallelism *p = &r->s->parallel;
     p->library = LIBRARY_FSDP;
@@ -97,11 +98,11 @@ static void apply(struct reading *r, struct cfg c, const struct v2 *w)
         p->shard_degree = w->hybrid_shard_degree;
     }
     if (w->given.activation_loading_horizon && !w->sm_activation_offloading)
-        reading_note(r, cfg_get(c, "activation_loading_horizon"),
-                     "activations are not offloaded");
+        parse_note(r, cfg_get(c, "activation_loading_horizon"),
+                   "activations are not offloaded");
 }
 
-int smp_v2_read(struct reading *r, struct cfg c)
+int smp_v2_read(struct parse_context *r, struct cfg c)
 {
     struct v2 w = { .activation_loading_horizon = 2,
                     .tensor_parallel_degree = 1,

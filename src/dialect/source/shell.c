@@ -109,7 +109,7 @@ void shell_release(struct shell *s)
     VEC_RELEASE(&s->bindings);
 }
 
-struct shell_words shell_directives(struct arena *arena, const char *text)
+struct raw_shell shell_directives(struct arena *arena, const char *text)
 {
     static const char mark[] = "#SBATCH";
     VEC(struct shell_word) words = { 0 };
@@ -128,7 +128,7 @@ struct shell_words shell_directives(struct arena *arena, const char *text)
             w += n;
         }
     }
-    struct shell_words out = { .n = (int32_t)words.n };
+    struct raw_shell out = { .n = (int32_t)words.n };
     out.v = ARENA_ARRAY(arena, words.n + 1, struct shell_word);
     if (words.n)
         memcpy(out.v, words.v, (size_t)words.n * sizeof(*words.v));

@@ -98,10 +98,10 @@ int shell_read(struct shell *s, struct arena *arena, const char *text, size_t le
 void shell_release(struct shell *s);
 
 /* The words of the lines "#SBATCH ..." of a text, each with its line. */
-struct shell_words {
+struct raw_shell {
     int32_t n;
     struct shell_word *v;
 };
-struct shell_words shell_directives(struct arena *arena, const char *text);
+struct raw_shell shell_directives(struct arena *arena, const char *text);
 
 #endif

@@ -30,7 +30,7 @@ static bool has_word(const struct python_value *v, const char *word)
 }
 
 /* hybrid_shard shards inside an instance, and replicates over them. */
-static void take_degree(struct taking *t, const struct python_item *it)
+static void take_degree(struct import_context *t, const struct python_item *it)
 {
     static const char pointer[] = "/parallelism/sharding/degree";
     const json_t *cluster = json_object_get(t->tree, "cluster");
@@ -42,16 +42,18 @@ static void take_degree(struct taking *t, const struct python_item *it)
     if (inst)
         launch_set(t, pointer, json_integer(inst->n_gpus), it);
     else
-        launch_doubts(t, pointer, it->value->line,
-                      "%s: hybrid_shard is over the GPUs of an instance, which is not "
-                      "known",
-                      it->key);
+        launch_add_unresolved(
+            t, pointer, it->value->line,
+            "%s: hybrid_shard is over the GPUs of an instance, which is not "
+            "known",
+            it->key);
     cfg_loader_release(&loader);
 }
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the
  * GPU. */
-static void take_offload(struct taking *t, const struct python_item *it, bool full)
+static void take_offload(struct import_context *t, const struct python_item *it,
+                         bool full)
 {
     launch_set(t, "/parallelism/sharding/offload",
                json_string(full ? "parameters" : "optimizer"), it);
@@ -62,7 +64,7 @@ static void take_offload(struct taking *t, const struct python_item *it, bool fu
                     it->key);
 }
 
-void launch_take_fsdp(struct taking *t, const struct launch_row *row,
+void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
     static const struct {
@@ -75,7 +77,7 @@ void launch_take_fsdp(struct taking *t, const struct launch_row *row,
         { "hybrid_shard_zero2", "gradients", true },
     };
     if (it->value->kind == PYTHON_UNKNOWN) {
-        launch_doubt_item(t, "/parallelism/sharding/strategy", it, "string");
+        launch_unresolved_item(t, "/parallelism/sharding/strategy", it, "string");
         return;
     }
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
@@ -94,7 +96,7 @@ void launch_take_fsdp(struct taking *t, const struct launch_row *row,
 }
 
 /* Of the configuration beside it, what a step depends on. */
-void launch_take_fsdp_config(struct taking *t, const struct launch_row *row,
+void launch_take_fsdp_config(struct import_context *t, const struct launch_row *row,
                              const struct python_item *it)
 {
     static const char *const checkpointing[] = { "activation_checkpointing",

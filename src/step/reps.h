@@ -1,18 +1,18 @@
 /* Who is simulated: folded, one rank for each stage of the pipeline (and each group of
  * equal instances, where a cluster has several); unfolded, all. Ranks that do the same
  * share one step. */
-#ifndef STEP_CAST_H
-#define STEP_CAST_H
+#ifndef STEP_REPS_H
+#define STEP_REPS_H
 
 #include "step/step.h"
 
-struct cast_options {
+struct reps_options {
     bool unfold, detail;
     bool marks;           /* of memory, for observers */
-    int64_t microbatches; /* of the pipeline's that steps hold (cast_shorter); 0: all */
+    int64_t microbatches; /* of the pipeline's that steps hold (reps_shorter); 0: all */
 };
 
-struct cast {
+struct reps {
     struct groups groups;
     struct net *net;    /* that is run on */
     struct net *folded; /* for measuring passes; the same where the run is folded */
@@ -28,11 +28,11 @@ struct cast {
 /* How many microbatches of a pipeline are enough to hold, if the run is steady by then
  * (run/program.h: struct repeat); more at the second attempt (1). 0: all of them, as
  * where no period is known or tensors of all microbatches are kept. */
-int64_t cast_shorter(const struct scenario *s, int attempt);
+int64_t reps_shorter(const struct scenario *s, int attempt);
 
 /* Builds the nets and the steps, in the arena. */
-int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
-               const struct cast_options *options, struct err *err);
-void cast_release(struct cast *cast);
+int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
+               const struct reps_options *options, struct err *err);
+void reps_release(struct reps *reps);
 
 #endif

@@ -37,98 +37,99 @@
  *
  * Without the file nothing is near: +-20 %, extrapolated, and a warning says so. O(cells) a job:
  * microseconds. */
-#ifndef SIMULATE_TRUST_H
-#define SIMULATE_TRUST_H
+#ifndef SIMULATE_INTERVAL_H
+#define SIMULATE_INTERVAL_H
 
 #include "scenario/scenario.h"
 
 struct simulate_result;
 
-enum trust_grade {
-    TRUST_EXTRAPOLATED, /* first: what is not judged is no better */
-    TRUST_MEASURED,
-    TRUST_INTERPOLATED,
-    TRUST_INFERRED
+enum interval_grade {
+    INTERVAL_EXTRAPOLATED, /* first: what is not judged is no better */
+    INTERVAL_MEASURED,
+    INTERVAL_INTERPOLATED,
+    INTERVAL_INFERRED
 };
-extern const struct name_value trust_grade_names[];
+extern const struct name_value interval_grade_names[];
 
-enum trust_axis {
-    TRUST_NODES,
-    TRUST_TENSOR,
-    TRUST_PIPELINE,
-    TRUST_TOKENS, /* of a microbatch */
-    TRUST_PARAMETERS,
-    TRUST_AXES
+enum interval_axis {
+    INTERVAL_NODES,
+    INTERVAL_TENSOR,
+    INTERVAL_PIPELINE,
+    INTERVAL_TOKENS, /* of a microbatch */
+    INTERVAL_PARAMETERS,
+    INTERVAL_AXES
 };
-extern const char *const trust_axis_names[TRUST_AXES];
+extern const char *const interval_axis_names[INTERVAL_AXES];
 
 /* What is compared of a job. */
-struct trust_place {
+struct interval_place {
     const char *gpu, *framework; /* framework "" when there is none */
     int inside, outside;         /* enum fabric_kind; outside -1: one node */
     int sharding, precision, checkpointing;
-    double log2_of[TRUST_AXES];
+    double log2_of[INTERVAL_AXES];
 };
 
-struct trust_cell {
-    struct trust_place at;
+struct interval_cell {
+    struct interval_place at;
     const char *source, *row; /* the table, and one of the rows */
     int64_t n;
     double mean, low, high; /* of the errors: mean, 10th and 90th percentile */
 };
 
-struct trust_table {
+struct interval_table {
     int32_t n;
-    struct trust_cell *cells;
+    struct interval_cell *cells;
 };
 
-enum { TRUST_NEAREST = 3 };
+enum { INTERVAL_NEAREST = 3 };
 
-struct trust {
+struct interval {
     bool judged; /* else all below is 0 */
-    enum trust_grade grade;
+    enum interval_grade grade;
     double low, high; /* errors between which the time's is expected */
     /* A plan of the same job that is this much slower may be as fast: what another
      * system adds to the range is common to both. */
     double tie;
     double distance; /* to the nearest cell; INFINITY without one */
     int32_t n_nearest;
-    const struct trust_cell *nearest[TRUST_NEAREST];
-    struct trust_place at;
+    const struct interval_cell *nearest[INTERVAL_NEAREST];
+    struct interval_place at;
 };
 
 /* The shipped table, read once per loader; one of no cells, and a warning, when there is
  * none or when anything of it is wrong. Never NULL. */
-const struct trust_table *trust_table_get(struct cfg_loader *loader);
+const struct interval_table *interval_table_get(struct cfg_loader *loader);
 
 /* The same of any file, which is noted as an input; -1 where it is missing or wrong, and
  * then it has no cells. */
-int trust_table_read(struct trust_table *table, struct arena *arena, const char *file,
-                     struct inputs *inputs, struct err *err);
+int interval_table_read(struct interval_table *table, struct arena *arena,
+                        const char *file, struct inputs *inputs, struct err *err);
 
 /* How unlike two places are: octaves of sizes, and steps for what is of another kind. */
-double trust_distance(const struct trust_place *a, const struct trust_place *b);
+double interval_distance(const struct interval_place *a,
+                         const struct interval_place *b);
 
 /* Judges a place by the table; cells of the source `without` (may be NULL) are left
  * out. Inferred is not found here: it takes the scenario. */
-struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
-                          const char *without);
+struct interval interval_assess(const struct interval_table *table,
+                                const struct interval_place *at, const char *without);
 
 /* Reads what "regime" of simulate's JSON and of the shipped file name alike, all but
  * the axes; -1 where a name is wrong. Strings are copied. */
-int trust_names_read(struct trust_place *at, struct arena *arena, json_t *object);
+int interval_names_read(struct interval_place *at, struct arena *arena, json_t *object);
 
-/* Fills r->trust of a job that was simulated; `diags` are those of reading it. Threads
+/* Fills r->interval of a job that was simulated; `diags` are those of reading it. Threads
  * may share the table. */
-void trust_judge(struct simulate_result *r, const struct trust_table *table,
-                 const struct diags *diags, const struct scenario *s);
+void interval_judge(struct simulate_result *r, const struct interval_table *table,
+                    const struct diags *diags, const struct scenario *s);
 
 /* Ends of the range of a time, in seconds. */
-void trust_range(const struct trust *t, double time_s, double range_s[2]);
+void interval_range(const struct interval *t, double time_s, double range_s[2]);
 
 /* Between which bytes a GPU's peak is expected, and whether its memory is one of them:
  * then neither that the job fits nor that it does not is sure (MODEL.md, 14.1). */
-void trust_memory_range(int64_t peak_B, int64_t range_B[2]);
-bool trust_memory_is_near(int64_t peak_B, int64_t capacity_B);
+void interval_memory_range(int64_t peak_B, int64_t range_B[2]);
+bool interval_memory_is_near(int64_t peak_B, int64_t capacity_B);
 
 #endif

@@ -4,13 +4,13 @@
 #include "base/file.h"
 #include "config/cache.h"
 #include "config/datadir.h"
-#include "simulate/trust.h"
+#include "simulate/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-const char *const trust_axis_names[TRUST_AXES] = { "nodes", "tensor", "pipeline",
-                                                   "tokens", "parameters" };
+const char *const interval_axis_names[INTERVAL_AXES] = { "nodes", "tensor", "pipeline",
+                                                         "tokens", "parameters" };
 
 enum { CELLS_MAX = 1 << 14, FILE_MAX = 1 << 22 };
 
@@ -23,7 +23,7 @@ static int read_name(json_t *o, const char *key, const struct name_value *names,
     return json_is_string(name) ? names_find(names, json_string_value(name), v) : -1;
 }
 
-int trust_names_read(struct trust_place *at, struct arena *arena, json_t *object)
+int interval_names_read(struct interval_place *at, struct arena *arena, json_t *object)
 {
     const char *gpu = json_string_value(json_object_get(object, "gpu"));
     const char *framework = json_string_value(json_object_get(object, "framework"));
@@ -45,12 +45,12 @@ static int read_number(json_t *cell, size_t i, double min, double max, double *v
     return json_is_number(json) && *v >= min && *v <= max ? 0 : -1;
 }
 
-static int read_cell(struct trust_cell *cell, struct arena *arena, json_t *json)
+static int read_cell(struct interval_cell *cell, struct arena *arena, json_t *json)
 {
-    enum { ROWS = TRUST_AXES, ERRORS, NAME = ERRORS + 3 };
+    enum { ROWS = INTERVAL_AXES, ERRORS, NAME = ERRORS + 3 };
     double *const errors[] = { &cell->mean, &cell->low, &cell->high }, n;
-    for (int i = 0; i < TRUST_AXES; i++) {
-        bool is_log2 = i >= TRUST_TOKENS;
+    for (int i = 0; i < INTERVAL_AXES; i++) {
+        bool is_log2 = i >= INTERVAL_TOKENS;
         double v;
         if (read_number(json, (size_t)i, is_log2 ? 0 : 1, is_log2 ? 64 : 1 << 20, &v))
             return -1;
@@ -68,24 +68,26 @@ static int read_cell(struct trust_cell *cell, struct arena *arena, json_t *json)
 }
 
 /* One regime's cells, added to those there are. */
-static int read_regime(struct trust_table *table, struct arena *arena, json_t *regime)
+static int read_regime(struct interval_table *table, struct arena *arena,
+                       json_t *regime)
 {
-    struct trust_place at = { 0 };
+    struct interval_place at = { 0 };
     json_t *cells = json_object_get(regime, "cells");
     const char *source = json_string_value(json_object_get(regime, "source"));
-    if (!source || trust_names_read(&at, arena, regime))
+    if (!source || interval_names_read(&at, arena, regime))
         return -1;
     source = arena_strdup(arena, source);
     for (size_t i = 0; i < json_array_size(cells); i++) {
-        struct trust_cell *cell = &table->cells[table->n++];
-        *cell = (struct trust_cell) { .at = at, .source = source };
+        struct interval_cell *cell = &table->cells[table->n++];
+        *cell = (struct interval_cell) { .at = at, .source = source };
         if (read_cell(cell, arena, json_array_get(cells, i)))
             return -1;
     }
     return 0;
 }
 
-static int read_regimes(struct trust_table *table, struct arena *arena, json_t *regimes)
+static int read_regimes(struct interval_table *table, struct arena *arena,
+                        json_t *regimes)
 {
     size_t n = 0;
     int rc = 0;
@@ -93,7 +95,7 @@ static int read_regimes(struct trust_table *table, struct arena *arena, json_t *
         n += json_array_size(json_object_get(json_array_get(regimes, i), "cells"));
     if (n == 0 || n > CELLS_MAX)
         return -1;
-    table->cells = ARENA_ARRAY(arena, n, struct trust_cell);
+    table->cells = ARENA_ARRAY(arena, n, struct interval_cell);
     for (size_t i = 0; i < json_array_size(regimes) && rc == 0; i++)
         rc = read_regime(table, arena, json_array_get(regimes, i));
     if (rc)
@@ -101,7 +103,7 @@ static int read_regimes(struct trust_table *table, struct arena *arena, json_t *
     return rc;
 }
 
-static int parse(struct trust_table *table, struct arena *arena, const char *file,
+static int parse(struct interval_table *table, struct arena *arena, const char *file,
                  const char *text, size_t len, struct err *err)
 {
     json_error_t e;
@@ -118,11 +120,11 @@ static int parse(struct trust_table *table, struct arena *arena, const char *fil
 
 /* The file is ours, not a user's, and read by every simulation: not through config,
  * which would keep the place of every number. */
-int trust_table_read(struct trust_table *table, struct arena *arena, const char *file,
-                     struct inputs *inputs, struct err *err)
+int interval_table_read(struct interval_table *table, struct arena *arena,
+                        const char *file, struct inputs *inputs, struct err *err)
 {
     size_t len = 0;
-    *table = (struct trust_table) { 0 };
+    *table = (struct interval_table) { 0 };
     char *text = file_read(file, FILE_MAX, &len, err);
     inputs_note(inputs, arena, file, text, len);
     int rc = text ? parse(table, arena, file, text, len, err) : -1;
@@ -130,21 +132,21 @@ int trust_table_read(struct trust_table *table, struct arena *arena, const char 
     return rc;
 }
 
-const struct trust_table *trust_table_get(struct cfg_loader *loader)
+const struct interval_table *interval_table_get(struct cfg_loader *loader)
 {
     const void *known;
     struct err err = { 0 };
-    if (cache_find(loader, "trust", "regimes", &known))
+    if (cache_find(loader, "interval", "regimes", &known))
         return known;
     struct arena *arena = &loader->arena;
-    struct trust_table *table = ARENA_NEW(arena, struct trust_table);
+    struct interval_table *table = ARENA_NEW(arena, struct interval_table);
     const char *file =
         arena_printf(arena, "%s/validate/regimes.json", datadir_root(arena));
-    if (trust_table_read(table, arena, file, &loader->inputs, &err))
+    if (interval_table_read(table, arena, file, &loader->inputs, &err))
         diags_warn(&loader->diags,
                    "%s; no range rests on measurements: all are 20 %% to both sides, "
                    "and extrapolated (`make regimes` writes the file)",
                    err.text);
-    cache_add(loader, "trust", "regimes", table);
+    cache_add(loader, "interval", "regimes", table);
     return table;
 }

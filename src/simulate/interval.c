@@ -1,4 +1,4 @@
-#include "simulate/trust.h"
+#include "simulate/interval.h"
 
 #include "simulate/simulate.h"
 
@@ -16,19 +16,21 @@ static const double elsewhere_slow = 0.09, elsewhere_fast = 0.045;
 /* What a measured peak is less and more than the predicted one, four times in five. */
 static const double memory_less = 0.015, memory_more = 0.095;
 
-const struct name_value trust_grade_names[] = { { "extrapolated", TRUST_EXTRAPOLATED },
-                                                { "measured", TRUST_MEASURED },
-                                                { "interpolated", TRUST_INTERPOLATED },
-                                                { "inferred", TRUST_INFERRED },
-                                                { NULL, 0 } };
+const struct name_value interval_grade_names[] = {
+    { "extrapolated", INTERVAL_EXTRAPOLATED },
+    { "measured", INTERVAL_MEASURED },
+    { "interpolated", INTERVAL_INTERPOLATED },
+    { "inferred", INTERVAL_INFERRED },
+    { NULL, 0 }
+};
 
 /* Where a job stands. */
-static struct trust_place place_of(const struct scenario *s)
+static struct interval_place place_of(const struct scenario *s)
 {
     const struct training *t = &s->training;
     const struct cluster *c = &s->cluster;
     const struct instance *first = c->groups[0].instance;
-    struct trust_place p = {
+    struct interval_place p = {
         .gpu = first->gpu->name,
         .framework = t->framework ? t->framework->name : "",
         .inside = first->inside ? (int)first->inside->kind : -1,
@@ -37,12 +39,12 @@ static struct trust_place place_of(const struct scenario *s)
         .precision = (int)t->precision,
         .checkpointing = (int)t->checkpointing,
     };
-    p.log2_of[TRUST_NODES] = log2((double)c->n_instances);
-    p.log2_of[TRUST_TENSOR] = log2((double)s->parallel.tensor);
-    p.log2_of[TRUST_PIPELINE] = log2((double)s->parallel.pipeline);
-    p.log2_of[TRUST_TOKENS] =
+    p.log2_of[INTERVAL_NODES] = log2((double)c->n_instances);
+    p.log2_of[INTERVAL_TENSOR] = log2((double)s->parallel.tensor);
+    p.log2_of[INTERVAL_PIPELINE] = log2((double)s->parallel.pipeline);
+    p.log2_of[INTERVAL_TOKENS] =
         log2((double)t->micro_batch_size * (double)t->sequence_length);
-    p.log2_of[TRUST_PARAMETERS] = log2((double)model_parameters(&s->model));
+    p.log2_of[INTERVAL_PARAMETERS] = log2((double)model_parameters(&s->model));
     return p;
 }
 
@@ -60,7 +62,8 @@ static bool same_outside(int a, int b)
     return a == b || a < 0 || b < 0; /* one node has none */
 }
 
-static double of_networks(const struct trust_place *a, const struct trust_place *b)
+static double of_networks(const struct interval_place *a,
+                          const struct interval_place *b)
 {
     double inside = a->inside == b->inside ? 0 : 1;
     if (a->outside == b->outside)
@@ -68,9 +71,9 @@ static double of_networks(const struct trust_place *a, const struct trust_place 
     return inside + (same_outside(a->outside, b->outside) ? 1 : 2);
 }
 
-double trust_distance(const struct trust_place *a, const struct trust_place *b)
+double interval_distance(const struct interval_place *a, const struct interval_place *b)
 {
-    static const double octave[TRUST_AXES] = { 1, 1, 1, 0.5, 0.5 };
+    static const double octave[INTERVAL_AXES] = { 1, 1, 1, 0.5, 0.5 };
     double d = of_networks(a, b);
     if (strcmp(a->gpu, b->gpu) != 0)
         d += same_chip(a->gpu, b->gpu) ? 0.5 : 4;
@@ -78,7 +81,7 @@ double trust_distance(const struct trust_place *a, const struct trust_place *b)
     d += a->sharding != b->sharding ? 1 : 0;
     d += a->precision != b->precision ? 2 : 0;
     d += a->checkpointing != b->checkpointing ? 0.5 : 0;
-    for (int i = 0; i < TRUST_AXES; i++)
+    for (int i = 0; i < INTERVAL_AXES; i++)
         d += octave[i] * fabs(a->log2_of[i] - b->log2_of[i]);
     return d;
 }
@@ -86,74 +89,76 @@ double trust_distance(const struct trust_place *a, const struct trust_place *b)
 /* Grade */
 
 /* The same in all but numbers, memory size and checkpointing. */
-static bool same_kind(const struct trust_place *a, const struct trust_place *b)
+static bool same_kind(const struct interval_place *a, const struct interval_place *b)
 {
     return same_chip(a->gpu, b->gpu) && strcmp(a->framework, b->framework) == 0 &&
            a->inside == b->inside && same_outside(a->outside, b->outside) &&
            a->sharding == b->sharding && a->precision == b->precision;
 }
 
-static bool is_measured(const struct trust_place *at, const struct trust_place *cell)
+static bool is_measured(const struct interval_place *at,
+                        const struct interval_place *cell)
 {
     const double near = 0.75, same = 1e-6;
-    for (int i = TRUST_NODES; i <= TRUST_PIPELINE; i++)
+    for (int i = INTERVAL_NODES; i <= INTERVAL_PIPELINE; i++)
         if (fabs(at->log2_of[i] - cell->log2_of[i]) > same)
             return false;
     return same_kind(at, cell) && at->outside == cell->outside &&
            at->checkpointing == cell->checkpointing &&
-           strcmp(at->gpu, cell->gpu) == 0 && trust_distance(at, cell) <= near;
+           strcmp(at->gpu, cell->gpu) == 0 && interval_distance(at, cell) <= near;
 }
 
-static bool counts(const struct trust_cell *c, const char *without)
+static bool counts(const struct interval_cell *c, const char *without)
 {
     return !without || strcmp(c->source, without) != 0;
 }
 
-static enum trust_grade grade_of(const struct trust_table *table,
-                                 const struct trust_place *at, const char *without)
+static enum interval_grade grade_of(const struct interval_table *table,
+                                    const struct interval_place *at,
+                                    const char *without)
 {
-    double low[TRUST_AXES], high[TRUST_AXES];
+    double low[INTERVAL_AXES], high[INTERVAL_AXES];
     bool same_outside_seen = false;
-    for (int i = 0; i < TRUST_AXES; i++) {
+    for (int i = 0; i < INTERVAL_AXES; i++) {
         low[i] = INFINITY;
         high[i] = -INFINITY;
     }
     for (int32_t c = 0; c < table->n; c++) {
-        const struct trust_place *cell = &table->cells[c].at;
+        const struct interval_place *cell = &table->cells[c].at;
         if (!counts(&table->cells[c], without) || !same_kind(at, cell))
             continue;
         if (is_measured(at, cell))
-            return TRUST_MEASURED;
+            return INTERVAL_MEASURED;
         same_outside_seen |= at->outside == cell->outside;
-        for (int i = 0; i < TRUST_AXES; i++) {
+        for (int i = 0; i < INTERVAL_AXES; i++) {
             low[i] = fmin(low[i], cell->log2_of[i] - 0.5);
             high[i] = fmax(high[i], cell->log2_of[i] + 0.5);
         }
     }
-    for (int i = 0; i < TRUST_AXES; i++)
+    for (int i = 0; i < INTERVAL_AXES; i++)
         if (!(at->log2_of[i] >= low[i] && at->log2_of[i] <= high[i]))
-            return TRUST_EXTRAPOLATED;
-    return same_outside_seen ? TRUST_INTERPOLATED : TRUST_EXTRAPOLATED;
+            return INTERVAL_EXTRAPOLATED;
+    return same_outside_seen ? INTERVAL_INTERPOLATED : INTERVAL_EXTRAPOLATED;
 }
 
 /* Range */
 
 struct near {
     double distance;
-    const struct trust_cell *cell;
+    const struct interval_cell *cell;
 };
 
 enum { NEAR_MAX = 8 };
 
 /* The nearest, in order; of equals, the first of the table. */
-static int32_t find_near(struct near near[NEAR_MAX], const struct trust_table *table,
-                         const struct trust_place *at, const char *without)
+static int32_t find_near(struct near near[NEAR_MAX], const struct interval_table *table,
+                         const struct interval_place *at, const char *without)
 {
     int32_t n = 0;
     for (int32_t c = 0; c < table->n; c++) {
         if (!counts(&table->cells[c], without))
             continue;
-        double d = trust_distance(at, &table->cells[c].at);
+        double d = interval_distance(at, &table->cells[c].at);
         int32_t i = n < NEAR_MAX ? n++ : NEAR_MAX;
         while (i > 0 && near[i - 1].distance > d) {
             if (i < NEAR_MAX)
@@ -168,12 +173,12 @@ static int32_t find_near(struct near near[NEAR_MAX], const struct trust_table *t
     return n;
 }
 
-static void set_errors(struct trust *t, const struct near *near, int32_t n)
+static void set_errors(struct interval *t, const struct near *near, int32_t n)
 {
     const double few = 0.03, least = 0.008, an_octave = 0.02, far = 12, most = 10;
     double weights = 0, low = 0, high = 0, rows = 0;
     for (int32_t i = 0; i < n; i++) {
-        const struct trust_cell *c = near[i].cell;
+        const struct interval_cell *c = near[i].cell;
         double w = fmin((double)c->n, most) / (1 + near[i].distance);
         weights += w;
         low += w * c->low;
@@ -187,12 +192,12 @@ static void set_errors(struct trust *t, const struct near *near, int32_t n)
     t->high = fmax(high / weights + apart, 0) + elsewhere_fast;
 }
 
-struct trust trust_assess(const struct trust_table *table, const struct trust_place *at,
-                          const char *without)
+struct interval interval_assess(const struct interval_table *table,
+                                const struct interval_place *at, const char *without)
 {
     struct near near[NEAR_MAX];
     int32_t n = find_near(near, table, at, without);
-    struct trust t = { .judged = true, .at = *at, .distance = INFINITY };
+    struct interval t = { .judged = true, .at = *at, .distance = INFINITY };
     if (n == 0) {
         t.low = 1 / (1 + unknown_error) - 1;
         t.high = 1 / (1 - unknown_error) - 1;
@@ -202,14 +207,14 @@ struct trust trust_assess(const struct trust_table *table, const struct trust_pl
     t.distance = near[0].distance;
     t.grade = grade_of(table, at, without);
     set_errors(&t, near, n);
-    for (; t.n_nearest < n && t.n_nearest < TRUST_NEAREST; t.n_nearest++)
+    for (; t.n_nearest < n && t.n_nearest < INTERVAL_NEAREST; t.n_nearest++)
         t.nearest[t.n_nearest] = near[t.n_nearest].cell;
     return t;
 }
 
 /* Whole jobs */
 
-static bool is_guessed(const struct trust_table *table, const struct gpu *gpu)
+static bool is_guessed(const struct interval_table *table, const struct gpu *gpu)
 {
     static const char *const words[] = { "inferred", "uessed", "transferred",
                                          "by rule" };
@@ -233,33 +238,33 @@ static bool has_inferred(const struct simulate_result *r, const struct diags *d)
     return false;
 }
 
-void trust_judge(struct simulate_result *r, const struct trust_table *table,
-                 const struct diags *diags, const struct scenario *s)
+void interval_judge(struct simulate_result *r, const struct interval_table *table,
+                    const struct diags *diags, const struct scenario *s)
 {
-    struct trust_place at = place_of(s);
-    r->trust = trust_assess(table, &at, NULL);
+    struct interval_place at = place_of(s);
+    r->interval = interval_assess(table, &at, NULL);
     bool inferred = has_inferred(r, diags);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)
         inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
     if (inferred)
-        r->trust.grade = TRUST_INFERRED;
+        r->interval.grade = INTERVAL_INFERRED;
 }
 
-void trust_range(const struct trust *t, double time_s, double range_s[2])
+void interval_range(const struct interval *t, double time_s, double range_s[2])
 {
     range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
     range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
 }
 
-void trust_memory_range(int64_t peak_B, int64_t range_B[2])
+void interval_memory_range(int64_t peak_B, int64_t range_B[2])
 {
     range_B[0] = (int64_t)((double)peak_B * (1 - memory_less));
     range_B[1] = (int64_t)((double)peak_B * (1 + memory_more));
 }
 
-bool trust_memory_is_near(int64_t peak_B, int64_t capacity_B)
+bool interval_memory_is_near(int64_t peak_B, int64_t capacity_B)
 {
     int64_t range_B[2];
-    trust_memory_range(peak_B, range_B);
+    interval_memory_range(peak_B, range_B);
     return range_B[0] <= capacity_B && capacity_B < range_B[1];
 }

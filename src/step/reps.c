@@ -1,4 +1,4 @@
-#include "step/cast.h"
+#include "step/reps.h"
 
 #include "step/builder.h"
 
@@ -28,26 +28,26 @@ static bool folds(const struct scenario *s)
 
 /* Ranks that lie otherwise than the first of their stage meet something else: each is
  * simulated while they are few. */
-static bool is_small_and_unlike(const struct cast *cast)
+static bool is_small_and_unlike(const struct reps *reps)
 {
-    const struct cluster *c = cast->groups.cluster;
+    const struct cluster *c = reps->groups.cluster;
     if (!cluster_is_uniform(c))
         return false;
-    if (!groups_are_even(&cast->groups))
+    if (!groups_are_even(&reps->groups))
         return c->n_gpus <= UNEVEN_RANKS_MAX;
-    return c->n_gpus <= UNLIKE_RANKS_MAX && !groups_lie_alike(&cast->groups);
+    return c->n_gpus <= UNLIKE_RANKS_MAX && !groups_lie_alike(&reps->groups);
 }
 
-static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
+static int make_nets(struct reps *reps, const struct scenario *s, bool unfold,
                      struct err *err)
 {
     const struct cluster *c = &s->cluster;
-    cast->folded =
-        net_new_classes(c, cast->groups.n_classes, cast->groups.class_of, err);
-    if (!cast->folded)
+    reps->folded =
+        net_new_classes(c, reps->groups.n_classes, reps->groups.class_of, err);
+    if (!reps->folded)
         return -1;
     if (!unfold) {
-        cast->net = cast->folded;
+        reps->net = reps->folded;
         return 0;
     }
     if (c->n_gpus > UNFOLDED_RANKS_MAX)
@@ -57,20 +57,20 @@ static int make_nets(struct cast *cast, const struct scenario *s, bool unfold,
                        folds(s) ? "leave --unfold out"
                                 : "write a cluster of one group, which is folded",
                        UNFOLDED_RANKS_MAX);
-    cast->net = net_new(c, false, err);
-    return cast->net ? 0 : -1;
+    reps->net = net_new(c, false, err);
+    return reps->net ? 0 : -1;
 }
 
 /* The ranks whose steps are built: the first of each stage and cluster group. */
-static void choose_steps(struct cast *cast, struct arena *arena,
+static void choose_steps(struct reps *reps, struct arena *arena,
                          const struct scenario *s, int64_t **firsts)
 {
     const struct cluster *c = &s->cluster;
-    const struct layout *l = &cast->groups.layout;
+    const struct layout *l = &reps->groups.layout;
     int64_t most = l->pipeline * c->n_groups, from = 0;
-    cast->steps = ARENA_ARRAY(arena, most, struct step);
-    cast->gpus = ARENA_ARRAY(arena, most, const struct gpu *);
-    cast->stages = ARENA_ARRAY(arena, most, int64_t);
+    reps->steps = ARENA_ARRAY(arena, most, struct step);
+    reps->gpus = ARENA_ARRAY(arena, most, const struct gpu *);
+    reps->stages = ARENA_ARRAY(arena, most, int64_t);
     *firsts = ARENA_ARRAY(arena, most, int64_t);
     for (int32_t g = 0; g < c->n_groups; g++) {
         int64_t n = c->groups[g].count * c->groups[g].gpus_per_instance;
@@ -78,13 +78,13 @@ static void choose_steps(struct cast *cast, struct arena *arena,
             int64_t rank = p * l->stride_p;
             if (c->n_groups > 1) /* the first of the stage among the group's ranks */
                 for (rank = from;
-                     rank < from + n && groups_stage(&cast->groups, rank) != p;)
+                     rank < from + n && groups_stage(&reps->groups, rank) != p;)
                     rank++;
             if (c->n_groups > 1 && rank == from + n)
                 continue;
-            (*firsts)[cast->n_steps] = rank;
-            cast->gpus[cast->n_steps] = c->groups[g].instance->gpu;
-            cast->stages[cast->n_steps++] = p;
+            (*firsts)[reps->n_steps] = rank;
+            reps->gpus[reps->n_steps] = c->groups[g].instance->gpu;
+            reps->stages[reps->n_steps++] = p;
         }
         from += n;
     }
@@ -105,7 +105,7 @@ static struct schedule_request schedule_of(const struct scenario *s)
     };
 }
 
-int64_t cast_shorter(const struct scenario *s, int attempt)
+int64_t reps_shorter(const struct scenario *s, int attempt)
 {
     const struct schedule_request q = schedule_of(s);
     return q.stages > 1 && s->training.accumulation == 1 && !group_keeps_outputs(s)
@@ -113,7 +113,7 @@ int64_t cast_shorter(const struct scenario *s, int attempt)
                : 0;
 }
 
-static int make_orders(struct cast *cast, const struct step_request *q,
+static int make_orders(struct reps *reps, const struct step_request *q,
                        struct pass_list **orders, struct err *err)
 {
     const struct scenario *s = q->s;
@@ -132,7 +132,7 @@ static int make_orders(struct cast *cast, const struct step_request *q,
         step_measure(q, 0, 1, gpu_of(s, 0), head_ps, &message_ps, err) < 0)
         return -1;
     for (int64_t i = 0; i < p->pipeline && dynamic; i++)
-        if (step_measure(q, i * cast->groups.layout.stride_p, 0, gpu_of(s, 0), times[i],
+        if (step_measure(q, i * reps->groups.layout.stride_p, 0, gpu_of(s, 0), times[i],
                          &message_ps, err) < 0)
             return -1;
     request.time_ps = (const int64_t(*)[PASS_N])times;
@@ -142,20 +142,20 @@ static int make_orders(struct cast *cast, const struct step_request *q,
 }
 
 /* Which step each simulated rank runs. */
-static void assign(struct cast *cast, struct arena *arena, const struct scenario *s,
+static void assign(struct reps *reps, struct arena *arena, const struct scenario *s,
                    bool unfold, const int64_t *firsts)
 {
-    cast->n_ranks = unfold ? s->cluster.n_gpus : cast->n_steps;
-    cast->programs = ARENA_ARRAY(arena, cast->n_ranks, const struct program *);
-    cast->ranks = ARENA_ARRAY(arena, cast->n_ranks, int64_t);
-    for (int64_t i = 0; i < cast->n_ranks; i++) {
+    reps->n_ranks = unfold ? s->cluster.n_gpus : reps->n_steps;
+    reps->programs = ARENA_ARRAY(arena, reps->n_ranks, const struct program *);
+    reps->ranks = ARENA_ARRAY(arena, reps->n_ranks, int64_t);
+    for (int64_t i = 0; i < reps->n_ranks; i++) {
         int64_t rank = unfold ? i : firsts[i];
         int32_t k = unfold ? 0 : (int32_t)i;
-        while (unfold && (cast->stages[k] != groups_stage(&cast->groups, rank) ||
-                          cast->gpus[k] != gpu_of(s, rank)))
+        while (unfold && (reps->stages[k] != groups_stage(&reps->groups, rank) ||
+                          reps->gpus[k] != gpu_of(s, rank)))
             k++;
-        cast->ranks[i] = rank;
-        cast->programs[i] = &cast->steps[k].program;
+        reps->ranks[i] = rank;
+        reps->programs[i] = &reps->steps[k].program;
     }
 }
 
@@ -166,8 +166,8 @@ static bool stages_lie_alike(const struct groups *g)
            g->layout.stride_p % g->cluster->groups[0].gpus_per_instance == 0;
 }
 
-int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
-               const struct cast_options *options, struct err *err)
+int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
+               const struct reps_options *options, struct err *err)
 {
     struct pass_list *orders;
     struct op_list model;
@@ -175,10 +175,10 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     struct measured_stage *measured = NULL;
     struct op_settings settings = scenario_op_settings(s);
     int64_t *firsts;
-    *cast = (struct cast) { 0 };
-    groups_init(&cast->groups, arena, &s->cluster, &s->parallel);
-    bool unfold = options->unfold || !folds(s) || is_small_and_unlike(cast);
-    if (make_nets(cast, s, unfold, err) < 0)
+    *reps = (struct reps) { 0 };
+    groups_init(&reps->groups, arena, &s->cluster, &s->parallel);
+    bool unfold = options->unfold || !folds(s) || is_small_and_unlike(reps);
+    if (make_nets(reps, s, unfold, err) < 0)
         return -1;
     if (op_list_make(&model, arena, &s->model, &settings, err) < 0 ||
         stage_parts(&parts, arena, s, &model, err) < 0)
@@ -186,12 +186,12 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
     struct step_request q = {
         .arena = arena,
         .s = s,
-        .net = cast->net,
-        .folded = cast->folded,
-        .groups = &cast->groups,
+        .net = reps->net,
+        .folded = reps->folded,
+        .groups = &reps->groups,
         .model = &model,
         .parts = &parts,
-        .stages_alike = stages_lie_alike(&cast->groups),
+        .stages_alike = stages_lie_alike(&reps->groups),
         .measured = &measured,
         .detail = options->detail,
         .marks = options->marks,
@@ -202,22 +202,22 @@ int cast_build(struct cast *cast, struct arena *arena, const struct scenario *s,
         q.microbatches = options->microbatches;
         q.left_out = (order.microbatches - q.microbatches) / schedule_period(&order);
     }
-    choose_steps(cast, arena, s, &firsts);
-    if (make_orders(cast, &q, &orders, err) < 0)
+    choose_steps(reps, arena, s, &firsts);
+    if (make_orders(reps, &q, &orders, err) < 0)
         return -1;
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        if (step_build(&cast->steps[i], &q, firsts[i], cast->gpus[i],
-                       orders ? &orders[cast->stages[i]] : NULL, err) < 0)
+    for (int32_t i = 0; i < reps->n_steps; i++)
+        if (step_build(&reps->steps[i], &q, firsts[i], reps->gpus[i],
+                       orders ? &orders[reps->stages[i]] : NULL, err) < 0)
             return -1;
-    assign(cast, arena, s, unfold, firsts);
+    assign(reps, arena, s, unfold, firsts);
     return 0;
 }
 
-void cast_release(struct cast *cast)
+void reps_release(struct reps *reps)
 {
-    for (int32_t i = 0; i < cast->n_steps; i++)
-        step_release(&cast->steps[i]);
-    if (cast->net != cast->folded)
-        net_free(cast->net);
-    net_free(cast->folded);
+    for (int32_t i = 0; i < reps->n_steps; i++)
+        step_release(&reps->steps[i]);
+    if (reps->net != reps->folded)
+        net_free(reps->net);
+    net_free(reps->folded);
 }

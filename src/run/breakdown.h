@@ -1,0 +1,27 @@
+/* The parts that a step's time is split into; names are those of the JSON contract. */
+#ifndef RUN_BREAKDOWN_H
+#define RUN_BREAKDOWN_H
+
+#include "base/names.h"
+
+/* On the critical rank all but CATEGORY_DATA_COMM_HIDDEN sum to the step. */
+enum category {
+    CATEGORY_COMPUTE,
+    CATEGORY_RECOMPUTE,
+    CATEGORY_TENSOR_COMM,
+    CATEGORY_PIPELINE_COMM,
+    CATEGORY_PIPELINE_BUBBLE,
+    CATEGORY_CONTEXT_COMM,
+    CATEGORY_EXPERT_COMM,
+    CATEGORY_DATA_COMM_EXPOSED,
+    CATEGORY_DATA_COMM_HIDDEN,
+    CATEGORY_OPTIMIZER,
+    CATEGORY_OFFLOAD_EXPOSED,
+    CATEGORY_INPUT_WAIT, /* for samples; 0 in the replay: see campaign/input.h */
+    CATEGORY_OTHER,      /* the GPU waits for the host */
+    CATEGORY_N,
+};
+
+extern const struct name_value category_names[];
+
+#endif
