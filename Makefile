@@ -57,7 +57,7 @@ unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
 
-readme: $(BUILD)/smsim          ## README.md against what the program prints
+readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
 
 sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared among processes

@@ -1,12 +1,14 @@
 #!/bin/sh
-# README.md shows what the program given as $1 really takes and prints:
+# README.md, docs/*.md and docs/validation/*.md show what the program given as $1 really
+# takes and prints:
 #   ```console  begins with "$ build/smsim ARGUMENTS" and goes on with that command's
 #               output; "```console slow" is run only with SLOW=1 (make readme)
 #   ```jsonc    is a file that `smsim check` calls ok; one that does not begin with "{" is
-#               sections, and stands at the end of the first whole file
+#               sections, which are read at the end of the page's first whole file
+#               (README.md's, where a page has none)
 #   ```sh       its commands know their options, and make its targets
-# Pictures and other files that it links to are there. Differences are shown; with UPDATE=1
-# the console blocks are written anew.
+# Pictures and other files that a page links to are there. Differences are shown; with
+# UPDATE=1 the console blocks are written anew.
 set -u
 smsim=$(realpath "${1:-build/smsim}")
 cd "$(dirname "$0")/.." || exit 1
@@ -17,11 +19,11 @@ trap 'rm -rf "$tmp"' EXIT
 wrong=0
 
 complain() {
-    echo "readme: $*"
+    echo "readme: $page: $*"
     wrong=1
 }
 
-# README.md with the console blocks as the program prints them now
+# the page with the console blocks as the program prints them now
 print_anew() {
     in_block=no
     while IFS= read -r line; do
@@ -41,30 +43,31 @@ print_anew() {
         *)
             printf '%s\n' "$line" ;;
         esac
-    done <README.md
+    done <"$page"
 }
 
 # the blocks of a kind as $tmp/KIND-LINE
 split_blocks() {
     awk -v kind="$1" -v dir="$tmp" '
         /^```/ { file = !open && $0 == "```" kind ? dir "/" kind "-" NR : ""; open = !open; next }
-        open && file { print > file }' README.md
+        open && file { print > file }' "$page"
 }
 
 check_jsonc() {
     whole=
-    for block in $(ls "$tmp"/jsonc-* | sort -t- -k2n); do
+    for block in $(ls "$tmp"/jsonc-* 2>/dev/null | sort -t- -k2n); do
+        line=${block##*-}
         if [ "$(head -c 1 "$block")" = "{" ]; then
             whole=${whole:-$block}
         else
-            { sed '$d' "$whole"; cat "$block"; echo "}"; } >"$block.whole"
+            { sed '$d' "${whole:-$tmp/whole}"; cat "$block"; echo "}"; } >"$block.whole"
             block=$block.whole
         fi
-        mv "$block" "$block.json"
-        "$smsim" check "$block.json" >/dev/null 2>"$tmp/errors" ||
-            complain "the block at line $(expr "$block" : '.*-\([0-9]*\)'): $(cat "$tmp/errors")"
-        mv "$block.json" "$block"
+        cp "$block" "$tmp/block.json"
+        "$smsim" check "$tmp/block.json" >/dev/null 2>"$tmp/errors" ||
+            complain "the block at line $line: $(cat "$tmp/errors")"
     done
+    [ "$page" != README.md ] || cp "$whole" "$tmp/whole"
 }
 
 check_option() { # COMMAND --OPTION
@@ -72,7 +75,7 @@ check_option() { # COMMAND --OPTION
 }
 
 check_commands() {
-    cat "$tmp"/sh-* | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' -e 's/ #.*//' >"$tmp/commands"
+    cat /dev/null "$tmp"/sh-* 2>/dev/null | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' -e 's/ #.*//' >"$tmp/commands"
     while read -r program command rest; do
         case $program in
         make)
@@ -86,21 +89,28 @@ check_commands() {
 }
 
 check_links() {
-    for file in $(sed -n 's/.*](\([^)#:]*\)).*/\1/p' README.md); do
-        [ -e "$file" ] || complain "there is no $file"
+    for file in $(sed -n 's/](/\n](/gp' "$page" | sed -n 's/^](\([^)#:]*\)[)#].*/\1/p'); do
+        [ -e "$(dirname "$page")/$file" ] || complain "there is no $file"
     done
 }
 
-print_anew >"$tmp/new"
-split_blocks jsonc
-split_blocks sh
-check_jsonc
-check_commands
-check_links
-if [ "${UPDATE:-}" = 1 ]; then
-    cat "$tmp/new" >README.md
-elif ! diff -u README.md "$tmp/new"; then
-    complain "README.md shows other output than the program (UPDATE=1 sh tests/readme.sh $smsim)"
-fi
-[ "$wrong" = 0 ] && echo "readme: its commands print what it shows, its files are read"
+check_page() {
+    rm -f "$tmp"/jsonc-* "$tmp"/sh-*
+    print_anew >"$tmp/new"
+    split_blocks jsonc
+    split_blocks sh
+    check_jsonc
+    check_commands
+    check_links
+    if [ "${UPDATE:-}" = 1 ]; then
+        cmp -s "$tmp/new" "$page" || cat "$tmp/new" >"$page"
+    elif ! diff -u "$page" "$tmp/new"; then
+        complain "shows other output than the program (UPDATE=1 sh tests/readme.sh $smsim)"
+    fi
+}
+
+for page in README.md docs/*.md docs/validation/*.md; do
+    [ ! -e "$page" ] || check_page
+done
+[ "$wrong" = 0 ] && echo "readme: commands print what the pages show, files are read"
 exit "$wrong"
