@@ -40,12 +40,6 @@ static int algorithms_left_out(const struct planner *p)
                : 0;
 }
 
-bool coll_protocol_left_out(const struct planner *p, int protocol)
-{
-    return coll_is_ring_op(p->request->op) &&
-           (p->request->limits.no_protocol[p->request->op] >> protocol & 1);
-}
-
 static const struct {
     int bit;
     enum coll_algorithm id;

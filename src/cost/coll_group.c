@@ -68,3 +68,8 @@ struct coll_group coll_group_world(const struct cluster *c)
     }
     return g;
 }
+
+bool coll_is_ring_op(enum coll_op op)
+{
+    return op <= COLL_REDUCE;
+}

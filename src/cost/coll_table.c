@@ -1,11 +1,6 @@
 /* The algorithms, in the order in which a choice goes through them. */
 #include "cost/coll_plan.h"
 
-bool coll_is_ring_op(enum coll_op op)
-{
-    return op <= COLL_REDUCE;
-}
-
 static const char *ring_refuses(struct planner *p)
 {
     return coll_is_ring_op(p->request->op) ? NULL : "rings do not do this operation";

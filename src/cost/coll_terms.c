@@ -237,3 +237,9 @@ double coll_nvls_expects(struct planner *p, int protocol)
     coll_believed(p, &job, &c);
     return nccl_expect_s(p->nccl, &c, between ? COLL_NVLS_TREE : COLL_NVLS, protocol);
 }
+
+bool coll_protocol_left_out(const struct planner *p, int protocol)
+{
+    return coll_is_ring_op(p->request->op) &&
+           (p->request->limits.no_protocol[p->request->op] >> protocol & 1);
+}
