@@ -3,7 +3,7 @@
  *
  * A reader of a section adds a default in one line, where it takes it:
  *
- *     reading_assume(r, "/training/precision", "fp32", "PyTorch's own");
+ *     parse_assume(r, "/training/precision", "fp32", "PyTorch's own");
  *
  * Every command that reads a scenario prints the rows (assumptions_text), and results
  * carry them as "assumed": [{ "pointer", "value", "why" }]. Only what changes time or

@@ -126,10 +126,10 @@ static void join_steps(struct parse_context *r, struct batch *x)
     x->accumulation = 1;
     strbuf_printf(&b, " are the pipeline's %" PRId64 " microbatches (%s)",
                   x->microbatches, library_title(r->s->parallel.library));
-    reading_say(r,
-                cfg_get(r->training, w->has_accumulation ? "gradient_accumulation_steps"
-                                                         : "microbatches"),
-                arena_strdup(&r->loader->arena, strbuf_get(&b)));
+    parse_say(r,
+              cfg_get(r->training, w->has_accumulation ? "gradient_accumulation_steps"
+                                                       : "microbatches"),
+              arena_strdup(&r->loader->arena, strbuf_get(&b)));
     strbuf_release(&b);
 }
 

@@ -11,27 +11,9 @@
 #include <string.h>
 
 /* clang-format off */
-const struct name_value backend_names[] = {
-    { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
-};
-const struct name_value schedule_names[] = {
-    { "gpipe", SCHEDULE_GPIPE }, { "1f1b", SCHEDULE_1F1B },
-    { "interleaved", SCHEDULE_INTERLEAVED }, { "zb-h1", SCHEDULE_ZB_H1 },
-    { "smp-simple", SCHEDULE_SMP_SIMPLE }, { "smp-interleaved", SCHEDULE_SMP_INTERLEAVED },
-    { NULL, 0 },
-};
-const struct name_value sharding_names[] = {
-    { "none", SHARDING_NONE }, { "optimizer", SHARDING_OPTIMIZER },
-    { "gradients", SHARDING_GRADIENTS }, { "full", SHARDING_FULL }, { NULL, 0 },
-};
 static const struct name_value compression_names[] = {
     { "none", COMPRESSION_NONE }, { "fp16", COMPRESSION_FP16 },
     { "int8", COMPRESSION_INT8 }, { NULL, 0 },
-};
-const struct name_value tensor_policy_names[] = {
-    { "megatron", TENSOR_MEGATRON }, { "smp-speed", TENSOR_SMP_SPEED },
-    { "smp-scatter", TENSOR_SMP_SCATTER }, { "smp-gather", TENSOR_SMP_GATHER },
-    { NULL, 0 },
 };
 static const struct name_value forward_policy_names[] = {
     { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
@@ -152,9 +134,9 @@ static int name_library(struct parse_context *r, struct raw_section *w)
         return cfg_error(cfg_get(r->parallelism, "pipeline"),
                          "SMP v2 has no pipelines (write 1, or library \"smp-v1\")");
     if (second)
-        reading_say(r, at,
-                    "SMP v2 trains with FSDP, which is simulated (its dictionary "
-                    "goes into /distribution)");
+        parse_say(r, at,
+                  "SMP v2 trains with FSDP, which is simulated (its dictionary "
+                  "goes into /distribution)");
     w->p.library = smddp ? LIBRARY_DDP : (enum library)w->library;
     if (smddp && w->has_backend && w->p.backend != BACKEND_SMDDP)
         return cfg_error(
@@ -402,16 +384,16 @@ static void assume_stack(struct parse_context *r)
                        (r->words.framework && !r->has_library);
     bool has_bucket = cfg_present(cfg_get(r->parallelism, "bucket_size"));
     if (!has_library)
-        reading_assume(r, "/parallelism/library",
-                       names_of(library_names, (int)p->library), "");
+        parse_assume(r, "/parallelism/library",
+                     names_of(library_names, (int)p->library), "");
     if (!r->words.framework)
-        reading_assume(r, "/training/framework", r->s->training.framework->name, "");
+        parse_assume(r, "/training/framework", r->s->training.framework->name, "");
     if (!has_bucket && p->bucket_B > 0 && p->replicas > 1 &&
         p->sharding != SHARDING_FULL)
-        reading_assume(r, "/parallelism/bucket_size",
-                       arena_strdup(&r->loader->arena,
-                                    units_bytes_text(size, (double)p->bucket_B)),
-                       "");
+        parse_assume(r, "/parallelism/bucket_size",
+                     arena_strdup(&r->loader->arena,
+                                  units_bytes_text(size, (double)p->bucket_B)),
+                     "");
 }
 
 /* Each library's own bucket, for profiles that have none: DistributedDataParallel's

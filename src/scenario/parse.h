@@ -72,11 +72,11 @@ void parse_note(struct parse_context *r, struct cfg c, const char *why);
 
 /* Notes a default that was taken for what the file leaves open (scenario/assumed.h). The
  * texts are kept, not copied. */
-void reading_assume(struct parse_context *r, const char *pointer, const char *value,
-                    const char *why);
+void parse_assume(struct parse_context *r, const char *pointer, const char *value,
+                  const char *why);
 
 /* Notes how a parameter is taken: "/pointer: what". */
-void reading_say(struct parse_context *r, struct cfg c, const char *what);
+void parse_say(struct parse_context *r, struct cfg c, const char *what);
 
 /* Reports what a job would run with, but hardly as meant: a warning, and an error when
  * checking. The result is what reading should go on with: 0 or -1. */
@@ -85,7 +85,7 @@ int parse_unsure(struct parse_context *r, struct cfg c, const char *fmt, ...)
 
 /* Whether the script trains with TensorFlow, as far as /training/framework says so,
  * which a launch script's TensorFlow estimator sets. */
-bool reading_is_tensorflow(const struct parse_context *r);
+bool parse_is_tensorflow(const struct parse_context *r);
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read,
  * parallelism_read, training_read, parallelism_framework, training_attention,

@@ -5,10 +5,6 @@
 #include <string.h>
 
 /* clang-format off */
-const struct name_value offload_names[] = {
-    { "none", OFFLOAD_NONE }, { "optimizer", OFFLOAD_OPTIMIZER },
-    { "parameters", OFFLOAD_PARAMETERS }, { NULL, 0 },
-};
 enum { UNIT_OF_LAYER, UNIT_OF_MODEL };
 static const struct name_value unit_names[] = {
     { "layer", UNIT_OF_LAYER }, { "model", UNIT_OF_MODEL }, { NULL, 0 },

@@ -4,12 +4,6 @@
 #include <inttypes.h>
 
 /* clang-format off */
-const struct name_value partition_names[] = {
-    { "uniform", PARTITION_UNIFORM }, { "parameters", PARTITION_PARAMETERS },
-    { "type:transformer", PARTITION_TYPE },
-    { "type:transformer|embedding", PARTITION_TYPE_ENDS }, { "smp", PARTITION_SMP },
-    { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL }, { NULL, 0 },
-};
 static const struct name_value methods[] = {
     { "uniform", PARTITION_UNIFORM }, { "parameters", PARTITION_PARAMETERS },
     { "type:transformer", PARTITION_TYPE },

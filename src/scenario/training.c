@@ -7,11 +7,6 @@
 #include <string.h>
 
 /* clang-format off */
-const struct name_value checkpointing_names[] = {
-    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
-    { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
-};
 enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_OPERATORS + 1 };
 static const struct name_value checkpointing_words[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
@@ -270,14 +265,14 @@ static void assume_defaults(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     if (!r->has_precision && !cfg_present(cfg_get(r->training, "precision")))
-        reading_assume(r, "/training/precision",
-                       names_of(op_precision_names, (int)t->precision), "");
+        parse_assume(r, "/training/precision",
+                     names_of(op_precision_names, (int)t->precision), "");
     if (!cfg_present(cfg_get(r->training, "optimizer")))
-        reading_assume(r, "/training/optimizer",
-                       names_of(optimizer_names, (int)t->optimizer), "");
+        parse_assume(r, "/training/optimizer",
+                     names_of(optimizer_names, (int)t->optimizer), "");
     if (r->checkpointing == CHECKPOINT_NONE &&
         !cfg_present(cfg_get(r->training, "activation_checkpointing")))
-        reading_assume(r, "/training/activation_checkpointing", "none", "");
+        parse_assume(r, "/training/activation_checkpointing", "none", "");
 }
 
 /* The kernel of attention, which all GPUs have to have: the least of what each would
@@ -300,8 +295,8 @@ int training_attention(struct parse_context *r)
     }
     t->attention = least.kernel;
     if (t->attention_word == ATTENTION_OPEN || t->attention_word == ATTENTION_SDPA)
-        reading_assume(r, "/training/attention",
-                       names_of(op_attention_names, (int)t->attention), least.why);
+        parse_assume(r, "/training/attention",
+                     names_of(op_attention_names, (int)t->attention), least.why);
     return 0;
 }
 

@@ -59,29 +59,6 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->notes);
 }
 
-void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
-{
-    char text[400];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    VEC_PUSH(&l->notes,
-             arena_printf(&l->loader->arena, "line %" PRId64 ": %s", line, text));
-}
-
-const char *launch_where(const struct launch *l, int64_t line, int64_t column)
-{
-    struct arena *arena = &l->loader->arena;
-    if (!line)
-        return launch_is_shell(l->file)
-                   ? arena_printf(arena, "%s: by --set /shell", l->file)
-                   : l->file;
-    return column
-               ? arena_printf(arena, "%s:%" PRId64 ":%" PRId64, l->file, line, column)
-               : arena_printf(arena, "%s:%" PRId64, l->file, line);
-}
-
 /* --- which estimator -------------------------------------------------------------- */
 
 static bool is_estimator(const struct python_call *c)
@@ -315,21 +292,6 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
 }
 
 /* --- what the script's reading left open ------------------------------------------ */
-
-bool launch_is_set(struct cfg root, const char *pointer)
-{
-    json_t *v = pointer_get(root.json, pointer);
-    return v && !json_is_null(v);
-}
-
-const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
-                                                     const char *pointer)
-{
-    for (int64_t i = 0; i < l->unresolved.n; i++)
-        if (strcmp(l->unresolved.v[i].pointer, pointer) == 0)
-            return &l->unresolved.v[i];
-    return NULL;
-}
 
 static const struct need *need_of(const char *pointer)
 {

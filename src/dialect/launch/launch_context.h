@@ -41,6 +41,9 @@ extern const struct launch_row launch_arguments[], launch_environment[],
 /* Fills the scenario from the call. */
 void launch_take(struct import_context *t);
 
+/* Hyperparameters are spelled with "-" or "_". */
+bool launch_same_word(const char *a, const char *b);
+
 /* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
  * was taken so far. */
 void launch_take_rows(struct import_context *t, const struct launch_row *rows,

@@ -14,22 +14,7 @@
 
 enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4 };
 
-bool launch_is_shell(const char *file)
-{
-    static const char *const endings[] = { ".sh",     ".bash", ".slurm",
-                                           ".sbatch", ".job",  NULL };
-    const char *slash = strrchr(file, '/');
-    const char *dot = strrchr(slash ? slash : file, '.');
-    return dot && names_listed(endings, dot);
-}
-
 /* --- words ------------------------------------------------------------------------ */
-
-const char *launch_last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static bool is_python(const char *word)
 {
@@ -173,34 +158,6 @@ static void note_lost(const struct options *o)
 }
 
 /* --- for those who read options --------------------------------------------------- */
-
-const struct python_item *launch_option(const struct launch_command *c,
-                                        const char *name)
-{
-    return python_get(&c->options, name);
-}
-
-bool launch_option_is(const struct launch_command *c, const char *name,
-                      const char *word)
-{
-    const struct python_item *it = launch_option(c, name);
-    return it && it->value->kind == PYTHON_STRING && strcmp(it->value->text, word) == 0;
-}
-
-void launch_wrong_option(const struct import_context *t, const struct python_item *it,
-                         const char *fmt, ...)
-{
-    char text[300];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    const struct python_value *all = &t->command->options;
-    bool own = it >= all->items && it < all->items + all->n;
-    int64_t column = own ? t->command->columns[it - all->items] : 1;
-    diags_error(&t->l->loader->diags, "%s: %s: %s",
-                launch_where(t->l, it->value->line, column), it->key, text);
-}
 
 /* --- which command ---------------------------------------------------------------- */
 

@@ -6,42 +6,6 @@
 
 #include <string.h>
 
-/* Hyperparameters are spelled with "-" or "_". */
-static bool same_word(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if (*a != *b && !(*a == '-' && *b == '_'))
-            return false;
-    return *a == *b;
-}
-
-static const struct python_item *find(const struct import_context *t, const char *name)
-{
-    for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
-            if (same_word(t->hyper[i]->items[j].key, name))
-                return &t->hyper[i]->items[j];
-    return NULL;
-}
-
-bool launch_is_unresolved(const struct import_context *t, const char *pointer)
-{
-    return launch_unresolved_of(t->l, pointer) != NULL;
-}
-
-void launch_take_rows(struct import_context *t, const struct launch_row *rows,
-                      const struct python_value *dict)
-{
-    for (const struct launch_row *row = rows; row->name; row++) {
-        const struct python_item *it =
-            dict ? python_get(dict, row->name) : find(t, row->name);
-        bool fresh =
-            !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
-        if (it && fresh)
-            row->take(t, row, it);
-    }
-}
-
 /* What SMP's dictionary says of the batch and of precision. */
 static void read_smp(struct import_context *t)
 {
@@ -76,7 +40,7 @@ static void doubt_hyper(struct import_context *t)
 static bool is_row(const struct launch_row *rows, const char *word)
 {
     for (; rows->name; rows++)
-        if (same_word(word, rows->name))
+        if (launch_same_word(word, rows->name))
             return true;
     return false;
 }

@@ -44,7 +44,7 @@ static int check_framework(struct parse_context *r, struct cfg c,
                            const struct smp_param *row)
 {
     const char *key = row->field.key;
-    if (row->only != SMP_FOR_PYTORCH || !reading_is_tensorflow(r))
+    if (row->only != SMP_FOR_PYTORCH || !parse_is_tensorflow(r))
         return 0;
     if (strcmp(key, "pipeline_parallel_degree") == 0)
         return cfg_error_key(cfg_get(c, key),

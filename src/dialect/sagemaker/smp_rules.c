@@ -30,7 +30,7 @@ static int check_replicas(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     if (p->smp != 1 || p->data == 1 || r->smp_replicates)
         return 0;
-    const char *key = reading_is_tensorflow(r) ? "horovod" : "ddp";
+    const char *key = parse_is_tensorflow(r) ? "horovod" : "ddp";
     return cfg_error(cfg_get(r->smp, key),
                      "smp rule: %" PRId64
                      " replicas of the model need data parallelism "

@@ -84,7 +84,7 @@ static int check_library(const struct parse_context *r, struct cfg c,
           "TensorFlow's partitions are placed by \"cluster\" or \"spread\" alone "
           "(write "
           "one of them)",
-          letters && reading_is_tensorflow(r) },
+          letters && parse_is_tensorflow(r) },
         { "ddp",
           "tensor parallelism needs DistributedDataParallel (give \"ddp\": True)",
           tp && !w->ddp },

@@ -1,0 +1,92 @@
+/* Taking fields from a script: the toolbox of all dialects, which calls none of them. */
+#include "dialect/launch/launch_context.h"
+
+#include "config/pointer.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    VEC_PUSH(&l->notes,
+             arena_printf(&l->loader->arena, "line %" PRId64 ": %s", line, text));
+}
+
+const char *launch_where(const struct launch *l, int64_t line, int64_t column)
+{
+    struct arena *arena = &l->loader->arena;
+    if (!line)
+        return launch_is_shell(l->file)
+                   ? arena_printf(arena, "%s: by --set /shell", l->file)
+                   : l->file;
+    return column
+               ? arena_printf(arena, "%s:%" PRId64 ":%" PRId64, l->file, line, column)
+               : arena_printf(arena, "%s:%" PRId64, l->file, line);
+}
+
+bool launch_is_set(struct cfg root, const char *pointer)
+{
+    json_t *v = pointer_get(root.json, pointer);
+    return v && !json_is_null(v);
+}
+
+const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
+                                                     const char *pointer)
+{
+    for (int64_t i = 0; i < l->unresolved.n; i++)
+        if (strcmp(l->unresolved.v[i].pointer, pointer) == 0)
+            return &l->unresolved.v[i];
+    return NULL;
+}
+
+bool launch_is_unresolved(const struct import_context *t, const char *pointer)
+{
+    return launch_unresolved_of(t->l, pointer) != NULL;
+}
+
+bool launch_same_word(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(*a == '-' && *b == '_'))
+            return false;
+    return *a == *b;
+}
+
+static const struct python_item *find_hyper(const struct import_context *t,
+                                            const char *name)
+{
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+            if (launch_same_word(t->hyper[i]->items[j].key, name))
+                return &t->hyper[i]->items[j];
+    return NULL;
+}
+
+void launch_take_rows(struct import_context *t, const struct launch_row *rows,
+                      const struct python_value *dict)
+{
+    for (const struct launch_row *row = rows; row->name; row++) {
+        const struct python_item *it =
+            dict ? python_get(dict, row->name) : find_hyper(t, row->name);
+        bool fresh =
+            !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
+        if (it && fresh)
+            row->take(t, row, it);
+    }
+}
+
+bool launch_is_shell(const char *file)
+{
+    static const char *const endings[] = { ".sh",     ".bash", ".slurm",
+                                           ".sbatch", ".job",  NULL };
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash ? slash : file, '.');
+    return dot && names_listed(endings, dot);
+}

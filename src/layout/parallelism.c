@@ -1,0 +1,45 @@
+/* The words of a scenario for what parallelism.h names. */
+#include "layout/parallelism.h"
+
+#include "base/names.h"
+
+/* clang-format off */
+const struct name_value backend_names[] = {
+    { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
+};
+
+const struct name_value schedule_names[] = {
+    { "gpipe", SCHEDULE_GPIPE }, { "1f1b", SCHEDULE_1F1B },
+    { "interleaved", SCHEDULE_INTERLEAVED }, { "zb-h1", SCHEDULE_ZB_H1 },
+    { "smp-simple", SCHEDULE_SMP_SIMPLE }, { "smp-interleaved", SCHEDULE_SMP_INTERLEAVED },
+    { NULL, 0 },
+};
+
+const struct name_value sharding_names[] = {
+    { "none", SHARDING_NONE }, { "optimizer", SHARDING_OPTIMIZER },
+    { "gradients", SHARDING_GRADIENTS }, { "full", SHARDING_FULL }, { NULL, 0 },
+};
+
+const struct name_value tensor_policy_names[] = {
+    { "megatron", TENSOR_MEGATRON }, { "smp-speed", TENSOR_SMP_SPEED },
+    { "smp-scatter", TENSOR_SMP_SCATTER }, { "smp-gather", TENSOR_SMP_GATHER },
+    { NULL, 0 },
+};
+
+const struct name_value offload_names[] = {
+    { "none", OFFLOAD_NONE }, { "optimizer", OFFLOAD_OPTIMIZER },
+    { "parameters", OFFLOAD_PARAMETERS }, { NULL, 0 },
+};
+
+const struct name_value partition_names[] = {
+    { "uniform", PARTITION_UNIFORM }, { "parameters", PARTITION_PARAMETERS },
+    { "type:transformer", PARTITION_TYPE },
+    { "type:transformer|embedding", PARTITION_TYPE_ENDS }, { "smp", PARTITION_SMP },
+    { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL }, { NULL, 0 },
+};
+
+const struct name_value checkpointing_names[] = {
+    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
+    { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
+    { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
+};
