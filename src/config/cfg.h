@@ -140,6 +140,7 @@ enum cfg_type {
     CFG_T_BYTES,    /* int64_t, from a string with its unit */
     CFG_T_CHILD,    /* struct cfg: kept for the caller to read; set when absent, too */
     CFG_T_REFUSED,  /* known, but not to be used: `why` says what to do instead */
+    CFG_T_RENAMED,  /* the old name of the row that `why` names: read, with a warning */
 };
 
 struct cfg_field {
@@ -153,7 +154,8 @@ struct cfg_field {
     double min, max;                /* of numbers and quantities, in SI */
     const struct name_value *names; /* of enums */
     enum unit_kind unit;            /* of quantities */
-    const char *why; /* what to do instead of a refused key; what a child should be */
+    const char *why; /* what to do instead of a refused key; what a child should be;
+                      * the new name of a renamed key */
 };
 
 #define CFG_NO_HAS 0
@@ -179,6 +181,12 @@ struct cfg_field {
 #define CFG_REFUSED(k, text)                             \
     {                                                    \
         .key = (k), .type = CFG_T_REFUSED, .why = (text) \
+    }
+/* A key that has another name now. A file with the old one keeps being read as if it had
+ * the new one, with a warning that names it; both at once are an error. */
+#define CFG_RENAMED(old, new)                             \
+    {                                                     \
+        .key = (old), .type = CFG_T_RENAMED, .why = (new) \
     }
 #define CFG_END     \
     {               \

@@ -261,6 +261,8 @@ static int read_field(struct cfg c, const struct cfg_field *f, void *to)
         return cfg_present(c) ? 0 : missing(c, f->why ? f->why : "a value");
     case CFG_T_REFUSED:
         return cfg_error_key(c, "\"%s\" cannot be given here (%s)", f->key, f->why);
+    case CFG_T_RENAMED: /* read through the row of the new name, which it is by now */
+        break;
     }
     return 0;
 }
@@ -281,7 +283,7 @@ static void unknown_key(struct cfg value, const char *key,
         n++;
     struct name_value *names = xcalloc((size_t)n + 1, sizeof(*names));
     for (int i = 0; i < n; i++)
-        if (fields[i].type != CFG_T_REFUSED)
+        if (fields[i].type != CFG_T_REFUSED && fields[i].type != CFG_T_RENAMED)
             names[m++].name = fields[i].key;
     struct arena *arena = cfg_arena(value);
     const char *near = names_nearest(names, key), *what;
@@ -307,6 +309,62 @@ static void tell(struct cfg object, const struct cfg_field *fields)
         watch->table(watch->arg, object, object.doc->name, fields);
 }
 
+/* The member of a row, which may go by its old name: that is warned of, and from there
+ * on it goes by the new one, for whoever asks for it by pointer. */
+static struct cfg get_member(struct cfg object, const struct cfg_field *fields,
+                             const struct cfg_field *row)
+{
+    struct cfg now = cfg_get(object, row->key);
+    for (const struct cfg_field *f = fields; f->key && !cfg_present(now); f++) {
+        if (f->type != CFG_T_RENAMED || strcmp(f->why, row->key) != 0)
+            continue;
+        struct cfg old = cfg_get(object, f->key);
+        if (!cfg_present(old))
+            continue;
+        cfg_warn(old, "\"%s\" is the old name of \"%s\" (write \"%s\")", f->key,
+                 row->key, row->key);
+        json_object_set(object.json, row->key, old.json);
+        json_object_del(object.json, f->key);
+        return old;
+    }
+    return now;
+}
+
+/* A key whose old name is given beside the new one. */
+static int check_renamed(struct cfg object, const struct cfg_field *fields)
+{
+    int rc = 0;
+    for (const struct cfg_field *f = fields; f->key; f++) {
+        if (f->type != CFG_T_RENAMED || !cfg_present(cfg_get(object, f->key)) ||
+            !cfg_present(cfg_get(object, f->why)))
+            continue;
+        rc = cfg_error_key(cfg_get(object, f->key),
+                           "\"%s\" is the old name of \"%s\", which is given, too "
+                           "(leave \"%s\" out)",
+                           f->key, f->why, f->key);
+    }
+    return rc;
+}
+
+/* Members in the order of the table, as cfg_read. */
+static int read_members(struct cfg object, const struct cfg_field *fields, void *dst)
+{
+    int rc = 0;
+    for (const struct cfg_field *f = fields; f->key; f++) {
+        struct cfg c = get_member(object, fields, f);
+        char *to = (char *)dst + f->at;
+        if (f->type == CFG_T_CHILD)
+            *(struct cfg *)(void *)to = c;
+        if (!cfg_present(c) && !f->required)
+            continue;
+        if (read_field(c, f, to))
+            rc = -1;
+        else if (f->has)
+            *(bool *)((char *)dst + f->has) = true;
+    }
+    return rc;
+}
+
 int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
 {
     char is[WORDS_MAX];
@@ -324,17 +382,7 @@ int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
         else
             unknown_key(cfg_member(object, it), cfg_key(it), fields);
     }
-    for (const struct cfg_field *f = fields; f->key; f++) {
-        struct cfg c = cfg_get(object, f->key);
-        char *to = (char *)dst + f->at;
-        if (f->type == CFG_T_CHILD)
-            *(struct cfg *)(void *)to = c;
-        if (!cfg_present(c) && !f->required)
-            continue;
-        if (read_field(c, f, to))
-            rc = -1;
-        else if (f->has)
-            *(bool *)((char *)dst + f->has) = true;
-    }
-    return rc;
+    if (check_renamed(object, fields) < 0)
+        return -1;
+    return read_members(object, fields, dst) < 0 ? -1 : rc;
 }

@@ -89,6 +89,8 @@ static const struct cfg_field fields[] = {
     TIME("microbatch", microbatch_s),
     CFG_REAL("launch_jitter", T, fw.launch_jitter, 0, 10),
     CFG_REAL("launch_jitter_tensor", T, fw.launch_jitter_tensor, 0, 10),
+    CFG_RENAMED("host_spread", "launch_jitter"),
+    CFG_RENAMED("host_spread_tensor", "launch_jitter_tensor"),
     CFG_BOOL("tensor_overlap", T, fw.tensor_overlap),
     CFG_BOOL("sums_each_input", T, fw.sums_each_input),
     CFG_BOOL("keeps_gathered", T, fw.keeps_gathered),

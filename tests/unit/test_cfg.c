@@ -213,6 +213,9 @@ static const struct cfg_field fields[] = {
     CFG_ENUM("precision", struct target, precision, precisions),
     CFG_CHILD("model", struct target, model),
     CFG_REFUSED("degree", "write \"tensor\""),
+    CFG_RENAMED("learning_rate", "lr"),
+    CFG_RENAMED("batch", "micro_batch_size"),
+    CFG_RENAMED("network", "model"),
     CFG_END,
 };
 /* clang-format on */
@@ -356,6 +359,37 @@ static void test_all_errors_of_a_file(void)
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, (int64_t)COUNT(errors));
     for (size_t i = 0; i < COUNT(errors); i++)
         CU_ASSERT_STRING_EQUAL(loader.diags.errors[i], errors[i]);
+    cfg_loader_release(&loader);
+}
+
+/* Old names are read as the new ones, required and with bounds, and told once however
+ * often the object is read; both at once are an error. */
+static void test_renamed(void)
+{
+    static const char text[] = "{'batch': 4, 'learning_rate': 3, 'network': {'a': 1}}";
+    static const char both[] = "{'batch': 4, 'lr': 3, 'learning_rate': 3}";
+    struct cfg_loader loader;
+    struct target t = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "f", text, sizeof(text) - 1);
+    for (int i = 0; i < 2; i++) {
+        t = (struct target) { 0 };
+        CU_ASSERT_EQUAL(cfg_read(root, fields, &t), 0);
+        CU_ASSERT(t.micro_batch_size == 4 && t.lr == 3 && t.has_lr);
+        CU_ASSERT_TRUE(cfg_present(cfg_get(t.model, "a")));
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_warnings, 3);
+    }
+    CU_ASSERT_STRING_EQUAL(loader.diags.warnings[1],
+                           "f:1:31: /learning_rate: \"learning_rate\" is the old name "
+                           "of \"lr\" (write \"lr\")");
+    CU_ASSERT_TRUE(cfg_present(cfg_get(root, "lr")));
+    root = cfg_parse(&loader, "g", both, sizeof(both) - 1);
+    CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
+    CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
+    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0],
+                           "g:1:23: /learning_rate: \"learning_rate\" is the old name "
+                           "of \"lr\", which is given, too (leave \"learning_rate\" "
+                           "out)");
     cfg_loader_release(&loader);
 }
 
@@ -592,6 +626,7 @@ void test_cfg_register(void)
     CU_add_test(suite, "fields", test_fields);
     CU_add_test(suite, "errors of fields", test_field_errors);
     CU_add_test(suite, "all errors of a file", test_all_errors_of_a_file);
+    CU_add_test(suite, "renamed keys", test_renamed);
     CU_add_test(suite, "not an object", test_not_an_object);
     CU_add_test(suite, "places", test_places);
     CU_add_test(suite, "many errors", test_many_errors);

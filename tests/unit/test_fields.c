@@ -254,6 +254,12 @@ static int list_keys(const struct base *bases, int n, struct file_key *keys)
     return count;
 }
 
+/* What has to be refused: a name that nothing has, an old key next to the new one. */
+static bool may_refuse(enum cfg_type type)
+{
+    return type == CFG_T_STRING || type == CFG_T_RENAMED;
+}
+
 /* One value is enough that changes the result, or is refused. */
 static bool acts_on(const struct base *b, const struct walk_field *f,
                     const json_t *given)
@@ -268,7 +274,7 @@ static bool acts_on(const struct base *b, const struct walk_field *f,
         walk_run(&after, b->scenario, &change, NULL);
         enum walk_effect e = walk_effect(&b->outcome, &after, f->field.key);
         acts = e == WALK_ACTS || e == WALK_WARNS ||
-               (e == WALK_REFUSED && f->field.type == CFG_T_STRING);
+               (e == WALK_REFUSED && may_refuse(f->field.type));
         walk_outcome_release(&after);
     }
     json_decref(values);

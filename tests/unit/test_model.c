@@ -1,4 +1,5 @@
 /* Models and frameworks as their files describe them. */
+#include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "model/framework.h"
 #include "model/model.h"
@@ -6,7 +7,10 @@
 #include <CUnit/CUnit.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void test_model_register(void);
 
@@ -262,6 +266,37 @@ static void test_frameworks(void)
     cfg_loader_release(&loader);
 }
 
+/* A profile that was written before its keys were renamed. */
+static void test_framework_renamed(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg file =
+        datadir_load(&loader, "models/frameworks", "fsdp-eager", (struct cfg) { 0 });
+    const struct framework *now = framework_get(&loader, "fsdp-eager", file);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(now);
+    static const char *const names[][2] = { { "launch_jitter", "host_spread" },
+                                            { "launch_jitter_tensor",
+                                              "host_spread_tensor" } };
+    json_t *tree = json_deep_copy(file.json);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        json_object_set(tree, names[i][1], json_object_get(tree, names[i][0]));
+        json_object_del(tree, names[i][0]);
+    }
+    char *path = xasprintf("/tmp/smsim-renamed-%d.json", (int)getpid());
+    CU_ASSERT_EQUAL(json_dump_file(tree, path, 0), 0);
+    const struct framework *old = framework_get(&loader, path, file);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(old);
+    CU_ASSERT_TRUE(now->launch_jitter > 0 && now->launch_jitter_tensor > 0);
+    CU_ASSERT_EQUAL(old->launch_jitter, now->launch_jitter);
+    CU_ASSERT_EQUAL(old->launch_jitter_tensor, now->launch_jitter_tensor);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 2);
+    unlink(path);
+    free(path);
+    json_decref(tree);
+    cfg_loader_release(&loader);
+}
+
 void test_model_register(void)
 {
     CU_pSuite suite = CU_add_suite("model", NULL, NULL);
@@ -272,5 +307,6 @@ void test_model_register(void)
     CU_add_test(suite, "what is wrong is said", test_wrong);
     CU_add_test(suite, "model FLOPs", test_flops);
     CU_add_test(suite, "frameworks", test_frameworks);
+    CU_add_test(suite, "a framework's old keys", test_framework_renamed);
     CU_add_test(suite, "host and GPU as a queue", test_host_lost);
 }

@@ -239,7 +239,10 @@ json_t *walk_values(const struct cfg_field *f, const json_t *at, const json_t *g
         add(list, at, json_string("word"));
         break;
     case CFG_T_CHILD:
-        break; /* its own table is walked */
+        break;          /* its own table is walked */
+    case CFG_T_RENAMED: /* a number, as all that were renamed so far */
+        add(list, at, json_real(0.5));
+        break;
     }
     return list;
 }
