@@ -1,6 +1,6 @@
 /* Collectives of scores: times by closed form at a few sizes, made once for each shape
  * of group, and read between them. */
-#include "base/xmalloc.h"
+#include "base/hash.h"
 #include "search/score_parts.h"
 
 #include <math.h>
@@ -10,13 +10,12 @@
 enum {
     SIZE_FIRST = 10, /* 1 KiB, then factors of four */
     SIZES = 15,
-    PROBES = 16,     /* slots that a shape may be in */
-    SLOTS = 1 << 12, /* group shapes that are remembered; a power of two */
 };
 
 struct curve {
-    uint64_t key;          /* 0: free */
+    uint64_t key;          /* of instance, operation and shape of the group */
     double times_s[SIZES]; /* below 0: not asked for yet */
+    UT_hash_handle hh;
 };
 
 struct score_comm {
@@ -24,7 +23,7 @@ struct score_comm {
     struct net *nets[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
     struct cluster clusters[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
     int64_t most_nodes;
-    struct curve *curves;
+    struct curve *curves;                        /* by key */
     struct coll_group groups[INSTANCE_GPUS_MAX]; /* of the plan being made */
 };
 
@@ -33,7 +32,6 @@ struct score_comm *score_comm_new(const struct plan_job *job)
     struct score_comm *c = xcalloc(1, sizeof(*c));
     const struct space *s = &job->space;
     c->job = job;
-    c->curves = xcalloc(SLOTS, sizeof(*c->curves));
     for (int32_t i = 0; i < s->n[SPACE_COUNT]; i++)
         if (s->values[SPACE_COUNT][i] > c->most_nodes)
             c->most_nodes = s->values[SPACE_COUNT][i];
@@ -46,7 +44,12 @@ void score_comm_free(struct score_comm *c)
         for (int g = 0; g <= INSTANCE_GPUS_MAX; g++)
             if (c->nets[i][g])
                 net_free(c->nets[i][g]);
-    free(c->curves);
+    struct curve *curve, *next;
+    HASH_ITER(hh, c->curves, curve, next)
+    {
+        HASH_DELETE(hh, c->curves, curve);
+        free(curve);
+    }
     free(c);
 }
 
@@ -169,14 +172,14 @@ static struct curve *curve_of(struct score_comm *c, const struct space_point *p,
     key = key << 5 | (uint64_t)g.per;
     key = key << 5 | (uint64_t)g.stride;
     key = key << 21 | (uint64_t)g.nodes;
-    uint64_t slot = key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
-    struct curve *curve = &c->curves[slot & (SLOTS - 1)];
-    for (int i = 0; i < PROBES && curve->key && curve->key != key; i++)
-        curve = &c->curves[++slot & (SLOTS - 1)];
-    if (curve->key != key) { /* free, or all are taken: made again */
+    struct curve *curve;
+    HASH_FIND(hh, c->curves, &key, sizeof(key), curve);
+    if (!curve) {
+        curve = xcalloc(1, sizeof(*curve));
         curve->key = key;
         for (int i = 0; i < SIZES; i++)
             curve->times_s[i] = -1;
+        HASH_ADD(hh, c->curves, key, sizeof(key), curve);
     }
     return curve;
 }
