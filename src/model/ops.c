@@ -61,6 +61,14 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     return check_parameters(list, err);
 }
 
+int64_t op_block_parameters(const struct op_block *block)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < block->n_params; i++)
+        n += block->params[i].elements;
+    return n;
+}
+
 int64_t op_list_parameters(const struct op_list *list)
 {
     int64_t sum = 0;

@@ -96,6 +96,11 @@ bool states_shard_updates(const struct scenario *s)
     return shardings[by].optimizer && !shardings[by].parameters;
 }
 
+bool states_shard_parameters(const struct scenario *s)
+{
+    return s->parallel.sharding == SHARDING_FULL && s->parallel.shard_degree > 1;
+}
+
 struct states states_of(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;

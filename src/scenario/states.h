@@ -22,6 +22,9 @@ bool states_are_sharded(const struct scenario *s);
  * Megatron's distributed optimizer. */
 bool states_shard_updates(const struct scenario *s);
 
+/* Whether ranks hold shards of parameters, and gather them before use. */
+bool states_shard_parameters(const struct scenario *s);
+
 /* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
 

@@ -5,6 +5,10 @@
  *   SMDDP      balanced fusion buffers: equal parts of all gradients, cut anywhere
  *   Horovod    whatever is ready at a tick of its cycle (fusion.h)
  *   servers    buckets as DDP's, pushed to the owners of their keys, and pulled */
+#include "step/buckets.h"
+
+#include "step/comms.h"
+#include "step/replicas.h"
 #include "step/servers.h"
 #include "step/smddp.h"
 #include "step/wire.h"
@@ -152,7 +156,7 @@ int buckets_plan(struct builder *b, double size_B, struct err *err)
         begin_buffers(b);
         size_B = b->bucket_limit_B;
     }
-    return build_ranks(b, REPLICAS_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
+    return replicas_ranks(b, REPLICAS_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
 }
 
 void buckets_begin(struct builder *b)
@@ -167,10 +171,9 @@ static int send_others(struct builder *b, enum replica_group h, struct err *err)
 {
     double bytes = b->others_B[h] * b->wire.frac;
     b->others_B[h] = 0;
-    if (bytes <= 0 || build_ranks(b, h) == 1)
+    if (bytes <= 0 || replicas_ranks(b, h) == 1)
         return 0;
-    int32_t comm =
-        build_comm(b, build_replica_channel(h), build_reduction(b), bytes, err);
+    int32_t comm = comms_add(b, replicas_channel(h), replicas_reduction(b), bytes, err);
     if (comm < 0)
         return -1;
     wire_send_by(b, bytes / b->wire.frac, comm);
@@ -188,10 +191,10 @@ static int add_others(struct builder *b, enum replica_group h, double bytes,
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 {
     double bytes = (double)p->elements * b->wire.gradient_B;
-    enum replica_group h = build_replica_group(b, p);
+    enum replica_group h = replicas_of(b, p);
     if (h != REPLICAS_DATA)
         return add_others(b, h, bytes, err);
-    return build_ranks(b, h) > 1 ? b->wire.reduction->add(b, bytes, err) : 0;
+    return replicas_ranks(b, h) > 1 ? b->wire.reduction->add(b, bytes, err) : 0;
 }
 
 /* A chunk of Megatron's has buckets of its own. */
@@ -199,7 +202,7 @@ int buckets_leave_chunk(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
     if (!b->reduces || !p->overlap || p->library != LIBRARY_MEGATRON ||
-        p->virtual_stages == 1 || shard_is_full(b))
+        p->virtual_stages == 1 || states_shard_parameters(b->s))
         return 0;
     return b->wire.reduction->end(b, err) < 0 ||
                    send_others(b, REPLICAS_EXPERTS, err) < 0 ||

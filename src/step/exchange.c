@@ -14,8 +14,12 @@
  * and what these make of them comes back (DeepSpeed-Ulysses).
  *
  * Expert groups: tokens go to the ranks that have their experts, and come back. */
+#include "step/exchange.h"
+
 #include "model/share.h"
-#include "step/builder.h"
+#include "step/block_comms.h"
+#include "step/comms.h"
+#include "step/issue.h"
 
 enum group { GROUP_RING, GROUP_GATHER, GROUP_DEAL, GROUP_RETURN, GROUP_EXPERT };
 
@@ -111,9 +115,9 @@ static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
     k->both = -1;
     k->times = (int32_t)b->s->parallel.context - !r->backward;
     k->workspace_B = (int64_t)(own_B * (double)(b->s->parallel.context - 1));
-    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, own_B, err);
+    k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, own_B, err);
     if (k->comm >= 0 && r->backward && k->times > 2)
-        k->both = build_comm(b, CHANNEL_CONTEXT, r->op, 2 * own_B, err);
+        k->both = comms_add(b, CHANNEL_CONTEXT, r->op, 2 * own_B, err);
     return k->comm < 0 || (k->both < 0 && r->backward && k->times > 2) ? -1 : 0;
 }
 
@@ -122,8 +126,8 @@ static int plan_gather(struct builder *b, const struct rule *r, struct op_comm *
 {
     double all_B = own_keys_B(b) * (double)b->s->parallel.context;
     k->workspace_B = r->op == COLL_ALL_GATHER ? (int64_t)all_B : 0;
-    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, all_B, err);
-    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+    k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, all_B, err);
+    return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
 static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k,
@@ -135,16 +139,16 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
                           : model_context_width(m);
     double moved_B = own_B(b, columns);
     k->workspace_B = (int64_t)moved_B;
-    k->comm = build_comm(b, CHANNEL_CONTEXT, r->op, moved_B, err);
-    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+    k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, moved_B, err);
+    return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
 static int plan_experts(struct builder *b, const struct rule *r, struct op_comm *k,
                         struct err *err)
 {
     k->part = CATEGORY_EXPERT_COMM;
-    k->comm = build_comm(b, CHANNEL_EXPERT, r->op, routed_B(b), err);
-    return k->comm < 0 ? -1 : tensor_alone_s(b, k->comm, &k->time_s, err);
+    k->comm = comms_add(b, CHANNEL_EXPERT, r->op, routed_B(b), err);
+    return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
 static int (*const planners[])(struct builder *, const struct rule *, struct op_comm *,
@@ -159,8 +163,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
 {
     const struct op_block *bl = &b->list.blocks[block];
     struct block_comms *c = &b->comms[block];
-    int32_t at = tensor_find_op(r->backward ? bl->backward : bl->forward,
-                                r->backward ? bl->n_backward : bl->n_forward, r->ops);
+    int32_t at = block_comms_find(r->backward ? bl->backward : bl->forward,
+                                  r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0)
         return 0;
     struct op_comm k = { .op = at,
@@ -205,9 +209,9 @@ void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct
         int32_t arrives = message;
         if (i < ring->times)
             message = send_part(b, ring, op->backward, i + 1, begin);
-        build_wait(b, arrives);
-        build_kernel(b, b->part, t[0] / pieces, t[1] / pieces, t[2] / pieces);
+        issue_wait(b, arrives);
+        issue_kernel(b, b->part, t[0] / pieces, t[1] / pieces, t[2] / pieces);
     }
     if (op->backward)
-        build_wait(b, message); /* the rank's own gradients are back */
+        issue_wait(b, message); /* the rank's own gradients are back */
 }

@@ -2,9 +2,13 @@
  * has come and the host with it, so that it takes the same time wherever it stands, and
  * one replay in detail serves for all of its kind, and for those of all stages that
  * hold the same blocks and lie alike. */
+#include "step/measure.h"
+
 #include "base/units.h"
 #include "run/run.h"
-#include "step/builder.h"
+#include "step/pass.h"
+#include "step/recompute.h"
+#include "step/stage.h"
 #include "step/syncs.h"
 
 #include <string.h>
@@ -47,7 +51,7 @@ static bool same_blocks(const struct builder *b, const struct measured_stage *m)
 static bool is_like(const struct builder *b, const struct measured_stage *m)
 {
     return b->gpu == m->gpu && (b->plans_rank == m->rank || b->request->stages_alike) &&
-           build_is_last_stage(b, b->plans_rank) == build_is_last_stage(b, m->rank) &&
+           stage_is_last(b, b->plans_rank) == stage_is_last(b, m->rank) &&
            same_blocks(b, m);
 }
 
@@ -105,7 +109,7 @@ static int replay(struct builder *b, enum pass_kind kind, int32_t chunk,
     b->last_kernel = b->last_store = -1;
     int rc = pass_write(b, kind, chunk, err);
     if (rc == 0)
-        build_close(b);
+        pass_close(b);
     alone = b->step->program;
     b->step->program = whole;
     b->last_kernel = last_kernel;
@@ -221,8 +225,8 @@ int measure_layer(struct builder *b, struct err *err)
         if (strcmp(block->name, "layer") != 0)
             continue;
         b->step->layer_parameters_B =
-            (int64_t)((double)block_parameters(block) * b->states.parameter_B);
-        b->step->layer_activations_B = pass_kept_B(b, i);
+            (int64_t)((double)op_block_parameters(block) * b->states.parameter_B);
+        b->step->layer_activations_B = recompute_kept_B(b, i);
         if (!b->measured->has_layer && measure_block(b, i, err) < 0)
             return -1;
         for (int k = 0; k < 2; k++)

@@ -1,13 +1,17 @@
 /* What ranks of several stages do together, on a stream of their own: outputs handed
  * round beside the passes; the two copies of an embedding and the norm summed up behind
  * them. */
-#include "step/builder.h"
+#include "step/model_group.h"
+
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/stage.h"
 
 /* A collective behind the last kernel; its task, or -1 after an error. */
 static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
                      double bytes, enum category part, double host_s, struct err *err)
 {
-    int32_t comm = build_comm(b, channel, op, bytes, err);
+    int32_t comm = comms_add(b, channel, op, bytes, err);
     return comm < 0 ? -1
                     : program_collective_on(&b->step->program, STREAM_MODEL, part,
                                             host_s, comm, b->last_kernel);
@@ -22,8 +26,8 @@ static int sum(struct builder *b, enum channel channel, double bytes,
                          b->fw->dispatch_optimizer_s, err);
     if (task < 0)
         return -1;
-    build_wait(b, task);
-    build_kernel(b, part == CATEGORY_OPTIMIZER ? CATEGORY_OPTIMIZER : CATEGORY_COMPUTE,
+    issue_wait(b, task);
+    issue_kernel(b, part == CATEGORY_OPTIMIZER ? CATEGORY_OPTIMIZER : CATEGORY_COMPUTE,
                  0, 0, 0);
     return 0;
 }
@@ -83,7 +87,7 @@ int group_broadcast_output(struct builder *b, struct err *err)
 
 void group_take_outputs(struct builder *b)
 {
-    build_wait(b, b->outputs);
+    issue_wait(b, b->outputs);
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, b->outputs_B);
     b->outputs = -1;
     b->outputs_B = 0;
@@ -92,15 +96,15 @@ void group_take_outputs(struct builder *b)
 /* First and last stage add up the gradients of an embedding that both hold. */
 int group_sum_embeddings(struct builder *b, struct err *err)
 {
-    build_tag(b, WORK_OTHER, -1);
+    issue_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->s->parallel;
     bool is_first = groups_stage(b->request->groups, b->plans_rank) == 0;
     if (partition_head_stage(b->request->parts) == 0 ||
         !model_ties_head(&b->s->model) ||
-        (!is_first && !build_is_last_stage(b, b->plans_rank)))
+        (!is_first && !stage_is_last(b, b->plans_rank)))
         return 0;
     double elements = (double)b->embedding_elements;
-    if (shard_is_full(b)) /* of shards */
+    if (states_shard_parameters(b->s)) /* of shards */
         elements /= (double)p->shard_degree;
     return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s),
                CATEGORY_PIPELINE_COMM, err);
@@ -114,8 +118,8 @@ int group_sum_norms(struct builder *b, struct err *err)
     if (b->s->training.gradient_clipping <= 0)
         return 0;
     double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
-    build_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
-    build_label(b, "gradient norm");
+    issue_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    issue_label(b, "gradient norm");
     if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s))
         return 0;
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;

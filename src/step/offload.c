@@ -1,6 +1,9 @@
 /* What is kept on the host: checkpoints of activations (the inputs of layers that are
  * computed again) until backward nears them, and states with their update. */
-#include "step/builder.h"
+#include "step/offload.h"
+
+#include "step/issue.h"
+#include "step/recompute.h"
 
 static double copy_s(const struct builder *b, int64_t size_B)
 {
@@ -72,12 +75,12 @@ static void load_layer(struct builder *b, int64_t size_B)
     int32_t task = copy_back(b, 1, size_B);
     program_follow(&b->step->program, task,
                    at >= horizon ? b->loads[at - horizon] : b->backward_begin);
-    build_wait(b, task);
+    issue_wait(b, task);
     b->loads[at] = b->last_kernel;
     hold(b, begun < left ? begun : left, size_B);
 }
 
-void load_checkpoint(struct builder *b, int64_t size_B)
+void offload_load_checkpoint(struct builder *b, int64_t size_B)
 {
     if (b->s->parallel.offload_activations && !loads_passes(b))
         load_layer(b, size_B);
@@ -159,7 +162,7 @@ void offload_begin_loads(struct builder *b, const struct load_order *o, int64_t 
         b->step->ledger.microbatch = p->microbatch;
         b->step->ledger.records = p->microbatch < recorded;
         o->task[i] =
-            offload_load_pass(b, pass_checkpoints(b, p->chunk), pass_checkpoint_B(b));
+            offload_load_pass(b, recompute_inputs(b, p->chunk), recompute_input_B(b));
     }
 }
 
@@ -168,7 +171,7 @@ void offload_await(struct builder *b, const struct load_order *o, int64_t at)
     if (!o)
         return;
     b->keeps_checkpoints = o->keeps[at];
-    build_wait(b, o->task[at]);
+    issue_wait(b, o->task[at]);
 }
 
 /* --- states ----------------------------------------------------------------------- */
@@ -227,7 +230,7 @@ bool offload_update(struct builder *b, double elements)
     if (off == OFFLOAD_OPTIMIZER)
         task =
             host_task(b, STREAM_COPY, copy_of_all_s, task, "parameters from the host");
-    build_wait(b, task);
-    build_kernel(b, CATEGORY_OFFLOAD_EXPOSED, 0, 0, 0);
+    issue_wait(b, task);
+    issue_kernel(b, CATEGORY_OFFLOAD_EXPOSED, 0, 0, 0);
     return true;
 }

@@ -8,7 +8,12 @@
  * that is replayed has those of the step before it: they stand at its begin, one behind
  * the other, and the first forward of each chunk waits block by block (MODEL.md,
  * R8.5). */
-#include "step/builder.h"
+#include "step/param_gather.h"
+
+#include "step/buckets.h"
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/replicas.h"
 
 /* Parameters of consecutive blocks that are gathered together. */
 struct param_bucket {
@@ -27,7 +32,7 @@ struct param_buckets {
 static bool is_gathered(const struct builder *b, enum replica_group h)
 {
     return states_shard_updates(b->s) && b->s->parallel.shard_degree > 1 &&
-           build_ranks(b, h) > 1;
+           replicas_ranks(b, h) > 1;
 }
 
 /* Index of the gather of so many elements; -1 after an error. */
@@ -35,9 +40,8 @@ static int32_t plan_gather(struct builder *b, enum replica_group h, double eleme
                            struct err *err)
 {
     double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
-    enum channel channel =
-        h == REPLICAS_DATA ? CHANNEL_SHARD : build_replica_channel(h);
-    return build_comm(b, channel, COLL_ALL_GATHER, elements * width, err);
+    enum channel channel = h == REPLICAS_DATA ? CHANNEL_SHARD : replicas_channel(h);
+    return comms_add(b, channel, COLL_ALL_GATHER, elements * width, err);
 }
 
 static int32_t gather(struct builder *b, int32_t comm, int32_t after)
@@ -57,7 +61,7 @@ static int close_bucket(struct builder *b, struct param_buckets *to,
     open->comm = plan_gather(b, open->held_by, open->elements, err);
     if (open->comm < 0)
         return -1;
-    build_beside(b, b->step->program.comms.v[open->comm].plan);
+    comms_beside(b, b->step->program.comms.v[open->comm].plan);
     to->v[to->n++] = *open;
     open->elements = 0;
     return 0;
@@ -75,7 +79,7 @@ static int add_block(struct builder *b, struct param_buckets *to,
 {
     double limit = bucket_elements(b);
     for (int32_t i = block->n_params - 1; i >= 0; i--) {
-        enum replica_group h = build_replica_group(b, &block->params[i]);
+        enum replica_group h = replicas_of(b, &block->params[i]);
         if (!is_gathered(b, h))
             continue;
         if (open[h].elements <= 0)
@@ -146,7 +150,7 @@ void param_gather_begin(struct builder *b)
     int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     if (!b->param_buckets)
         return;
-    build_tag(b, WORK_OTHER, -1);
+    issue_tag(b, WORK_OTHER, -1);
     b->ready = ARENA_ARRAY(b->arena, n_chunks, int32_t *);
     for (int32_t i = 0; i < n_chunks; i++)
         b->ready[i] = gather_chunk(b, &b->param_buckets[i]);
@@ -161,7 +165,7 @@ void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
 {
     if (!b->ready || !b->ready[chunk])
         return;
-    build_wait(b, b->ready[chunk][at]);
+    issue_wait(b, b->ready[chunk][at]);
     if (at == b->param_buckets[chunk].n_blocks - 1)
         b->ready[chunk] = NULL;
 }
@@ -171,7 +175,7 @@ int param_gather_end(struct builder *b, struct err *err)
 {
     for (int i = 0; i < REPLICA_GROUPS && !b->param_buckets; i++) {
         enum replica_group h = (enum replica_group)i;
-        double elements = (double)build_held(b, h);
+        double elements = (double)replicas_held(b, h);
         if (elements <= 0 || !is_gathered(b, h))
             continue;
         int32_t comm = plan_gather(b, h, elements, err);

@@ -1,79 +1,28 @@
 /* Forward and backward of one microbatch through a chunk: its layers in order, with
  * what is recomputed and gathered for them. */
-#include "step/builder.h"
+#include "step/pass.h"
 
-/* Checkpoints ---------------------------------------------------------------------- */
+#include "step/buckets.h"
+#include "step/issue.h"
+#include "step/offload.h"
+#include "step/param_gather.h"
+#include "step/pass_block.h"
+#include "step/pass_memory.h"
+#include "step/recompute.h"
+#include "step/shard.h"
+#include "step/stage.h"
+#include "step/tensor_ends.h"
 
-/* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
- * as a whole. One in so many is, counted through all chunks of the rank (MODEL.md,
- * 8.23). */
-static int64_t checkpointed(const struct builder *b, struct slice slice, int64_t k)
-{
-    const struct training *t = &b->s->training;
-    enum checkpointing c = t->checkpointing;
-    if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
-        !op_block_is_layer(&b->list.blocks[slice.block]) ||
-        (slice.first_layer + k + 1) % t->checkpoint_every != 0)
-        return 0;
-    return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
-}
-
-/* The input of a layer, which is what a checkpoint keeps (MODEL.md, R9); by operators
- * its last product, too, which nobody needs. */
-int64_t pass_checkpoint_B(const struct builder *b)
-{
-    int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
-    return n * (int64_t)tensor_stream_B(b);
-}
-
-int64_t pass_checkpoints(const struct builder *b, int32_t chunk)
-{
-    const struct chunk_slices *c = &b->chunks[chunk];
-    int64_t n = 0;
-    for (int32_t i = 0; i < c->n; i++)
-        for (int64_t k = 0; k < c->v[i].repeat; k++) {
-            int64_t group = checkpointed(b, c->v[i], k);
-            n += group > 0 && k % group == 0;
-        }
-    return n;
-}
-
-static int64_t saved_B(const struct builder *b, const struct op_block *block)
-{
-    int64_t sum = 0;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; pass_saves(b, block, i) && j < block->forward[i].n_outs;
-             j++)
-            if (block->forward[i].outs[j].kept_until >= 0)
-                sum += block->forward[i].outs[j].size_B;
-    return sum;
-}
-
-int64_t pass_kept_B(const struct builder *b, int32_t index)
-{
-    const struct op_block *block = &b->list.blocks[index];
-    int64_t every = b->s->training.checkpoint_every;
-    int64_t group = checkpointed(b, (struct slice) { .block = index }, every - 1),
-            sum = 0;
-    if (group > 0 && every == 1)
-        return pass_checkpoint_B(b) / (group < block->repeat ? group : block->repeat) +
-               saved_B(b, block);
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
-            if (block->forward[i].outs[j].kept_until >= 0 &&
-                !pass_is_core(b, &block->forward[i]))
-                sum += block->forward[i].outs[j].size_B;
-    return sum;
-}
+/* Layers --------------------------------------------------------------------------- */
 
 static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
                          int32_t *unit, struct err *err)
 {
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
-        int64_t group = checkpointed(b, slice, k);
+        int64_t group = recompute_group(b, slice, k);
         b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
-            offload_checkpoint(b, pass_checkpoint_B(b));
+            offload_checkpoint(b, recompute_input_B(b));
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
@@ -91,7 +40,7 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
 static int recompute(struct builder *b, struct slice slice, int64_t from, int64_t to,
                      int32_t unit, struct err *err)
 {
-    load_checkpoint(b, pass_checkpoint_B(b));
+    offload_load_checkpoint(b, recompute_input_B(b));
     b->keep = KEEP_WORKSPACE;
     b->part = CATEGORY_RECOMPUTE;
     for (int64_t k = from; k < to; k++) {
@@ -110,7 +59,7 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
  * pass's), and that output if it was made again. */
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
-    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b));
     int64_t n = !b->gradient_came + (again && !b->fw->recompute_stops);
     return op_block_is_layer(&b->list.blocks[block]) ? stream_B * n : 0;
 }
@@ -131,7 +80,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 {
     int32_t first = *unit - (int32_t)slice.repeat;
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
-        int64_t group = checkpointed(b, slice, k);
+        int64_t group = recompute_group(b, slice, k);
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
         bool again = group > 0 && b->kind == PASS_BACKWARD && last;
@@ -157,7 +106,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
-    bool last = build_is_last_stage(b, b->plans_rank) && chunk == p->virtual_stages - 1;
+    bool last = stage_is_last(b, b->plans_rank) && chunk == p->virtual_stages - 1;
     return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
 }
 
@@ -165,14 +114,14 @@ static bool keeps_output(const struct builder *b, int32_t chunk)
 static int64_t kept_output_B(const struct builder *b, int32_t chunk)
 {
     double parts = (double)b->s->parallel.tensor;
-    return keeps_output(b, chunk) ? (int64_t)(tensor_stream_B(b) / parts) : 0;
+    return keeps_output(b, chunk) ? (int64_t)(tensor_ends_stream_B(b) / parts) : 0;
 }
 
 /* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient
  * that has come, and the output, of whose parts a tensor group makes it once more. */
 static int64_t backward_ends_B(const struct builder *b, int32_t chunk)
 {
-    int64_t stream_B = ledger_round((int64_t)tensor_stream_B(b));
+    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b));
     return keeps_output(b, chunk) ? stream_B * (1 + (b->s->parallel.tensor > 1)) : 0;
 }
 
@@ -194,7 +143,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         return 0;
     }
     if (kind == PASS_BACKWARD)
-        offload_begin_backward(b, pass_checkpoints(b, chunk));
+        offload_begin_backward(b, recompute_inputs(b, chunk));
     b->gradient_came = keeps_output(b, chunk);
     ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
     for (int32_t i = 0; i < c->n; i++)
@@ -206,4 +155,14 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     if (kind == PASS_BACKWARD)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
     return buckets_leave_chunk(b, err);
+}
+
+void pass_close(struct builder *b)
+{
+    issue_wait(b, b->overlapped);
+    issue_wait(b, b->gathered);
+    b->overlapped = b->gathered = -1;
+    int32_t task = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
+    b->step->program.tasks.v[task].sync = true;
+    pass_free_transient(b);
 }

@@ -1,8 +1,17 @@
 /* Forward and backward of one block: kernels in the order of issue with their
  * collectives, tensors allocated and freed, gradients handed to their buckets. */
-#include "step/builder.h"
+#include "step/pass_block.h"
+
+#include "step/block_comms.h"
+#include "step/buckets.h"
+#include "step/exchange.h"
+#include "step/issue.h"
+#include "step/pass_memory.h"
+#include "step/recompute.h"
+#include "step/replicas.h"
 
 #include <math.h>
+#include <string.h>
 
 static double dispatch_s(const struct builder *b, const struct op *op)
 {
@@ -35,25 +44,38 @@ void pass_time_blocks(struct builder *b)
 
 /* Operators ------------------------------------------------------------------------ */
 
+/* Whether it makes the gradient of a weight. */
+static bool is_weight_op(const struct op *op)
+{
+    static const char *const endings[] = { "_wgrad", "_grad_cast", "_bias" };
+    size_t n = strlen(op->name);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t k = strlen(endings[i]);
+        if (n > k && strcmp(op->name + n - k, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
 {
-    bool weight = tensor_weight_op(op);
+    bool weight = is_weight_op(op);
     if (b->overlapped >= 0 && !weight) {
-        build_wait(b, b->overlapped);
+        issue_wait(b, b->overlapped);
         b->overlapped = -1;
     }
     if (b->gathered >= 0 && weight) {
-        build_wait(b, b->gathered);
+        issue_wait(b, b->gathered);
         b->gathered = -1;
     }
     double times_s[] = { dispatch_s(b, op), alone_s, shared_s };
     if (b->ring)
         exchange_pieces(b, b->ring, op, times_s);
     else
-        build_kernel(b, b->part, times_s[0], alone_s, shared_s);
+        issue_kernel(b, b->part, times_s[0], alone_s, shared_s);
     b->ring = NULL;
-    build_label(b, op->name);
+    issue_label(b, op->name);
     b->step->flops += op->flops;
     pass_allocate(b, op);
 }
@@ -63,7 +85,7 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
 {
-    double host_s = tensor_dispatch_s(b);
+    double host_s = block_comms_host_s(b);
     const struct block_comms *c = &b->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
@@ -80,8 +102,8 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                             ? framework_skew_s(b->fw, b->settings.tensor)
                             : 0;
         if (late_s > 0) {
-            build_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
-            build_label(b, "waits for the group");
+            issue_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
+            issue_label(b, "waits for the group");
         }
         for (int32_t n = 0; n < k->times; n++)
             task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
@@ -93,7 +115,7 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
         else if (k->overlapped && !after && b->gathered < 0)
             b->gathered = task;
         else
-            build_wait(b, task);
+            issue_wait(b, task);
     }
 }
 
@@ -112,22 +134,22 @@ static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
     if (later || all.deviation_s <= 0)
         return;
     double lost_s = framework_host_lost_s(all.deviation_s, all.host_s, all.gpu_s);
-    build_kernel(b, CATEGORY_OTHER, 0, lost_s, lost_s);
-    build_label(b, "waits for the host");
+    issue_kernel(b, CATEGORY_OTHER, 0, lost_s, lost_s);
+    issue_label(b, "waits for the host");
 }
 
 /* Gathers make all ranks of sharded parameters wait for the slowest, unit by unit; in
  * pipelines units stay gathered over many passes. */
 static void await_ranks(struct builder *b, const struct host_spent *spent)
 {
-    if (!shard_is_full(b) || b->s->parallel.pipeline > 1)
+    if (!states_shard_parameters(b->s) || b->s->parallel.pipeline > 1)
         return;
     double late_s =
         spent->gpu_s * framework_unit_wait_frac(b->fw, b->s->parallel.shard_degree);
     if (late_s <= 0)
         return;
-    build_kernel(b, CATEGORY_DATA_COMM_EXPOSED, 0, late_s, late_s);
-    build_label(b, "waits for the slowest rank");
+    issue_kernel(b, CATEGORY_DATA_COMM_EXPOSED, 0, late_s, late_s);
+    issue_label(b, "waits for the slowest rank");
 }
 
 /* The last operator of a block that makes what backward needs. */
@@ -150,7 +172,7 @@ void pass_forward_block(struct builder *b, int32_t index)
     int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
-        if (b->part == CATEGORY_RECOMPUTE && pass_saves(b, block, i))
+        if (b->part == CATEGORY_RECOMPUTE && recompute_saves(b, block, i))
             continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, block, i);
@@ -165,14 +187,14 @@ void pass_forward_block(struct builder *b, int32_t index)
 }
 
 /* The core of attention once more, before backward needs it. */
-static void recompute_core(struct builder *b, int32_t index)
+static void compute_core_again(struct builder *b, int32_t index)
 {
     const struct op_block *block = &b->list.blocks[index];
     const struct block_times *t = &b->times[index];
     enum category part = b->part;
     b->part = CATEGORY_RECOMPUTE;
     for (int32_t i = 0; i < block->n_forward; i++)
-        if (pass_is_core(b, &block->forward[i]))
+        if (recompute_is_core(b, &block->forward[i]))
             emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
     b->part = part;
 }
@@ -184,7 +206,7 @@ static int32_t core_user(const struct builder *b, const struct op_block *block)
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
             int32_t user = block->forward[i].outs[j].kept_until;
-            if (pass_is_core(b, &block->forward[i]) && user >= 0 &&
+            if (recompute_is_core(b, &block->forward[i]) && user >= 0 &&
                 (first < 0 || user < first))
                 first = user;
         }
@@ -198,14 +220,16 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
-        const struct states *states = build_states(b, p);
+        const struct states *states = replicas_states_of(b, p);
         double sum_B = (double)p->elements * states->gradient_B;
-        double made_B = shard_is_full(b) ? sum_B : (double)p->elements * states->made_B;
+        double made_B = states_shard_parameters(b->s)
+                            ? sum_B
+                            : (double)p->elements * states->made_B;
         if (b->first && !b->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else if (!pass_has_dummy(b, block, p)) /* added to the sum behind it */
             pass_make_gradient(b, made_B, sum_B);
-        if (b->reduces && b->s->parallel.overlap && !shard_is_full(b) &&
+        if (b->reduces && b->s->parallel.overlap && !states_shard_parameters(b->s) &&
             buckets_add(b, p, err) < 0)
             return -1;
     }
@@ -215,7 +239,7 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 /* Whether the backward pass at hand has the operator. */
 static bool runs(const struct builder *b, const struct op *op)
 {
-    return !b->splits || tensor_weight_op(op) == (b->kind == PASS_WEIGHT);
+    return !b->splits || is_weight_op(op) == (b->kind == PASS_WEIGHT);
 }
 
 int pass_backward_block(struct builder *b, int32_t index, struct err *err)
@@ -229,7 +253,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         if (!runs(b, op))
             continue;
         if (i == core)
-            recompute_core(b, index);
+            compute_core_again(b, index);
         emit_comms(b, index, op, i, false, &spent);
         emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
         emit_comms(b, index, op, i, true, &spent);
@@ -248,14 +272,14 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 
 void pass_accumulate(struct builder *b, const struct op_block *block)
 {
-    double elements = (double)block_parameters(block);
+    double elements = (double)op_block_parameters(block);
     double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
     double bytes = each_B * elements * (b->first ? 0.5 : 1);
-    if (shard_is_full(b) &&
+    if (states_shard_parameters(b->s) &&
         b->s->parallel.pipeline == 1) /* else whole, until the last */
         bytes /= (double)b->s->parallel.shard_degree;
     if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
         return;
-    build_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s, bytes);
-    build_label(b, "add gradients");
+    issue_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    issue_label(b, "add gradients");
 }

@@ -1,37 +1,18 @@
 /* What the operators of a block allocate and free: tensors kept for backward, those
  * that die with the next operator, and local variables of the framework's functions. */
-#include "step/builder.h"
+#include "step/pass_memory.h"
+
+#include "step/recompute.h"
+#include "step/replicas.h"
 
 #include <string.h>
-
-bool pass_is_core(const struct builder *b, const struct op *op)
-{
-    static const char *const names[] = { "scores",  "scale",         "mask",
-                                         "softmax", "probs_dropout", "probs_cast",
-                                         "context" };
-    const char *name = op->name;
-    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
-        return false;
-    if (strncmp(name, "cross_", 6) == 0)
-        name += 6;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-bool pass_saves(const struct builder *b, const struct op_block *block, int32_t at)
-{
-    return b->s->training.checkpointing == CHECKPOINT_OPERATORS &&
-           op_block_is_layer(block) && op_block_saves(block, at);
-}
 
 /* Where a forward operator's kept tensors are booked, and freed from. */
 static enum keep keep_of(const struct builder *b, const struct op *op)
 {
     if (b->saves && !op->backward)
         return KEEP_ACTIVATIONS;
-    if (b->keep == KEEP_ACTIVATIONS && pass_is_core(b, op))
+    if (b->keep == KEEP_ACTIVATIONS && recompute_is_core(b, op))
         return b->part == CATEGORY_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
     return b->keep;
 }
@@ -77,7 +58,7 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
     if (at > 0 && strcmp(block->forward[at - 1].name, "out") == 0)
         pass_leave_scope(b);
     b->makes_local = is_local(block, at);
-    b->saves = pass_saves(b, block, at);
+    b->saves = recompute_saves(b, block, at);
     b->skips_input = at == 0 && b->from_checkpoint;
 }
 
@@ -119,7 +100,7 @@ int64_t pass_dummies_B(const struct builder *b)
         for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
             const struct op_param *p = &b->list.blocks[i].params[k];
             if (pass_has_dummy(b, &b->list.blocks[i], p) && !is_seen(b, i, p))
-                bytes += build_states(b, p)->made_B * (double)p->elements /
+                bytes += replicas_states_of(b, p)->made_B * (double)p->elements /
                          (p->expert ? alike : 1);
         }
     return (int64_t)bytes;
@@ -129,7 +110,8 @@ void pass_make_gradient(struct builder *b, double made_B, double sum_B)
 {
     const int32_t most = (int32_t)(sizeof(b->made_B) / sizeof(*b->made_B));
     int64_t size_B = ledger_round((int64_t)made_B);
-    bool is_sum = b->fw->keeps_gradients && made_B == sum_B && !shard_is_full(b);
+    bool is_sum =
+        b->fw->keeps_gradients && made_B == sum_B && !states_shard_parameters(b->s);
     if (!is_sum || b->n_made == most) {
         b->transient_B += ledger_workspace(&b->step->ledger, size_B);
         return;
@@ -174,16 +156,16 @@ void pass_free_kept(struct builder *b, const struct op_block *block, int32_t bac
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until == backward)
                 ledger_free(&b->step->ledger,
-                            pass_saves(b, block, i)               ? LEDGER_ACTIVATIONS
-                            : pass_is_core(b, &block->forward[i]) ? LEDGER_HELD
-                                                                  : usual,
+                            recompute_saves(b, block, i) ? LEDGER_ACTIVATIONS
+                            : recompute_is_core(b, &block->forward[i]) ? LEDGER_HELD
+                                                                       : usual,
                             block->forward[i].outs[j].size_B);
 }
 
 int64_t pass_autocast_B(const struct builder *b, const struct op_block *block)
 {
     double bytes = 0;
-    for (int32_t i = 0; i < block->n_params && !shard_is_full(b); i++)
+    for (int32_t i = 0; i < block->n_params && !states_shard_parameters(b->s); i++)
         if (block->params[i].matrix)
             bytes += b->states.autocast_B * (double)block->params[i].elements;
     return (int64_t)bytes;

@@ -1,5 +1,17 @@
 /* Passes of a pipeline's stage in its order, and the messages between stages. */
-#include "step/builder.h"
+#include "step/pipeline.h"
+
+#include "step/buckets.h"
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/measure.h"
+#include "step/model_group.h"
+#include "step/offload.h"
+#include "step/param_gather.h"
+#include "step/pass.h"
+#include "step/schedule.h"
+#include "step/shard.h"
+#include "step/tensor_ends.h"
 
 /* Where the pass at hand stands in the pipeline. */
 struct position {
@@ -23,8 +35,8 @@ static bool sends_exposed(const struct builder *b)
 
 static int send(struct builder *b, bool back, int32_t message, struct err *err)
 {
-    int32_t comm = build_comm(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
-                              tensor_message_B(b), err);
+    int32_t comm = comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
+                             tensor_ends_message_B(b), err);
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;
@@ -33,7 +45,7 @@ static int send(struct builder *b, bool back, int32_t message, struct err *err)
                               CATEGORY_PIPELINE_COMM, 0, comm, b->last_kernel);
     p->tasks.v[task].sends = message;
     if (sends_exposed(b))
-        build_wait(b, task);
+        issue_wait(b, task);
     return 0;
 }
 
@@ -46,7 +58,7 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, &pass, err) < 0)
         return -1;
     struct program *p = &b->step->program;
-    build_mark_memory(b);
+    issue_mark_memory(b);
     b->last_kernel = program_pass(p, pass);
     p->tasks.v[b->last_kernel].receives = receives;
     program_follow(p, b->last_kernel, waits[0]);
@@ -82,18 +94,18 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
                       const struct position *at, struct err *err)
 {
     bool backward = ref.kind != PASS_FORWARD;
-    build_tag(b, work_of[ref.kind], ref.microbatch);
+    issue_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
     if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
         b->receives = message_of(at, backward, at->stage, ref.microbatch);
     else if (ref.kind == PASS_FORWARD)
-        build_wait(b, build_load_batch(b));
+        issue_wait(b, issue_load_batch(b));
     if (detail) {
-        int32_t begin = build_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
+        int32_t begin = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
         b->step->program.tasks.v[begin].sync = true;
         if (pass_write(b, ref.kind, ref.chunk, err) < 0)
             return -1;
-        build_close(b);
+        pass_close(b);
     } else if (write_measured(b, ref, err) < 0) {
         return -1;
     }
@@ -179,14 +191,14 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
             b->seen[ref.chunk] = true;
         repeat_period(b, order, i + 1, end);
     }
-    build_tag(b, WORK_OTHER, -1); /* of no pass any more */
+    issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
     b->reduces = reduces;
-    if (reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
+    if (reduces && !states_shard_parameters(b->s) && buckets_end(b, err) < 0)
         return -1;
     if (reduces)
-        build_wait(b, b->last_comm);
+        issue_wait(b, b->last_comm);
     group_take_outputs(b);
-    build_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
-    build_host_pause(b, b->fw->microbatch_s);
+    issue_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->fw->microbatch_s);
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "step/reps.h"
 
-#include "step/builder.h"
+#include "step/model_group.h"
+#include "step/schedule.h"
+#include "step/stage.h"
 
 enum {
     UNFOLDED_RANKS_MAX = 65536,

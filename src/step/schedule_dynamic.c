@@ -4,9 +4,8 @@
  *
  * A microbatch visits the stages in turn, and where the head is on the first stage that
  * once more behind the last: visit v is of stage v % stages, as its chunk v / stages. */
-#include "step/schedule.h"
-
 #include "base/xmalloc.h"
+#include "step/schedule.h"
 
 #include <stdlib.h>
 

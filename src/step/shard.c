@@ -14,12 +14,13 @@
  * In a pipeline (MODEL.md, R8.4) each chunk of a stage has its own units. They stay
  * gathered from their first forward on, unless forward reshards, and gradients stay
  * whole, until the last backward of an accumulation step drops and scatters them. */
-#include "step/shard_units.h"
+#include "step/shard.h"
 
-bool shard_is_full(const struct builder *b)
-{
-    return b->s->parallel.sharding == SHARDING_FULL && b->s->parallel.shard_degree > 1;
-}
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/offload.h"
+#include "step/replicas.h"
+#include "step/shard_units.h"
 
 /* Width of parameters as gathered: what products read. */
 static double width_B(const struct builder *b)
@@ -29,7 +30,7 @@ static double width_B(const struct builder *b)
 
 int shard_plan(struct builder *b, struct err *err)
 {
-    if (!shard_is_full(b))
+    if (!states_shard_parameters(b->s))
         return 0;
     int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
     b->chunk_units = ARENA_ARRAY(b->arena, n_chunks, struct units);
@@ -38,10 +39,10 @@ int shard_plan(struct builder *b, struct err *err)
     const struct units *u = b->units = b->chunk_units;
     double size_B =
         (u->v[u->n - 1].summed - u->v[u->n - 1].summed_experts) * width_B(b);
-    int32_t comm = build_comm(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
+    int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
-    build_beside(b, b->step->program.comms.v[comm].plan);
+    comms_beside(b, b->step->program.comms.v[comm].plan);
     return 0;
 }
 
@@ -79,11 +80,11 @@ static void make_lists(struct builder *b, int32_t n)
     double each_s = (double)b->s->parallel.shard_degree * b->fw->shard_part_s;
     if (each_s <= 0)
         return;
-    build_wait(b, b->last_comm);
-    int32_t task = build_kernel(b, CATEGORY_OTHER, 0, 0, 0);
+    issue_wait(b, b->last_comm);
+    int32_t task = issue_kernel(b, CATEGORY_OTHER, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
-    build_kernel(b, CATEGORY_OTHER, n * each_s, 0, 0);
-    build_label(b, "lists of parts");
+    issue_kernel(b, CATEGORY_OTHER, n * each_s, 0, 0);
+    issue_label(b, "lists of parts");
 }
 
 /* Lists' parts lie apart from what the collective moves: they are copied from or to it
@@ -111,7 +112,7 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
     if (g.n == 0 || g.elements <= 0)
         return -1;
     double size_B = g.elements / g.n * width_B(b);
-    int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
+    int32_t comm = comms_add(b, channel, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -2;
     make_lists(b, g.n);
@@ -230,7 +231,7 @@ static int gather_open(struct builder *b, struct unit *v, struct err *err)
     }
     if (gather_unit(b, v, open, b->last_kernel, &ready, err) < 0)
         return -1;
-    build_wait(b, ready);
+    issue_wait(b, ready);
     v->used = true;
     return 0;
 }
@@ -266,7 +267,7 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
     double size_B = v->summed_experts * states_wire_B(b->s);
     if (size_B <= 0)
         return 0;
-    int32_t comm = build_comm(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
+    int32_t comm = comms_add(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
     if (comm < 0)
         return -1;
     b->last_comm = program_collective_on(
@@ -282,7 +283,7 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
     if (!b->reduces || p->data * p->context <= p->shard_degree)
         return 0;
     size_B /= (double)p->shard_degree;
-    int32_t comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
+    int32_t comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
     if (comm < 0)
         return -1;
     b->last_comm = program_collective(&b->step->program, CATEGORY_DATA_COMM_EXPOSED,
@@ -296,16 +297,16 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
 {
     double size_B = (v->summed - v->summed_experts) * states_wire_B(b->s);
     if (b->fw->bucket_copy_B > 0) {
-        build_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s,
+        issue_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s,
                      b->fw->bucket_copy_B * size_B);
-        build_label(b, "gradients to flat parameter");
+        issue_label(b, "gradients to flat parameter");
     }
     if (scatter_experts(b, v, err) < 0)
         return -1;
     if (v->tensors == 0)
         return 0;
     int32_t comm =
-        build_comm(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B / v->tensors, err);
+        comms_add(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B / v->tensors, err);
     if (comm < 0)
         return -1;
     make_lists(b, v->tensors);
@@ -315,7 +316,7 @@ static int scatter(struct builder *b, struct unit *v, struct err *err)
             b->fw->dispatch_backward_s, comm, b->last_kernel);
     b->last_comm = copy_lists(b, b->last_comm, v->summed, 2);
     if (b->fw->shard_synchronous)
-        build_wait(b, b->last_comm);
+        issue_wait(b, b->last_comm);
     if (sum_replicas(b, size_B, err) < 0)
         return -1;
     offload_store_shard(b, size_B / (double)b->s->parallel.shard_degree, b->last_comm);
@@ -376,14 +377,14 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
  * (DeepSpeed's stage3.py, _post_step). */
 int shard_end(struct builder *b, struct err *err)
 {
-    for (int h = 0; h < REPLICA_GROUPS && shard_is_full(b); h++) {
+    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->s); h++) {
         double size_B = units_persistent(b, (enum replica_group)h) * width_B(b);
         if (size_B <= 0)
             continue;
         enum channel channel = h == REPLICAS_DATA
                                    ? CHANNEL_SHARD
-                                   : build_replica_channel((enum replica_group)h);
-        int32_t comm = build_comm(b, channel, COLL_ALL_GATHER, size_B, err);
+                                   : replicas_channel((enum replica_group)h);
+        int32_t comm = comms_add(b, channel, COLL_ALL_GATHER, size_B, err);
         if (comm < 0)
             return -1;
         program_collective_on(&b->step->program, STREAM_SHARD,
@@ -396,7 +397,7 @@ int shard_end(struct builder *b, struct err *err)
 int64_t shard_persistent_B(const struct builder *b)
 {
     double n = 0;
-    for (int h = 0; h < REPLICA_GROUPS && shard_is_full(b); h++)
+    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->s); h++)
         n += units_persistent(b, (enum replica_group)h);
     return (int64_t)(n * width_B(b));
 }

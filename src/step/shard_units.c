@@ -1,5 +1,7 @@
 #include "step/shard_units.h"
 
+#include "step/replicas.h"
+
 #include <math.h>
 
 int64_t units_window(const struct builder *b, bool backward)
@@ -13,8 +15,8 @@ int64_t units_window(const struct builder *b, bool backward)
 
 static bool is_shared(const struct builder *b, const struct op_param *p)
 {
-    return build_replica_group(b, p) != REPLICAS_EXPERTS ||
-           build_ranks(b, REPLICAS_EXPERTS) > 1;
+    return replicas_of(b, p) != REPLICAS_EXPERTS ||
+           replicas_ranks(b, REPLICAS_EXPERTS) > 1;
 }
 
 static bool is_gathered(const struct builder *b, const struct op_param *p)
@@ -28,7 +30,7 @@ double units_persistent(const struct builder *b, enum replica_group h)
     for (int32_t i = 0; i < b->list.n_blocks; i++)
         for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
             const struct op_param *p = &b->list.blocks[i].params[k];
-            if (build_replica_group(b, p) == h && is_shared(b, p) && !is_gathered(b, p))
+            if (replicas_of(b, p) == h && is_shared(b, p) && !is_gathered(b, p))
                 n += (double)(b->list.blocks[i].repeat * p->elements);
         }
     return n;
@@ -40,7 +42,7 @@ static void add_gathered(const struct builder *b, const struct op_block *block,
     for (int32_t i = 0; i < block->n_params; i++) {
         const struct op_param *p = &block->params[i];
         double n = is_shared(b, p) ? (double)p->elements : 0;
-        double experts = build_replica_group(b, p) == REPLICAS_EXPERTS ? n : 0;
+        double experts = replicas_of(b, p) == REPLICAS_EXPERTS ? n : 0;
         v->summed += n;
         v->summed_experts += experts;
         v->elements += is_gathered(b, p) ? n : 0;

@@ -1,5 +1,5 @@
 /* Which blocks of the model a stage holds, and its chunks. */
-#include "step/builder.h"
+#include "step/stage.h"
 
 #include <string.h>
 
@@ -107,6 +107,11 @@ static void number_layers(struct builder *b, int64_t n_chunks)
         }
 }
 
+bool stage_is_last(const struct builder *b, int64_t rank)
+{
+    return groups_stage(b->request->groups, rank) == b->s->parallel.pipeline - 1;
+}
+
 int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,
                 const struct op_list *model, struct err *err)
 {
@@ -127,7 +132,7 @@ void stage_cut(struct builder *b, const struct op_list *model)
     list_blocks(b, model, parts, groups_stage(b->request->groups, b->plans_rank));
     number_layers(b, partition_chunks(parts));
     b->embedding_elements = model->blocks[0].params[0].elements;
-    bool last = build_is_last_stage(b, b->plans_rank) && b->list.n_blocks > 0;
+    bool last = stage_is_last(b, b->plans_rank) && b->list.n_blocks > 0;
     if (p->pipeline > 1 && last && partition_head_stage(parts) > 0 &&
         model_ties_head(&b->s->model))
         own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);

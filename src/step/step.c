@@ -1,7 +1,25 @@
 #include "step/step.h"
 
 #include "base/units.h"
-#include "step/builder.h"
+#include "step/buckets.h"
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/measure.h"
+#include "step/model_group.h"
+#include "step/offload.h"
+#include "step/param_gather.h"
+#include "step/pass.h"
+#include "step/pass_block.h"
+#include "step/pass_memory.h"
+#include "step/pipeline.h"
+#include "step/recompute.h"
+#include "step/replicas.h"
+#include "step/shard.h"
+#include "step/stage.h"
+#include "step/tensor.h"
+#include "step/tensor_ends.h"
+#include "step/update.h"
+#include "step/zero.h"
 
 enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 
@@ -12,19 +30,19 @@ static struct states states_held_by(const struct builder *b, enum replica_group 
 {
     struct scenario s = *b->s;
     if (s.parallel.shard_degree > 1)
-        s.parallel.shard_degree = build_ranks(b, h);
+        s.parallel.shard_degree = replicas_ranks(b, h);
     return offload_states(b, states_of(&s));
 }
 
 /* Replicas of a parameter, over which its gradients are summed. */
 static int64_t replicas(const struct builder *b)
 {
-    return build_ranks(b, REPLICAS_DATA);
+    return replicas_ranks(b, REPLICAS_DATA);
 }
 
 static bool sums_gradients(const struct builder *b)
 {
-    return replicas(b) > 1 || build_held(b, REPLICAS_ALL) > 0;
+    return replicas(b) > 1 || replicas_held(b, REPLICAS_ALL) > 0;
 }
 
 /* What is there before the step begins: parameters, optimizer states, buckets, and
@@ -46,7 +64,7 @@ static void allocate_states(struct builder *b)
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *states = build_states(b, p);
+            const struct states *states = replicas_states_of(b, p);
             double n = (double)p->elements;
             if (b->s->parallel.offload != OFFLOAD_PARAMETERS)
                 ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
@@ -91,7 +109,7 @@ static int builder_init(struct builder *b, struct err *err)
     stage_cut(b, b->request->model);
     if (tensor_plan(b, err) < 0 || shard_plan(b, err) < 0)
         return -1;
-    if (sums_gradients(b) && !shard_is_full(b) &&
+    if (sums_gradients(b) && !states_shard_parameters(b->s) &&
         buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
         return -1;
     if (param_gather_plan(b, err) < 0)
@@ -113,25 +131,25 @@ static int builder_init(struct builder *b, struct err *err)
 
 static int microbatch(struct builder *b, int64_t number, struct err *err)
 {
-    build_tag(b, WORK_FORWARD, number);
-    build_wait(b, build_load_batch(b));
+    issue_tag(b, WORK_FORWARD, number);
+    issue_wait(b, issue_load_batch(b));
     if (buckets_broadcast(b, err) < 0)
         return -1;
     if (pass_write(b, PASS_FORWARD, 0, err) < 0)
         return -1;
     buckets_begin(b);
-    build_tag(b, WORK_BACKWARD, number);
+    issue_tag(b, WORK_BACKWARD, number);
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
-    build_wait(b, b->overlapped);
-    build_wait(b, b->gathered);
+    issue_wait(b, b->overlapped);
+    issue_wait(b, b->gathered);
     b->overlapped = b->gathered = -1;
-    if (b->reduces && !shard_is_full(b) && buckets_end(b, err) < 0)
+    if (b->reduces && !states_shard_parameters(b->s) && buckets_end(b, err) < 0)
         return -1;
     if (b->reduces)
-        build_wait(b, b->last_comm);
-    build_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
-    build_host_pause(b, b->fw->microbatch_s);
+        issue_wait(b, b->last_comm);
+    issue_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->fw->microbatch_s);
     return 0;
 }
 
@@ -148,7 +166,7 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
         b->first = i == 0;
         b->reduces =
             sums_gradients(b) && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
-                                  (order && shard_is_full(b)));
+                                  (order && states_shard_parameters(b->s)));
         if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
                   : microbatch(b, i, err) < 0)
             return -1;
@@ -176,9 +194,9 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
     if (accumulation_steps(&b, order, err) < 0 || group_sum_embeddings(&b, err) < 0 ||
         group_sum_norms(&b, err) < 0)
         return -1;
-    build_tag(&b, WORK_UPDATE, -1);
+    issue_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
-    build_mark_memory(&b);
+    issue_mark_memory(&b);
     return param_gather_end(&b, err) < 0 || shard_end(&b, err) < 0 ? -1 : 0;
 }
 
@@ -195,16 +213,16 @@ int step_measure(const struct step_request *request, int64_t rank, int32_t chunk
     int rc = builder_init(&b, err);
     for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
         if (kind == PASS_BACKWARD)
-            offload_load_pass(&b, pass_checkpoints(&b, chunk), pass_checkpoint_B(&b));
+            offload_load_pass(&b, recompute_inputs(&b, chunk), recompute_input_B(&b));
         rc = measure_pass(&b, (enum pass_kind)kind, chunk, false, &m, &pass, err);
         if (rc == 0) {
             ledger_apply(&step.ledger, &m->memory);
             time_ps[kind] = m->cost.time_ps;
         }
     }
-    int32_t comm =
-        rc == 0 ? build_comm(&b, CHANNEL_NEXT, COLL_SENDRECV, tensor_message_B(&b), err)
-                : -1;
+    int32_t comm = rc == 0 ? comms_add(&b, CHANNEL_NEXT, COLL_SENDRECV,
+                                       tensor_ends_message_B(&b), err)
+                           : -1;
     rc = comm < 0 ? -1 : 0;
     if (rc == 0) { /* on the folded net in any case, that orders are the same */
         struct comm *c = &step.program.comms.v[comm];

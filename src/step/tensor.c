@@ -1,7 +1,11 @@
 /* Collectives within a tensor group, of the modules that it shares: which operators
  * they stand before or behind, by how the group splits its products (MODEL.md, R5). */
+#include "step/tensor.h"
+
 #include "model/share.h"
-#include "step/builder.h"
+#include "step/block_comms.h"
+#include "step/exchange.h"
+#include "step/tensor_ends.h"
 
 #include <string.h>
 
@@ -129,21 +133,6 @@ static double extent_B(const struct builder *b, const struct op_block *bl,
     return 0;
 }
 
-static int32_t find(const struct op *ops, int32_t n, const char *name, size_t len)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (strlen(ops[i].name) == len && strncmp(ops[i].name, name, len) == 0)
-            return i;
-    return -1;
-}
-
-int32_t tensor_find_op(const struct op *ops, int32_t n, const char *names)
-{
-    const char *bar = strchr(names, '|');
-    int32_t at = find(ops, n, names, bar ? (size_t)(bar - names) : strlen(names));
-    return at < 0 && bar ? tensor_find_op(ops, n, bar + 1) : at;
-}
-
 /* Attention and MLP side by side share one collective: the later one's. SMP's are
  * modules of their own, each with its own, as are products that sum one by one. */
 static bool is_shared(const struct builder *b, const struct rule *r)
@@ -155,45 +144,13 @@ static bool is_shared(const struct builder *b, const struct rule *r)
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
 }
 
-/* What the collective takes alone: on the folded net, which counts all groups. */
-int tensor_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err)
-{
-    const struct comm *c = &b->step->program.comms.v[comm];
-    struct plans plans = { b->arena, b->request->folded, b->request->groups };
-    const struct coll_plan *plan = c->plan;
-    if (b->request->folded != b->net &&
-        plans_make(&plans, c, b->plans_rank, &plan, err) < 0)
-        return -1;
-    *time_s = coll_plan_time_s(plan, b->request->folded);
-    return 0;
-}
-
-int tensor_add(struct builder *b, int32_t block, bool backward, struct op_comm place,
-               enum coll_op op, double size_B, struct err *err)
-{
-    struct block_comms *c = &b->comms[block];
-    struct op_comm k = place;
-    size_B *= 1 - b->s->parallel.tensor_hidden_frac;
-    k.comm = build_comm(b, CHANNEL_TENSOR, op, size_B, err);
-    if (k.comm < 0)
-        return -1;
-    if (k.overlapped)
-        build_beside(b, b->step->program.comms.v[k.comm].plan);
-    k.stream = STREAM_TENSOR;
-    k.part = CATEGORY_TENSOR_COMM;
-    if (tensor_alone_s(b, k.comm, &k.time_s, err) < 0)
-        return -1;
-    c->v[backward][c->n[backward]++] = k;
-    return 0;
-}
-
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
     const struct op_block *bl = &b->list.blocks[block];
     const struct op *ops = r->backward ? bl->backward : bl->forward;
     int32_t at =
-        tensor_find_op(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
+        block_comms_find(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0 || is_shared(b, r) || !(split_of(b, &ops[at]) & r->split))
         return 0;
     double size_B = extent_B(b, bl, r->extent);
@@ -203,12 +160,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                              .overlapped = r->overlaps && b->fw->tensor_overlap,
                              .workspace_B = gathers ? (int64_t)size_B : 0,
                              .times = r->times };
-    return tensor_add(b, block, r->backward, place, r->op, size_B, err);
-}
-
-double tensor_dispatch_s(const struct builder *b)
-{
-    return framework_collective_dispatch_s(b->fw, b->settings.tensor);
+    return block_comms_add(b, block, r->backward, place, r->op, size_B, err);
 }
 
 int tensor_plan(struct builder *b, struct err *err)
@@ -227,16 +179,4 @@ int tensor_plan(struct builder *b, struct err *err)
             return -1;
     }
     return exchange_plan(b, err);
-}
-
-bool tensor_weight_op(const struct op *op)
-{
-    static const char *const endings[] = { "_wgrad", "_grad_cast", "_bias" };
-    size_t n = strlen(op->name);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        size_t k = strlen(endings[i]);
-        if (n > k && strcmp(op->name + n - k, endings[i]) == 0)
-            return true;
-    }
-    return false;
 }

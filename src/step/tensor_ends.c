@@ -13,8 +13,12 @@
  * Slices are views: they take no time. A rank's own tokens are its samples; where all
  * were fed the same ones, its part of each sequence, which is gathered (ALL) on the
  * way. */
+#include "step/tensor_ends.h"
+
 #include "model/share.h"
-#include "step/builder.h"
+#include "step/block_comms.h"
+#include "step/comms.h"
+#include "step/issue.h"
 
 #include <string.h>
 
@@ -109,7 +113,7 @@ static int add(struct builder *b, int32_t block, bool backward, struct op_comm a
     if (op == COLL_ALLTOALL)
         size_B /= (double)b->settings.tensor;
     at.workspace_B = (int64_t)size_B;
-    return tensor_add(b, block, backward, at, (enum coll_op)op, size_B, err);
+    return block_comms_add(b, block, backward, at, (enum coll_op)op, size_B, err);
 }
 
 /* One crossing's collectives that stand behind their operator, or those before it. */
@@ -160,7 +164,7 @@ int tensor_ends_behind(struct builder *b, int32_t block, struct err *err)
 
 /* Between stages ------------------------------------------------------------------- */
 
-double tensor_stream_B(const struct builder *b)
+double tensor_ends_stream_B(const struct builder *b)
 {
     bool split = b->settings.sequence_parallel ||
                  (b->settings.tensor > 1 && between(b) != SHARE_ALL);
@@ -174,7 +178,7 @@ static bool sends_parts(const struct builder *b)
     return !b->settings.best_effort || b->settings.prescaled || between(b) != SHARE_ALL;
 }
 
-double tensor_message_B(const struct builder *b)
+double tensor_ends_message_B(const struct builder *b)
 {
     double tokens = (double)op_tokens(&b->settings);
     double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
@@ -193,12 +197,12 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
     if (b->settings.tensor <= 1 || !b->settings.best_effort || !b->settings.prescaled ||
         between(b) != SHARE_ALL || outermost || b->kind == PASS_WEIGHT)
         return 0;
-    int32_t comm = build_comm(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b), err);
+    int32_t comm = comms_add(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b), err);
     if (comm < 0)
         return -1;
-    build_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* behind the message */
-    build_wait(b, program_collective_on(&b->step->program, STREAM_TENSOR,
-                                        CATEGORY_TENSOR_COMM, tensor_dispatch_s(b),
+    issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* behind the message */
+    issue_wait(b, program_collective_on(&b->step->program, STREAM_TENSOR,
+                                        CATEGORY_TENSOR_COMM, block_comms_host_s(b),
                                         comm, b->last_kernel));
     return 0;
 }

@@ -1,5 +1,10 @@
 /* One update of the optimizer. */
-#include "step/builder.h"
+#include "step/update.h"
+
+#include "step/issue.h"
+#include "step/offload.h"
+#include "step/replicas.h"
+#include "step/zero.h"
 
 static bool scales_loss(enum op_precision p)
 {
@@ -17,10 +22,10 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
             double elements =
-                (double)p->elements / build_shards(b, build_replica_group(b, p));
+                (double)p->elements / replicas_shards(b, replicas_of(b, p));
             double time_s =
                 kernels * kernel_stream_s(b->gpu, elements * moved_B, kernel_alone);
-            build_kernel(b, CATEGORY_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
+            issue_kernel(b, CATEGORY_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
         }
     }
 }
@@ -34,9 +39,9 @@ void update_parameters(struct builder *b)
     struct program *p = &b->step->program;
     double step_B = 0, moved = 0; /* by elements of the rank's shards */
     for (int h = 0; h < REPLICA_GROUPS; h++) {
-        double elements = (double)build_held(b, (enum replica_group)h);
-        step_B += build_states_held(b, (enum replica_group)h)->step_B * elements;
-        moved += elements / build_shards(b, (enum replica_group)h);
+        double elements = (double)replicas_held(b, (enum replica_group)h);
+        step_B += replicas_states(b, (enum replica_group)h)->step_B * elements;
+        moved += elements / replicas_shards(b, (enum replica_group)h);
     }
     if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
@@ -48,7 +53,7 @@ void update_parameters(struct builder *b)
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else if (on_gpu)
-        build_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s,
+        issue_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s,
                      states_update_B(b->s) * moved);
-    build_host_pause(b, o->fixed_s);
+    issue_host_pause(b, o->fixed_s);
 }

@@ -1,5 +1,9 @@
 #include "step/wire.h"
 
+#include "step/comms.h"
+#include "step/issue.h"
+#include "step/replicas.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -103,18 +107,18 @@ static int plan_groups(struct builder *b, double size, struct err *err)
     const struct parallelism *p = &b->s->parallel;
     struct wire *w = &b->wire;
     bool sharded = states_are_sharded(b->s);
-    int32_t comm = build_comm(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
-                              build_reduction(b), size, err);
+    int32_t comm = comms_add(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
+                             replicas_reduction(b), size, err);
     if (comm < 0)
         return -1;
-    build_beside(b, b->step->program.comms.v[comm].plan);
+    comms_beside(b, b->step->program.comms.v[comm].plan);
     w->n_stages = 1;
     w->streams[0] = STREAM_COMM;
     w->stages[0] = comm;
     if (!sharded || p->shard_degree >= p->data * p->context)
         return 0;
-    comm = build_comm(b, CHANNEL_REPLICA, COLL_ALL_REDUCE,
-                      size / (double)p->shard_degree, err);
+    comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE,
+                     size / (double)p->shard_degree, err);
     w->n_stages = 2;
     w->streams[1] = STREAM_COMM;
     w->stages[1] = comm;
@@ -139,7 +143,7 @@ int wire_plan(struct builder *b, double bytes, struct err *err)
         return -1;
     b->plan_B = size;
     cut_stages(b, plan);
-    build_beside(b, plan);
+    comms_beside(b, plan);
     return 0;
 }
 
@@ -156,9 +160,9 @@ void wire_send(struct builder *b, double bytes)
     struct program *p = &b->step->program;
     double host_s = b->fw->dispatch_backward_s;
     struct tag before = p->tag;
-    build_tag(b, WORK_BUCKET, b->wire.n_sent++);
-    int32_t ready = build_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
-    build_label(b, "copy bucket");
+    issue_tag(b, WORK_BUCKET, b->wire.n_sent++);
+    int32_t ready = issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
+    issue_label(b, "copy bucket");
     for (int32_t i = 0; i < w->n_stages; i++) {
         ready = program_collective_on(p, w->streams[i], CATEGORY_DATA_COMM_EXPOSED,
                                       i == 0 ? host_s : 0, w->stages[i], ready);
@@ -170,7 +174,7 @@ void wire_send(struct builder *b, double bytes)
 void wire_send_by(struct builder *b, double bytes, int32_t comm)
 {
     double host_s = b->fw->dispatch_backward_s;
-    int32_t ready = build_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
+    int32_t ready = issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
     b->last_comm =
         program_collective_on(&b->step->program, STREAM_COMM,
                               CATEGORY_DATA_COMM_EXPOSED, host_s, comm, ready);

@@ -7,7 +7,9 @@
  *
  * Flat buffers are large single blocks: the allocator cannot make them out of segments
  * that activations have left, nor can most activations use those of the tensors. */
-#include "step/builder.h"
+#include "step/zero.h"
+
+#include "step/replicas.h"
 
 bool zero_flattens(const struct builder *b)
 {
@@ -24,7 +26,7 @@ static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
         const struct op_block *block = &b->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *s = build_states(b, p);
+            const struct states *s = replicas_states_of(b, p);
             double each_B = kind == LEDGER_PARAMETERS ? s->parameter_B : s->gradient_B;
             int64_t size_B = (int64_t)((double)p->elements * each_B);
             if (frees)
@@ -41,8 +43,8 @@ void zero_allocate_states(struct builder *b)
     book_tensors(b, LEDGER_PARAMETERS, false);
     book_tensors(b, LEDGER_PARAMETERS, true);
     for (int h = 0; h < REPLICA_GROUPS; h++) {
-        const struct states *s = build_states_held(b, (enum replica_group)h);
-        double n = (double)build_held(b, (enum replica_group)h);
+        const struct states *s = replicas_states(b, (enum replica_group)h);
+        double n = (double)replicas_held(b, (enum replica_group)h);
         ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
     }
@@ -61,9 +63,10 @@ static void free_gradients_of_others(struct builder *b)
             const struct op *op = &block->backward[k % block->n_backward];
             for (int32_t g = 0; g < op->grad_n; g++) {
                 const struct op_param *p = &block->params[op->grad_first + g];
-                enum replica_group h = build_replica_group(b, p);
-                double own = (double)build_held(b, h) / build_shards(b, h);
-                double size_B = (double)p->elements * build_states(b, p)->gradient_B;
+                enum replica_group h = replicas_of(b, p);
+                double own = (double)replicas_held(b, h) / replicas_shards(b, h);
+                double size_B =
+                    (double)p->elements * replicas_states_of(b, p)->gradient_B;
                 if (kept[h] >= own)
                     ledger_free(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)size_B);
                 kept[h] += (double)p->elements;
@@ -79,9 +82,9 @@ void zero_update(struct builder *b)
     if (!b->fw->keeps_gradients && b->s->parallel.sharding == SHARDING_OPTIMIZER)
         free_gradients_of_others(b);
     for (int h = 0; h < REPLICA_GROUPS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
-        double own = (double)build_held(b, (enum replica_group)h) /
-                     build_shards(b, (enum replica_group)h);
-        double made_B = build_states_held(b, (enum replica_group)h)->made_B;
+        double own = (double)replicas_held(b, (enum replica_group)h) /
+                     replicas_shards(b, (enum replica_group)h);
+        double made_B = replicas_states(b, (enum replica_group)h)->made_B;
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * made_B));
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * fp32_B));
         ledger_free(l, LEDGER_HELD, (int64_t)(own * made_B));

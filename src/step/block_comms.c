@@ -1,0 +1,45 @@
+#include "step/block_comms.h"
+
+#include "step/comms.h"
+
+#include <string.h>
+
+static int32_t find(const struct op *ops, int32_t n, const char *name, size_t len)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strlen(ops[i].name) == len && strncmp(ops[i].name, name, len) == 0)
+            return i;
+    return -1;
+}
+
+int32_t block_comms_find(const struct op *ops, int32_t n, const char *names)
+{
+    const char *bar = strchr(names, '|');
+    int32_t at = find(ops, n, names, bar ? (size_t)(bar - names) : strlen(names));
+    return at < 0 && bar ? block_comms_find(ops, n, bar + 1) : at;
+}
+
+int block_comms_add(struct builder *b, int32_t block, bool backward,
+                    struct op_comm place, enum coll_op op, double size_B,
+                    struct err *err)
+{
+    struct block_comms *c = &b->comms[block];
+    struct op_comm k = place;
+    size_B *= 1 - b->s->parallel.tensor_hidden_frac;
+    k.comm = comms_add(b, CHANNEL_TENSOR, op, size_B, err);
+    if (k.comm < 0)
+        return -1;
+    if (k.overlapped)
+        comms_beside(b, b->step->program.comms.v[k.comm].plan);
+    k.stream = STREAM_TENSOR;
+    k.part = CATEGORY_TENSOR_COMM;
+    if (comms_alone_s(b, k.comm, &k.time_s, err) < 0)
+        return -1;
+    c->v[backward][c->n[backward]++] = k;
+    return 0;
+}
+
+double block_comms_host_s(const struct builder *b)
+{
+    return framework_collective_dispatch_s(b->fw, b->settings.tensor);
+}

@@ -1,0 +1,11 @@
+/* Passes of a pipeline's stage. */
+#ifndef STEP_PIPELINE_H
+#define STEP_PIPELINE_H
+
+#include "step/builder.h"
+
+/* Those of one accumulation step; its last backwards may reduce beside compute. */
+int pipeline_passes(struct builder *b, const struct pass_list *order,
+                    int64_t accumulated, bool reduces, struct err *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which ranks hold the same copy of a parameter, and what of its states each of them
+ * has. */
+#ifndef STEP_REPLICAS_H
+#define STEP_REPLICAS_H
+
+#include "step/builder.h"
+
+/* What becomes of a bucket of gradients over the ranks that hold the same: a sum for
+ * all; where states are sharded, parts to their owners; under SMP all of it to the one
+ * rank that owns that slice of its flat buffer. */
+enum coll_op replicas_reduction(const struct builder *b);
+
+/* Which ranks hold a parameter. */
+enum replica_group replicas_of(const struct builder *b, const struct op_param *p);
+
+/* The elements that such hold; how many they are, and their channel; into how many
+ * shards, each a rank's to update, those elements are divided. */
+int64_t replicas_held(const struct builder *b, enum replica_group h);
+int64_t replicas_ranks(const struct builder *b, enum replica_group h);
+enum channel replicas_channel(enum replica_group h);
+double replicas_shards(const struct builder *b, enum replica_group h);
+
+/* The states of an element that such hold; of a parameter's elements. */
+const struct states *replicas_states(const struct builder *b, enum replica_group h);
+const struct states *replicas_states_of(const struct builder *b,
+                                        const struct op_param *p);
+
+#endif

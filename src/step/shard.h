@@ -1,0 +1,21 @@
+/* Sharded parameters: gathered before use, their gradients scattered. */
+#ifndef STEP_SHARD_H
+#define STEP_SHARD_H
+
+#include "step/builder.h"
+
+/* Set-up; around the forward and backward of each unit. */
+int shard_plan(struct builder *b, struct err *err);
+void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
+int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
+int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
+
+/* Behind the update; bytes of tensors that stay whole on each rank beside its shards. */
+int shard_end(struct builder *b, struct err *err);
+int64_t shard_persistent_B(const struct builder *b);
+
+/* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients:
+ * else all it needs is there, and stays. */
+bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk);
+
+#endif

@@ -1,0 +1,23 @@
+/* Collectives between modules that the tensor group shares in unlike ways, and what a
+ * stage does with the stream that comes in parts. */
+#ifndef STEP_TENSOR_ENDS_H
+#define STEP_TENSOR_ENDS_H
+
+#include "step/builder.h"
+
+enum { TENSOR_ENDS_MAX = 6 }; /* of a block and direction */
+
+/* Adds them, before and behind the others of a block. */
+int tensor_ends_before(struct builder *b, int32_t block, struct err *err);
+int tensor_ends_behind(struct builder *b, int32_t block, struct err *err);
+
+/* Puts the stream together that came in parts. */
+int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
+                       bool backward, struct err *err);
+
+/* Bytes of the stream of a rank between layers, and of its message to the next
+ * stage. */
+double tensor_ends_stream_B(const struct builder *b);
+double tensor_ends_message_B(const struct builder *b);
+
+#endif
