@@ -9,6 +9,7 @@
 #include "report/figure_step.h"
 #include "report/html.h"
 #include "report/report.h"
+#include "simulate/fit.h"
 #include "trace/chakra.h"
 #include "trace/trace.h"
 
@@ -179,7 +180,10 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
         .arg = &progress,
     };
     const struct campaign_how how = { &step, &draws, interval_table_get(loader) };
-    return campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
+    int rc = campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
+    if (rc == 0)
+        fit_remedies(r, &loader->arena, s, args->scenario);
+    return rc;
 }
 
 /* Simulates, with those who watch. */

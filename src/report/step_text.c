@@ -180,6 +180,25 @@ static void print_near_limit(FILE *out, const struct memory_result *m)
     report_wrap(out, "  ", "  ", text, WIDTH);
 }
 
+/* Which change would make it fit, and what a step takes then. */
+static void print_remedies(FILE *out, const struct memory_result *m)
+{
+    char size[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX], text[400];
+    for (int32_t i = 0; i < m->n_remedies; i++) {
+        const struct fit_remedy *x = &m->remedies[i];
+        snprintf(text, sizeof(text), "%s (%s, %s)", x->sets,
+                 units_bytes_text(size, (double)x->peak_B),
+                 units_time_text(time, x->step_time_s));
+        report_wrap(out, "  would fit: ", "    ", text, WIDTH);
+    }
+    if (!m->fits && m->remedies && m->n_remedies == 0)
+        report_wrap(
+            out, "  ", "  ",
+            "no single switch, nor two together, would make it fit: more GPUs, or "
+            "degrees that smsim plan finds",
+            WIDTH);
+}
+
 static void print_memory(FILE *out, const struct memory_result *m)
 {
     char peak[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], rest[UNITS_TEXT_MAX];
@@ -191,6 +210,7 @@ static void print_memory(FILE *out, const struct memory_result *m)
     units_bytes_text(rest, (double)(left_B < 0 ? -left_B : left_B));
     fprintf(out, m->fits ? "%s left\n" : "DOES NOT FIT: %s too much\n", rest);
     print_near_limit(out, m);
+    print_remedies(out, m);
     print_stage(out, &m->stages[m->fullest], m->capacity_B);
     for (int32_t i = 0; m->n_stages > 1 && i < m->n_stages; i++) {
         char name[32];

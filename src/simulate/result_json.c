@@ -47,6 +47,20 @@ static json_t *stage(int32_t i, const struct stage_memory *m)
     return o;
 }
 
+/* What would make the job fit, the fastest first; empty where it fits. */
+static json_t *remedies(const struct memory_result *m)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < m->n_remedies; i++) {
+        json_t *o = json_object();
+        put(o, "set", json_string(m->remedies[i].sets));
+        put_bytes(o, "peak_bytes", m->remedies[i].peak_B);
+        put_real(o, "step_time_s", m->remedies[i].step_time_s);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *memory(const struct memory_result *m)
 {
     json_t *o = json_object(), *stages = json_array();
@@ -61,6 +75,7 @@ static json_t *memory(const struct memory_result *m)
     for (int32_t i = 0; i < m->n_stages; i++)
         json_array_append_new(stages, stage(i, &m->stages[i]));
     put(o, "stages", stages);
+    put(o, "remedies", remedies(m));
     return o;
 }
 

@@ -24,14 +24,24 @@ struct stage_memory { /* bytes at the moment of the stage's peak */
     int64_t framework_B; /* context */
 };
 
+/* A change of the scenario with which it fits (simulate/fit.h). */
+struct fit_remedy {
+    const char *sets; /* "--set /training/attention=sdpa" */
+    int64_t peak_B;
+    double step_time_s;
+    bool fits;
+};
+
 struct memory_result {
     int64_t capacity_B, peak_B, reserved_B, allocated_B; /* of the fullest stage */
     bool fits;
     int32_t n_stages;
     struct stage_memory *stages;
-    int32_t fullest;    /* the stage that has least left of its GPU */
-    int64_t range_B[2]; /* of the peak; by judge */
-    bool near_limit;    /* the capacity is within that */
+    int32_t fullest;             /* the stage that has least left of its GPU */
+    int64_t range_B[2];          /* of the peak; by judge */
+    bool near_limit;             /* the capacity is within that */
+    struct fit_remedy *remedies; /* of what does not fit: by fit_remedies */
+    int32_t n_remedies;
 };
 
 struct layer_result {             /* a middle transformer layer on one GPU */

@@ -18,10 +18,10 @@ static const char bench_gpt2[] =
     "'fp16' } }";
 
 /* Reads the text with `changes`: pointer=value, separated by blanks; without a leading
- * slash the pointer is of the section ("/parallelism/"). */
-static inline void bench_scenario(struct cfg_loader *loader, struct scenario *s,
-                                  const char *text, const char *section,
-                                  const char *changes)
+ * slash the pointer is of the section ("/parallelism/"). The tree it was read from. */
+static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenario *s,
+                                        const char *text, const char *section,
+                                        const char *changes)
 {
     char copy[1024], *save = NULL;
     cfg_loader_init(loader);
@@ -37,6 +37,7 @@ static inline void bench_scenario(struct cfg_loader *loader, struct scenario *s,
     if (rc)
         diags_print_errors(&loader->diags, stderr);
     CU_ASSERT_EQUAL_FATAL(rc, 0);
+    return root;
 }
 
 /* Sizes of the collectives of one kind, over the ranks of all stages. */

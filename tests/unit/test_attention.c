@@ -3,6 +3,7 @@
 #include "scenario_bench.h"
 
 #include "scenario/attention.h"
+#include "simulate/fit.h"
 
 void test_attention_register(void);
 
@@ -144,10 +145,82 @@ static void test_refused(void)
     }
 }
 
+/* --- what would make a job fit ----------------------------------------------------- */
+
+static const char wide[] = /* 32 GPUs; each switch is one of several that it lacks */
+    "{ 'model': 'llama3-8b', 'cluster': { 'instance': 'ml.p5.48xlarge', 'count': 4 },"
+    "  'training': { 'sequence_length': 4096, 'micro_batch_size': 1, 'precision': "
+    "'bf16' },"
+    "  'parallelism': { 'library': 'fsdp' } }";
+
+static const struct {
+    const char *changes, *first; /* what the fastest sets; NULL: it fits */
+    bool alone;                  /* nothing else makes it fit */
+} unfit[] = {
+    { FULL, NULL, true },
+    { FULL ATTENTION("unfused"), "--set /training/attention=flash", false },
+    { LIBRARY("ddp"), "--set /parallelism/library=fsdp", true },
+    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=8",
+      "--set /training/activation_checkpointing=full", true },
+    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=2",
+      "--set /training/micro_batch_size=1 --set "
+      "/training/gradient_accumulation_steps=2",
+      false },
+};
+
+static bool fits_with(const char *changes, const struct fit_remedy *x)
+{
+    const struct simulate_options how = { .network = FIDELITY_FLOW };
+    char all[1024], *quote;
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct err err = { 0 };
+    snprintf(all, sizeof(all), "%s %s", changes, x->sets);
+    while ((quote = strchr(all, '\'')))
+        *quote = ' ';
+    while ((quote = strstr(all, "--set")))
+        memset(quote, ' ', strlen("--set"));
+    bench_scenario(&loader, &s, wide, "", all);
+    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &how, &err), 0);
+    bool same = r.memory.fits && r.memory.peak_B == x->peak_B &&
+                r.step_time_s == x->step_time_s;
+    cfg_loader_release(&loader);
+    return same;
+}
+
+/* The scenario with the change: it fits, and is what the remedy says. */
+static void test_remedies(void)
+{
+    const struct simulate_options how = { .network = FIDELITY_FLOW };
+    for (size_t i = 0; i < sizeof(unfit) / sizeof(unfit[0]); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        struct simulate_result r;
+        struct err err = { 0 };
+        struct cfg root = bench_scenario(&loader, &s, wide, "", unfit[i].changes);
+        CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &how, &err), 0);
+        fit_remedies(&r, &loader.arena, &s, root.json);
+        const struct memory_result *m = &r.memory;
+        CU_ASSERT_EQUAL(m->fits, unfit[i].first == NULL);
+        CU_ASSERT_EQUAL_FATAL(m->n_remedies > 0, unfit[i].first != NULL);
+        if (unfit[i].first)
+            CU_ASSERT_EQUAL(
+                strncmp(m->remedies[0].sets, unfit[i].first, strlen(unfit[i].first)),
+                0);
+        if (unfit[i].first)
+            CU_ASSERT_EQUAL(m->n_remedies == 1, unfit[i].alone);
+        for (int32_t k = 0; k < m->n_remedies; k++)
+            CU_ASSERT(fits_with(unfit[i].changes, &m->remedies[k]));
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_attention_register(void)
 {
     CU_pSuite suite = CU_add_suite("attention", NULL, NULL);
     CU_ADD_TEST(suite, test_defaults);
     CU_ADD_TEST(suite, test_unlike_instances);
     CU_ADD_TEST(suite, test_refused);
+    CU_ADD_TEST(suite, test_remedies);
 }

@@ -77,7 +77,8 @@ static void test_json_keys(void)
         "\"optimizer\":0,\"activations\":0,\"buffers\":0,\"workspace\":0,"
         "\"framework\":0},{\"stage\":1,\"peak_bytes\":1200,\"parameters\":0,"
         "\"gradients\":0,\"optimizer\":0,\"activations\":700,\"buffers\":0,"
-        "\"workspace\":0,\"framework\":0}]},\"cost\":{\"usd_per_hour\":null,"
+        "\"workspace\":0,\"framework\":0}],\"remedies\":[]},\"cost\":{\"usd_per_hour\":"
+        "null,"
         "\"usd_per_step\":null,\"usd_per_million_samples\":null,"
         "\"usd_per_job\":null,\"hours_per_job\":null,\"price_date\":null},\"range\":";
     struct sample x;

@@ -1,0 +1,15 @@
+/* What would make a job fit that does not: switches of the scenario, each simulated. */
+#ifndef SIMULATE_FIT_H
+#define SIMULATE_FIT_H
+
+#include "simulate/simulate.h"
+
+/* Tries the switches that the scenario's library has (kernel of attention, recomputation,
+ * sharding, half the micro-batch; then what helped most together with the others) and
+ * fills r->memory.remedies with those that fit, the fastest first. At most fourteen steps
+ * are simulated, folded; nothing is where r fits already. Changes that a rule refuses
+ * are left out. `root` is the tree that s was read from; texts live in the arena. */
+void fit_remedies(struct simulate_result *r, struct arena *arena,
+                  const struct scenario *s, const json_t *root);
+
+#endif
