@@ -23,23 +23,19 @@ static const struct cfg_field checkpoint_fields[] = {
 };
 /* clang-format on */
 
-/* SMP saves no whole optimizer state where it is sharded ("full optimizer saving is not
- * currently supported", smd_model_parallel_general.rst, shard_optimizer_state), and
- * DeepSpeed's ranks save their parts each (save_checkpoint, runtime/engine.py). */
 static int check_writer(const struct checkpoint *c, const struct scenario *s,
                         struct cfg object)
 {
     const struct parallelism *p = &s->parallel;
     struct cfg at = cfg_get(object, "writer");
-    bool own = (p->library == LIBRARY_SMP && p->sharding == SHARDING_OPTIMIZER) ||
-               p->library == LIBRARY_DEEPSPEED;
+    const struct library_row *library = library_of(p);
     if (c->writer != CHECKPOINT_BY_RANK0 || !states_are_sharded(s))
         return 0;
-    if (own)
+    if (library_has(library->saves_shards, (int)p->sharding))
         return cfg_error(at,
                          "%s saves no whole optimizer state where it is sharded: each "
                          "rank saves its part (write \"sharded\", or leave it out)",
-                         library_title(p->library));
+                         library->title);
     cfg_warn(at,
              "states sharded over %" PRId64
              " ranks are taken to be on the writer: their "

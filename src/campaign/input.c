@@ -1,5 +1,7 @@
 #include "campaign/input.h"
 
+#include "scenario/libraries.h"
+
 #include <math.h>
 
 /* clang-format off */
@@ -31,7 +33,7 @@ static double busy_vcpus(const struct scenario *s, const struct cluster_group *g
 {
     const struct parallelism *p = &s->parallel;
     bool smddp = p->backend == BACKEND_SMDDP && p->sharding != SHARDING_FULL;
-    bool serves = smddp || p->library == LIBRARY_PARAMETER_SERVER;
+    bool serves = smddp || library_of(p)->servers;
     return (double)g->gpus_per_instance *
            (serves && s->cluster.n_instances > 1 ? 2 : 1);
 }

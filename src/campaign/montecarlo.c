@@ -1,6 +1,7 @@
 #include "campaign/montecarlo.h"
 
 #include "campaign/montecarlo_sampler.h"
+#include "scenario/libraries.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -15,8 +16,7 @@ bool montecarlo_varies(const struct uncertainty *u)
 
 bool montecarlo_unfolds(const struct scenario *s, const struct uncertainty_draws *how)
 {
-    bool alone = s->parallel.library == LIBRARY_PARAMETER_SERVER &&
-                 s->parallel.asynchronous; /* workers do not meet */
+    bool alone = library_is_asynchronous(&s->parallel); /* workers do not meet */
     return !alone && (how->unfold || scenario_world(s) <= UNCERTAINTY_UNFOLDED_MAX);
 }
 

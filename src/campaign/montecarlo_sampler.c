@@ -1,5 +1,7 @@
 #include "campaign/montecarlo_sampler.h"
 
+#include "scenario/libraries.h"
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -80,8 +82,7 @@ int sampler_init(struct sampler *p, const struct uncertainty *u,
     if (reps_build(&p->reps, &p->arena, s, &how, err))
         return -1;
     p->unfolded = !net_is_folded(p->reps.net);
-    p->asynchronous =
-        s->parallel.library == LIBRARY_PARAMETER_SERVER && s->parallel.asynchronous;
+    p->asynchronous = library_is_asynchronous(&s->parallel);
     int64_t n = p->reps.n_ranks;
     p->ranks = ARENA_ARRAY(&p->arena, n, struct sampled_rank);
     p->slow = ARENA_ARRAY(&p->arena, n, double);

@@ -1,5 +1,6 @@
 #include "scenario/attention.h"
 
+#include "scenario/libraries.h"
 #include "scenario/versions.h"
 
 #include <string.h>
@@ -170,11 +171,11 @@ static enum framework_attention default_of(const struct scenario *s)
 {
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
-    bool by_torch = p->library == LIBRARY_FSDP || p->library == LIBRARY_DEEPSPEED;
     if (p->smp == 2) /* its tensor parallelism is Transformer Engine's */
         return p->tensor > 1 ? FRAMEWORK_ATTENTION_ENGINE
                              : FRAMEWORK_ATTENTION_TRANSFORMERS;
-    if (by_torch && !t->framework_named && p->tensor == 1 && p->pipeline == 1)
+    if (library_of(p)->script_models && !t->framework_named && p->tensor == 1 &&
+        p->pipeline == 1)
         return FRAMEWORK_ATTENTION_TRANSFORMERS;
     return t->framework->attention;
 }

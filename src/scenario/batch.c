@@ -79,7 +79,7 @@ static int disagreement(struct cfg at, const struct batch *x, int64_t known)
 /* Whether accumulation steps are the microbatches of the pipeline's one fill. */
 static bool fills_once(const struct scenario *s)
 {
-    return s->parallel.pipeline > 1 && library_fills_once(s->parallel.library);
+    return s->parallel.pipeline > 1 && library_of(&s->parallel)->fills_once;
 }
 
 /* The factor that global_batch_size leaves open: the micro-batch when that is not
@@ -125,7 +125,7 @@ static void join_steps(struct parse_context *r, struct batch *x)
     x->microbatches *= x->accumulation;
     x->accumulation = 1;
     strbuf_printf(&b, " are the pipeline's %" PRId64 " microbatches (%s)",
-                  x->microbatches, library_title(r->s->parallel.library));
+                  x->microbatches, library_of(&r->s->parallel)->title);
     parse_say(r,
               cfg_get(r->training, w->has_accumulation ? "gradient_accumulation_steps"
                                                        : "microbatches"),

@@ -1,5 +1,6 @@
 /* Fields that act only where something is there to heed them: a row each with what it
  * needs and what is said of it otherwise, where a user wrote it. */
+#include "scenario/libraries.h"
 #include "scenario/parse.h"
 
 #include <string.h>
@@ -7,6 +8,11 @@
 /* --- what a scenario has ---------------------------------------------------------- */
 
 typedef bool fact(const struct scenario *s);
+
+static const struct library_row *of(const struct scenario *s)
+{
+    return library_of(&s->parallel);
+}
 
 static bool stages(const struct scenario *s)
 {
@@ -43,9 +49,9 @@ static bool offloads(const struct scenario *s)
     return s->parallel.offload_activations;
 }
 
-static bool smp(const struct scenario *s)
+static bool outputs(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_SMP;
+    return of(s)->broadcasts_outputs;
 }
 
 static bool smp_any(const struct scenario *s)
@@ -60,33 +66,32 @@ static bool smp_first(const struct scenario *s)
 
 static bool servers(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_PARAMETER_SERVER;
+    return of(s)->servers;
 }
 
 static bool horovod(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_HOROVOD;
+    return of(s)->fuses_by_cycle;
 }
 
-static bool ddp(const struct scenario *s)
+static bool sends_buffers(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_DDP;
+    return of(s)->broadcasts_buffers;
 }
 
-static bool ddp_buckets(const struct scenario *s)
+static bool copies(const struct scenario *s)
 {
-    enum library l = s->parallel.library;
-    return l != LIBRARY_FSDP && l != LIBRARY_DEEPSPEED && l != LIBRARY_MEGATRON;
+    return of(s)->copies_gradients;
 }
 
-static bool deepspeed(const struct scenario *s)
+static bool reuses(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_DEEPSPEED;
+    return of(s)->shards.reuse > 0;
 }
 
 static bool element_buckets(const struct scenario *s)
 {
-    return deepspeed(s) || smp(s);
+    return of(s)->shards.bucket > 0;
 }
 
 static bool sharded(const struct scenario *s)
@@ -203,7 +208,7 @@ static const struct row {
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },
     { P "expert_imbalance", experts, "there is no expert parallelism" },
-    { P "broadcast_outputs", smp, "forward returns to its own rank without SMP" },
+    { P "broadcast_outputs", outputs, "forward returns to its own rank without SMP" },
     { P "broadcast_outputs", parts, "each rank has the whole model" },
     { P "tensor_policy", split, one_split },
     { P "overlap_tensor", split, one_split },
@@ -223,9 +228,9 @@ static const struct row {
     { P "gradient_compression", not_full,
       "full sharding reduces gradients as they are" },
     { P "gradient_as_bucket_view", replicas, one_replica },
-    { P "gradient_as_bucket_view", ddp_buckets, "only DDP's buckets are copies" },
+    { P "gradient_as_bucket_view", copies, "only DDP's buckets are copies" },
     { P "gradient_as_bucket_view", unsharded, "what is sharded has no copies in buckets" },
-    { P "broadcast_buffers", ddp, "only DDP sends the model's buffers" },
+    { P "broadcast_buffers", sends_buffers, "only DDP sends the model's buffers" },
     { P "broadcast_buffers", buffers, "the model has no buffers" },
     { P "broadcast_buffers", ranks, "there is one GPU" },
     { SHARDING "degree", sharded, not_sharded },
@@ -246,7 +251,7 @@ static const struct row {
     { SHARDING "param_persistence_elements", full, not_gathered },
     { SHARDING "max_live_elements", full, not_gathered },
     { SHARDING "max_reuse_elements", full, not_gathered },
-    { SHARDING "max_reuse_elements", deepspeed, "only DeepSpeed has it" },
+    { SHARDING "max_reuse_elements", reuses, "only DeepSpeed has it" },
     { SHARDING "max_reuse_elements", recomputes, "no layer is computed again" },
     { "/training/predicted_positions", masked,
       "the model's head predicts every position" },

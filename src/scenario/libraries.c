@@ -1,5 +1,10 @@
 #include "scenario/libraries.h"
 
+#include "scenario/versions.h"
+
+#define BIT(x) (1U << (x))
+#define ALL_BITS (~0U)
+
 /* clang-format off */
 const struct name_value library_names[] = {
     { "ddp", LIBRARY_DDP }, { "fsdp", LIBRARY_FSDP }, { "deepspeed", LIBRARY_DEEPSPEED },
@@ -15,33 +20,231 @@ const struct name_value library_words[] = {
     { NULL, 0 },
 };
 
-/* fills_once. Megatron: microbatches are what a global batch holds of data x micro-batch
- * (Megatron-LM, megatron/core/num_microbatches_calculator.py). DeepSpeed:
- * micro_batches = gradient_accumulation_steps (deepspeed/runtime/pipe/engine.py,
- * PipelineEngine.__init__). SMP: backward_passes_per_step calls of smp.step, each of
- * `microbatches` (SageMaker SDK, smd_model_parallel_pytorch.rst). PyTorch: a schedule
- * cuts one batch into n_microbatches, and a script accumulates around it
- * (torch/distributed/pipelining/schedules.py; torchtitan/train.py). */
-static const struct {
-    const char *title;
-    bool fills_once;
-} libraries[] = {
-    [LIBRARY_DDP]              = { "PyTorch", false },
-    [LIBRARY_FSDP]             = { "PyTorch", false },
-    [LIBRARY_DEEPSPEED]        = { "DeepSpeed", true },
-    [LIBRARY_MEGATRON]         = { "Megatron", true },
-    [LIBRARY_SMP]              = { "SMP", false },
-    [LIBRARY_HOROVOD]          = { "Horovod", false },
-    [LIBRARY_PARAMETER_SERVER] = { "parameter servers", false },
+/* Threshold and cycle of Horovod by release (docs/tensor-fusion.rst); those of "0" are
+ * 0.15's to 0.19's. */
+static const struct library_release horovod_releases[] = {
+    { "0.22", 128 << 20, 1e-3 },
+    { "0", 64 << 20, 5e-3 },
+};
+
+static const char fsdp_and_deepspeed[] = "\"fsdp\" and \"deepspeed\" do";
+
+enum {
+    MIB = 1 << 20,
+    ROW_SMDDP = LIBRARY_WORD_SMDDP,
+    ROW_SMP_V2,
+    ZERO_BUCKET = 500000000,
+    SMDDP_BUFFER_B = 32 * MIB, /* not documented; the Herring paper tunes tens of MB */
+};
+
+/* DistributedDataParallel: bucket_cap_mb, its first bucket, broadcast_buffers
+ * (torch/nn/parallel/distributed.py); ZeroRedundancyOptimizer shards the optimizer. */
+#define DDP_COMMON \
+    .title = "PyTorch", .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
+    .pipeline_shardings = ALL_BITS, .shardings_mend = fsdp_and_deepspeed, \
+    .smddp = true, .copies_gradients = true, .first_bucket = true, \
+    .interleaves_all_first = true, .broadcasts_buffers = true, .vocabulary_multiple = 1
+
+/* FullyShardedDataParallel: FULL_SHARD is its default, SHARD_GRAD_OP keeps units gathered
+ * until backward; limit_all_gathers lets two gathers be in flight. Units are gathered and
+ * reduced on streams of their own. A schedule of torch/distributed/pipelining/schedules.py
+ * does not run all forwards first. */
+#define FSDP_COMMON \
+    .title = "PyTorch", \
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_GRADIENTS) | BIT(SHARDING_FULL), \
+    .pipeline_shardings = ALL_BITS, .shardings_mend = "\"deepspeed\" does", \
+    .shards = { .in_flight = 2 }, .gradients_mean_full = true, .smddp = true, \
+    .script_models = true, .reduces_units = true, .streams = true, \
+    .vocabulary_multiple = 1
+
+static const struct library_row libraries[LIBRARY_ROWS] = {
+    [LIBRARY_DDP] = {
+        DDP_COMMON,
+        .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
+        .bucket = { .size_B = 25 * MIB },
+    },
+    [ROW_SMDDP] = {
+        DDP_COMMON,
+        .profiles = { { PROFILE_ALWAYS, "smddp" } },
+        .bucket = { .size_B = SMDDP_BUFFER_B, .use = BUCKET_ALWAYS },
+    },
+    [LIBRARY_FSDP] = {
+        FSDP_COMMON,
+        .profiles = { { PROFILE_OLD_PYTORCH, "fsdp-torch1" },
+                      { PROFILE_ALWAYS, "fsdp-torch2" } },
+        .sharding = SHARDING_FULL,
+    },
+    /* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
+    [ROW_SMP_V2] = {
+        FSDP_COMMON,
+        .profiles = { { PROFILE_ALWAYS, "fsdp-torch2" } },
+        .smp_extensions = true,
+    },
+    /* reduce_bucket_size, stage3_param_persistence_threshold, stage3_max_live_parameters,
+     * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); without ZeRO all
+     * gradients are reduced after backward, bucket by bucket (allreduce_gradients,
+     * MEMORY_OPT_ALLREDUCE_SIZE: deepspeed/runtime/engine.py). Ranks save their parts
+     * each (save_checkpoint, ibid.). micro_batches = gradient_accumulation_steps, and
+     * pipelines shard the optimizer alone (deepspeed/runtime/pipe/engine.py). Models are
+     * split as Megatron-DeepSpeed does; full sharding is ZeRO-3; else the script's own
+     * kernels run. */
+    [LIBRARY_DEEPSPEED] = {
+        .title = "DeepSpeed",
+        .profiles = { { PROFILE_MODEL_SPLIT, "megatron-deepspeed" },
+                      { PROFILE_FULL, "deepspeed-zero3" },
+                      { PROFILE_ALWAYS, "pytorch-ddp" } },
+        .bucket = { .elements = ZERO_BUCKET, .use = BUCKET_OVER },
+        .shards = { .bucket = ZERO_BUCKET, .persistence = 100000,
+                    .live = 1000000000, .reuse = 1000000000 },
+        .vocabulary_multiple = 1,
+        .shardings = ALL_BITS,
+        .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+        .shardings_mend = "",
+        .smddp = true,
+        .script_models = true,
+        .fp32_weights = true,
+        .states_at_start = true,
+        .flat_shards = true,
+        .saves_shards = ALL_BITS,
+        .reduces_behind = BIT(SHARDING_NONE),
+        .fills_once = true,
+        .keeps_stage_outputs = true,
+        .interleaves_all_first = true,
+    },
+    /* Buckets: megatron/core/distributed/distributed_data_parallel.py and get_model of
+     * megatron/training/training.py: 40 million elements, or 1 million a replica where
+     * that is more; none without overlap; and only the first chunk of the first stage has
+     * several, as what others reduce is not on the critical path. Microbatches are what
+     * a global batch holds of data x micro-batch (megatron/core/
+     * num_microbatches_calculator.py). Vocabularies: --make-vocab-size-divisible-by. */
+    [LIBRARY_MEGATRON] = {
+        .title = "Megatron",
+        .profiles = { { PROFILE_HOPPER, "megatron-core" },
+                      { PROFILE_ALWAYS, "megatron-2022" } },
+        .bucket = { .elements = 40000000, .each_rank = 1000000 },
+        .vocabulary_multiple = 128,
+        .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+        .pipeline_shardings = ALL_BITS,
+        .shardings_mend = fsdp_and_deepspeed,
+        .own_models = true,
+        .fp32_weights = true,
+        .buckets_by_overlap = true,
+        .buckets_by_chunk = true,
+        .fills_once = true,
+        .waits_for_sends = true,
+        .interleaves_all_first = true,
+    },
+    /* SMP v1 (SageMaker developer guide; smd_model_parallel_general.rst,
+     * smd_model_parallel_pytorch.rst of the SDK): DDP's buckets; the sdp_ parameters of
+     * sharded data parallelism; modules that share a parameter are on one device ("How
+     * partitioning works"); no whole optimizer state is saved where it is sharded
+     * (shard_optimizer_state); backward_passes_per_step calls of smp.step, each of
+     * `microbatches`. A tensor rank may have a word more than others. */
+    [LIBRARY_SMP] = {
+        .title = "SMP",
+        .profiles = { { PROFILE_ALWAYS, "smp-v1" } },
+        .bucket = { .size_B = 25 * MIB },
+        .shards = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
+        .vocabulary_multiple = 1,
+        .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL),
+        .pipeline_shardings = ALL_BITS,
+        .shardings_mend = "write \"optimizer\" or \"full\"",
+        .smp_extensions = true,
+        .smddp = true,
+        .fp32_weights = true,
+        .saves_shards = BIT(SHARDING_OPTIMIZER),
+        .copies_gradients = true,
+        .reduces_to_owner = BIT(SHARDING_OPTIMIZER),
+        .interleaves_all_first = true,
+        .shares_on_one_stage = true,
+        .broadcasts_outputs = true,
+    },
+    /* Fusion threshold: horovod/common/common.h. */
+    [LIBRARY_HOROVOD] = {
+        .title = "Horovod",
+        .profiles = { { PROFILE_ALWAYS, "horovod-pytorch" } },
+        .releases = horovod_releases,
+        .bucket = { .size_B = 128 * MIB },
+        .vocabulary_multiple = 1,
+        .shardings = BIT(SHARDING_NONE),
+        .pipeline_shardings = ALL_BITS,
+        .shardings_mend = fsdp_and_deepspeed,
+        .copies_gradients = true,
+        .fuses_by_cycle = true,
+        .interleaves_all_first = true,
+    },
+    [LIBRARY_PARAMETER_SERVER] = {
+        .title = "parameter servers",
+        .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
+        .bucket = { .size_B = 25 * MIB },
+        .vocabulary_multiple = 1,
+        .shardings = BIT(SHARDING_NONE),
+        .pipeline_shardings = ALL_BITS,
+        .shardings_mend = fsdp_and_deepspeed,
+        .copies_gradients = true,
+        .servers = true,
+        .interleaves_all_first = true,
+    },
 };
 /* clang-format on */
 
-const char *library_title(enum library library)
+const struct library_row *library_of(const struct parallelism *p)
 {
-    return libraries[library].title;
+    if (p->smp == 2)
+        return &libraries[ROW_SMP_V2];
+    if (p->library == LIBRARY_DDP && p->backend == BACKEND_SMDDP)
+        return &libraries[ROW_SMDDP];
+    return &libraries[p->library];
 }
 
-bool library_fills_once(enum library library)
+const struct library_row *library_by(enum library library)
 {
-    return libraries[library].fills_once;
+    return &libraries[library];
+}
+
+const struct library_row *library_named(const char *word)
+{
+    int library = LIBRARY_DDP;
+    names_find(library_names, word, &library);
+    return &libraries[library];
+}
+
+bool library_is_asynchronous(const struct parallelism *p)
+{
+    return p->asynchronous && library_of(p)->servers;
+}
+
+static bool profile_holds(const struct parallelism *p, enum library_profile_when when,
+                          const char *pytorch, bool hopper)
+{
+    switch (when) {
+    case PROFILE_OLD_PYTORCH:
+        return pytorch && version_compare(pytorch, "2") < 0;
+    case PROFILE_MODEL_SPLIT:
+        return p->tensor > 1 || p->pipeline > 1;
+    case PROFILE_FULL:
+        return p->sharding == SHARDING_FULL;
+    case PROFILE_HOPPER:
+        return hopper;
+    case PROFILE_ALWAYS:
+        break;
+    }
+    return true;
+}
+
+const char *library_framework(const struct parallelism *p, const char *pytorch,
+                              bool hopper)
+{
+    const struct library_profile *row = library_of(p)->profiles;
+    while (!profile_holds(p, row->when, pytorch, hopper))
+        row++;
+    return row->framework;
+}
+
+int64_t library_bucket_B(const struct library_row *l, int64_t ranks, double gradient_B)
+{
+    int64_t n = l->bucket.elements;
+    int64_t by_ranks = ranks * l->bucket.each_rank;
+    return l->bucket.size_B +
+           (int64_t)((double)(by_ranks > n ? by_ranks : n) * gradient_B);
 }

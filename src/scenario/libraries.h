@@ -1,19 +1,137 @@
-/* The libraries that train, a row each: what they are called, here and in text, and how
- * they read a batch. */
+/* The libraries that train: one table, a row each, of all that a library decides.
+ *
+ * Rules, the step, memory, the search and writers ask the row (library_of) for what they
+ * need to know, by the name of that property; none of them asks which library it is. What
+ * depends on the kernels and the host that run below a library is in the profiles of
+ * models/frameworks.
+ *
+ * To add a library: a name in enum library (layout/parallelism.h), its word in
+ * library_names and library_words, and a row in libraries.c. A property that no library
+ * had before gets a member here, false or 0 for all others, and its one reader. For
+ * `smsim plan`, a row of search/space_stacks.c too. Dialects set the library of a file
+ * by its name. */
 #ifndef SCENARIO_LIBRARIES_H
 #define SCENARIO_LIBRARIES_H
 
 #include "scenario/scenario.h"
 
+/* A bucket of gradients: bytes, or elements, of which each rank may ask for more. */
+enum library_bucket_use {
+    BUCKET_OVERLAPPED, /* where reductions overlap and the profile has no bucket */
+    BUCKET_OVER,       /* and in place of the profile's */
+    BUCKET_ALWAYS      /* and without overlap */
+};
+struct library_bucket {
+    int64_t size_B, elements, each_rank;
+    enum library_bucket_use use;
+};
+
+/* Defaults of full sharding, in elements; 0: it has none. */
+struct library_shards {
+    int64_t in_flight, bucket, persistence, live, reuse;
+};
+
+/* When a profile of models/frameworks is the default. */
+enum library_profile_when {
+    PROFILE_ALWAYS,
+    PROFILE_OLD_PYTORCH, /* older than 2 */
+    PROFILE_MODEL_SPLIT, /* with tensor or pipeline parallelism */
+    PROFILE_FULL,        /* with full sharding */
+    PROFILE_HOPPER       /* on Hopper and newer GPUs alone */
+};
+struct library_profile {
+    enum library_profile_when when;
+    const char *framework;
+};
+
+/* What releases changed, from `first` on; the newest stands first, "0" ends them. */
+struct library_release {
+    const char *first;
+    int64_t bucket_B;
+    double cycle_s;
+};
+
+enum { LIBRARY_PROFILES_MAX = 3 };
+
+struct library_row {
+    const char *title; /* in text: "Megatron" */
+    /* defaults */
+    struct library_profile profiles[LIBRARY_PROFILES_MAX]; /* the first that holds */
+    const struct library_release *releases;                /* NULL: none differ */
+    struct library_bucket bucket;
+    struct library_shards shards;
+    enum sharding sharding;   /* where no strategy is written */
+    bool gradients_mean_full; /* sharded gradients are full sharding that keeps what it
+                                  gathered until backward */
+    int64_t vocabulary_multiple; /* of the words of a tensor rank */
+    /* what it has; bits are 1 << the enum's value */
+    uint32_t shardings, pipeline_shardings;
+    const char *shardings_mend; /* what to write instead of a strategy it has not */
+    bool smp_extensions;        /* SMP's schedules and tensor policies */
+    bool smddp;                 /* SMDDP can move its bytes */
+    bool own_models;            /* it trains models of its own code */
+    bool script_models;         /* the script's model runs as the script wrote it */
+    /* states */
+    bool fp32_weights;    /* its optimizers always keep them */
+    bool states_at_start; /* made before the first step */
+    bool flat_shards;     /* a sharded optimizer's states are flat buffers */
+    uint32_t
+        saves_shards; /* bits of sharding: each rank saves its part, never one all */
+    /* gradients */
+    bool copies_gradients;   /* into buckets and out of them */
+    bool first_bucket;       /* the first bucket has a size of its own */
+    bool buckets_by_overlap; /* without overlap there is one bucket */
+    bool buckets_by_chunk;   /* a chunk of layers ends its buckets, and only those of
+                                  the first chunk are limited */
+    bool reduces_units;      /* a layer's gradients at once */
+    uint32_t reduces_behind; /* bits of sharding: all gradients after backward */
+    uint32_t
+        reduces_to_owner; /* bits of sharding: a tensor to the rank that updates it */
+    bool fuses_by_cycle;  /* at each cycle, what is ready */
+    bool servers;         /* sums are made by parameter servers */
+    /* passes */
+    bool fills_once;            /* accumulation steps of a pipeline are microbatches of
+                                  one fill; else each step fills and drains it */
+    bool waits_for_sends;       /* between stages */
+    bool keeps_stage_outputs;   /* until the stage's backward */
+    bool interleaves_all_first; /* interleaved: with as many microbatches as stages, all
+                                   forwards come first */
+    bool shares_on_one_stage;   /* modules that share a parameter */
+    bool broadcasts_buffers;    /* the model's, before every forward */
+    bool broadcasts_outputs;    /* what forward returns, to all ranks of the group */
+    bool streams;               /* buffers on streams of their own */
+};
+
 /* Words of /parallelism/library beside library_names: what plans, --for and estimators
  * call the same. "smddp" is ddp whose backend is smddp. */
 extern const struct name_value library_words[];
-enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1 };
+enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1, LIBRARY_ROWS = 9 };
 
-const char *library_title(enum library library); /* "Megatron" */
+/* The row of a job: ddp over SMDDP and SMP v2 have rows of their own. */
+const struct library_row *library_of(const struct parallelism *p);
 
-/* Whether accumulation steps of a pipeline are the microbatches of one fill. Else each
- * step fills and drains the pipeline. */
-bool library_fills_once(enum library library);
+/* The row of a word of library_names. */
+const struct library_row *library_named(const char *word);
+
+/* The row of a library, whatever moves its bytes. */
+const struct library_row *library_by(enum library library);
+
+/* Whether bits of an enum have a value. */
+static inline bool library_has(uint32_t bits, int value)
+{
+    return bits >> value & 1;
+}
+
+/* Workers of parameter servers that do not wait for each other. */
+bool library_is_asynchronous(const struct parallelism *p);
+
+/* The default profile of a job: of its library, PyTorch's release (NULL: not known),
+ * degrees and GPUs (hopper: all are Hopper or newer). */
+const char *library_framework(const struct parallelism *p, const char *pytorch,
+                              bool hopper);
+
+/* Bytes of a library's bucket, by default: the ranks over which gradients are summed, and
+ * bytes of a gradient. 0: it reduces by units. */
+int64_t library_bucket_B(const struct library_row *l, int64_t ranks, double gradient_B);
 
 #endif

@@ -29,36 +29,7 @@ static const struct name_value outputs_names[] = {
     { NULL, 0 },
 };
 
-/* The default framework of each library; default_framework knows the exceptions. */
-static const char *const library_frameworks[] = {
-    [LIBRARY_DDP] = "pytorch-ddp",
-    [LIBRARY_FSDP] = "fsdp-torch2",
-    [LIBRARY_DEEPSPEED] = "pytorch-ddp",
-    [LIBRARY_MEGATRON] = "megatron-2022",
-    [LIBRARY_SMP] = "smp-v1",
-    [LIBRARY_HOROVOD] = "horovod-pytorch",
-    [LIBRARY_PARAMETER_SERVER] = "pytorch-ddp",
-};
-static const char fsdp_torch1_framework[] = "fsdp-torch1";
-static const char zero3_framework[] = "deepspeed-zero3";
-static const char megatron_deepspeed_framework[] = "megatron-deepspeed";
-static const char megatron_core_framework[] = "megatron-core";
-static const char smddp_framework[] = "smddp";
-static const char smp_v2_framework[] = "fsdp-torch2"; /* SMP v2 needs PyTorch 2 */
-
-/* Horovod's defaults by version: threshold and cycle (docs/tensor-fusion.rst). */
-static const struct {
-    const char *first;
-    int64_t threshold_B;
-    double cycle_s;
-} horovod_versions[] = {
-    { "0.22", 128 << 20, 1e-3 },
-    { "0", 64 << 20, 5e-3 }, /* 0.15 to 0.19 */
-};
-
-/* SMDDP's fusion buffers; the size is not documented, the Herring paper tunes tens of
- * MB. */
-enum { SMDDP_BUFFER_B = 32 << 20 };
+static const char smddp_framework[] = "smddp"; /* names its backend */
 
 #define DEGREE_MAX 1048576.0
 #define BUCKET_MAX 1e13
@@ -154,16 +125,13 @@ static int name_library(struct parse_context *r, struct raw_section *w)
 static int check_choices(const struct parse_context *r, const struct raw_section *w)
 {
     const struct parallelism *p = &w->p;
-    bool own_transport = p->library == LIBRARY_HOROVOD ||
-                         p->library == LIBRARY_PARAMETER_SERVER ||
-                         p->library == LIBRARY_MEGATRON;
     int rc = 0;
-    if (p->backend == BACKEND_SMDDP && own_transport)
+    if (p->backend == BACKEND_SMDDP && !library_of(p)->smddp)
         rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
                        "SMDDP moves the bytes of ddp, fsdp, deepspeed and smp, not of "
                        "%s (write \"ddp\", or the backend \"nccl\")",
                        names_of(library_names, (int)p->library));
-    if (p->library == LIBRARY_PARAMETER_SERVER && w->has_servers && r->has_cluster &&
+    if (library_of(p)->servers && w->has_servers && r->has_cluster &&
         w->servers != r->s->cluster.n_instances)
         rc = cfg_error(cfg_get(r->parallelism, "servers"),
                        "parameter servers run one on each instance (write %" PRId64
@@ -276,25 +244,10 @@ static bool all_hopper(const struct cluster *c)
     return c->n_groups > 0;
 }
 
-/* FSDP before PyTorch 2 is another stack. DeepSpeed splits models as Megatron-DeepSpeed
- * does; full sharding is its ZeRO-3; else it runs the script's own kernels. */
 static const char *default_framework(const struct parse_context *r)
 {
-    const struct parallelism *p = &r->s->parallel;
-    const char *torch = r->s->software.pytorch;
-    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP)
-        return smddp_framework;
-    if (p->smp == 2)
-        return smp_v2_framework;
-    if (p->library == LIBRARY_FSDP && torch && version_compare(torch, "2") < 0)
-        return fsdp_torch1_framework;
-    if (p->library == LIBRARY_DEEPSPEED && (p->tensor > 1 || p->pipeline > 1))
-        return megatron_deepspeed_framework;
-    if (p->library == LIBRARY_DEEPSPEED && p->sharding == SHARDING_FULL)
-        return zero3_framework;
-    if (p->library == LIBRARY_MEGATRON && r->has_cluster && all_hopper(&r->s->cluster))
-        return megatron_core_framework;
-    return library_frameworks[p->library];
+    bool hopper = r->has_cluster && all_hopper(&r->s->cluster);
+    return library_framework(&r->s->parallel, r->s->software.pytorch, hopper);
 }
 
 static int read_framework(struct parse_context *r)
@@ -319,43 +272,6 @@ static int read_framework(struct parse_context *r)
     if (smddp && !r->has_backend && !cfg_present(cfg_get(r->parallelism, "backend")))
         p->backend = BACKEND_SMDDP;
     return 0;
-}
-
-/* The threshold and cycle of the Horovod that is named in /software/horovod. */
-static void apply_horovod(struct parse_context *r)
-{
-    struct parallelism *p = &r->s->parallel;
-    const char *version = r->s->software.horovod;
-    size_t i = 0;
-    if (!version)
-        return;
-    while (version_compare(version, horovod_versions[i].first) < 0)
-        i++;
-    if (p->bucket_B < 0)
-        p->bucket_B = horovod_versions[i].threshold_B;
-    if (p->fusion_cycle_s < 0)
-        p->fusion_cycle_s = horovod_versions[i].cycle_s;
-}
-
-bool library_reduces_behind(enum library library, enum sharding sharding)
-{
-    return library == LIBRARY_DEEPSPEED && sharding == SHARDING_NONE;
-}
-
-/* What a library fuses where the framework's profile says something else. */
-static void apply_library(struct parse_context *r)
-{
-    struct parallelism *p = &r->s->parallel;
-    const struct training *t = &r->s->training;
-    if (p->library == LIBRARY_HOROVOD)
-        apply_horovod(r);
-    if (p->backend == BACKEND_SMDDP && p->library == LIBRARY_DDP && p->bucket_B < 0)
-        p->bucket_B = SMDDP_BUFFER_B;
-    bool of_ddp = t->framework->bucket_B > 0; /* DeepSpeed's own profiles have none */
-    if (p->bucket_B < 0 && of_ddp && p->library == LIBRARY_DEEPSPEED &&
-        p->sharding != SHARDING_FULL)
-        p->bucket_B = DEEPSPEED_BUCKET_ELEMENTS *
-                      (int64_t)dtype_bytes(op_parameter_dtype(t->precision));
 }
 
 /* What passes within products that are cut into pieces: the profile's share. */
@@ -396,66 +312,6 @@ static void assume_stack(struct parse_context *r)
                      "");
 }
 
-/* Each library's own bucket, for profiles that have none: DistributedDataParallel's
- * bucket_cap_mb (torch/nn/parallel/distributed.py), which SMP takes over; Horovod's
- * fusion threshold (horovod/common/common.h); of elements, DeepSpeed's
- * reduce_bucket_size, and Megatron's, which grows with the replicas
- * (megatron/core/distributed/distributed_data_parallel.py). FSDP reduces its units. */
-static const struct {
-    int64_t size_B, elements, each_rank;
-} library_buckets[] = {
-    [LIBRARY_DDP] = { .size_B = 25 << 20 },
-    [LIBRARY_DEEPSPEED] = { .elements = DEEPSPEED_BUCKET_ELEMENTS },
-    [LIBRARY_MEGATRON] = { .elements = 40000000, .each_rank = 1000000 },
-    [LIBRARY_SMP] = { .size_B = 25 << 20 },
-    [LIBRARY_HOROVOD] = { .size_B = 128 << 20 },
-    [LIBRARY_PARAMETER_SERVER] = { .size_B = 25 << 20 },
-};
-
-int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B)
-{
-    int64_t n = library_buckets[library].elements;
-    int64_t by_ranks = ranks * library_buckets[library].each_rank;
-    return library_buckets[library].size_B +
-           (int64_t)((double)(by_ranks > n ? by_ranks : n) * gradient_B);
-}
-
-/* Megatron has no buckets without overlap, whatever their size. */
-static bool drops_buckets(struct parse_context *r)
-{
-    const struct parallelism *p = &r->s->parallel;
-    if (p->bucket_B < 0 || p->library != LIBRARY_MEGATRON || p->overlap)
-        return false;
-    struct cfg at = cfg_get(r->parallelism, "bucket_size");
-    if (cfg_present(at))
-        parse_note(r, at, "Megatron reduces all gradients at once without \"overlap\"");
-    return true;
-}
-
-/* What a bucket holds, where the section leaves it open. */
-static void fill_buckets(struct parse_context *r)
-{
-    enum { FIRST_BUCKET_B = 1 << 20 };
-    struct parallelism *p = &r->s->parallel;
-    const struct framework *f = r->s->training.framework;
-    struct scenario plain = *r->s;
-    plain.parallel.compression = COMPRESSION_NONE;
-    bool open = p->bucket_B < 0 && f->bucket_B <= 0 && p->overlap;
-    if (open && p->sharding != SHARDING_FULL)
-        p->bucket_B =
-            library_bucket_B(p->library, p->data * p->context, states_wire_B(&plain));
-    if (drops_buckets(r))
-        p->bucket_B = p->first_bucket_B = 0;
-    if (p->bucket_B < 0) {
-        p->bucket_B = f->bucket_B;
-        p->first_bucket_B = f->first_bucket_B;
-        return;
-    }
-    int64_t first_B = f->first_bucket_B > 0 ? f->first_bucket_B : FIRST_BUCKET_B;
-    bool whole = p->library != LIBRARY_DDP || first_B > p->bucket_B;
-    p->first_bucket_B = whole ? p->bucket_B : first_B;
-}
-
 int parallelism_framework(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
@@ -463,15 +319,13 @@ int parallelism_framework(struct parse_context *r)
         return -1;
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)
-        p->overlap = f->overlap && !library_reduces_behind(p->library, p->sharding);
+        p->overlap =
+            f->overlap && !library_has(library_of(p)->reduces_behind, (int)p->sharding);
     if (!r->has_param_gather)
         p->overlap_param_gather = f->overlap_param_gather && p->overlap;
     if (!r->has_backward_prefetch)
         p->shard_backward_prefetch = f->backward_prefetch;
-    apply_library(r);
-    if (p->fusion_cycle_s < 0)
-        p->fusion_cycle_s = p->library == LIBRARY_HOROVOD ? f->cycle_s : 0;
-    fill_buckets(r);
+    bucket_defaults(r);
     struct cfg units =
         cfg_get(cfg_get(r->parallelism, "sharding"), "reduce_bucket_elements");
     if (cfg_present(units) && p->sharding == SHARDING_FULL && !f->shard_tensors)

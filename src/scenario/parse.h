@@ -101,6 +101,9 @@ int parallelism_read(struct parse_context *r);
 int parallelism_framework(struct parse_context *r);
 int software_read(struct parse_context *r);
 
+/* Part of parallelism_framework: the size of a bucket, and Horovod's cycle. */
+void bucket_defaults(struct parse_context *r);
+
 /* Parts of parallelism_read: sharding, partition, and the arithmetic of degrees, which
  * needs the cluster. */
 int sharding_read(struct parse_context *r, struct cfg c);

@@ -1,47 +1,31 @@
 /* Rules that join sections: what each library can shard and schedule, and what needs
  * what. Rules of SMP's dictionary are in smp.c. */
+#include "scenario/libraries.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
 
 #include <inttypes.h>
-
-/* Strategies a library has. */
-static const struct {
-    bool optimizer, gradients, full;
-    const char *mend;
-} can_shard[] = {
-    [LIBRARY_DDP] = { true, false, false, /* ZeroRedundancyOptimizer */
-                      "\"fsdp\" and \"deepspeed\" do" },
-    [LIBRARY_FSDP] = { false, true, true, "\"deepspeed\" does" },
-    [LIBRARY_DEEPSPEED] = { true, true, true, "" },
-    [LIBRARY_MEGATRON] = { true, false, false, "\"fsdp\" and \"deepspeed\" do" },
-    [LIBRARY_SMP] = { true, false, true, "write \"optimizer\" or \"full\"" },
-    [LIBRARY_HOROVOD] = { false, false, false, "\"fsdp\" and \"deepspeed\" do" },
-    [LIBRARY_PARAMETER_SERVER] = { false, false, false,
-                                   "\"fsdp\" and \"deepspeed\" do" },
-};
 
 static int check_sharding(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg c = cfg_get(r->parallelism, "sharding");
     struct cfg at = cfg_get(c, "strategy");
-    const bool has[] = { true, can_shard[p->library].optimizer,
-                         can_shard[p->library].gradients, can_shard[p->library].full };
+    const struct library_row *library = library_of(p);
     if (p->smp)
         return 0;
-    if (!has[p->sharding])
+    if (!library_has(library->shardings, (int)p->sharding))
         return cfg_error(at, "library \"%s\" does not shard %s (%s)",
                          names_of(library_names, (int)p->library),
                          p->sharding == SHARDING_FULL        ? "parameters"
                          : p->sharding == SHARDING_GRADIENTS ? "gradients"
                                                              : "the optimizer alone",
-                         can_shard[p->library].mend);
-    if (p->library == LIBRARY_DEEPSPEED && p->pipeline > 1 &&
-        p->sharding > SHARDING_OPTIMIZER)
+                         library->shardings_mend);
+    if (p->pipeline > 1 && !library_has(library->pipeline_shardings, (int)p->sharding))
         return cfg_error(at,
-                         "DeepSpeed's pipelines keep gradients and parameters whole "
-                         "(write \"optimizer\" or \"none\")");
+                         "%s's pipelines keep gradients and parameters whole "
+                         "(write \"optimizer\" or \"none\")",
+                         library->title);
     if (p->offload == OFFLOAD_PARAMETERS && p->sharding != SHARDING_FULL)
         return cfg_error(cfg_get(c, "offload"),
                          "parameters leave the GPU only where they are sharded "
@@ -83,7 +67,7 @@ static int check_stages(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
     int64_t layers = m->layers + m->decoder_layers, most = layers;
-    bool smp_only = p->schedule >= SCHEDULE_SMP_SIMPLE && p->library != LIBRARY_SMP;
+    bool smp_only = schedule_is_smp(p->schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");
     if (p->smp)
         at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
@@ -159,7 +143,6 @@ static int check_decoder_length(const struct parse_context *r)
 static int check_no_master_weights(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
-    enum library l = r->s->parallel.library;
     struct cfg at = cfg_get(r->training, "master_weights");
     if (!t->no_master_weights)
         return 0;
@@ -168,9 +151,9 @@ static int check_no_master_weights(const struct parse_context *r)
                          "in %s parameters are fp32 themselves (leave it out, or write "
                          "\"precision\": \"bf16\")",
                          names_of(op_precision_names, (int)t->precision));
-    if (l == LIBRARY_DEEPSPEED || l == LIBRARY_MEGATRON || l == LIBRARY_SMP)
+    if (library_of(&r->s->parallel)->fp32_weights)
         return cfg_error(at, "%s's optimizers keep fp32 weights (leave it out)",
-                         names_of(library_names, (int)l));
+                         names_of(library_names, (int)r->s->parallel.library));
     return 0;
 }
 
@@ -189,7 +172,7 @@ static int check_needs(const struct parse_context *r)
             "%s's attention is latent, which is not modelled over a tensor "
             "group (write 1; \"expert\" and \"pipeline\" divide the model)",
             r->s->model.name);
-    if (p->tensor_policy != TENSOR_MEGATRON && p->library != LIBRARY_SMP && !p->smp)
+    if (p->tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
         return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"megatron\")",

@@ -1,6 +1,7 @@
 #include "scenario/scenario.h"
 
 #include "base/strbuf.h"
+#include "scenario/libraries.h"
 #include "scenario/parse.h"
 
 #include <inttypes.h>
@@ -173,15 +174,14 @@ static bool whole_ends(const struct scenario *s)
 }
 
 /* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
- * of 128 a rank (--make-vocab-size-divisible-by); SMP gives some ranks a word more, for
+ * a rank; SMP gives some ranks a word more, for
  * which the few that make them divisible stand here. */
 static int64_t vocab_padding(const struct scenario *s)
 {
-    enum { MEGATRON_MULTIPLE = 128 };
     int64_t t = s->parallel.tensor;
     if (s->training.vocab_padding || t == 1 || whole_ends(s))
         return s->training.vocab_padding;
-    return s->parallel.library == LIBRARY_MEGATRON ? MEGATRON_MULTIPLE * t : t;
+    return library_of(&s->parallel)->vocabulary_multiple * t;
 }
 
 struct op_settings scenario_op_settings(const struct scenario *s)

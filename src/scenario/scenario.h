@@ -65,19 +65,6 @@ int64_t scenario_epoch_steps(const struct scenario *s);
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 
-/* A bucket of gradients of DeepSpeed's, by default: ZeRO's reduce_bucket_size
- * (deepspeed/runtime/zero/config.py), MEMORY_OPT_ALLREDUCE_SIZE without ZeRO
- * (deepspeed/runtime/engine.py). */
-enum { DEEPSPEED_BUCKET_ELEMENTS = 500000000 };
-
-/* Bytes of a library's bucket, by default: the ranks over which gradients are summed, and
- * bytes of a gradient. 0: it reduces by units. */
-int64_t library_bucket_B(enum library library, int64_t ranks, double gradient_B);
-
-/* DeepSpeed without ZeRO reduces all gradients behind backward, bucket by bucket
- * (allreduce_gradients of deepspeed/runtime/engine.py). */
-bool library_reduces_behind(enum library library, enum sharding sharding);
-
 /* The settings under which the operator list of one GPU is made. */
 struct op_settings scenario_op_settings(const struct scenario *s);
 

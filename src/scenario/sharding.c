@@ -1,5 +1,6 @@
 /* The "sharding" part of the parallelism section: what is sharded, over how many ranks,
  * and how parameters are gathered. */
+#include "scenario/libraries.h"
 #include "scenario/parse.h"
 
 #include <string.h>
@@ -8,21 +9,6 @@
 enum { UNIT_OF_LAYER, UNIT_OF_MODEL };
 static const struct name_value unit_names[] = {
     { "layer", UNIT_OF_LAYER }, { "model", UNIT_OF_MODEL }, { NULL, 0 },
-};
-
-/* Each library's own defaults, in elements: FSDP gathers at most two units at once
- * (limit_all_gathers) and reduces unit by unit; DeepSpeed's reduce_bucket_size,
- * stage3_param_persistence_threshold, stage3_max_live_parameters and
- * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); SMP's sdp_ parameters
- * (SageMaker developer guide, sharded data parallelism). */
-static const struct {
-    int64_t in_flight, bucket, persistence, live, reuse;
-} libraries[] = {
-    [LIBRARY_FSDP] = { .in_flight = 2 },
-    [LIBRARY_DEEPSPEED] = { .bucket = DEEPSPEED_BUCKET_ELEMENTS, .persistence = 100000,
-                            .live = 1000000000, .reuse = 1000000000 },
-    [LIBRARY_SMP] = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
-    [LIBRARY_PARAMETER_SERVER] = { 0 },
 };
 
 #define DEGREE_MAX   1048576.0
@@ -67,16 +53,15 @@ static int64_t or_default(int64_t written, int64_t usual)
 void sharding_defaults(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    enum library of = p->library;
+    const struct library_shards *usual = &library_of(p)->shards;
     if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
         p->shard_reshard = false;
-    p->shard_in_flight = or_default(p->shard_in_flight, libraries[of].in_flight);
-    p->shard_bucket_elements =
-        or_default(p->shard_bucket_elements, libraries[of].bucket);
+    p->shard_in_flight = or_default(p->shard_in_flight, usual->in_flight);
+    p->shard_bucket_elements = or_default(p->shard_bucket_elements, usual->bucket);
     p->shard_persistence_elements =
-        or_default(p->shard_persistence_elements, libraries[of].persistence);
-    p->shard_live_elements = or_default(p->shard_live_elements, libraries[of].live);
-    p->shard_reuse_elements = or_default(p->shard_reuse_elements, libraries[of].reuse);
+        or_default(p->shard_persistence_elements, usual->persistence);
+    p->shard_live_elements = or_default(p->shard_live_elements, usual->live);
+    p->shard_reuse_elements = or_default(p->shard_reuse_elements, usual->reuse);
 }
 
 static int check_twice(const struct parse_context *r, struct cfg c,
@@ -107,10 +92,11 @@ int sharding_read(struct parse_context *r, struct cfg c)
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;
     *p = w.p;
-    if (p->library == LIBRARY_FSDP && !p->smp && !w.has_strategy)
-        p->sharding = SHARDING_FULL; /* FullyShardedDataParallel's FULL_SHARD */
-    bool grad_op = p->library == LIBRARY_FSDP && p->sharding == SHARDING_GRADIENTS;
-    if (grad_op) { /* SHARD_GRAD_OP: units that stay gathered until backward */
+    if (!p->smp && !w.has_strategy)
+        p->sharding = library_of(p)->sharding;
+    bool grad_op =
+        library_of(p)->gradients_mean_full && p->sharding == SHARDING_GRADIENTS;
+    if (grad_op) {
         p->sharding = SHARDING_FULL;
         p->shard_reshard = false;
     }

@@ -1,5 +1,6 @@
 #include "scenario/stages.h"
 
+#include "scenario/libraries.h"
 #include "scenario/states.h"
 
 /* What "operators" keeps of a block. */
@@ -77,7 +78,8 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
         .modules = modules,
         .n_modules = n,
         .tied = model_ties_head(&s->model),
-        .returns = par->library == LIBRARY_SMP && schedule_is_smp(par->schedule),
+        .returns =
+            library_of(par)->shares_on_one_stage && schedule_is_smp(par->schedule),
     };
     return partition_make(p, arena, &q, err);
 }

@@ -1,5 +1,7 @@
 #include "scenario/states.h"
 
+#include "scenario/libraries.h"
+
 #include <math.h>
 
 /* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
@@ -143,22 +145,11 @@ double states_wire_B(const struct scenario *s)
     return bytes;
 }
 
-/* Megatron and DeepSpeed reduce gradients where they are, FSDP unit by unit. */
-static const bool copies_gradients[] = {
-    [LIBRARY_DDP] = true,
-    [LIBRARY_FSDP] = false,
-    [LIBRARY_DEEPSPEED] = false,
-    [LIBRARY_MEGATRON] = false,
-    [LIBRARY_SMP] = true,
-    [LIBRARY_HOROVOD] = true,
-    [LIBRARY_PARAMETER_SERVER] = true,
-};
-
 bool states_have_buckets(const struct scenario *s, int64_t ranks)
 {
     const struct parallelism *p = &s->parallel;
     return ranks > 1 && p->sharding == SHARDING_NONE && !p->gradient_as_bucket_view &&
-           copies_gradients[p->library];
+           library_of(p)->copies_gradients;
 }
 
 /* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
@@ -168,7 +159,7 @@ double states_flat_buffers_B(const struct scenario *s, double elements, int64_t 
 {
     const struct parallelism *p = &s->parallel;
     bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
-    bool joins = p->library == LIBRARY_DEEPSPEED && states_shard_updates(s) &&
+    bool joins = library_of(p)->flat_shards && states_shard_updates(s) &&
                  !(half && s->training.framework->gradient_16bit_B > 0);
     double bucket = p->shard_bucket_elements > 0
                         ? fmin(elements, (double)p->shard_bucket_elements)

@@ -2,6 +2,7 @@
 
 #include "config/pointer.h"
 #include "scenario/attention.h"
+#include "scenario/libraries.h"
 #include "search/plan_assumed.h"
 #include "search/plan_given.h"
 #include "search/plan_point.h"
@@ -217,7 +218,7 @@ static void read_users(struct plan_job *job, const struct plan_request *r,
     struct space *space = &job->space;
     bool given = cfg_present(r->scenario);
     uint32_t named = given ? named_stack(s, root) : 0;
-    bool trainer = r->script && s->parallel.library != LIBRARY_MEGATRON;
+    bool trainer = r->script && !library_of(&s->parallel)->own_models;
     space->script = trainer ? SPACE_SCRIPT_TRAINER
                             : (int)space_users_script(&s->model, s->training.task);
     space->named_stacks = r->stacks ? (uint32_t)r->stacks : named;

@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
 #include "scenario/attention.h"
+#include "scenario/libraries.h"
 #include "search/score_parts.h"
 
 #include <math.h>
@@ -229,7 +230,7 @@ static double messages_s(struct scorer *s, const struct space_point *p,
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
     double v = (double)p->v[SPACE_VIRTUAL];
-    bool waits = u->s->parallel.library == LIBRARY_MEGATRON; /* for what it sends */
+    bool waits = library_of(&u->s->parallel)->waits_for_sends;
     double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
     double send_s =
         score_comm_s(s->comm, p, group_of(p, 'P', 2), COLL_SENDRECV, send_B);
@@ -283,7 +284,7 @@ static double stages_s(const struct space_point *p, const struct score_sums *u)
 
 static double score_bucket_B(const struct space_point *p, const struct score_sums *u)
 {
-    enum library l = u->s->parallel.library;
+    const struct library_row *l = library_of(&u->s->parallel);
     if (p->v[SPACE_BUCKET])
         return (double)p->v[SPACE_BUCKET];
     if (u->fw->bucket_B <= 0 && u->s->parallel.overlap)
@@ -313,22 +314,22 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
             u->stage_layers * u->l->persistent * u->whole_B); /* behind the update */
         return times * (sum_s + stages_s(p, u)) + whole_s;
     }
+    const struct library_row *library = library_of(&u->s->parallel);
     double reduce_s, gather_s = 0;
     if (how == SHARDING_NONE) {
         reduce_s = score_comm_s(s->comm, p, all, COLL_ALL_REDUCE, gradients_B);
     } else {
-        bool to_owner = u->s->parallel.library == LIBRARY_SMP;
+        bool to_owner = library_has(library->reduces_to_owner, (int)how);
         reduce_s = score_comm_s(
             s->comm, p, all, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER, gradients_B);
         gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
                                 u->stage_parameters * u->states.parameter_B);
     }
-    bool overlaps = u->fw->overlap &&
-                    !library_reduces_behind(u->s->parallel.library, (enum sharding)how);
+    bool overlaps = u->fw->overlap && !library_has(library->reduces_behind, (int)how);
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
-    if (u->s->parallel.library == LIBRARY_FSDP) /* a layer's are scattered at once */
+    if (library->reduces_units)
         last_frac = 1 / u->stage_layers;
     if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
         gather_s =

@@ -129,7 +129,8 @@ static bool microbatches_rule(const struct space *s, struct space_point *p)
     (void)s;
     int64_t n = p->v[SPACE_MICROBATCHES];
     bool pipelined = p->v[SPACE_PIPELINE] > 1;
-    if (pipelined && n && n != p->pieces && library_fills_once(stack_of(p)->library))
+    if (pipelined && n && n != p->pieces &&
+        library_by(stack_of(p)->library)->fills_once)
         return false;
     p->microbatches = n ? n : pipelined ? p->pieces : 1;
     p->accumulation = p->pieces / p->microbatches;

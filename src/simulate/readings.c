@@ -2,6 +2,7 @@
 
 #include "model/share.h"
 #include "run/groups.h"
+#include "scenario/libraries.h"
 #include "simulate/simulate.h"
 
 #include <inttypes.h>
@@ -72,7 +73,7 @@ static const char *whole_note(struct arena *arena, const struct scenario *s,
  * partitioning works"). Other schedules than its own never come back there. */
 static bool copies_embedding(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_SMP && s->parallel.pipeline > 1 &&
+    return library_of(&s->parallel)->shares_on_one_stage && s->parallel.pipeline > 1 &&
            !schedule_is_smp(s->parallel.schedule) && model_ties_head(&s->model);
 }
 

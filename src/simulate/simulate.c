@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "memory/reserved.h"
 #include "run/run.h"
+#include "scenario/libraries.h"
 #include "simulate/readings.h"
 #include "step/reps.h"
 #include "step/servers.h"
@@ -34,8 +35,9 @@ static struct stage_memory stage_memory(const struct step *step,
                                         int64_t nccl_B, struct reserved_last *last)
 {
     const struct ledger *l = &step->ledger;
-    const struct reserved_how how = { .grows = s->parallel.library != LIBRARY_DEEPSPEED,
-                                      .streams = s->parallel.library == LIBRARY_FSDP };
+    const struct library_row *library = library_of(&s->parallel);
+    const struct reserved_how how = { .grows = !library->states_at_start,
+                                      .streams = library->streams };
     int64_t reserved =
         reserved_by_stage_B(last, l, how, gpu->memory_B - gpu->context_B - nccl_B);
     struct stage_memory m = {

@@ -7,6 +7,7 @@
  *   servers    buckets as DDP's, pushed to the owners of their keys, and pulled */
 #include "step/buckets.h"
 
+#include "scenario/libraries.h"
 #include "step/comms.h"
 #include "step/replicas.h"
 #include "step/servers.h"
@@ -21,7 +22,7 @@
 double buckets_limit_B(const struct builder *b)
 {
     bool first = b->chunk == 0 && groups_stage(b->request->groups, b->plans_rank) == 0;
-    bool none = b->s->parallel.library == LIBRARY_MEGATRON && !first;
+    bool none = library_of(&b->s->parallel)->buckets_by_chunk && !first;
     return none ? 0 : (double)b->s->parallel.bucket_B;
 }
 
@@ -129,9 +130,9 @@ static const struct gradient_reduction *reduction_of(const struct scenario *s)
     if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
         p->sharding != SHARDING_NONE)
         return &buckets_reduction;
-    if (p->library == LIBRARY_HOROVOD)
+    if (library_of(p)->fuses_by_cycle)
         return &fusion_reduction;
-    if (p->library == LIBRARY_PARAMETER_SERVER && !one_node)
+    if (library_of(p)->servers && !one_node)
         return &servers_reduction;
     if (p->backend == BACKEND_SMDDP && !one_node)
         return &smddp_reduction;
@@ -201,7 +202,7 @@ int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 int buckets_leave_chunk(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
-    if (!b->reduces || !p->overlap || p->library != LIBRARY_MEGATRON ||
+    if (!b->reduces || !p->overlap || !library_of(p)->buckets_by_chunk ||
         p->virtual_stages == 1 || states_shard_parameters(b->s))
         return 0;
     return b->wire.reduction->end(b, err) < 0 ||
@@ -248,7 +249,7 @@ int buckets_broadcast(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->s->parallel;
     struct program *program = &b->step->program;
-    bool wanted = p->broadcast_buffers && p->library == LIBRARY_DDP &&
+    bool wanted = p->broadcast_buffers && library_of(p)->broadcasts_buffers &&
                   scenario_world(b->s) > 1 && b->s->model.positions > 0;
     if (!wanted)
         return 0;

@@ -3,6 +3,7 @@
  * them. */
 #include "step/model_group.h"
 
+#include "scenario/libraries.h"
 #include "step/comms.h"
 #include "step/issue.h"
 #include "step/stage.h"
@@ -63,7 +64,7 @@ static double outputs_B(const struct builder *b)
  * for the script to read until the step ends. */
 bool group_keeps_outputs(const struct scenario *s)
 {
-    return s->parallel.library == LIBRARY_SMP &&
+    return library_of(&s->parallel)->broadcasts_outputs &&
            s->parallel.broadcast_outputs != OUTPUTS_NONE;
 }
 

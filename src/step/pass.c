@@ -2,6 +2,7 @@
  * what is recomputed and gathered for them. */
 #include "step/pass.h"
 
+#include "scenario/libraries.h"
 #include "step/buckets.h"
 #include "step/issue.h"
 #include "step/offload.h"
@@ -107,7 +108,7 @@ static bool keeps_output(const struct builder *b, int32_t chunk)
 {
     const struct parallelism *p = &b->s->parallel;
     bool last = stage_is_last(b, b->plans_rank) && chunk == p->virtual_stages - 1;
-    return p->pipeline > 1 && !last && p->library == LIBRARY_DEEPSPEED;
+    return p->pipeline > 1 && !last && library_of(p)->keeps_stage_outputs;
 }
 
 /* This rank's part of it where a tensor group sends it in parts. */

@@ -1,6 +1,7 @@
 /* Passes of a pipeline's stage in its order, and the messages between stages. */
 #include "step/pipeline.h"
 
+#include "scenario/libraries.h"
 #include "step/buckets.h"
 #include "step/comms.h"
 #include "step/issue.h"
@@ -30,7 +31,7 @@ static int32_t message_of(const struct position *at, bool backward, int64_t stag
 /* Megatron waits for its messages to be sent, until 2023. */
 static bool sends_exposed(const struct builder *b)
 {
-    return b->s->parallel.library == LIBRARY_MEGATRON && !b->fw->send_overlap;
+    return library_of(&b->s->parallel)->waits_for_sends && !b->fw->send_overlap;
 }
 
 static int send(struct builder *b, bool back, int32_t message, struct err *err)

@@ -1,11 +1,13 @@
 #include "step/replicas.h"
 
+#include "scenario/libraries.h"
+
 enum coll_op replicas_reduction(const struct builder *b)
 {
     const struct parallelism *p = &b->s->parallel;
     if (!states_are_sharded(b->s))
         return COLL_ALL_REDUCE;
-    bool to_owner = p->library == LIBRARY_SMP && p->sharding == SHARDING_OPTIMIZER;
+    bool to_owner = library_has(library_of(p)->reduces_to_owner, (int)p->sharding);
     return to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER;
 }
 

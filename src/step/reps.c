@@ -1,5 +1,6 @@
 #include "step/reps.h"
 
+#include "scenario/libraries.h"
 #include "step/model_group.h"
 #include "step/schedule.h"
 #include "step/stage.h"
@@ -100,8 +101,7 @@ static struct schedule_request schedule_of(const struct scenario *s)
         .stages = p->pipeline,
         .chunks = p->virtual_stages,
         .microbatches = s->training.microbatches,
-        /* Megatron's schedules.py; not PyTorch's (pipelining/schedules.py) */
-        .all_first = p->library != LIBRARY_FSDP,
+        .all_first = library_of(p)->interleaves_all_first,
         .active = p->active_microbatches,
         .paced = p->forward_policy == FORWARD_PACED,
     };

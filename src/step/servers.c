@@ -1,6 +1,7 @@
 #include "step/servers.h"
 
 #include "cost/hashring.h"
+#include "scenario/libraries.h"
 
 enum { SLICE_ELEMENTS = 1 << 20, POINTS_MAX = 1 << 20 };
 
@@ -48,7 +49,7 @@ const char *servers_note(struct arena *arena, const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     int64_t n = s->cluster.n_instances;
-    if (p->library != LIBRARY_PARAMETER_SERVER || !p->asynchronous || n < 2)
+    if (!library_is_asynchronous(p) || n < 2)
         return NULL;
     return arena_printf(arena,
                         "asynchronous: %lld updates by other workers lie on average "

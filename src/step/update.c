@@ -1,6 +1,7 @@
 /* One update of the optimizer. */
 #include "step/update.h"
 
+#include "scenario/libraries.h"
 #include "step/issue.h"
 #include "step/offload.h"
 #include "step/replicas.h"
@@ -32,8 +33,7 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
 
 void update_parameters(struct builder *b)
 {
-    if (b->s->parallel.library == LIBRARY_PARAMETER_SERVER &&
-        b->s->parallel.asynchronous)
+    if (library_is_asynchronous(&b->s->parallel))
         return; /* the servers have done it */
     const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
     struct program *p = &b->step->program;

@@ -9,12 +9,13 @@
  * that activations have left, nor can most activations use those of the tensors. */
 #include "step/zero.h"
 
+#include "scenario/libraries.h"
 #include "step/replicas.h"
 
 bool zero_flattens(const struct builder *b)
 {
     bool own_optimizer = b->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
-    return b->s->parallel.library == LIBRARY_DEEPSPEED && b->half && !own_optimizer &&
+    return library_of(&b->s->parallel)->flat_shards && b->half && !own_optimizer &&
            states_shard_updates(b->s);
 }
 

@@ -1,6 +1,7 @@
 /* The zero_optimization of DeepSpeed's configuration. */
 #include "base/names.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "scenario/libraries.h"
 #include "scenario/scenario.h"
 
 #include <inttypes.h>
@@ -65,7 +66,7 @@ static void take_bucket(const struct deepspeed *c)
                       of_units[] = "/parallelism/sharding/reduce_bucket_elements";
     const struct python_item *it =
         c->stage ? zero_get(c, "reduce_bucket_size", NULL) : NULL;
-    int64_t n = DEEPSPEED_BUCKET_ELEMENTS;
+    int64_t n = library_named("deepspeed")->bucket.elements;
     bool full = c->stage == SHARDING_FULL,
          given = deepspeed_whole(c, it, "zero_optimization.", 1, &n);
     const char *key =

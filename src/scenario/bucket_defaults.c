@@ -1,0 +1,77 @@
+/* The size of a bucket of gradients: as written, or else by the release of the library,
+ * by its row, or by the framework's profile. */
+#include "scenario/libraries.h"
+#include "scenario/parse.h"
+#include "scenario/states.h"
+#include "scenario/versions.h"
+
+static const struct library_release *release_of(const struct scenario *s)
+{
+    const struct library_release *l = library_of(&s->parallel)->releases;
+    if (!l || !s->software.horovod)
+        return NULL;
+    while (version_compare(s->software.horovod, l->first) < 0)
+        l++;
+    return l;
+}
+
+/* The library's own bucket; -1: the profile's is taken. Where it replaces the profile's,
+ * gradients are as wide as the parameters. */
+static int64_t own_bucket_B(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    const struct training *t = &s->training;
+    const struct library_row *l = library_of(p);
+    bool in_profile = t->framework->bucket_B > 0;
+    if (p->sharding == SHARDING_FULL)
+        return -1;
+    if (l->bucket.use == BUCKET_ALWAYS || (l->bucket.use == BUCKET_OVER && in_profile))
+        return library_bucket_B(l, p->data * p->context,
+                                (double)dtype_bytes(op_parameter_dtype(t->precision)));
+    if (in_profile || !p->overlap)
+        return -1;
+    struct scenario plain = *s;
+    plain.parallel.compression = COMPRESSION_NONE;
+    return library_bucket_B(l, p->data * p->context, states_wire_B(&plain));
+}
+
+/* Where buckets need overlap, it has none without, whatever their size. */
+static bool drops_buckets(struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct library_row *l = library_of(p);
+    if (p->bucket_B < 0 || !l->buckets_by_overlap || p->overlap)
+        return false;
+    struct cfg at = cfg_get(r->parallelism, "bucket_size");
+    if (cfg_present(at))
+        parse_note(r, at,
+                   arena_printf(&r->loader->arena,
+                                "%s reduces all gradients at once without \"overlap\"",
+                                l->title));
+    return true;
+}
+
+void bucket_defaults(struct parse_context *r)
+{
+    enum { FIRST_BUCKET_B = 1 << 20 };
+    struct parallelism *p = &r->s->parallel;
+    const struct framework *f = r->s->training.framework;
+    const struct library_row *l = library_of(p);
+    const struct library_release *release = release_of(r->s);
+    if (p->fusion_cycle_s < 0 && l->fuses_by_cycle)
+        p->fusion_cycle_s = release ? release->cycle_s : f->cycle_s;
+    else if (p->fusion_cycle_s < 0)
+        p->fusion_cycle_s = 0;
+    if (p->bucket_B < 0)
+        p->bucket_B = release ? release->bucket_B : own_bucket_B(r->s);
+    if (drops_buckets(r))
+        p->bucket_B = p->first_bucket_B = 0;
+    if (p->bucket_B < 0) {
+        p->bucket_B = f->bucket_B;
+        p->first_bucket_B = f->first_bucket_B;
+        return;
+    }
+    int64_t first_B = f->first_bucket_B > 0 ? f->first_bucket_B : FIRST_BUCKET_B;
+    bool whole = !l->first_bucket || first_B > p->bucket_B;
+    p->first_bucket_B = whole ? p->bucket_B : first_B;
+}
