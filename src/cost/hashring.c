@@ -43,11 +43,6 @@ static int32_t point_of(const struct hashring *r, uint64_t hash)
     return low < r->n_points ? low : 0;
 }
 
-int32_t hashring_server(const struct hashring *r, uint64_t key)
-{
-    return r->points[point_of(r, mix64(key))].server;
-}
-
 int32_t hashring_servers(const struct hashring *r, uint64_t key, int32_t k,
                          int32_t *servers)
 {

@@ -25,9 +25,6 @@ struct hashring {
 void hashring_init(struct hashring *r, struct arena *arena, int32_t n_servers,
                    int32_t virtual_nodes);
 
-/* The server of a key. O(log points). */
-int32_t hashring_server(const struct hashring *r, uint64_t key);
-
 /* The server of a key and the next k - 1 others along the ring, its replicas: at most
  * n_servers of them. Returns how many were written. */
 int32_t hashring_servers(const struct hashring *r, uint64_t key, int32_t k,

@@ -132,13 +132,6 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
     return f;
 }
 
-void flow_cancel(struct flow_net *net, struct flow *f)
-{
-    assert(f->state == net->state);
-    leave_links(f, f->size - flow_left(f));
-    free_flow(f);
-}
-
 double flow_rate(const struct flow *f)
 {
     return f->rate;
@@ -197,17 +190,6 @@ double flow_link_busy_s(struct flow_net *net, int32_t l)
         return link->busy_s;
     double units = flow_link_units(net, l) - link->units_counted;
     return link->busy_s + units / link->capacity;
-}
-
-void flow_set_capacity(struct flow_net *net, int32_t l, double capacity)
-{
-    assert(capacity >= 0);
-    struct link *link = &net->state->link[l];
-    link->busy_s = flow_link_busy_s(net, l);
-    link->units_counted = flow_link_units(net, l);
-    link->capacity = capacity;
-    if (link->first)
-        flow_mark_link(net->state, l);
 }
 
 bool flow_net_is_busy(const struct flow_net *net)

@@ -51,12 +51,6 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
                         double cap, int32_t n_uses, const struct flow_use *uses,
                         flow_done_fn *done, void *arg);
 
-/* Removes an activity before its end; done is not called. */
-void flow_cancel(struct flow_net *net, struct flow *f);
-
-/* Changes a link's units per second from now on. */
-void flow_set_capacity(struct flow_net *net, int32_t link, double capacity);
-
 /* Units per second now; a change made in this instant shows when it is over. */
 double flow_rate(const struct flow *f);
 

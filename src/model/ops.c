@@ -78,19 +78,6 @@ int64_t op_list_parameters(const struct op_list *list)
     return sum;
 }
 
-double op_list_flops(const struct op_list *list, bool backward)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < list->n_blocks; i++) {
-        const struct op_block *block = &list->blocks[i];
-        const struct op *ops = backward ? block->backward : block->forward;
-        int32_t n = backward ? block->n_backward : block->n_forward;
-        for (int32_t j = 0; j < n; j++)
-            sum += (double)block->repeat * ops[j].flops;
-    }
-    return sum;
-}
-
 bool op_block_is_layer(const struct op_block *block)
 {
     size_t n = strlen(block->name);

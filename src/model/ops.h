@@ -159,7 +159,6 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
 /* Sums over the list, repeats counted. */
 int64_t op_list_parameters(const struct op_list *list);
 int64_t op_block_parameters(const struct op_block *block); /* of one repeat */
-double op_list_flops(const struct op_list *list, bool backward);
 bool op_block_is_layer(const struct op_block *block);  /* of the stack, not its ends */
 int64_t op_block_kept_B(const struct op_block *block); /* activations kept, one block */
 

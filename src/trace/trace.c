@@ -168,11 +168,6 @@ const struct observer *trace_observer(const struct trace *t)
     return &t->observer;
 }
 
-int64_t trace_events(const struct trace *t)
-{
-    return t->json.events;
-}
-
 static void release(struct trace *t)
 {
     free(t->shown);

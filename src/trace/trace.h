@@ -20,7 +20,6 @@ struct trace; /* private */
  * simulated ranks are shown, the first ones. NULL after an error. */
 struct trace *trace_new(const char *path, int64_t n_ranks, struct err *err);
 const struct observer *trace_observer(const struct trace *t);
-int64_t trace_events(const struct trace *t); /* written so far */
 
 /* Closes the file, which appears whole, and frees the trace; or drops both. */
 int trace_close(struct trace *t, struct err *err);

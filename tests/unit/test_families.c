@@ -3,6 +3,7 @@
 #include "cost/kernel.h"
 #include "hardware/gpu.h"
 #include "model/ops.h"
+#include "op_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

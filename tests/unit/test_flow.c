@@ -401,65 +401,6 @@ static void test_alike_components_tie(void)
     sim_release(&sim);
 }
 
-static void test_capacity_changes(void)
-{
-    struct sim sim;
-    struct flow_net net;
-    struct activity a;
-    int n_ended = 0;
-    sim_init(&sim, NULL);
-    flow_net_init(&net, &sim, 1, &(double) { 100 });
-    start(&net, &a, &n_ended, 1000, 0, INFINITY, 1, &(struct flow_use) { 0, 2 });
-    sim_run_until(&sim, units_ps(2)); /* 100 units done, 200 on the link */
-    CU_ASSERT_DOUBLE_EQUAL(flow_rate(a.flow), 50, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_units(&net, 0), 200, 1e-6);
-    flow_set_capacity(&net, 0, 0);
-    sim_run_until(&sim, units_ps(10)); /* nothing moves */
-    CU_ASSERT_EQUAL(flow_rate(a.flow), 0);
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_units(&net, 0), 200, 1e-6);
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_busy_s(&net, 0), 2, 1e-9);
-    flow_set_capacity(&net, 0, 600);
-    sim_run_until(&sim, units_ps(11)); /* 400 done */
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_busy_s(&net, 0), 3, 1e-9);
-    flow_set_capacity(&net, 0, 300);
-    sim_run(&sim); /* 600 left at 150 */
-    CU_ASSERT_EQUAL(a.end_ps, units_ps(15));
-    CU_ASSERT_EQUAL(flow_link_units(&net, 0), 2000);
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_busy_s(&net, 0), 7, 1e-9);
-    start(&net, &a, &n_ended, 1000, 0, INFINITY, 1, &(struct flow_use) { 0, 1 });
-    sim_run_until(&sim, units_ps(16));
-    flow_set_capacity(&net, 0, INFINITY); /* the rest passes at once */
-    sim_run(&sim);
-    CU_ASSERT_EQUAL(a.end_ps, units_ps(16));
-    flow_net_release(&net);
-    sim_release(&sim);
-}
-
-static void test_cancel(void)
-{
-    struct sim sim;
-    struct flow_net net;
-    struct activity a[3];
-    int n_ended = 0;
-    const struct flow_use use = { 0, 1 };
-    sim_init(&sim, NULL);
-    flow_net_init(&net, &sim, 1, &(double) { 100 });
-    for (int i = 0; i < 2; i++)
-        start(&net, &a[i], &n_ended, 100, 0, INFINITY, 1, &use);
-    start(&net, &a[2], &n_ended, 100, units_ps(50), INFINITY, 1, &use);
-    sim_run_until(&sim, units_ps(1));
-    flow_cancel(&net, a[0].flow); /* half done */
-    flow_cancel(&net, a[2].flow); /* not begun */
-    sim_run(&sim);
-    CU_ASSERT_EQUAL(n_ended, 1);
-    CU_ASSERT_EQUAL(a[1].end_ps, units_ps(1.5));
-    CU_ASSERT_DOUBLE_EQUAL(flow_link_units(&net, 0), 150, 1e-9);
-    start(&net, &a[0], &n_ended, 100, 0, INFINITY, 1, &use);
-    flow_net_release(&net); /* drops what runs */
-    CU_ASSERT_EQUAL(sim.n_pending, 0);
-    sim_release(&sim);
-}
-
 static void test_weights_and_caps_share(void)
 {
     struct sim sim;
@@ -573,8 +514,6 @@ void test_flow_register(void)
     CU_ADD_TEST(suite, test_network_against_steps);
     CU_ADD_TEST(suite, test_alike_activities_tie);
     CU_ADD_TEST(suite, test_alike_components_tie);
-    CU_ADD_TEST(suite, test_capacity_changes);
-    CU_ADD_TEST(suite, test_cancel);
     CU_ADD_TEST(suite, test_weights_and_caps_share);
     CU_ADD_TEST(suite, test_chains_are_solved_once_per_instant);
     CU_ADD_TEST(suite, test_many_apart);

@@ -64,7 +64,9 @@ static void test_join(void)
     hashring_init(&before, &arena, 8, HASHRING_VIRTUAL);
     hashring_init(&after, &arena, 9, HASHRING_VIRTUAL);
     for (uint64_t key = 0; key < KEYS; key++) {
-        int32_t a = hashring_server(&before, key), b = hashring_server(&after, key);
+        int32_t a, b;
+        hashring_servers(&before, key, 1, &a);
+        hashring_servers(&after, key, 1, &b);
         CU_ASSERT(a == b || b == 8);
         moved += a != b;
     }
@@ -83,7 +85,6 @@ static void test_replicas(void)
     hashring_init(&r, &arena, 5, HASHRING_VIRTUAL);
     for (uint64_t key = 0; key < 100; key++) {
         CU_ASSERT_EQUAL(hashring_servers(&r, key, 8, servers), 5);
-        CU_ASSERT_EQUAL(servers[0], hashring_server(&r, key));
         uint32_t seen = 0;
         for (int i = 0; i < 5; i++)
             seen |= 1u << servers[i];

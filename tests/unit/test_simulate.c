@@ -1,5 +1,6 @@
 /* Whole steps: folded against unfolded, passes measured once against passes in detail,
  * and what must be conserved. */
+#include "op_bench.h"
 #include "run/run.h"
 #include "step/reps.h"
 #include "step_bench.h"

@@ -50,7 +50,6 @@ static char *trace_of(struct job *j, int64_t n_ranks)
     struct trace *t = trace_new(path, n_ranks, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     run(j, trace_observer(t));
-    CU_ASSERT(trace_events(t) > 0);
     CU_ASSERT_EQUAL_FATAL(trace_close(t, &err), 0);
     char *text = file_read(path, 1 << 28, &len, &err);
     unlink(path);
