@@ -1,14 +1,14 @@
 #!/bin/sh
-# README.md, docs/*.md and docs/validation/*.md show what the program given as $1 really
-# takes and prints:
+# README.md, MODEL.md, ARCHITECTURE.md, docs/*.md and docs/validation/*.md show what the
+# program given as $1 really takes and prints:
 #   ```console  begins with "$ build/smsim ARGUMENTS" and goes on with that command's
 #               output; "```console slow" is run only with SLOW=1 (make readme)
 #   ```jsonc    is a file that `smsim check` calls ok; one that does not begin with "{" is
 #               sections, which are read at the end of the page's first whole file
 #               (README.md's, where a page has none)
 #   ```sh       its commands know their options, and make its targets
-# Pictures and other files that a page links to are there. Differences are shown; with
-# UPDATE=1 the console blocks are written anew.
+# Pictures and other files that a page links to or names are there. Differences are shown;
+# with UPDATE=1 the console blocks are written anew.
 set -u
 smsim=$(realpath "${1:-build/smsim}")
 cd "$(dirname "$0")/.." || exit 1
@@ -94,6 +94,14 @@ check_links() {
     done
 }
 
+# `src/FILE` and the like, but for patterns and names in capitals
+check_paths() {
+    tree='src|tests|validate|models|topologies|scenarios|plots|docs'
+    for file in $(grep -oE "\`($tree)/[A-Za-z0-9_./-]+\`" "$page" | tr -d '\`' | grep -v '[A-Z]\{4\}'); do
+        [ -e "$file" ] || complain "there is no $file"
+    done
+}
+
 check_page() {
     rm -f "$tmp"/jsonc-* "$tmp"/sh-*
     print_anew >"$tmp/new"
@@ -102,6 +110,7 @@ check_page() {
     check_jsonc
     check_commands
     check_links
+    check_paths
     if [ "${UPDATE:-}" = 1 ]; then
         cmp -s "$tmp/new" "$page" || cat "$tmp/new" >"$page"
     elif ! diff -u "$page" "$tmp/new"; then
@@ -109,7 +118,7 @@ check_page() {
     fi
 }
 
-for page in README.md docs/*.md docs/validation/*.md; do
+for page in README.md MODEL.md ARCHITECTURE.md docs/*.md docs/validation/*.md; do
     [ ! -e "$page" ] || check_page
 done
 [ "$wrong" = 0 ] && echo "readme: commands print what the pages show, files are read"

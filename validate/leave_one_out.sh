@@ -1,6 +1,6 @@
 #!/bin/sh
 # Refits the constants that several sources share without the sources named, and predicts
-# those: the table of MODEL.md 13. Constants are tried in a copy of the data files, in a
+# those: the table of docs/validation/leave-one-out.md. Constants are tried in a copy of the data files, in a
 # descent over the grid below that starts at its first values.
 #   sh validate/leave_one_out.sh build/smsim vtrain_ground_truth_multi [NAME...]
 # SOURCES: those refitted to, less the ones named (all that the constants serve). The GPU's

@@ -22,7 +22,7 @@
  * so that four in five rows lie within where their own table is left out, and the
  * prediction itself always does; then, as the system at hand is none of those measured,
  * by 0.09 more to the slow and 0.045 to the fast side, so that four in five runs on
- * systems that no prediction was fitted to do (MODEL.md, sections 14 and 18). An error
+ * systems that no prediction was fitted to do (MODEL.md, section 14). An error
  * e of a time t is a measured time of t / (1 + e).
  *
  * Grade:
