@@ -2,7 +2,18 @@
  *
  * Functions that can fail return 0 or -1 and take `struct err *` last, so that
  * `return err_set(err, "...")` reads as one line. What a user wrote wrongly in a file
- * is reported with its place through config/diag.h instead. */
+ * is reported with its place through config/diag.h instead.
+ *
+ * Files of this folder:
+ *     arena, xmalloc, vec, strbuf    memory, growing arrays, text
+ *     err, names, units:
+ *         errors; names of enum values; quantities with units
+ *     mix, hash, fnv, plain, finite:
+ *         keys mixed, bytes hashed; plain text; numbers that must be finite
+ *     file, file_guard, ending:
+ *         files; no output over an input; clean-up after signals
+ *     child, clock, flow_use:
+ *         other programs; wall-clock time; a plan's use of a link */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 

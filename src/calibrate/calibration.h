@@ -1,6 +1,11 @@
 /* What a calibration found: every term with its confidence, or why it kept its default;
  * and how far the fitted model is from what was measured. Profiles are the base
- * profile's file with the fitted values put in, so that nothing of it is lost. */
+ * profile's file with the fitted values put in, so that nothing of it is lost.
+ *
+ * Files of this folder:
+ *     samples*, ncclog*  measurements: smsim-measure, CSV, logs of nccl-tests
+ *     fit*               fits of products, GPUs, links and fabrics
+ *     calibration        the profile that comes out */
 #ifndef CALIBRATE_CALIBRATION_H
 #define CALIBRATE_CALIBRATION_H
 

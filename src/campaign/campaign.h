@@ -1,6 +1,14 @@
 /* What lies beyond one training step: where its input comes from, the whole job around
  * it, searches of many jobs. A scenario says it in the sections that the replay does
- * not look at. */
+ * not look at.
+ *
+ * Files of this folder:
+ *     campaign*:
+ *         reads the sections beyond a step, runs them, writes JSON
+ *     storage, input             where samples are; the loader overlapped with the step
+ *     job*, checkpoint, trials   phases and billing; states saved; many jobs
+ *     uncertainty*, montecarlo*  jitter and stragglers: read, drawn, written
+ *     random, failure            numbers by key; a job failure by failure */
 #ifndef CAMPAIGN_CAMPAIGN_H
 #define CAMPAIGN_CAMPAIGN_H
 

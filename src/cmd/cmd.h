@@ -1,5 +1,10 @@
 /* The subcommands: one file each, all of the same shape. They alone (with main.c) print
- * and decide on exit codes. */
+ * and decide on exit codes.
+ *
+ * Files of this folder:
+ *     cmd_*: one subcommand each
+ *     options, script: tables of options; files that users bring
+ *     collective_*, topology_import, validate_*: parts of one subcommand each */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 

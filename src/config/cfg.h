@@ -14,7 +14,17 @@
  *
  * Errors and warnings go to the loader's diags; the getters return 0, or -1 after
  * reporting. Reading goes on after an error so that all of a file's are seen. All
- * memory, the strings given out included, lives until cfg_loader_release. */
+ * memory, the strings given out included, lives until cfg_loader_release.
+ *
+ * Files of this folder:
+ *     cfg, document, fields, scalar, set:
+ *         a file as values with positions; tables of fields; --set
+ *     lenient, place, pointer:
+ *         lenient text as strict JSON; lines and columns; JSON pointers
+ *     diag                                what is wrong with a file
+ *     datadir, cache, inputs:
+ *         where the data are; what was made of a file; files that were read
+ *     csv, xml                            tables; NCCL's topology files */
 #ifndef CONFIG_CFG_H
 #define CONFIG_CFG_H
 

@@ -7,7 +7,17 @@
  * that the phases' rings describe. Equations: MODEL.md, "Collectives".
  *
  * Algorithms are rows of the table in coll_table.c; a new one is one more row and one
- * more file beside coll_ring.c. */
+ * more file beside coll_ring.c.
+ *
+ * Files of this folder:
+ *     kernel: the time of an operator on a GPU
+ *     collective, coll_choose, coll_table:
+ *         requests, the choice, the table of algorithms
+ *     nccl, coll_terms, coll_places:
+ *         NCCL's own estimates; software costs; where ranks are
+ *     coll_loads: links and their loads
+ *     coll_ring ... coll_tree: a file an algorithm
+ *     rings*, hashring: rings over an instance's wires; which server owns a key */
 #ifndef COST_COLLECTIVE_H
 #define COST_COLLECTIVE_H
 

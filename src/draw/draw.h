@@ -11,7 +11,12 @@
  *     if (draw_open(&d, "a.svg", 720, 450, err))
  *         return -1;
  *     draw_rect(&d, box, &(struct draw_style) { .id = "gpu0", .fill = 0xff0072b2 });
- *     return draw_close(&d, err); */
+ *     return draw_close(&d, err);
+ *
+ * Files of this folder:
+ *     draw*, palette: the canvas and its back ends; colours
+ *     axis*, frame, legend: what every figure has
+ *     chart*, timeline, breakdown, heatmap: kinds of figures, of plain arrays */
 #ifndef DRAW_DRAW_H
 #define DRAW_DRAW_H
 

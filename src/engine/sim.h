@@ -12,7 +12,11 @@
  * not move while an event is pending. Schedule, cancel and re-time are O(log n) in the
  * number of pending events (4-ary heap, keys stored in the heap).
  *
- * One sim serves one thread; parallelism is over simulations. */
+ * One sim serves one thread; parallelism is over simulations.
+ *
+ * Files of this folder:
+ *     sim, watch                clock and event queue; who is told how far a run is
+ *     flow, flow_rates, maxmin  the fluid network and its max-min fair rates */
 #ifndef ENGINE_SIM_H
 #define ENGINE_SIM_H
 

@@ -1,5 +1,14 @@
 /* A cluster: one or several groups of equal instances, in rank order: the GPUs of
- * instance 0 first, then those of instance 1, and so on through the groups. */
+ * instance 0 first, then those of instance 1, and so on through the groups.
+ *
+ * Files of this folder:
+ *     gpu, dtype                       GPUs and number formats
+ *     fabric, fabric_law, nccl_limits:
+ *         what carries bytes, and what algorithms cost over it
+ *     instance, wiring, cluster        instances, their wires, groups of them
+ *     net, net_shape, net_route        the cluster as directed links; routes
+ *     import*, nccl_tree, smi_matrix   instances from NCCL's XML and nvidia-smi topo -m
+ *     instance_write                   instance files written */
 #ifndef HARDWARE_CLUSTER_H
 #define HARDWARE_CLUSTER_H
 

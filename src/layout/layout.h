@@ -2,7 +2,11 @@
  * placement string whose right-most letter varies fastest, so that
  *     rank = sum over letters of index[letter] * (product of the degrees to its right).
  * "cluster" is DPT and "spread" is TPD (SageMaker's names). Pure arithmetic, O(1)
- * each. */
+ * each.
+ *
+ * Files of this folder:
+ *     layout, parallelism            degrees; which rank is where, in which groups
+ *     partition, segments, smp_tree  which modules a pipeline stage holds, by library */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
 

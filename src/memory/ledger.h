@@ -1,6 +1,10 @@
 /* GPU memory over one step: what is allocated and freed in the order in which the host
  * issues the tasks, as the caching allocator sees it, and what was held at the peak.
- * Sizes are rounded to the allocator's 512 bytes. */
+ * Sizes are rounded to the allocator's 512 bytes.
+ *
+ * Files of this folder:
+ *     ledger               live tensors by kind
+ *     allocator, reserved  segments of PyTorch's caching allocator */
 #ifndef MEMORY_LEDGER_H
 #define MEMORY_LEDGER_H
 

@@ -2,7 +2,15 @@
  *
  * Shipped in models/NAME.json, given by path, or inline in a scenario; field names by
  * family (model_type). Only sizes and choices that decide parameters, FLOPs and bytes
- * are kept. */
+ * are kept.
+ *
+ * Files of this folder:
+ *     model*, families*, family_rows:
+ *         a config.json as a transformer, by its family's names
+ *     framework                       the profile of a software stack
+ *     ops, build*, share:
+ *         the operator list, its rows, what a tensor group splits
+ *     shape, precision                sizes of tensors; number formats of a step */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 

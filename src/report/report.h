@@ -2,7 +2,15 @@
  * result.
  *
  * Text is plain ASCII within 88 columns. JSON is written with twelve digits, keys in
- * the order of the contract, so that equal results are equal bytes. */
+ * the order of the contract, so that equal results are equal bytes.
+ *
+ * Files of this folder:
+ *     *_text, wrap: text
+ *     json, *_json: JSON
+ *     figure_*, topology_*, sweep_figure, plan_figure:
+ *         what of a result goes into figures
+ *     sweep_table, html: tables, the page
+ *     plan_emit*: configurations to paste */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

@@ -1,6 +1,16 @@
 /* Runs the programs of ranks on the event engine: hosts issue tasks, streams execute
  * them in order, collectives begin when all their ranks have come and share the links
- * of one fluid network, messages go from stage to stage. */
+ * of one fluid network, messages go from stage to stage.
+ *
+ * Files of this folder:
+ *     program                  tasks and streams
+ *     breakdown                what a step's time is split into
+ *     groups, plans:
+ *         which ranks meet, where they are, the plan of their collective
+ *     run*:
+ *         the run; waits (run_wait); periodic pipelines (run_steady)
+ *     coll_run, chunk, fusion  collectives at three fidelities; Horovod's cycles
+ *     observe, run_observe     what observers of a run are given */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 

@@ -5,7 +5,17 @@
  * The job's parallelism comes from the SageMaker dictionary ("distribution"), from
  * smsim's own words ("parallelism"), or both, translated into one `struct parallelism`.
  * Numbers of ranks: world = data x context x pipeline x tensor. What describes a step
- * is read and checked here; what the replay does not simulate yet, it refuses. */
+ * is read and checked here; what the replay does not simulate yet, it refuses.
+ *
+ * Files of this folder:
+ *     training, batch, software, degrees: sections and the arithmetic of the batch
+ *     parallelism, sharding, stages, states:
+ *         what is sharded and how many bytes that leaves
+ *     libraries, versions, attention: defaults by library and release
+ *     rules, heed, work:
+ *         rules that join sections; keys that nothing heeds; size of a replay
+ *     sagemaker, nccl_environment: SageMaker's dictionary; NCCL's variables
+ *     assumed: defaults that were taken */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 

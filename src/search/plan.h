@@ -9,7 +9,14 @@
  * as its bounds of time and memory let it: the plans listed are those of simulating
  * everything. Of others it may as long as its score, corrected by what was simulated of
  * its kind, comes to within twice the scores' error; `simulate_most` at most are
- * simulated, and n_sure says how many of the ranks that leaves sure. */
+ * simulated, and n_sure says how many of the ranks that leaves sure.
+ *
+ * Files of this folder:
+ *     space*: combinations that a software stack allows; its users
+ *     score*: closed-form time and memory of a point
+ *     plan, plan_choose, plan_run, plan_point: what is simulated
+ *     plan_order: the one order of plans
+ *     plan_front ... plan_remedy: what is reported about the best plan */
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 

@@ -1,5 +1,10 @@
 /* One training step of a scenario, replayed: what `smsim simulate` prints and what
- * every search, sweep and validation calls. */
+ * every search, sweep and validation calls.
+ *
+ * Files of this folder:
+ *     simulate, readings  a scenario in, a result out; both readings of ambiguous keys
+ *     judge, interval*    checks of the numbers; the range and the nearest rows
+ *     result_json         the result as JSON */
 #ifndef SIMULATE_SIMULATE_H
 #define SIMULATE_SIMULATE_H
 

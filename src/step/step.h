@@ -9,7 +9,18 @@
  * Accumulation steps beyond the fourth are alike; they become the program's repeat. So
  * do microbatches of a long pipeline, if the run finds that they are alike.
  * With several stages a pass stands as one task, measured in isolation, except where
- * something observes its operators: the last backwards, beside the reduction. */
+ * something observes its operators: the last backwards, beside the reduction.
+ *
+ * Files of this folder:
+ *     reps, step, stage: representative ranks; one rank's step; its blocks
+ *     pipeline, schedule*, measure: order of passes; passes measured once and replayed
+ *     pass*, build, model_group, update:
+ *         passes, tasks of a block, groups, the optimizer
+ *     tensor*, exchange, shard*, offload:
+ *         collectives of tensor, expert, context and shard groups
+ *     buckets, wire, smddp, servers: gradients into buckets, and how they are reduced
+ *     param_gather, syncs, pass_memory, zero:
+ *         parameters after the update; synchronisation; memory */
 #ifndef STEP_STEP_H
 #define STEP_STEP_H
 

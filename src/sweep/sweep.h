@@ -20,7 +20,13 @@
  * failed; "retry" says that a file could not be read, which another time may be. A point
  * left out after simulating is {"point": 3, "left_out": true}.
  *
- * After loading, a sweep is const and shared by all threads. */
+ * After loading, a sweep is const and shared by all threads.
+ *
+ * Files of this folder:
+ *     sweep_axis, sweep_paths, sweep_where: axes and conditions
+ *     sweep_point, sweep_run, sweep_mpi: points on all cores, and under MPI
+ *     sweep_journal, sweep_scan, sweep_inputs:
+ *         the journal, and what its records depend on */
 #ifndef SWEEP_SWEEP_H
 #define SWEEP_SWEEP_H
 

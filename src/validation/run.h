@@ -4,7 +4,14 @@
  *   rows --resolve--> outcomes, each with the jobs it needs --run, on all cores-->
  *   results of the distinct jobs --collect--> predicted beside measured
  *
- * Jobs of equal text are run once. Results do not depend on the number of threads. */
+ * Jobs of equal text are run once. Results do not depend on the number of threads.
+ *
+ * Files of this folder:
+ *     mapping, value*, map_key, expr  a mapping and its values
+ *     column, cell, filter, rows      a table's columns, cells and rows
+ *     job, run, stats, summary        predictions; errors and rankings
+ *     measured, compare               steps that were run, operator by operator
+ *     regime                          errors by regime (validate/regimes.json) */
 #ifndef VALIDATION_RUN_H
 #define VALIDATION_RUN_H
 

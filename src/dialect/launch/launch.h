@@ -8,7 +8,13 @@
  * would have to be run is not known, is said to be so, and is asked for by `--set`.
  *
  * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
- * launch_place. Strings live in the loader's arena. */
+ * launch_place. Strings live in the loader's arena.
+ *
+ * Files of this layer:
+ *     source/                          syntax alone: Python literals, shell words
+ *     launch/                          finds the estimator or the command that trains
+ *     sagemaker/                       the distribution dictionary, SMP v1 and v2
+ *     megatron/, deepspeed/, trainer/  options of each, as scenario fields */
 #ifndef DIALECT_LAUNCH_LAUNCH_H
 #define DIALECT_LAUNCH_LAUNCH_H
 
