@@ -8,10 +8,10 @@
  * is read and checked here; what the replay does not simulate yet, it refuses.
  *
  * Files of this folder:
- *     training, batch, software, degrees: sections and the arithmetic of the batch
+ *     parse, training, batch, software, degrees: sections and the batch's arithmetic
  *     parallelism, sharding, stages, states:
  *         what is sharded and how many bytes that leaves
- *     libraries, versions, attention: defaults by library and release
+ *     libraries, bucket_defaults, versions, attention: what a library and release do
  *     rules, heed, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     sagemaker, nccl_environment: SageMaker's dictionary; NCCL's variables

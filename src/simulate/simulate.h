@@ -2,9 +2,10 @@
  * every search, sweep and validation calls.
  *
  * Files of this folder:
- *     simulate, readings  a scenario in, a result out; both readings of ambiguous keys
- *     judge, interval*    checks of the numbers; the range and the nearest rows
- *     result_json         the result as JSON */
+ *     simulate, readings: a scenario in, a result out; ambiguous keys read both ways
+ *     fit: what would make a job fit
+ *     judge, interval*: checks of the numbers; the range and the nearest rows
+ *     result_json: the result as JSON */
 #ifndef SIMULATE_SIMULATE_H
 #define SIMULATE_SIMULATE_H
 

@@ -12,15 +12,15 @@
  * something observes its operators: the last backwards, beside the reduction.
  *
  * Files of this folder:
- *     reps, step, stage: representative ranks; one rank's step; its blocks
+ *     reps, step, stage, replicas: representative ranks; one rank's step; its blocks
  *     pipeline, schedule*, measure: order of passes; passes measured once and replayed
- *     pass*, build, model_group, update:
- *         passes, tasks of a block, groups, the optimizer
- *     tensor*, exchange, shard*, offload:
- *         collectives of tensor, expert, context and shard groups
+ *     pass*, recompute, issue, update: passes, what is recomputed, kernels, the optimizer
+ *     comms, block_comms, tensor*, exchange, model_group:
+ *         collectives of tensor, expert and context groups
+ *     shard*, offload, param_gather: gathers of sharded parameters; states on the host
  *     buckets, wire, smddp, servers: gradients into buckets, and how they are reduced
- *     param_gather, syncs, pass_memory, zero:
- *         parameters after the update; synchronisation; memory */
+ *     pass_memory, zero: who frees tensors and when; DeepSpeed's flat buffers
+ *     syncs: which kernels make ranks equal */
 #ifndef STEP_STEP_H
 #define STEP_STEP_H
 
