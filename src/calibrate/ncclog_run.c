@@ -48,7 +48,8 @@ struct parse_context {
 
 static int fail(struct samples *s, const struct parse_context *r, const char *what)
 {
-    diags_error(&s->loader->diags, "%s:%lld: %s", r->file, (long long)r->line, what);
+    diags_add(&s->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line), "%s", what);
     return -1;
 }
 
@@ -140,9 +141,10 @@ static int fail_op(struct samples *s, const struct parse_context *r, unsigned op
         if (ops >> n->value & 1)
             names = arena_printf(&s->loader->arena, "%s%s%s", names,
                                  *names ? " or " : ": ", n->name);
-    diags_error(&s->loader->diags, "%s:%lld: nothing tells the operation%s (%s)",
-                r->file, (long long)r->line, names,
-                ops ? "give it by --op" : "no operation has such columns");
+    diags_add(&s->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+              "nothing tells the operation%s (%s)", names,
+              ops ? "give it by --op" : "no operation has such columns");
     return -1;
 }
 
@@ -171,9 +173,10 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
             return 0;
         }
     if (r->hints->op >= 0 && run->op < 0) {
-        diags_error(&s->loader->diags,
-                    "%s:%lld: --op %s, but the columns are not of that operation",
-                    r->file, (long long)r->line, names_of(coll_op_names, r->hints->op));
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+                  "--op %s, but the columns are not of that operation",
+                  names_of(coll_op_names, r->hints->op));
         return -1;
     }
     unsigned ops = ops_by_columns(r, run);
@@ -204,13 +207,14 @@ static bool ranks_by_factor(const struct parse_context *r, int64_t *lo, int64_t 
 static int contradicted(struct samples *s, const struct parse_context *r,
                         const char *by, int64_t lo, int64_t hi)
 {
-    diags_error(&s->loader->diags,
-                "%s:%lld: %lld ranks by the list of devices, but %s means %s: the list "
-                "is cut, or is of another run (give --ranks)",
-                r->file, (long long)r->line, (long long)r->n_ranks, by,
-                lo == hi ? arena_printf(&s->loader->arena, "%lld", (long long)lo)
-                         : arena_printf(&s->loader->arena, "%lld to %lld",
-                                        (long long)lo, (long long)hi));
+    diags_add(&s->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+              "%lld ranks by the list of devices, but %s means %s: the list "
+              "is cut, or is of another run (give --ranks)",
+              (long long)r->n_ranks, by,
+              lo == hi ? arena_printf(&s->loader->arena, "%lld", (long long)lo)
+                       : arena_printf(&s->loader->arena, "%lld to %lld", (long long)lo,
+                                      (long long)hi));
     return -1;
 }
 
@@ -268,10 +272,11 @@ static const char *unfit(const struct ncclog_run *run)
 static void warn_cut(const struct ncclog_run *run, struct samples *s, const char *file)
 {
     if (run->n_cut)
-        diags_warn(&s->loader->diags,
-                   "%s:%lld: rows left out, %lld: cut short, or other output runs into "
-                   "them",
-                   file, (long long)run->cut_line, (long long)run->n_cut);
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, run->cut_line),
+                  "rows left out, %lld: cut short, or other output runs into "
+                  "them",
+                  (long long)run->n_cut);
 }
 
 static int take_rows(const struct parse_context *r, const struct ncclog_run *run,
@@ -281,8 +286,9 @@ static int take_rows(const struct parse_context *r, const struct ncclog_run *run
         const struct ncclog_row *row = &run->rows.v[i];
         double time_s = row->time * r->unit_s;
         if (!isfinite(time_s) || time_s <= 0) {
-            diags_error(&s->loader->diags, "%s:%lld: the time is not a positive number",
-                        r->file, (long long)row->line);
+            diags_add(&s->loader->diags,
+                      diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, row->line),
+                      "the time is not a positive number");
             return -1;
         }
         VEC_PUSH(&s->colls, ((struct sample_coll) { (enum coll_op)r->op, r->n_ranks,
@@ -313,8 +319,9 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
                                .line = run->rows.v[0].line };
     const char *why = unfit(run);
     if (why) {
-        diags_warn(&s->loader->diags, "%s:%lld: rows left out, %lld: %s", file,
-                   (long long)r.line, (long long)run->rows.n, why);
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, r.line),
+                  "rows left out, %lld: %s", (long long)run->rows.n, why);
         return 0;
     }
     read_rows(&r, run);
@@ -332,9 +339,10 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
     if (set_op(&r, run, s) || set_ranks(&r, run, s))
         return -1;
     if (r.n_ranks == 1) {
-        diags_warn(&s->loader->diags,
-                   "%s:%lld: rows left out, %lld: of one rank, which sends nothing",
-                   file, (long long)r.line, (long long)run->rows.n);
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, r.line),
+                  "rows left out, %lld: of one rank, which sends nothing",
+                  (long long)run->rows.n);
         return 0;
     }
     int wanted = run->device ? samples_device(s, run->device, file) : 1;

@@ -52,8 +52,9 @@ static const char *cell(const struct table *t, int64_t c)
 
 static int fail(const struct table *t, int64_t c, const char *what)
 {
-    diags_error(&t->s->loader->diags, "%s:%lld: column %s: \"%s\" %s", t->csv.file,
-                (long long)t->csv.lines[t->row], t->csv.columns[c], cell(t, c), what);
+    diags_add(&t->s->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_INVALID, t->csv.file, t->csv.lines[t->row]),
+              "column %s: \"%s\" %s", t->csv.columns[c], cell(t, c), what);
     return -1;
 }
 

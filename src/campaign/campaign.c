@@ -32,10 +32,10 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
     if (r->input.given)
         simulate_wait(step, s, CATEGORY_INPUT_WAIT, r->input.wait_s);
     if (r->input.warning)
-        simulate_warn(step, arena, r->input.warning);
+        simulate_warn(step, arena, DIAG_INPUT_BOUND, r->input.warning);
     whole_job_run(&r->job, arena, &c->job, &c->storage, &r->input, s, step);
     if (tracing_note(c, s))
-        simulate_warn(step, arena, tracing_note(c, s));
+        simulate_warn(step, arena, DIAG_ASSUMED, tracing_note(c, s));
 }
 
 int campaign_draw(struct campaign_result *r, const struct campaign *c,

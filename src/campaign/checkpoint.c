@@ -36,7 +36,7 @@ static int check_writer(const struct checkpoint *c, const struct scenario *s,
                          "%s saves no whole optimizer state where it is sharded: each "
                          "rank saves its part (write \"sharded\", or leave it out)",
                          library->title);
-    cfg_warn(at,
+    cfg_warn(at, DIAG_APPROXIMATE,
              "states sharded over %" PRId64
              " ranks are taken to be on the writer: their "
              "way there is not in the time",
@@ -87,7 +87,7 @@ static void warn_idle(const struct checkpoint *c, const struct scenario *s,
                       struct cfg object)
 {
     if (c->writer >= 0 && holders_of(s, parts_of(s)) == 1)
-        cfg_warn(cfg_get(object, "writer"),
+        cfg_warn(cfg_get(object, "writer"), DIAG_WITHOUT_EFFECT,
                  "without effect: one instance has all of the states, and writes them");
 }
 

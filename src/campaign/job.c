@@ -91,7 +91,7 @@ static void warn_of_end(const struct job_result *r, const struct whole_job *job,
     if (job->max_run_s <= 0 || run_s <= job->max_run_s)
         return;
     simulate_warn(
-        step, arena,
+        step, arena, DIAG_STOPPED,
         arena_printf(arena,
                      "the job runs %s, and SageMaker stops it after %s: raise "
                      "/job/max_run (max_run of the estimator)",

@@ -112,8 +112,9 @@ static void warn_idle(const struct whole_job *job, struct cfg c)
     struct cfg warm = cfg_get(c, "warm_start");
     if (cfg_present(warm) &&
         (job->keep_alive_s <= 0 || job->trials <= job->parallel_trials))
-        cfg_warn(warm, "without effect: no instance runs a second job of a warm pool "
-                       "(give \"keep_alive\", and more \"trials\" than run at once)");
+        cfg_warn(warm, DIAG_WITHOUT_EFFECT,
+                 "without effect: no instance runs a second job of a warm pool "
+                 "(give \"keep_alive\", and more \"trials\" than run at once)");
 }
 
 int whole_job_read(struct whole_job *job, const struct storage *st,

@@ -111,7 +111,7 @@ static void check_volume(const struct storage *st, const struct scenario *s,
     char data[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
     bool downloads = st->kind == STORAGE_S3 && st->mode == STORAGE_FILE;
     if (downloads && st->volume_B > 0 && share_B(st, s) > st->volume_B)
-        cfg_warn(cfg_get(c, "volume"),
+        cfg_warn(cfg_get(c, "volume"), DIAG_STORAGE_FULL,
                  "File mode downloads %s to a volume of %s; without NVMe disks the "
                  "job fails",
                  units_bytes_text(data, share_B(st, s)),

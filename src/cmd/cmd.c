@@ -23,8 +23,18 @@ struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
 
 void cmd_warn(const struct cfg_loader *loader)
 {
-    for (int64_t i = 0; i < loader->diags.n_warnings; i++)
-        fprintf(stderr, "warning: %s\n", loader->diags.warnings[i]);
+    struct strbuf b;
+    const struct diags *d = &loader->diags;
+    strbuf_init(&b);
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->v[i].severity != DIAG_WARNING)
+            continue;
+        strbuf_addstr(&b, "warning: ");
+        diag_write(&b, &d->v[i]);
+        strbuf_addch(&b, '\n');
+    }
+    fputs(strbuf_get(&b), stderr);
+    strbuf_release(&b);
 }
 
 int cmd_fail(struct cfg_loader *loader, const struct err *err)

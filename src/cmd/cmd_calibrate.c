@@ -294,7 +294,7 @@ int cmd_calibrate(int argc, char **argv)
         print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
                           &w.samples);
     if (rc == 0 && !fitted_any(&w.found))
-        diags_warn(&w.loader.diags,
+        diags_warn(&w.loader.diags, DIAG_LEFT_OUT,
                    "nothing could be fitted: %s holds the constants of "
                    "%s",
                    args.out, w.found.base);

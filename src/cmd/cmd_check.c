@@ -36,6 +36,15 @@ static void print_cluster(const struct cluster *c)
     printf(", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
 }
 
+static void print_note(const struct diag *note)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    diag_write(&b, note);
+    printf("  note: %s\n", strbuf_get(&b));
+    strbuf_release(&b);
+}
+
 static void print_batch(const struct scenario *s)
 {
     printf("; batch %" PRId64 " = micro %" PRId64, s->training.global_batch_size,
@@ -50,7 +59,7 @@ static void print_batch(const struct scenario *s)
                s->parallel.tensor);
     printf(")\n");
     for (int i = 0; i < s->n_notes; i++)
-        printf("  note: %s\n", s->notes[i]);
+        print_note(&s->notes[i]);
     report_assumed(stdout, "  assumed: ", &s->assumed);
 }
 

@@ -35,7 +35,8 @@ void script_print(FILE *out, const struct launch *l)
         end_line(out, &line);
     }
     for (int64_t i = 0; i < l->notes.n; i++) {
-        strbuf_printf(&line, "  note: %s", l->notes.v[i]);
+        strbuf_printf(&line, "  note: line %" PRId64 ": ", l->notes.v[i].line);
+        diag_write(&line, &l->notes.v[i]);
         end_line(out, &line);
     }
 }

@@ -38,10 +38,10 @@ static int write_out(const char *path, const char *text, struct err *err)
     return file_out_commit(&out, err);
 }
 
-static void print_notes(const struct diags *d)
+static void print_notes(struct diags *d)
 {
     for (int64_t i = 0; i < d->n_warnings; i++)
-        fprintf(stderr, "note: %s\n", d->warnings[i]);
+        fprintf(stderr, "note: %s\n", diags_warning_text(d, i));
 }
 
 int topology_import(struct topology_args *args)

@@ -96,8 +96,12 @@ static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
     doc->root = document_tree(text, len, &at, &err);
     if (!doc->root) {
         struct place p = place_of(text, at);
-        diags_error(&loader->diags, "%s:%lld:%lld: %s", doc->name, (long long)p.line,
-                    (long long)p.column, err.text);
+        diags_add(&loader->diags,
+                  (struct diag) { .code = DIAG_SYNTAX,
+                                  .file = doc->name,
+                                  .line = p.line,
+                                  .column = p.column },
+                  "%s", err.text);
     }
     struct cfg root = { doc, doc->root, "" };
     if (root.json && loader->watch && loader->watch->loaded)
@@ -113,7 +117,8 @@ struct cfg cfg_load(struct cfg_loader *loader, const char *file)
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     if (!text) {
         loader->inputs.n_unread++;
-        diags_error(&loader->diags, "%s", err.text);
+        diags_add(&loader->diags, (struct diag) { .code = DIAG_UNREADABLE }, "%s",
+                  err.text);
         return (struct cfg) { doc_add(loader, file), NULL, "" };
     }
     inputs_note(&loader->inputs, &loader->arena, file, text, len);
@@ -244,8 +249,8 @@ int64_t cfg_line(struct cfg c)
     return find_place(c, false).line;
 }
 
-/* "file:line:column: pointer: ", or the --set it came from, or the document's name. */
-static void add_origin(struct strbuf *b, struct cfg c, bool key)
+/* The --set that gave a value, the innermost of several. */
+static const struct document_set *find_set(struct cfg c)
 {
     const struct document_set *set = NULL;
     for (int64_t i = 0; i < c.doc->sets.n; i++) {
@@ -254,54 +259,91 @@ static void add_origin(struct strbuf *b, struct cfg c, bool key)
             (!set || strlen(at->scope) > strlen(set->scope)))
             set = at;
     }
-    if (set) {
-        strbuf_printf(b, "--set %s: ", set->pointer);
-        if (strcmp(set->pointer, c.path) == 0)
-            return;
-    } else if (c.doc->text) {
-        struct place p = find_place(c, key);
-        strbuf_printf(b, "%s:%lld:%lld: ", c.doc->name, (long long)p.line,
-                      (long long)p.column);
-    } else {
-        strbuf_printf(b, "%s: ", c.doc->name);
-    }
-    if (c.path[0])
-        strbuf_printf(b, "%s: ", c.path);
+    return set;
 }
 
-static void report(struct cfg c, bool key, bool warning, const char *fmt, va_list ap)
+static struct diag place_diag(struct cfg c, bool key)
+{
+    const struct document_set *set = find_set(c);
+    struct diag d = { .file = c.doc->name, .pointer = c.path };
+    if (set) {
+        d.set = set->pointer;
+    } else if (c.doc->text) {
+        struct place p = find_place(c, key);
+        d.line = p.line;
+        d.column = p.column;
+    }
+    return d;
+}
+
+struct diag cfg_diag(struct cfg c, enum diag_severity severity, enum diag_code code)
+{
+    struct diag d = place_diag(c, false);
+    d.severity = severity;
+    d.code = code;
+    return d;
+}
+
+static void report_error(struct cfg c, bool key, enum diag_code code, const char *fmt,
+                         va_list ap) __attribute__((format(printf, 4, 0)));
+
+static void report_error(struct cfg c, bool key, enum diag_code code, const char *fmt,
+                         va_list ap)
 {
     assert(c.doc);
-    struct diags *d = &c.doc->loader->diags;
-    if (!warning && diags_are_full(d)) {
-        diags_error(d, "%s", ""); /* counted; its place would not be shown */
+    struct diags *diags = &c.doc->loader->diags;
+    if (diags_are_full(diags)) {
+        diags_count_error(diags);
         return;
     }
-    struct strbuf b;
-    strbuf_init(&b);
-    add_origin(&b, c, key);
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    char *what = xmalloc((size_t)n + 1);
-    vsnprintf(what, (size_t)n + 1, fmt, again);
-    va_end(again);
-    strbuf_addstr(&b, what);
-    free(what);
-    if (warning)
-        diags_warn(d, "%s", strbuf_get(&b));
-    else
-        diags_error(d, "%s", strbuf_get(&b));
-    strbuf_release(&b);
+    struct diag d = place_diag(c, key);
+    d.code = code;
+    diags_vadd(diags, d, fmt, ap);
 }
 
 int cfg_error(struct cfg c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    report(c, false, false, fmt, ap);
+    report_error(c, false, DIAG_INVALID, fmt, ap);
     va_end(ap);
     return -1;
+}
+
+int cfg_error_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report_error(c, false, code, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int cfg_error_key(struct cfg c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report_error(c, true, DIAG_INVALID, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int cfg_error_key_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report_error(c, true, code, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+void cfg_warn(struct cfg c, enum diag_code code, const char *fmt, ...)
+{
+    assert(c.doc);
+    va_list ap;
+    va_start(ap, fmt);
+    diags_vadd(&c.doc->loader->diags, cfg_diag(c, DIAG_WARNING, code), fmt, ap);
+    va_end(ap);
 }
 
 struct arena *cfg_arena(struct cfg c)
@@ -315,7 +357,7 @@ void cfg_unknown_key(struct cfg value, const char *what)
     struct cfg_unknown *u = ARENA_NEW(&loader->arena, struct cfg_unknown);
     *u = (struct cfg_unknown) { value, what, loader->unknown };
     loader->unknown = u;
-    cfg_error_key(value, "%s", what);
+    cfg_error_key_code(value, DIAG_UNKNOWN_KEY, "%s", what);
 }
 
 const char *cfg_unknown_at(struct cfg root, const char *pointer)
@@ -324,21 +366,4 @@ const char *cfg_unknown_at(struct cfg root, const char *pointer)
         if (u->value.doc == root.doc && document_within(pointer, u->value.path))
             return u->what;
     return NULL;
-}
-
-int cfg_error_key(struct cfg c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report(c, true, false, fmt, ap);
-    va_end(ap);
-    return -1;
-}
-
-void cfg_warn(struct cfg c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report(c, false, true, fmt, ap);
-    va_end(ap);
 }

@@ -116,11 +116,21 @@ struct cfg cfg_member(struct cfg object, void *it);
 
 /* Reports "file:line:column: pointer: message" at a value (an absent value's pointer
  * still says where it was looked for; its place is that of the object around it).
- * cfg_error returns -1; cfg_error_key does too, and reports at the key instead. */
+ * cfg_error and cfg_error_code return -1; cfg_error_key and
+ * cfg_error_key_code do too, and report at the key instead. The message's last parentheses are its mend (config/diag.h). */
 int cfg_error(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cfg_error_key(struct cfg c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void cfg_warn(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cfg_error_key_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+int cfg_error_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void cfg_warn(struct cfg c, enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The place of a value, for a finding about it (config/diag.h): file, line and column,
+ * or the --set it came from, and its pointer. O(text). */
+struct diag cfg_diag(struct cfg c, enum diag_severity severity, enum diag_code code);
 
 /* The line of a value of a file, from 1; 0 of a tree. O(text). */
 int64_t cfg_line(struct cfg c);

@@ -27,8 +27,9 @@ struct reader {
 static int error_at(struct reader *r, size_t at, const char *what)
 {
     struct place p = place_of(r->text, at);
-    diags_error(r->diags, "%s:%lld:%lld: %s", r->file, (long long)p.line,
-                (long long)p.column, what);
+    diags_add(r->diags,
+              (struct diag) { .file = r->file, .line = p.line, .column = p.column },
+              "%s", what);
     return -1;
 }
 
@@ -78,7 +79,7 @@ static int read_cell(struct reader *r, bool *more)
 {
     skip_blanks(r);
     size_t start = r->i;
-    char *cell = r->s + start, *end;
+    char *cell = r->s + start, *end = cell;
     if (*cell == '"') {
         if (read_quoted(r, &end))
             return -1;

@@ -4,9 +4,50 @@
 #include "base/xmalloc.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* clang-format off */
+const struct diag_code_row diag_codes[DIAG_CODES] = {
+    [DIAG_INVALID] = { "invalid", "A value or an option cannot be used." },
+    [DIAG_SYNTAX] = { "syntax", "A file is not written in its language." },
+    [DIAG_UNREADABLE] = { "unreadable", "A file cannot be read." },
+    [DIAG_UNKNOWN_KEY] = { "unknown-key", "No table has the key." },
+    [DIAG_RENAMED_KEY] = { "renamed-key", "The key has another name now." },
+    [DIAG_REFUSED_KEY] = { "refused-key", "The key cannot be given here." },
+    [DIAG_MISSING] = { "missing", "A required value is not given." },
+    [DIAG_WRONG_TYPE] = { "wrong-type", "A value is not of the type of its key." },
+    [DIAG_OUT_OF_RANGE] = { "out-of-range", "A number is beyond its bounds." },
+    [DIAG_UNKNOWN_NAME] = { "unknown-name", "A name is none of those known." },
+    [DIAG_UNRESOLVED] = { "unresolved", "A script does not say a value, or only when run." },
+    [DIAG_WITHOUT_EFFECT] = { "without-effect", "What is given changes nothing." },
+    [DIAG_OVERRIDDEN] = { "overridden", "Another place gives the same, and goes first." },
+    [DIAG_INFERRED] = { "inferred", "Documents leave a behaviour open, and one was chosen; "
+                                    "the result is graded inferred." },
+    [DIAG_ASSUMED] = { "assumed", "A value that is not given was assumed." },
+    [DIAG_ASSUMED_LAUNCHER] = { "assumed-launcher", "How processes are started was assumed." },
+    [DIAG_NEAREST_VERSION] = { "nearest-version", "A release is not known: a near one is taken." },
+    [DIAG_UNKNOWN_VERSION] = { "unknown-version", "A version was never published, or is new." },
+    [DIAG_UNSURE] = { "unsure", "A job would start with it, but hardly as meant." },
+    [DIAG_SDK_RULE] = { "sdk-rule", "SageMaker's SDK handles a value in an unexpected way." },
+    [DIAG_SMP_RULE] = { "smp-rule", "The SMP library handles a value in an unexpected way." },
+    [DIAG_LIBRARY_RULE] = { "library-rule", "A library does not do for this job what it does "
+                                            "for others." },
+    [DIAG_NOT_SIMULATED] = { "not-simulated", "What is given is known, and not simulated." },
+    [DIAG_APPROXIMATE] = { "approximate", "A part of the system is simplified." },
+    [DIAG_STALE_GRADIENTS] = { "stale-gradients", "Workers update parameters asynchronously." },
+    [DIAG_NO_PRICE] = { "no-price", "The price of an instance is not known." },
+    [DIAG_PRICE_DATES] = { "price-dates", "Prices are not of one date." },
+    [DIAG_UNMEASURED] = { "unmeasured", "No measurements back the range." },
+    [DIAG_STORAGE_FULL] = { "storage-full", "Data exceed the volume that holds them." },
+    [DIAG_INPUT_BOUND] = { "input-bound", "Loading of samples bounds the step." },
+    [DIAG_STOPPED] = { "stopped", "The job exceeds its time limit." },
+    [DIAG_LEFT_OUT] = { "left-out", "A part of the input is not used." },
+    [DIAG_IMPORTED] = { "imported", "An imported file lacks values, which come from elsewhere." },
+};
+/* clang-format on */
+
+const char *const diag_severity_names[] = { "error", "warning", "note" };
 
 void diags_init(struct diags *d)
 {
@@ -16,13 +57,41 @@ void diags_init(struct diags *d)
 
 void diags_release(struct diags *d)
 {
-    free(d->warnings);
+    free(d->v);
     arena_release(&d->arena);
     diags_init(d);
 }
 
+/* Collecting */
+
 /* One line, whatever the user's names hold: control characters become '?'. */
-static const char *line(struct diags *d, const char *fmt, va_list ap)
+static const char *plain(struct diags *d, const char *text)
+{
+    if (!text)
+        return NULL;
+    char *copy = arena_strdup(&d->arena, text);
+    plain_make(copy);
+    return copy;
+}
+
+/* Where the mend of a format begins, " (mend)" at its end; its length without one. */
+static size_t find_mend(const char *fmt)
+{
+    size_t n = strlen(fmt), i = n;
+    int open = 0;
+    if (n == 0 || fmt[n - 1] != ')')
+        return n;
+    do {
+        i--;
+        open += fmt[i] == ')' ? 1 : fmt[i] == '(' ? -1 : 0;
+    } while (i > 0 && open > 0);
+    return i > 1 && open == 0 && fmt[i - 1] == ' ' ? i - 1 : n;
+}
+
+static char *vprint(struct diags *d, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
+
+static char *vprint(struct diags *d, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
@@ -34,14 +103,111 @@ static const char *line(struct diags *d, const char *fmt, va_list ap)
     return s;
 }
 
-void diags_error(struct diags *d, const char *fmt, ...)
+static size_t vlength(const char *fmt, va_list ap)
+    __attribute__((format(printf, 1, 0)));
+
+static size_t vlength(const char *fmt, va_list ap)
 {
-    if (d->n_errors++ >= DIAG_MAX)
+    return (size_t)vsnprintf(NULL, 0, fmt, ap);
+}
+
+/* Text and mend, told apart in the format: what a user wrote may have parentheses. */
+static void set_text(struct diags *d, struct diag *to, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+
+static void set_text(struct diags *d, struct diag *to, const char *fmt, va_list ap)
+{
+    size_t at = find_mend(fmt);
+    va_list again;
+    va_copy(again, ap);
+    char *s = vprint(d, fmt, ap);
+    to->text = s;
+    if (fmt[at]) {
+        const char *what = arena_strndup(&d->arena, fmt, at);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        size_t n = vlength(what, again);
+#pragma GCC diagnostic pop
+        s[n] = '\0';
+        s[strlen(s + n + 1) + n] = '\0';
+        to->mend = s + n + strlen(" (");
+    }
+    va_end(again);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool is_same(const struct diag *a, const struct diag *b)
+{
+    return a->severity == b->severity && a->code == b->code && a->line == b->line &&
+           a->column == b->column && same_text(a->file, b->file) &&
+           same_text(a->set, b->set) && same_text(a->pointer, b->pointer) &&
+           same_text(a->text, b->text) && same_text(a->mend, b->mend);
+}
+
+static bool is_known(const struct diags *d, const struct diag *one)
+{
+    for (int64_t i = 0; i < d->n; i++)
+        if (is_same(&d->v[i], one))
+            return true;
+    return false;
+}
+
+void diags_vadd(struct diags *d, struct diag where, const char *fmt, va_list ap)
+{
+    if (where.severity == DIAG_ERROR && d->n_errors++ >= DIAG_MAX)
         return;
+    where.file = plain(d, where.file);
+    where.set = plain(d, where.set);
+    where.pointer = plain(d, where.pointer);
+    set_text(d, &where, fmt, ap);
+    if (where.severity != DIAG_ERROR && is_known(d, &where))
+        return;
+    d->n_warnings += where.severity == DIAG_WARNING;
+    if (d->n == d->cap) {
+        d->cap = d->cap ? 2 * d->cap : 8;
+        d->v = xrealloc(d->v, (size_t)d->cap, sizeof(*d->v));
+    }
+    d->v[d->n++] = where;
+}
+
+void diags_add(struct diags *d, struct diag where, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    d->errors[d->n_errors - 1] = line(d, fmt, ap);
+    diags_vadd(d, where, fmt, ap);
     va_end(ap);
+}
+
+void diags_error(struct diags *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diags_vadd(d, (struct diag) { .severity = DIAG_ERROR }, fmt, ap);
+    va_end(ap);
+}
+
+void diags_warn(struct diags *d, enum diag_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diags_vadd(d, (struct diag) { .severity = DIAG_WARNING, .code = code }, fmt, ap);
+    va_end(ap);
+}
+
+struct diag diag_at_line(enum diag_severity severity, enum diag_code code,
+                         const char *file, int64_t line)
+{
+    return (
+        struct diag) { .severity = severity, .code = code, .file = file, .line = line };
+}
+
+void diags_count_error(struct diags *d)
+{
+    d->n_errors++;
 }
 
 bool diags_are_full(const struct diags *d)
@@ -49,28 +215,133 @@ bool diags_are_full(const struct diags *d)
     return d->n_errors >= DIAG_MAX;
 }
 
-void diags_warn(struct diags *d, const char *fmt, ...)
+const struct diag *diags_get(const struct diags *d, enum diag_severity severity,
+                             int64_t i)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    const char *text = line(d, fmt, ap);
-    va_end(ap);
-    for (int64_t i = 0; i < d->n_warnings; i++)
-        if (strcmp(d->warnings[i], text) == 0)
-            return;
-    if (d->n_warnings == d->warnings_cap) {
-        d->warnings_cap = d->warnings_cap ? 2 * d->warnings_cap : 8;
-        d->warnings =
-            xrealloc(d->warnings, (size_t)d->warnings_cap, sizeof(*d->warnings));
+    for (int64_t k = 0; k < d->n; k++)
+        if (d->v[k].severity == severity && i-- == 0)
+            return &d->v[k];
+    return NULL;
+}
+
+/* Printing */
+
+static void write_origin(struct strbuf *out, const struct diag *d)
+{
+    if (d->set) {
+        strbuf_printf(out, "--set %s: ", d->set);
+        return;
     }
-    d->warnings[d->n_warnings++] = text;
+    if (!d->file)
+        return;
+    strbuf_addstr(out, d->file);
+    if (d->line)
+        strbuf_printf(out, ":%" PRId64, d->line);
+    if (d->line && d->column)
+        strbuf_printf(out, ":%" PRId64, d->column);
+    strbuf_addstr(out, ": ");
+}
+
+void diag_write(struct strbuf *out, const struct diag *d)
+{
+    bool is_note = d->severity == DIAG_NOTE;
+    if (!is_note)
+        write_origin(out, d);
+    if (d->pointer && d->pointer[0] &&
+        (is_note || !d->set || strcmp(d->set, d->pointer) != 0))
+        strbuf_printf(out, "%s: ", d->pointer);
+    strbuf_addstr(out, d->text);
+    if (d->mend)
+        strbuf_printf(out, " (%s)", d->mend);
+}
+
+const char *diag_text(struct arena *arena, const struct diag *d)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    diag_write(&b, d);
+    const char *text = arena_strndup(arena, strbuf_get(&b), b.len);
+    strbuf_release(&b);
+    return text;
+}
+
+static const char *text_of(struct diags *d, enum diag_severity severity, int64_t i)
+{
+    const struct diag *one = diags_get(d, severity, i);
+    return one ? diag_text(&d->arena, one) : "";
+}
+
+const char *diags_error_text(struct diags *d, int64_t i)
+{
+    return text_of(d, DIAG_ERROR, i);
+}
+
+const char *diags_warning_text(struct diags *d, int64_t i)
+{
+    return text_of(d, DIAG_WARNING, i);
 }
 
 void diags_print_errors(const struct diags *d, FILE *out)
 {
-    for (int64_t i = 0; i < d->n_errors && i < DIAG_MAX; i++)
-        fprintf(out, "%s\n", d->errors[i]);
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->v[i].severity != DIAG_ERROR)
+            continue;
+        diag_write(&b, &d->v[i]);
+        strbuf_addch(&b, '\n');
+    }
+    fputs(strbuf_get(&b), out);
+    strbuf_release(&b);
     if (d->n_errors > DIAG_MAX)
         fprintf(out, "and %" PRId64 " more error%s\n", d->n_errors - DIAG_MAX,
                 d->n_errors - DIAG_MAX == 1 ? "" : "s");
+}
+
+/* JSON */
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+    json_object_set_new(o, key, text && text[0] ? json_string(text) : json_null());
+}
+
+static void put_count(json_t *o, const char *key, int64_t n)
+{
+    json_object_set_new(o, key, n ? json_integer((json_int_t)n) : json_null());
+}
+
+json_t *diag_json(const struct diag *d)
+{
+    json_t *o = json_object();
+    put_text(o, "code", diag_codes[d->code].name);
+    put_text(o, "severity", diag_severity_names[d->severity]);
+    put_text(o, "pointer", d->pointer);
+    put_text(o, "file", d->file);
+    put_count(o, "line", d->line);
+    put_count(o, "column", d->column);
+    put_text(o, "set", d->set);
+    put_text(o, "text", d->text);
+    put_text(o, "mend", d->mend);
+    return o;
+}
+
+static const char *text_at(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+struct diag diag_read_json(const json_t *o)
+{
+    const char *severity = text_at(o, "severity"), *text = text_at(o, "text");
+    bool is_note = severity && strcmp(severity, diag_severity_names[DIAG_NOTE]) == 0;
+    return (struct diag) {
+        .severity = is_note ? DIAG_NOTE : DIAG_WARNING,
+        .file = text_at(o, "file"),
+        .line = (int64_t)json_integer_value(json_object_get(o, "line")),
+        .column = (int64_t)json_integer_value(json_object_get(o, "column")),
+        .set = text_at(o, "set"),
+        .pointer = text_at(o, "pointer"),
+        .text = text ? text : "",
+        .mend = text_at(o, "mend"),
+    };
 }

@@ -161,6 +161,7 @@ int cfg_set(struct cfg root, const char *assignment)
     json_decref(value);
     if (!err.set)
         return 0;
-    diags_error(&loader->diags, "--set %s: %s", pointer, err.text);
+    diags_add(&loader->diags, (struct diag) { .set = pointer, .pointer = pointer },
+              "%s", err.text);
     return -1;
 }

@@ -29,8 +29,9 @@ struct parse_context {
 static int error_at(const struct xml_doc *doc, size_t offset, const char *what)
 {
     struct place p = place_of(doc->text, offset);
-    diags_error(&doc->loader->diags, "%s:%" PRId64 ":%" PRId64 ": %s", doc->file,
-                p.line, p.column, what);
+    diags_add(&doc->loader->diags,
+              (struct diag) { .file = doc->file, .line = p.line, .column = p.column },
+              "%s", what);
     return -1;
 }
 

@@ -102,7 +102,7 @@ static const struct fabric *common_fabric(const struct cluster *c, struct cfg ob
             f = other;
     }
     if (differ && f)
-        cfg_warn(object,
+        cfg_warn(object, DIAG_ASSUMED,
                  "the groups have different networks; %s is used between them "
                  "(\"fabric\" names another)",
                  f->name);

@@ -218,7 +218,7 @@ static int fill_network(struct import_filling *f)
         if (f->words->fabric)
             return import_fail(f, "it shows no NICs, which --fabric could join",
                                "take those of an instance by --like INSTANCE");
-        diags_warn(&f->loader->diags,
+        diags_warn(&f->loader->diags, DIAG_IMPORTED,
                    "%s shows no NICs: a machine without network (--like INSTANCE takes "
                    "that of an instance)",
                    f->im->file);
@@ -257,7 +257,7 @@ static void describe(struct import_filling *f)
     inst->provenance = arena_printf(arena, "%s (%s); not in it, and taken from %s: %s",
                                     f->im->format, file ? file + 1 : f->im->file,
                                     f->like->name, strbuf_get(&f->taken));
-    diags_warn(&f->loader->diags,
+    diags_warn(&f->loader->diags, DIAG_IMPORTED,
                "not in %s, and taken from %s (--like takes another%s): %s; prices are "
                "left out",
                f->im->file, f->like->name, f->others.len ? f->others.s : "",

@@ -210,7 +210,7 @@ int import_nccl(struct import *im, struct cfg_loader *loader, const char *file)
         if (nccl_tree_read(&t, root))
             return -1;
         if (t.n_found > 0)
-            diags_warn(&loader->diags,
+            diags_warn(&loader->diags, DIAG_IMPORTED,
                        "%s: no device has a class; all %d are taken as GPUs", file,
                        t.n_found);
     }

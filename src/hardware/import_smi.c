@@ -93,7 +93,7 @@ static void follow_switch(const struct smi_matrix *m, struct import *im, int32_t
     const int32_t pcie = im->gpu_pcie[gpu];
     if (pcie < 0 || im->pcie_numa[pcie] == im->gpu_numa[gpu])
         return;
-    diags_warn(&m->loader->diags,
+    diags_warn(&m->loader->diags, DIAG_IMPORTED,
                "%s: GPU%d is put on NUMA node %d, that of the GPUs on its switch",
                m->file, gpu, im->pcie_numa[pcie]);
     im->gpu_numa[gpu] = im->pcie_numa[pcie];

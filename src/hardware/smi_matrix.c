@@ -26,8 +26,9 @@ int smi_error(const struct smi_matrix *m, size_t at, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(what, sizeof(what), fmt, ap);
     va_end(ap);
-    diags_error(&m->loader->diags, "%s:%" PRId64 ":%" PRId64 ": %s", m->file, p.line,
-                p.column, what);
+    diags_add(&m->loader->diags,
+              (struct diag) { .file = m->file, .line = p.line, .column = p.column },
+              "%s", what);
     return -1;
 }
 

@@ -71,6 +71,9 @@ int report_regimes_write(json_t *tree, const char *path, struct err *err);
 int report_json_write(const json_t *tree, const char *path, struct err *err);
 
 /* One line, cut between words to `width` columns, the further lines indented. */
+/* A finding, after `first`. */
+void report_diag(FILE *out, const char *first, const struct diag *d);
+
 void report_wrap(FILE *out, const char *first, const char *indent, const char *text,
                  int width);
 

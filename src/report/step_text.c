@@ -264,5 +264,5 @@ void report_step_text(FILE *out, const struct scenario *s,
     if (r->n_warnings)
         fputc('\n', out);
     for (int32_t i = 0; i < r->n_warnings; i++)
-        report_wrap(out, "warning: ", "    ", r->warnings[i], WIDTH);
+        report_diag(out, "warning: ", &r->warnings[i]);
 }

@@ -98,12 +98,12 @@ static void put_row(FILE *out, const struct sweep *s, int64_t point, json_t *rec
 
 /* Summary */
 
-static void add_warning(struct sweep_summary *sum, json_t *text)
+static void add_warning(struct sweep_summary *sum, json_t *one)
 {
     size_t i;
     json_t *known;
-    json_array_foreach(sum->warnings, i, known) if (json_equal(known, text)) return;
-    json_array_append(sum->warnings, text);
+    json_array_foreach(sum->warnings, i, known) if (json_equal(known, one)) return;
+    json_array_append(sum->warnings, one);
 }
 
 static void count(struct sweep_summary *sum, int64_t point, json_t *record)
@@ -136,7 +136,7 @@ void report_sweep_text(FILE *out, const struct sweep *s,
 {
     enum { WIDTH = 88 };
     size_t i;
-    json_t *text;
+    json_t *one;
     fprintf(out, "%" PRId64 " points", s->n_points);
     if (sum->n_excluded)
         fprintf(out, ", %" PRId64 " excluded by \"where\"", sum->n_excluded);
@@ -152,8 +152,11 @@ void report_sweep_text(FILE *out, const struct sweep *s,
         report_wrap(out, "", "    ", line, WIDTH);
         free(line);
     }
-    json_array_foreach(sum->warnings, i, text)
-        report_wrap(out, "warning: ", "    ", json_string_value(text), WIDTH);
+    json_array_foreach(sum->warnings, i, one)
+    {
+        struct diag d = diag_read_json(one);
+        report_diag(out, "warning: ", &d);
+    }
 }
 
 /* Both files */

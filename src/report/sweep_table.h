@@ -17,7 +17,7 @@ struct sweep_summary {
     int64_t n_left_out; /* after simulating */
     int64_t first_failed;
     char *first_error; /* NULL: none */
-    json_t *warnings;  /* an array of distinct texts */
+    json_t *warnings;  /* an array of distinct ones (config/diag.h) */
 };
 
 /* Called with each record that is written, in order. */

@@ -1,6 +1,8 @@
 /* Text wrapped to a width. */
 #include "report/report.h"
 
+#include "base/strbuf.h"
+
 #include <string.h>
 
 void report_wrap(FILE *out, const char *first, const char *indent, const char *text,
@@ -19,4 +21,13 @@ void report_wrap(FILE *out, const char *first, const char *indent, const char *t
         text += n;
     }
     fputc('\n', out);
+}
+
+void report_diag(FILE *out, const char *first, const struct diag *d)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    diag_write(&b, d);
+    report_wrap(out, first, "    ", strbuf_get(&b), 88);
+    strbuf_release(&b);
 }

@@ -129,7 +129,7 @@ static void join_steps(struct parse_context *r, struct batch *x)
     parse_say(r,
               cfg_get(r->training, w->has_accumulation ? "gradient_accumulation_steps"
                                                        : "microbatches"),
-              arena_strdup(&r->loader->arena, strbuf_get(&b)));
+              DIAG_ASSUMED, arena_strdup(&r->loader->arena, strbuf_get(&b)));
     strbuf_release(&b);
 }
 

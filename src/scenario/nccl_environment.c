@@ -66,7 +66,8 @@ static int read_list(struct cfg c, const struct word *words, int all, const char
                                  ? "\"Simple\", \"LL\" or \"LL128\""
                                  : "\"Ring\", \"Tree\", \"NVLS\" or \"NVLSTree\"");
         if (w->bits == 0 && !except)
-            cfg_warn(c, "%s is not simulated: NCCL chooses among the others", w->name);
+            cfg_warn(c, DIAG_NOT_SIMULATED,
+                     "%s is not simulated: NCCL chooses among the others", w->name);
         named |= w->bits;
         at = comma ? comma + 1 : end + 1;
     }
@@ -118,7 +119,8 @@ static void check_syntax(struct parse_context *r, struct cfg c, const char *valu
 {
     const char *v = r->s->software.nccl;
     if (strchr(value, ':') && v && version_compare(v, "2.24") < 0)
-        cfg_warn(c, "NCCL %s does not know lists by function, which came with 2.24", v);
+        cfg_warn(c, DIAG_UNKNOWN_NAME,
+                 "NCCL %s does not know lists by function, which came with 2.24", v);
 }
 
 /* The one protocol that is left of all functions; -1: several are. */

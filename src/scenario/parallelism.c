@@ -105,7 +105,7 @@ static int name_library(struct parse_context *r, struct raw_section *w)
         return cfg_error(cfg_get(r->parallelism, "pipeline"),
                          "SMP v2 has no pipelines (write 1, or library \"smp-v1\")");
     if (second)
-        parse_say(r, at,
+        parse_say(r, at, DIAG_ASSUMED,
                   "SMP v2 trains with FSDP, which is simulated (its dictionary "
                   "goes into /distribution)");
     w->p.library = smddp ? LIBRARY_DDP : (enum library)w->library;

@@ -2,28 +2,29 @@
 #include "scenario/parse.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-/* clang-format on */
-
-void parse_say(struct parse_context *r, struct cfg c, const char *what)
+void parse_say(struct parse_context *r, struct cfg c, enum diag_code code,
+               const char *what)
 {
     struct arena *arena = &r->loader->arena;
     struct scenario *s = r->s;
     const int32_t n = s->n_notes;
     if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, 8, ...: the array is full */
-        const char **more = ARENA_ARRAY(arena, n ? 2 * n : 1, const char *);
+        struct diag *more = ARENA_ARRAY(arena, n ? 2 * n : 1, struct diag);
         if (n)
             memcpy(more, s->notes, (size_t)n * sizeof(*more));
         s->notes = more;
     }
-    s->notes[s->n_notes++] = arena_printf(arena, "%s: %s", c.path, what);
+    struct diag note = cfg_diag(c, DIAG_NOTE, code);
+    note.text = what;
+    s->notes[s->n_notes++] = note;
 }
 
 void parse_note(struct parse_context *r, struct cfg c, const char *why)
 {
-    parse_say(r, c, arena_printf(&r->loader->arena, "without effect: %s", why));
+    parse_say(r, c, DIAG_WITHOUT_EFFECT,
+              arena_printf(&r->loader->arena, "without effect: %s", why));
 }
 
 bool parse_is_tensorflow(const struct parse_context *r)
@@ -39,15 +40,13 @@ void parse_assume(struct parse_context *r, const char *pointer, const char *valu
     assumptions_add(&r->s->assumed, &r->loader->arena, pointer, value, why);
 }
 
-int parse_unsure(struct parse_context *r, struct cfg c, const char *fmt, ...)
+int parse_unsure(struct parse_context *r, struct cfg c, enum diag_code code,
+                 const char *fmt, ...)
 {
-    char text[600];
+    enum diag_severity severity = r->strict ? DIAG_ERROR : DIAG_WARNING;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    diags_vadd(&r->loader->diags, cfg_diag(c, severity, code), fmt, ap);
     va_end(ap);
-    if (r->strict)
-        return cfg_error(c, "%s", text);
-    cfg_warn(c, "%s", text);
-    return 0;
+    return r->strict ? -1 : 0;
 }

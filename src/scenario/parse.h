@@ -76,12 +76,13 @@ void parse_assume(struct parse_context *r, const char *pointer, const char *valu
                   const char *why);
 
 /* Notes how a parameter is taken: "/pointer: what". */
-void parse_say(struct parse_context *r, struct cfg c, const char *what);
+void parse_say(struct parse_context *r, struct cfg c, enum diag_code code,
+               const char *what);
 
 /* Reports what a job would run with, but hardly as meant: a warning, and an error when
  * checking. The result is what reading should go on with: 0 or -1. */
-int parse_unsure(struct parse_context *r, struct cfg c, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+int parse_unsure(struct parse_context *r, struct cfg c, enum diag_code code,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Whether the script trains with TensorFlow, as far as /training/framework says so,
  * which a launch script's TensorFlow estimator sets. */

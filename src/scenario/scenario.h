@@ -50,7 +50,7 @@ struct scenario {
     struct software software;
     const struct fabric *fabric; /* between nodes; NULL when one node */
     struct scenario_sections sections;
-    const char **notes; /* parameters without effect, or taken in a way to be told */
+    struct diag *notes; /* parameters without effect, or taken in a way to be told */
     int32_t n_notes;
     struct assumptions assumed; /* what the file leaves open, as it was decided */
 };

@@ -40,8 +40,9 @@ static int read_exports(struct parse_context *r)
         struct cfg other = cfg_get(r->s->software.environment, e->name);
         const char *value = json_string_value(other.json);
         if (value && strcmp(value, e->value) != 0)
-            cfg_warn(e->at, "%s=%s goes before the \"%s\" of /software/environment",
-                     e->name, e->value, value);
+            cfg_warn(e->at, DIAG_OVERRIDDEN,
+                     "%s=%s goes before the \"%s\" of /software/environment", e->name,
+                     e->value, value);
         if (nccl_environment_take(r, e->at, e->name, e->value))
             rc = -1;
     }
@@ -79,7 +80,7 @@ static int check_version(const struct parse_context *r, const char *key,
             at, "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")", value);
     const char *doubt = version_unsure(&r->loader->arena, key, value);
     if (doubt)
-        cfg_warn(at, "%s", doubt);
+        cfg_warn(at, DIAG_UNKNOWN_VERSION, "%s", doubt);
     return 0;
 }
 
@@ -95,7 +96,8 @@ static int check_smp(struct parse_context *r)
     if (!near)
         return cfg_error(at, "there was no SMP %s (write \"1.0\" or newer)", v);
     if (version_compare(near, v) != 0)
-        cfg_warn(at, "SMP %s is not known: taken for %s", v, near);
+        cfg_warn(at, DIAG_NEAREST_VERSION, "SMP %s is not known: taken for %s", v,
+                 near);
     r->smp_version = near;
     return 0;
 }

@@ -67,14 +67,22 @@ static bool is_of(const char *set, const char *pointer)
     return strncmp(set, pointer, n) == 0 && (set[n] == '=' || set[n] == '/');
 }
 
+static struct diag of_set(enum diag_severity severity, const char *pointer)
+{
+    return (struct diag) { .severity = severity,
+                           .code = DIAG_WITHOUT_EFFECT,
+                           .set = pointer,
+                           .pointer = pointer };
+}
+
 int plan_given_sets(const struct plan_request *r, struct diags *diags)
 {
     int rc = 0;
     for (int32_t i = 0; i < r->sets.n; i++)
         for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++)
             if (is_of(r->sets.v[i], rows[j].pointer) && holds(r, rows[j].when)) {
-                diags_error(diags, "--set %s: has no effect on a plan (%s)",
-                            rows[j].pointer, rows[j].instead);
+                diags_add(diags, of_set(DIAG_ERROR, rows[j].pointer),
+                          "has no effect on a plan (%s)", rows[j].instead);
                 rc = -1;
                 break;
             }
@@ -86,8 +94,8 @@ void plan_given_script(const struct plan_request *r, struct diags *diags)
     for (int32_t i = 0; i < r->sets.n; i++)
         for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++)
             if (rows[j].when == ALWAYS && is_of(r->sets.v[i], rows[j].pointer))
-                diags_warn(diags, "--set %s: completes the script, no plan (%s)",
-                           rows[j].pointer, rows[j].instead);
+                diags_add(diags, of_set(DIAG_WARNING, rows[j].pointer),
+                          "completes the script, no plan (%s)", rows[j].instead);
 }
 
 void plan_given_parallelism(const json_t *parallelism, struct diags *diags)
@@ -105,8 +113,11 @@ void plan_given_parallelism(const json_t *parallelism, struct diags *diags)
                         value) if (!names_listed(chosen, key))
         strbuf_printf(&left, "%s%s", strbuf_get(&left)[0] ? ", " : "", key);
     if (strbuf_get(&left)[0])
-        diags_warn(diags, "/parallelism: plans leave out %s and have the library's own",
-                   strbuf_get(&left));
+        diags_add(diags,
+                  (struct diag) { .severity = DIAG_WARNING,
+                                  .code = DIAG_WITHOUT_EFFECT,
+                                  .pointer = "/parallelism" },
+                  "plans leave out %s and have the library's own", strbuf_get(&left));
     strbuf_release(&left);
 }
 

@@ -253,8 +253,8 @@ static void probe(struct plan_job *job, int stack)
     struct cfg root = cfg_from_tree(loader, "plan", tree);
     out->usable = scenario_read(&out->probe, loader, root) == 0;
     if (!out->usable)
-        out->why =
-            loader->diags.n_errors ? loader->diags.errors[0] : "it cannot be read";
+        out->why = loader->diags.n_errors ? diags_error_text(&loader->diags, 0)
+                                          : "it cannot be read";
 }
 
 static int keep_usable(struct plan_job *job)

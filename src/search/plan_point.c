@@ -238,13 +238,13 @@ static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
     return 0;
 }
 
-static void say_why(struct plan_result *r, const struct diags *d, const struct err *err)
+static void say_why(struct plan_result *r, struct diags *d, const struct err *err)
 {
     if (err->set)
         snprintf(r->why, sizeof(r->why), "%.190s", err->text);
     else
         snprintf(r->why, sizeof(r->why), "%s",
-                 d->n_errors ? d->errors[0] : "it cannot be read");
+                 d->n_errors ? diags_error_text(d, 0) : "it cannot be read");
 }
 
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,

@@ -230,10 +230,10 @@ static bool is_guessed(const struct interval_table *table, const struct gpu *gpu
 static bool has_inferred(const struct simulate_result *r, const struct diags *d)
 {
     for (int32_t i = 0; i < r->n_warnings; i++)
-        if (strstr(r->warnings[i], "inferred"))
+        if (r->warnings[i].code == DIAG_INFERRED)
             return true;
-    for (int64_t i = 0; i < d->n_warnings; i++)
-        if (strstr(d->warnings[i], "inferred"))
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->v[i].code == DIAG_INFERRED)
             return true;
     return false;
 }

@@ -143,7 +143,7 @@ const struct interval_table *interval_table_get(struct cfg_loader *loader)
     const char *file =
         arena_printf(arena, "%s/validate/regimes.json", datadir_root(arena));
     if (interval_table_read(table, arena, file, &loader->inputs, &err))
-        diags_warn(&loader->diags,
+        diags_warn(&loader->diags, DIAG_UNMEASURED,
                    "%s; no range rests on measurements: all are 20 %% to both sides, "
                    "and extrapolated (`make regimes` writes the file)",
                    err.text);

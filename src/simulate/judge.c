@@ -27,18 +27,30 @@ int judge_numbers(const struct simulate_result *r, struct err *err)
     return finite_check(numbers, r, "", err);
 }
 
+static struct diag copy(struct arena *arena, const struct diag *d)
+{
+    struct diag to = *d;
+    const char **texts[] = { &to.file, &to.set, &to.pointer, &to.text, &to.mend };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (*texts[i])
+            *texts[i] = arena_strdup(arena, *texts[i]);
+    return to;
+}
+
 /* What reading the scenario warned of comes before what simulating it did. */
 static void add_warnings(struct simulate_result *r, struct arena *arena,
                          const struct diags *d)
 {
-    int32_t n = (int32_t)d->n_warnings;
-    const char **all = ARENA_ARRAY(arena, n + r->n_warnings + 1, const char *);
-    for (int32_t i = 0; i < n; i++)
-        all[i] = arena_printf(arena, "%s", d->warnings[i]);
+    struct diag *all =
+        ARENA_ARRAY(arena, d->n_warnings + r->n_warnings + 1, struct diag);
+    int32_t n = 0;
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->v[i].severity == DIAG_WARNING)
+            all[n++] = copy(arena, &d->v[i]);
     for (int32_t i = 0; i < r->n_warnings; i++)
-        all[n + i] = r->warnings[i];
+        all[n++] = r->warnings[i];
     r->warnings = all;
-    r->n_warnings += n;
+    r->n_warnings = n;
 }
 
 int judge(struct simulate_result *r, struct arena *arena,

@@ -92,25 +92,32 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
            g.spans[0].n_instances > 1 && g.spans[0].n_gpus > 1;
 }
 
-int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
+static void add(struct diag *out, int32_t *n, enum diag_code code, const char *text)
+{
+    if (text)
+        out[(*n)++] =
+            (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
+}
+
+int32_t readings_note(struct diag *out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B)
 {
     int32_t n = 0;
     if (s->parallel.infers_tensor)
-        out[n++] = tensor_note(arena, s, peak_B);
+        add(out, &n, DIAG_INFERRED, tensor_note(arena, s, peak_B));
     if (s->parallel.infers_forward)
-        out[n++] = forward_note(arena, s, peak_B);
+        add(out, &n, DIAG_INFERRED, forward_note(arena, s, peak_B));
     if (copies_embedding(s))
-        out[n++] = "the last stage has its own copy of the tied embedding, and both "
-                   "copies' gradients are summed, as Megatron does; SMP keeps head and "
-                   "embedding on one stage";
+        add(out, &n, DIAG_APPROXIMATE,
+            "the last stage has its own copy of the tied embedding, and both "
+            "copies' gradients are summed, as Megatron does; SMP keeps head and "
+            "embedding on one stage");
     if (gathers_in_two_steps(arena, s))
-        out[n++] =
+        add(out, &n, DIAG_INFERRED,
             "inferred: NCCL gathers sharded parameters between nodes first, then "
             "inside, as DeepSpeed's MiCS does; AWS describes the other order, in "
-            "which each GPU of a node sends the same bytes between nodes";
+            "which each GPU of a node sends the same bytes between nodes");
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
-        if ((out[n] = whole_note(arena, s, (enum op_module)m)))
-            n++;
+        add(out, &n, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
     return n;
 }

@@ -12,7 +12,7 @@ enum { READINGS_MAX = 6 };
 
 /* Writes at most READINGS_MAX warnings, yields their number. Each builds the step of
  * the other reading, which is not run. */
-int32_t readings_note(const char **out, struct arena *arena, const struct scenario *s,
+int32_t readings_note(struct diag *out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B);
 
 #endif

@@ -142,7 +142,7 @@ static json_t *warnings(const struct simulate_result *r)
 {
     json_t *list = json_array();
     for (int32_t i = 0; i < r->n_warnings; i++)
-        json_array_append_new(list, json_string(r->warnings[i]));
+        json_array_append_new(list, diag_json(&r->warnings[i]));
     return list;
 }
 

@@ -156,25 +156,37 @@ static const char *unlike_note(const struct reps *reps)
     return NULL;
 }
 
+/* At the end of an array that has room. */
+static void add_warning(struct simulate_result *r, enum diag_code code,
+                        const char *text)
+{
+    r->warnings[r->n_warnings++] =
+        (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
+}
+
 static void read_warnings(struct simulate_result *r, struct arena *arena,
                           const struct scenario *s, const struct reps *reps)
 {
     const double layer_B = (double)r->layer.parameters_B;
-    const char *found[] = { servers_note(arena, s), smddp_note(arena, s, layer_B),
-                            unlike_note(reps) };
+    const struct {
+        enum diag_code code;
+        const char *text;
+    } found[] = { { DIAG_STALE_GRADIENTS, servers_note(arena, s) },
+                  { DIAG_LIBRARY_RULE, smddp_note(arena, s, layer_B) },
+                  { DIAG_APPROXIMATE, unlike_note(reps) } };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =
-        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, const char *);
+        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, struct diag);
     r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
     for (int i = 0; i < FOUND; i++)
-        if (found[i])
-            r->warnings[r->n_warnings++] = found[i];
+        if (found[i].text)
+            add_warning(r, found[i].code, found[i].text);
     for (int32_t i = 0; i < s->n_notes; i++)
         r->warnings[r->n_warnings++] = s->notes[i];
     if (!r->cost.has_price)
-        r->warnings[r->n_warnings++] =
-            arena_printf(arena, "no price is known for %s: cost is not given",
-                         r->cost.price_missing);
+        add_warning(r, DIAG_NO_PRICE,
+                    arena_printf(arena, "no price is known for %s: cost is not given",
+                                 r->cost.price_missing));
 }
 
 static void read_all(struct simulate_result *r, struct arena *arena,
@@ -261,11 +273,12 @@ void simulate_wait(struct simulate_result *r, const struct scenario *s,
     read_cost(&r->cost, s, r->step_time_s);
 }
 
-void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text)
+void simulate_warn(struct simulate_result *r, struct arena *arena, enum diag_code code,
+                   const char *text)
 {
-    const char **all = ARENA_ARRAY(arena, r->n_warnings + 1, const char *);
+    struct diag *all = ARENA_ARRAY(arena, r->n_warnings + 1, struct diag);
     for (int32_t i = 0; i < r->n_warnings; i++)
         all[i] = r->warnings[i];
-    all[r->n_warnings++] = text;
     r->warnings = all;
+    add_warning(r, code, text);
 }

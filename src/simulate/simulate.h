@@ -87,7 +87,7 @@ struct simulate_result {
     double executed_flops; /* of one rank of each stage together */
     bool folded;
     int32_t n_warnings;
-    const char **warnings;    /* in the arena */
+    struct diag *warnings;    /* in the arena */
     struct interval interval; /* by judge, which is called behind simulate */
     double range_s[2];        /* of the step time; likewise */
 };
@@ -107,6 +107,7 @@ void simulate_wait(struct simulate_result *r, const struct scenario *s,
                    enum category part, double wait_s);
 
 /* One more warning, at the end; the text lives as long as the arena. */
-void simulate_warn(struct simulate_result *r, struct arena *arena, const char *text);
+void simulate_warn(struct simulate_result *r, struct arena *arena, enum diag_code code,
+                   const char *text);
 
 #endif

@@ -37,12 +37,12 @@ static json_t *axes_of(const struct sweep *s, int64_t point)
 }
 
 /* The errors of a scenario as one line: the first, and how many more. */
-static int scenario_error(const struct diags *d, struct err *err)
+static int scenario_error(struct diags *d, struct err *err)
 {
     if (d->n_errors > 1)
-        return err_set(err, "%s (and %lld more)", d->errors[0],
+        return err_set(err, "%s (and %lld more)", diags_error_text(d, 0),
                        (long long)d->n_errors - 1);
-    return err_set(err, "%s", d->n_errors ? d->errors[0] : "unknown error");
+    return err_set(err, "%s", d->n_errors ? diags_error_text(d, 0) : "unknown error");
 }
 
 /* Simulate's JSON for a scenario, whose tree is stolen; warnings of reading and of
@@ -65,7 +65,7 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
     if (campaign_simulate(&r, &beyond, loader, &campaign, &s, &how, err))
         return NULL;
     for (int32_t i = 0; i < r.n_warnings; i++)
-        json_array_append_new(warnings, json_string(r.warnings[i]));
+        json_array_append_new(warnings, diag_json(&r.warnings[i]));
     json_t *result = result_json(&s, &r);
     campaign_json(result, &beyond);
     return result;

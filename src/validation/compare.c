@@ -71,7 +71,7 @@ static int job_open(struct job *j, const struct measured_step *m,
     struct cfg root =
         cfg_from_tree(&j->loader, m->model, scenario_tree(m, on->instance));
     if (scenario_read(s, &j->loader, root))
-        return err_set(err, "%s", j->loader.diags.errors[0]);
+        return err_set(err, "%s", diags_error_text(&j->loader.diags, 0));
     j->instance = *s->cluster.groups[0].instance;
     j->instance.gpu = on->gpu;
     s->cluster.groups[0].instance = &j->instance;

@@ -45,10 +45,11 @@ void job_worker_free(struct job_worker *w)
     free(w);
 }
 
-static int first_error(const struct cfg_loader *loader, struct err *err)
+static int first_error(struct cfg_loader *loader, struct err *err)
 {
     return err_set(err, "%s",
-                   loader->diags.n_errors ? loader->diags.errors[0] : "unknown error");
+                   loader->diags.n_errors ? diags_error_text(&loader->diags, 0)
+                                          : "unknown error");
 }
 
 /* What was wrong with hardware; the loader that remembers the failure is given up. */

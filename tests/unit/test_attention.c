@@ -138,9 +138,10 @@ static void test_refused(void)
             CU_ASSERT_EQUAL(cfg_set(root, refused[i].sets[k]), 0);
         CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), -1);
         CU_ASSERT_FATAL(loader.diags.n_errors > 0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.errors[0], refused[i].part));
-        if (!strstr(loader.diags.errors[0], refused[i].part))
-            fprintf(stderr, "%s\n", loader.diags.errors[0]);
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(diags_error_text(&loader.diags, 0), refused[i].part));
+        if (!strstr(diags_error_text(&loader.diags, 0), refused[i].part))
+            fprintf(stderr, "%s\n", diags_error_text(&loader.diags, 0));
         cfg_loader_release(&loader);
     }
 }

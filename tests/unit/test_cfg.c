@@ -41,7 +41,8 @@ static void test_lenient(void)
         struct cfg root = cfg_parse(&loader, "f", cases[i].text, strlen(cases[i].text));
         size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
         char *json = root.json ? json_dumps(root.json, flags) : NULL;
-        CU_ASSERT_STRING_EQUAL(json ? json : loader.diags.errors[0], cases[i].json);
+        CU_ASSERT_STRING_EQUAL(json ? json : diags_error_text(&loader.diags, 0),
+                               cases[i].json);
         free(json);
         cfg_loader_release(&loader);
     }
@@ -66,7 +67,7 @@ static void check_syntax(const struct syntax_case *cases, size_t n)
         struct cfg root = cfg_parse(&loader, "f", cases[i].text, cases[i].n);
         CU_ASSERT_FALSE(cfg_present(root));
         CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], cases[i].error);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), cases[i].error);
         cfg_loader_release(&loader);
     }
 }
@@ -176,7 +177,7 @@ static void test_depth(void)
     CU_ASSERT_FALSE(cfg_present(deep));
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
     CU_ASSERT_STRING_EQUAL(
-        loader.diags.errors[0],
+        diags_error_text(&loader.diags, 0),
         "f:1:201: brackets are nested more than 200 deep (nest less)");
     cfg_loader_release(&loader);
 }
@@ -327,7 +328,7 @@ static void check_field_error(const struct field_error *e, int column)
     struct cfg root = cfg_parse(&loader, "f", text, strlen(text));
     CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
     CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], expect);
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), expect);
     cfg_loader_release(&loader);
 }
 
@@ -358,7 +359,7 @@ static void test_all_errors_of_a_file(void)
     CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, (int64_t)COUNT(errors));
     for (size_t i = 0; i < COUNT(errors); i++)
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[i], errors[i]);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, (int64_t)i), errors[i]);
     cfg_loader_release(&loader);
 }
 
@@ -379,18 +380,69 @@ static void test_renamed(void)
         CU_ASSERT_TRUE(cfg_present(cfg_get(t.model, "a")));
         CU_ASSERT_EQUAL_FATAL(loader.diags.n_warnings, 3);
     }
-    CU_ASSERT_STRING_EQUAL(loader.diags.warnings[1],
+    CU_ASSERT_STRING_EQUAL(diags_warning_text(&loader.diags, 1),
                            "f:1:31: /learning_rate: \"learning_rate\" is the old name "
                            "of \"lr\" (write \"lr\")");
     CU_ASSERT_TRUE(cfg_present(cfg_get(root, "lr")));
     root = cfg_parse(&loader, "g", both, sizeof(both) - 1);
     CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0],
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0),
                            "g:1:23: /learning_rate: \"learning_rate\" is the old name "
                            "of \"lr\", which is given, too (leave \"learning_rate\" "
                            "out)");
     cfg_loader_release(&loader);
+}
+
+/* What is found is kept in parts; a mend is what the format has in parentheses at its
+ * end, whatever parentheses a user wrote. JSON has the same parts. */
+static void test_diag_parts(void)
+{
+    static const char text[] = "{'a': 1,\n 'b': 'x (y)'}";
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "f", text, sizeof(text) - 1);
+    CU_ASSERT_EQUAL(cfg_set(root, "/a=2"), 0);
+    cfg_warn(cfg_get(root, "b"), DIAG_INFERRED, "%s is odd (write (%d) or less)",
+             "x (y)", 3);
+    cfg_warn(cfg_get(root, "a"), DIAG_ASSUMED, "ends as %s", "u (v)");
+    cfg_error_code(cfg_get(root, "b"), DIAG_OUT_OF_RANGE, "no");
+    CU_ASSERT_EQUAL_FATAL(loader.diags.n, 3);
+    const struct diag *odd = diags_get(&loader.diags, DIAG_WARNING, 0),
+                      *set = diags_get(&loader.diags, DIAG_WARNING, 1),
+                      *no = diags_get(&loader.diags, DIAG_ERROR, 0);
+    CU_ASSERT_STRING_EQUAL(odd->text, "x (y) is odd");
+    CU_ASSERT_STRING_EQUAL(odd->mend, "write (3) or less");
+    CU_ASSERT(odd->code == DIAG_INFERRED && odd->line == 2 && odd->column == 7);
+    CU_ASSERT_STRING_EQUAL(set->text, "ends as u (v)");
+    CU_ASSERT_PTR_NULL(set->mend);
+    CU_ASSERT_STRING_EQUAL(set->set, "/a");
+    CU_ASSERT_EQUAL(no->code, DIAG_OUT_OF_RANGE);
+    json_t *o = diag_json(odd);
+    char *dump = json_dumps(o, JSON_COMPACT);
+    CU_ASSERT_STRING_EQUAL(
+        dump, "{\"code\":\"inferred\",\"severity\":\"warning\",\"pointer\":\"/b\","
+              "\"file\":\"f\",\"line\":2,\"column\":7,\"set\":null,"
+              "\"text\":\"x (y) is odd\",\"mend\":\"write (3) or less\"}");
+    struct diag back = diag_read_json(o);
+    CU_ASSERT_STRING_EQUAL(diag_text(&loader.arena, &back),
+                           diag_text(&loader.arena, odd));
+    free(dump);
+    json_decref(o);
+    cfg_loader_release(&loader);
+}
+
+/* Each code has a name of its own and a sentence. */
+static void test_diag_codes(void)
+{
+    for (int i = 0; i < DIAG_CODES; i++) {
+        const char *name = diag_codes[i].name, *meaning = diag_codes[i].meaning;
+        CU_ASSERT_FATAL(name && meaning);
+        CU_ASSERT_EQUAL(strspn(name, "abcdefghijklmnopqrstuvwxyz-"), strlen(name));
+        CU_ASSERT_EQUAL(meaning[strlen(meaning) - 1], '.');
+        for (int k = 0; k < i; k++)
+            CU_ASSERT_STRING_NOT_EQUAL(name, diag_codes[k].name);
+    }
 }
 
 static void test_not_an_object(void)
@@ -402,12 +454,12 @@ static void test_not_an_object(void)
     CU_ASSERT_EQUAL(cfg_read(root, fields, &t), -1);
     CU_ASSERT_EQUAL(cfg_read(cfg_at(root, 0), fields, &t), -1);
     CU_ASSERT_EQUAL(cfg_read(cfg_at(root, 1), fields, &t), -1);
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0],
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0),
                            "f:1:2: an array is not an object (write { ... })");
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[1],
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 1),
                            "f:1:3: /0: 1 is not an object (write { ... })");
     CU_ASSERT_STRING_EQUAL(
-        loader.diags.errors[2],
+        diags_error_text(&loader.diags, 2),
         "f:1:6: /1/micro_batch_size: missing (give \"micro_batch_size\" an integer "
         "from 1 to 65536)");
     cfg_loader_release(&loader);
@@ -443,7 +495,7 @@ static void test_places(void)
             c = cfg_is_array(c) ? cfg_at(c, strtol(cases[i].keys[k], NULL, 10))
                                 : cfg_get(c, cases[i].keys[k]);
         CU_ASSERT_EQUAL(cfg_error(c, "here"), -1);
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], cases[i].error);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), cases[i].error);
         cfg_loader_release(&loader);
     }
 }
@@ -456,10 +508,10 @@ static void test_many_errors(void)
     for (int i = 0; i < DIAG_MAX + 3; i++)
         cfg_error(root, "number %d\n", i);
     for (int i = 0; i < 30; i++)
-        cfg_warn(root, "warning %d", i / 2);
+        cfg_warn(root, DIAG_ASSUMED, "warning %d", i / 2);
     CU_ASSERT_EQUAL(loader.diags.n_errors, DIAG_MAX + 3);
     CU_ASSERT_EQUAL(loader.diags.n_warnings, 15);
-    CU_ASSERT_STRING_EQUAL(loader.diags.warnings[14], "f:1:1: warning 14");
+    CU_ASSERT_STRING_EQUAL(diags_warning_text(&loader.diags, 14), "f:1:1: warning 14");
     char *printed = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&printed, &len);
@@ -531,7 +583,7 @@ static void test_set_errors(void)
         struct cfg root = cfg_parse(&loader, "f", "{'a': 1, 'l': [1, {}]}", 22);
         CU_ASSERT_EQUAL(cfg_set(root, cases[i].assignment), -1);
         CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], cases[i].error);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), cases[i].error);
         cfg_loader_release(&loader);
     }
 }
@@ -568,7 +620,7 @@ static void test_set_origin(void)
     };
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, (int64_t)COUNT(errors));
     for (size_t i = 0; i < COUNT(errors); i++)
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[i], errors[i]);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, (int64_t)i), errors[i]);
     cfg_loader_release(&loader);
 }
 
@@ -583,8 +635,8 @@ static void test_tree(void)
     CU_ASSERT_EQUAL(cfg_len(cfg_get(a, "b")), 0);
     cfg_error(cfg_get(a, "b"), "E");
     cfg_error(root, "E");
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], "point 3: /a/b: E");
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[1], "point 3: E");
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), "point 3: /a/b: E");
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 1), "point 3: E");
     cfg_loader_release(&loader);
 }
 
@@ -611,7 +663,7 @@ static void test_no_file(void)
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     CU_ASSERT_FALSE(cfg_present(cfg_load(&loader, "/none.json")));
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0],
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0),
                            "/none.json: cannot be read: No such file or directory");
     cfg_loader_release(&loader);
 }
@@ -627,6 +679,8 @@ void test_cfg_register(void)
     CU_add_test(suite, "errors of fields", test_field_errors);
     CU_add_test(suite, "all errors of a file", test_all_errors_of_a_file);
     CU_add_test(suite, "renamed keys", test_renamed);
+    CU_add_test(suite, "parts of what is found", test_diag_parts);
+    CU_add_test(suite, "codes of what is found", test_diag_codes);
     CU_add_test(suite, "not an object", test_not_an_object);
     CU_add_test(suite, "places", test_places);
     CU_add_test(suite, "many errors", test_many_errors);

@@ -115,7 +115,7 @@ static void test_errors(void)
         cfg_loader_init(&loader);
         CU_ASSERT_EQUAL(load(&csv, &loader, cases[i].text, cases[i].n), -1);
         CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
-        CU_ASSERT_STRING_EQUAL(loader.diags.errors[0], cases[i].error);
+        CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), cases[i].error);
         cfg_loader_release(&loader);
     }
 }
@@ -126,7 +126,7 @@ static void test_no_file(void)
     struct csv csv;
     cfg_loader_init(&loader);
     CU_ASSERT_EQUAL(csv_load(&csv, &loader, "/none.csv"), -1);
-    CU_ASSERT_STRING_EQUAL(loader.diags.errors[0],
+    CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0),
                            "/none.csv: cannot be read: No such file or directory");
     cfg_loader_release(&loader);
 }

@@ -195,12 +195,12 @@ static void test_errors(void)
         struct read r;
         read_text(&r, cases[i].text, ".json");
         CU_ASSERT_FATAL(r.is_one);
-        const struct diags *d = &r.loader.diags;
-        bool right = d->n_errors == 1 && strstr(d->errors[0], cases[i].error);
+        struct diags *d = &r.loader.diags;
+        bool right = d->n_errors == 1 && strstr(diags_error_text(d, 0), cases[i].error);
         CU_ASSERT(right);
         if (!right)
             fprintf(stderr, "%s: %s\n", cases[i].text,
-                    d->n_errors ? d->errors[0] : "no error");
+                    d->n_errors ? diags_error_text(d, 0) : "no error");
         release(&r);
     }
 }
@@ -246,7 +246,8 @@ static void test_large(void)
     read_text(&r, text, ".json");
     CU_ASSERT_TRUE(r.is_one);
     CU_ASSERT_EQUAL_FATAL(r.loader.diags.n_errors, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(r.loader.diags.errors[0], "more than 500 values"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(diags_error_text(&r.loader.diags, 0), "more than 500 values"));
     release(&r);
     free(text);
 }

@@ -78,15 +78,17 @@ static const char *message(const char *diag)
     return at ? at : diag;
 }
 
-static void compare(const struct loaded *a, const struct loaded *b, const char *what)
+static void compare(struct loaded *a, struct loaded *b, const char *what)
 {
-    const struct diags *x = &a->loader.diags, *y = &b->loader.diags;
+    struct diags *x = &a->loader.diags, *y = &b->loader.diags;
     bool same = a->rc == b->rc && x->n_errors == y->n_errors &&
                 x->n_warnings == y->n_warnings && a->s.n_notes == b->s.n_notes;
     for (int i = 0; same && i < x->n_errors; i++)
-        same = strcmp(message(x->errors[i]), message(y->errors[i])) == 0;
+        same = strcmp(message(diags_error_text(x, i)),
+                      message(diags_error_text(y, i))) == 0;
     for (int i = 0; same && i < x->n_warnings; i++)
-        same = strcmp(message(x->warnings[i]), message(y->warnings[i])) == 0;
+        same = strcmp(message(diags_warning_text(x, i)),
+                      message(diags_warning_text(y, i))) == 0;
     if (same && a->rc == 0)
         same = memcmp(&a->s.parallel, &b->s.parallel, sizeof(a->s.parallel)) == 0 &&
                a->s.cluster.n_gpus == b->s.cluster.n_gpus &&

@@ -123,7 +123,8 @@ static void check_parameter(const struct parameter *p, const char *launcher)
     if (noted == runs_otherwise(&without.s, &with.s))
         fprintf(stderr, "%s: noted %d\n", p->name, noted);
     if (noted)
-        CU_ASSERT_PTR_NOT_NULL(strstr(with.s.notes[with.s.n_notes - 1], p->name));
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(with.s.notes[with.s.n_notes - 1].pointer, p->name));
     unload(&without);
     unload(&with);
 }
@@ -269,7 +270,8 @@ static void test_traps(void)
         CU_ASSERT_EQUAL(l.rc, 0);
         CU_ASSERT_EQUAL(l.s.parallel.pipeline, traps[i].pipeline);
         for (int64_t k = 0; k < l.loader.diags.n_warnings; k++)
-            found |= strstr(l.loader.diags.warnings[k], traps[i].warning) != NULL;
+            found |= strstr(diags_warning_text(&l.loader.diags, k), traps[i].warning) !=
+                     NULL;
         CU_ASSERT_TRUE(found);
         unload(&l);
     }

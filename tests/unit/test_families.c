@@ -611,7 +611,8 @@ static void test_refused(void)
         struct model m;
         CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), -1);
         CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
-        CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.errors[0], cases[i].part));
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(diags_error_text(&loader.diags, 0), cases[i].part));
         cfg_loader_release(&loader);
     }
 }

@@ -322,7 +322,7 @@ static void check_bad(const struct bad_case *k, bool whole)
     CU_ASSERT_EQUAL(read_text(&c, &loader, k->text), -1);
     CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
 
-    const char *error = loader.diags.errors[0];
+    const char *error = diags_error_text(&loader.diags, 0);
     const bool same = whole ? strcmp(error, k->error) == 0
                             : strncmp(error, k->error, strlen(k->error)) == 0;
 

@@ -257,8 +257,9 @@ static char *error_of(import_fn *fn, const char *text, size_t len)
     CU_ASSERT(loader.diags.n_errors <= 1);
     char *error = NULL;
     if (loader.diags.n_errors > 0) {
-        CU_ASSERT_EQUAL(strncmp(loader.diags.errors[0], path, strlen(path)), 0);
-        error = xstrdup(loader.diags.errors[0] + strlen(path));
+        CU_ASSERT_EQUAL(strncmp(diags_error_text(&loader.diags, 0), path, strlen(path)),
+                        0);
+        error = xstrdup(diags_error_text(&loader.diags, 0) + strlen(path));
     }
     cfg_loader_release(&loader);
     unlink(path);

@@ -103,14 +103,14 @@ static void test_input_in_step(void)
         sum_s += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : step.parts_s[i];
     CU_ASSERT_TRUE(near(sum_s, step.step_time_s));
     CU_ASSERT_EQUAL(step.n_warnings, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(step.warnings[0], "set /input/workers to 4"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(step.warnings[0].text, "set /input/workers to 4"));
     unload(&l);
     /* more than the 7 vCPUs of a GPU would be needed */
     step = step_of(0.01);
     load_ok(&l, "/input/workers=2 /input/cpu=\"100ms\" /input/device_sample=\"0B\"");
     campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(step.warnings[0], "set /input/workers to 7, and prepare"));
+        strstr(step.warnings[0].text, "set /input/workers to 7, and prepare"));
     unload(&l);
 }
 

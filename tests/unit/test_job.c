@@ -167,7 +167,7 @@ static void test_job_tracing(void)
         struct job_result r = run(&l, &step, changes);
         CU_ASSERT_EQUAL(r.phases_s[JOB_COMPILATION], i ? 120 : 0);
         CU_ASSERT_EQUAL(step.n_warnings, i ? 0 : 1);
-        CU_ASSERT_TRUE(i || strstr(step.warnings[0], "/job/compilation"));
+        CU_ASSERT_TRUE(i || strstr(step.warnings[0].text, "/job/compilation"));
         unload(&l);
     }
 }
@@ -329,10 +329,10 @@ static void expect_error(const char *changes, const char *place, const char *tex
     load(&l, changes);
     CU_ASSERT_EQUAL(l.rc, -1);
     CU_ASSERT_TRUE_FATAL(l.loader.diags.n_errors > 0);
-    bool found = strstr(l.loader.diags.errors[0], place) &&
-                 strstr(l.loader.diags.errors[0], text);
+    bool found = strstr(diags_error_text(&l.loader.diags, 0), place) &&
+                 strstr(diags_error_text(&l.loader.diags, 0), text);
     if (!found)
-        fprintf(stderr, "error: %s\n", l.loader.diags.errors[0]);
+        fprintf(stderr, "error: %s\n", diags_error_text(&l.loader.diags, 0));
     CU_ASSERT_TRUE(found);
     unload(&l);
 }
@@ -380,9 +380,9 @@ static void test_limits(void)
         struct campaign_result r;
         load_ok(&l, cases[i].changes);
         campaign_run(&r, &l.loader.arena, &l.c, &l.s, &step);
-        const struct diags *d = &l.loader.diags;
-        const char *said = step.n_warnings ? step.warnings[0]
-                           : d->n_warnings ? d->warnings[0]
+        struct diags *d = &l.loader.diags;
+        const char *said = step.n_warnings ? step.warnings[0].text
+                           : d->n_warnings ? diags_warning_text(d, 0)
                                            : "";
         CU_ASSERT_TRUE(cases[i].text ? strstr(said, cases[i].text) != NULL : !*said);
         unload(&l);

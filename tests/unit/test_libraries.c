@@ -58,8 +58,9 @@ static void test_accumulation(void)
         CU_ASSERT_EQUAL(l.s.training.global_batch_size, 128);
         CU_ASSERT_EQUAL(l.s.n_notes, joins);
         if (joins)
-            CU_ASSERT_PTR_NOT_NULL(strstr(
-                l.s.notes[0], "32 accumulation steps are the pipeline's 32 micro"));
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(l.s.notes[0].text,
+                       "32 accumulation steps are the pipeline's 32 micro"));
         unload(&l);
         load_pieces(&l, cases[i].library, training, 1); /* no pipeline: as written */
         CU_ASSERT_EQUAL(l.s.training.accumulation, 32);

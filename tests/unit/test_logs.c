@@ -81,7 +81,7 @@ static void test_logs(void)
         struct loaded l;
         load(&l, logs[i].file);
         if (l.rc)
-            CU_FAIL_FATAL(l.loader.diags.errors[0]);
+            CU_FAIL_FATAL(diags_error_text(&l.loader.diags, 0));
         CU_ASSERT_EQUAL_FATAL(l.samples.colls.n, logs[i].n);
         const struct sample_coll *k = &l.samples.colls.v[logs[i].at];
         CU_ASSERT_EQUAL(k->op, logs[i].op);
@@ -148,8 +148,8 @@ static void test_refused(void)
         load(&l, refused[i].file);
         CU_ASSERT_EQUAL(l.rc, -1);
         CU_ASSERT_FATAL(l.loader.diags.n_errors >= 1);
-        if (!strstr(l.loader.diags.errors[0], refused[i].says))
-            CU_FAIL(l.loader.diags.errors[0]);
+        if (!strstr(diags_error_text(&l.loader.diags, 0), refused[i].says))
+            CU_FAIL(diags_error_text(&l.loader.diags, 0));
         unload(&l);
     }
 }
@@ -173,7 +173,8 @@ static void test_left_out(void)
         bool said = false;
         load(&l, left_out[i].file);
         for (int64_t w = 0; w < l.loader.diags.n_warnings; w++)
-            said = said || strstr(l.loader.diags.warnings[w], left_out[i].says);
+            said = said ||
+                   strstr(diags_warning_text(&l.loader.diags, w), left_out[i].says);
         CU_ASSERT(said);
         unload(&l);
     }

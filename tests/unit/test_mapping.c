@@ -252,7 +252,8 @@ static void test_bad_mappings(void)
         struct mapping m;
         CU_ASSERT_EQUAL(load(&m, &loader, cases[i].text), -1);
         CU_ASSERT_FATAL(loader.diags.n_errors > 0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.errors[0], cases[i].what));
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(diags_error_text(&loader.diags, 0), cases[i].what));
         mapping_release(&m);
         cfg_loader_release(&loader);
     }

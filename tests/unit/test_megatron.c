@@ -63,7 +63,7 @@ static void expect(const char *text, const char *pointer, const char *value)
     CU_ASSERT_STRING_EQUAL(got, value);
     if (strcmp(got, value) != 0)
         fprintf(stderr, "%s\n    %s: %s%s\n", text, pointer, got,
-                loader.diags.n_errors ? loader.diags.errors[0] : "");
+                loader.diags.n_errors ? diags_error_text(&loader.diags, 0) : "");
     launch_release(&l);
     cfg_loader_release(&loader);
 }
@@ -380,11 +380,12 @@ static void test_words(void)
                  words[i].arguments);
         scenario_of(&l, &loader, text);
         for (int64_t j = 0; j < l.notes.n; j++)
-            found |= strstr(l.notes.v[j], words[i].told) != NULL;
+            found |= strstr(l.notes.v[j].text, words[i].told) != NULL;
         for (int64_t j = 0; j < loader.diags.n_errors; j++)
-            found |= strstr(loader.diags.errors[j], words[i].told) != NULL;
+            found |= strstr(diags_error_text(&loader.diags, j), words[i].told) != NULL;
         for (int64_t j = 0; j < loader.diags.n_warnings; j++)
-            found |= strstr(loader.diags.warnings[j], words[i].told) != NULL;
+            found |=
+                strstr(diags_warning_text(&loader.diags, j), words[i].told) != NULL;
         CU_ASSERT(found);
         if (!found)
             fprintf(stderr, "%s: does not say \"%s\"\n", words[i].arguments,
@@ -395,14 +396,14 @@ static void test_words(void)
 }
 
 /* How many of the notes and warnings have a word in them. */
-static int count_told(const struct launch *l, const struct cfg_loader *loader,
+static int count_told(const struct launch *l, struct cfg_loader *loader,
                       const char *word)
 {
     int n = 0;
     for (int64_t i = 0; i < l->notes.n; i++)
-        n += strstr(l->notes.v[i], word) != NULL;
+        n += strstr(l->notes.v[i].text, word) != NULL;
     for (int64_t i = 0; i < loader->diags.n_warnings; i++)
-        n += strstr(loader->diags.warnings[i], word) != NULL;
+        n += strstr(diags_warning_text(&loader->diags, i), word) != NULL;
     return n;
 }
 

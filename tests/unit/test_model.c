@@ -174,7 +174,8 @@ static void test_wrong(void)
         struct model m;
         CU_ASSERT_EQUAL(read_text(&m, &loader, wrong[i].text), -1);
         CU_ASSERT_EQUAL(loader.diags.n_errors, 1);
-        const char *error = loader.diags.n_errors ? loader.diags.errors[0] : "";
+        const char *error =
+            loader.diags.n_errors ? diags_error_text(&loader.diags, 0) : "";
         CU_ASSERT_PTR_NOT_NULL(strstr(error, wrong[i].error));
         cfg_loader_release(&loader);
     }

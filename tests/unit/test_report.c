@@ -15,7 +15,7 @@ struct sample {
     struct scenario s;
     struct stage_memory stages[2];
     struct simulate_result r;
-    const char *warnings[1];
+    struct diag warnings[1];
 };
 
 static void make_sample(struct sample *x)
@@ -33,8 +33,9 @@ static void make_sample(struct sample *x)
     x->s.parallel.data = 16;
     x->stages[0] = (struct stage_memory) { .peak_B = 900, .parameters_B = 400 };
     x->stages[1] = (struct stage_memory) { .peak_B = 1200, .activations_B = 700 };
-    x->warnings[0] = "a warning that is long enough to be cut between words so that no "
-                     "line of the report is beyond the margin of eighty-eight columns";
+    x->warnings[0].text =
+        "a warning that is long enough to be cut between words so that no "
+        "line of the report is beyond the margin of eighty-eight columns";
     x->r = (struct simulate_result) {
         .step_time_s = 0.5,
         .samples_per_s = 128,

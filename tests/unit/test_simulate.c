@@ -181,7 +181,7 @@ static void test_uneven(void)
         job_run(&j, &r);
         for (int32_t k = 0; k < r.n_warnings; k++)
             said |=
-                strstr(r.warnings[k],
+                strstr(r.warnings[k].text,
                        cases[i].said ? cases[i].said : "each stage stands for") != NULL;
         CU_ASSERT_EQUAL(r.folded, cases[i].folded);
         CU_ASSERT_EQUAL(said, cases[i].said != NULL);

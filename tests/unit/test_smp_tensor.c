@@ -184,7 +184,7 @@ static void test_checkpoints(void)
 static bool says(const struct simulate_result *r, const char *text)
 {
     for (int32_t i = 0; i < r->n_warnings; i++)
-        if (strstr(r->warnings[i], text))
+        if (strstr(r->warnings[i].text, text))
             return true;
     return false;
 }

@@ -164,7 +164,7 @@ static bool warns_of_tied(const char *changes)
     job_load(&j, changes);
     job_run(&j, &r);
     for (int32_t i = 0; i < r.n_warnings; i++)
-        said |= strstr(r.warnings[i], "copy of the tied embedding") != NULL;
+        said |= strstr(r.warnings[i].text, "copy of the tied embedding") != NULL;
     job_unload(&j);
     return said;
 }

@@ -165,7 +165,7 @@ static void test_bad_files(void)
         open_fixture(&x, bad_files[i].text);
         CU_ASSERT_EQUAL(x.rc, -1);
         CU_ASSERT_FATAL(x.loader.diags.n_errors > 0);
-        const char *error = x.loader.diags.errors[0] + strlen(x.file);
+        const char *error = diags_error_text(&x.loader.diags, 0) + strlen(x.file);
         CU_ASSERT_STRING_EQUAL(error, bad_files[i].error);
         if (strcmp(error, bad_files[i].error) != 0)
             fprintf(stderr, "%s\n", error);

@@ -33,12 +33,24 @@ static void change_file(void *arg, struct cfg root, const char *name)
         pointer_set(root.json, change->pointer, json_deep_copy(change->value), &err);
 }
 
-static void say_all(json_t *said, const struct diags *d)
+static void say_all(json_t *said, struct diags *d)
 {
     for (int64_t i = 0; i < d->n_errors && i < DIAG_MAX; i++)
-        json_array_append_new(said, json_string(d->errors[i]));
+        json_array_append_new(said, json_string(diags_error_text(d, i)));
     for (int64_t i = 0; i < d->n_warnings; i++)
-        json_array_append_new(said, json_string(d->warnings[i]));
+        json_array_append_new(said, json_string(diags_warning_text(d, i)));
+}
+
+static void say_warnings(json_t *said, const json_t *warnings)
+{
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        struct strbuf text;
+        struct diag d = diag_read_json(json_array_get(warnings, i));
+        strbuf_init(&text);
+        diag_write(&text, &d);
+        json_array_append_new(said, json_string(strbuf_get(&text)));
+        strbuf_release(&text);
+    }
 }
 
 /* The numbers alone: what is said, and how long it took, is no result. */
@@ -46,7 +58,7 @@ static char *digest_of(json_t *result, json_t *said)
 {
     static const char *const other[] = { "scenario", "warnings", "range", "simulation",
                                          "assumed" };
-    json_array_extend(said, json_object_get(result, "warnings"));
+    say_warnings(said, json_object_get(result, "warnings"));
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
         json_object_del(result, other[i]);
     return json_dumps(result, JSON_REAL_PRECISION(13));

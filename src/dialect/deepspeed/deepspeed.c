@@ -12,8 +12,9 @@ void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
                      const char *where, const char *what)
 {
     struct launch *l = c->t->l;
-    diags_error(&l->loader->diags, "%s:%" PRId64 ": %s%s%s: %s", l->file,
-                it->value->line, c->prefix, where, it->key, what);
+    diags_add(&l->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, it->value->line),
+              "%s%s%s: %s", c->prefix, where, it->key, what);
 }
 
 void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it,

@@ -93,9 +93,9 @@ static int no_such(struct launch *l, const struct python *p, const char *name)
     for (int64_t i = 0; i < p->calls.n && b.len < 200; i++)
         if (is_estimator(&p->calls.v[i]) && p->calls.v[i].target)
             strbuf_printf(&b, "%s%s", b.len ? ", " : "", p->calls.v[i].target);
-    diags_error(&l->loader->diags, "%s: no estimator is assigned to \"%.60s\" (%s%s)",
-                l->file, name, b.len ? "there is " : "leave --estimator out",
-                strbuf_get(&b));
+    diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+              "no estimator is assigned to \"%.60s\" (%s%s)", name,
+              b.len ? "there is " : "leave --estimator out", strbuf_get(&b));
     strbuf_release(&b);
     return -1;
 }
@@ -174,13 +174,14 @@ static const struct python_call *find_call(struct launch *l, const struct python
     } else if ((c = assume(l, p)) != NULL) {
         l->title = "no estimator; the dictionaries alone: read, not run";
     } else {
-        diags_error(&l->loader->diags,
-                    "%s: no call of Estimator, PyTorch, HuggingFace or TensorFlow, and "
-                    "no distribution dictionary (give a launch script)",
-                    l->file);
+        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+                  "no call of Estimator, PyTorch, HuggingFace or TensorFlow, and "
+                  "no distribution dictionary (give a launch script)");
         for (int64_t i = 0; i < p->notes.n && i < 3; i++)
-            diags_error(&l->loader->diags, "%s:%" PRId64 ": %s", l->file,
-                        p->notes.v[i].line, p->notes.v[i].text);
+            diags_add(
+                &l->loader->diags,
+                diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, p->notes.v[i].line),
+                "%s", p->notes.v[i].text);
     }
     l->line = c ? c->line : 0;
     return c;
@@ -230,7 +231,8 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
         .l = l, .arena = arena, .tree = NULL, .microbatches = 1
     };
     if (python_read(&p, arena, text, len, &wanted, &err)) {
-        diags_error(&l->loader->diags, "%s: %s", l->file, err.text);
+        diags_add(&l->loader->diags, diag_at_line(DIAG_ERROR, DIAG_SYNTAX, l->file, 0),
+                  "%s", err.text);
     } else if ((t.call = find_call(l, &p, estimator)) != NULL) {
         t.names = datadir_load(l->loader, "models/launch", "names", (struct cfg) { 0 });
         t.tree = json_pack("{s:{}, s:{}}", "cluster", "training");
@@ -260,8 +262,8 @@ static struct cfg load_config(struct launch *l, const char *estimator)
     l->what = "the configuration";
     l->line = 1;
     if (estimator)
-        diags_error(&l->loader->diags, "%s: has no estimators (leave --estimator out)",
-                    l->file);
+        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+                  "has no estimators (leave --estimator out)");
     if (config)
         launch_take_deepspeed(&t, config, "");
     launch_unresolved_autos(&t);
@@ -282,7 +284,8 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
         return load_config(l, given->estimator);
     char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
     if (!text) {
-        diags_error(&loader->diags, "%s", err.text);
+        diags_add(&loader->diags, (struct diag) { .code = DIAG_UNREADABLE }, "%s",
+                  err.text);
         return (struct cfg) { 0 };
     }
     json_t *tree = launch_is_shell(file) ? launch_read_shell(l, text, len, given)
@@ -313,6 +316,15 @@ static void mark_replaced(struct launch *l, struct cfg root)
     }
 }
 
+static struct diag unresolved_at(const struct launch *l, const char *pointer,
+                                 int64_t line)
+{
+    struct diag at = launch_diag(l, line, 0);
+    at.code = DIAG_UNRESOLVED;
+    at.pointer = pointer;
+    return at;
+}
+
 int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
@@ -327,22 +339,20 @@ int launch_complete(struct launch *l, struct cfg root)
             (n->instead && launch_is_set(root, n->instead)))
             continue;
         if (doubt)
-            diags_error(d, "%s: %s: %s (give --set %s=%s)",
-                        launch_where(l, doubt->line, 0), n->pointer, doubt->what,
-                        n->pointer, n->example);
+            diags_add(d, unresolved_at(l, n->pointer, doubt->line),
+                      "%s (give --set %s=%s)", doubt->what, n->pointer, n->example);
         else
-            diags_error(d, "%s:%" PRId64 ": %s: %s does not say %s (give --set %s=%s)",
-                        l->file, l->line, n->pointer, l->what, n->what, n->pointer,
-                        n->example);
+            diags_add(d, unresolved_at(l, n->pointer, l->line),
+                      "%s does not say %s (give --set %s=%s)", l->what, n->what,
+                      n->pointer, n->example);
         rc = -1;
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
         const struct launch_unresolved *doubt = &l->unresolved.v[i];
         if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
             continue;
-        diags_error(d, "%s: %s: %s (give --set %s=VALUE)",
-                    launch_where(l, doubt->line, 0), doubt->pointer, doubt->what,
-                    doubt->pointer);
+        diags_add(d, unresolved_at(l, doubt->pointer, doubt->line),
+                  "%s (give --set %s=VALUE)", doubt->what, doubt->pointer);
         rc = -1;
     }
     return rc;
@@ -366,25 +376,17 @@ static int64_t line_of(const struct launch *l, const char *pointer, size_t n)
     return line;
 }
 
-/* "FILE: /pointer: what" to "FILE:LINE: /pointer: what"; others stay. */
-static const char *place(const struct launch *l, const char *message)
+/* What was reported of the script's scenario gets the line of the script. */
+static void place(const struct launch *l, struct diag *d)
 {
-    size_t n = strlen(l->file);
-    if (strncmp(message, l->file, n) != 0 || strncmp(message + n, ": /", 3) != 0)
-        return message;
-    const char *pointer = message + n + 2;
-    int64_t line = line_of(l, pointer, strcspn(pointer, ": "));
-    if (!line)
-        return message;
-    return arena_printf(&l->loader->arena, "%s:%" PRId64 "%s", l->file, line,
-                        message + n);
+    bool own = d->file && strcmp(d->file, l->file) == 0 && !d->set;
+    if (own && !d->line && d->pointer && d->pointer[0])
+        d->line = line_of(l, d->pointer, strlen(d->pointer));
 }
 
 void launch_place(const struct launch *l)
 {
     struct diags *d = &l->loader->diags;
-    for (int64_t i = 0; i < d->n_errors && i < DIAG_MAX; i++)
-        d->errors[i] = place(l, d->errors[i]);
-    for (int64_t i = 0; i < d->n_warnings; i++)
-        d->warnings[i] = place(l, d->warnings[i]);
+    for (int64_t i = 0; i < d->n; i++)
+        place(l, &d->v[i]);
 }

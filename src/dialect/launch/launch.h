@@ -65,7 +65,7 @@ struct launch {
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;
     VEC(struct launch_auto) autos;
-    VEC(const char *) notes; /* "line 12: ...": what was passed over or assumed */
+    VEC(struct diag) notes; /* what was passed over or assumed, with its line */
 };
 
 /* What is given beside the file. */

@@ -3,7 +3,6 @@
 
 #include "config/pointer.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,24 +10,23 @@
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
 {
     char text[400];
+    struct diag note = diag_at_line(DIAG_NOTE, DIAG_LEFT_OUT, l->file, line);
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    VEC_PUSH(&l->notes,
-             arena_printf(&l->loader->arena, "line %" PRId64 ": %s", line, text));
+    note.text = arena_strdup(&l->loader->arena, text);
+    VEC_PUSH(&l->notes, note);
 }
 
-const char *launch_where(const struct launch *l, int64_t line, int64_t column)
+struct diag launch_diag(const struct launch *l, int64_t line, int64_t column)
 {
-    struct arena *arena = &l->loader->arena;
-    if (!line)
-        return launch_is_shell(l->file)
-                   ? arena_printf(arena, "%s: by --set /shell", l->file)
-                   : l->file;
-    return column
-               ? arena_printf(arena, "%s:%" PRId64 ":%" PRId64, l->file, line, column)
-               : arena_printf(arena, "%s:%" PRId64, l->file, line);
+    bool shell = !line && launch_is_shell(l->file);
+    return (struct diag) { .severity = DIAG_ERROR,
+                           .file = l->file,
+                           .line = line,
+                           .column = column,
+                           .set = shell ? "/shell" : NULL };
 }
 
 bool launch_is_set(struct cfg root, const char *pointer)

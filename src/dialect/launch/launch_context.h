@@ -88,9 +88,9 @@ void launch_add_unresolved(struct import_context *t, const char *pointer, int64_
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "FILE:LINE:COLUMN"; without a column (0) "FILE:LINE"; of what no line of a shell
- * script has, "FILE: by --set /shell". */
-const char *launch_where(const struct launch *l, int64_t line, int64_t column);
+/* The place of an error (config/diag.h): a line and a column, of which 0 is none; what
+ * no line of a shell script has is of --set /shell. */
+struct diag launch_diag(const struct launch *l, int64_t line, int64_t column);
 
 /* The doubt of a field, or NULL. */
 const struct launch_unresolved *launch_unresolved_of(const struct launch *l,

@@ -214,8 +214,9 @@ static void no_command(const struct launch *l, const struct shell *s)
                 "...)",
                 l->file);
     for (int64_t i = 0; i < s->notes.n && i < 3; i++)
-        diags_error(d, "%s:%" PRId64 ": %s", l->file, s->notes.v[i].line,
-                    s->notes.v[i].text);
+        diags_add(d,
+                  diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, s->notes.v[i].line),
+                  "%s", s->notes.v[i].text);
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -313,7 +314,7 @@ static void warn_unused(struct launch *l, const struct shell *s, const char *tex
             strstr(text, name))
             continue;
         near = nearest(l, s, name);
-        diags_warn(&l->loader->diags,
+        diags_warn(&l->loader->diags, DIAG_UNKNOWN_KEY,
                    "--set /shell/%.60s: %s has no such variable%s%s%s", name, l->file,
                    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     }

@@ -33,6 +33,6 @@ void launch_wrong_option(const struct import_context *t, const struct python_ite
     const struct python_value *all = &t->command->options;
     bool own = it >= all->items && it < all->items + all->n;
     int64_t column = own ? t->command->columns[it - all->items] : 1;
-    diags_error(&t->l->loader->diags, "%s: %s: %s",
-                launch_where(t->l, it->value->line, column), it->key, text);
+    diags_add(&t->l->loader->diags, launch_diag(t->l, it->value->line, column),
+              "%s: %s", it->key, text);
 }

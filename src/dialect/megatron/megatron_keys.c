@@ -206,7 +206,8 @@ void launch_check_megatron(struct import_context *t, const struct launch_command
         }
     }
     if (unknown.len)
-        diags_warn(&t->l->loader->diags, "%s:%lld: not known, and passed over: %s",
-                   t->l->file, (long long)line, strbuf_get(&unknown));
+        diags_add(&t->l->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_KEY, t->l->file, line),
+                  "not known, and passed over: %s", strbuf_get(&unknown));
     strbuf_release(&unknown);
 }

@@ -85,7 +85,7 @@ static int check_smddp_instances(struct parse_context *r, struct cfg at)
             continue;
         r->s->parallel.backend = BACKEND_NCCL;
         rc |=
-            parse_unsure(r, at,
+            parse_unsure(r, at, DIAG_SDK_RULE,
                          "sdk rule: SageMaker's data parallel library does not run on "
                          "%s, and would leave gradients to NCCL (use p3.16xlarge, "
                          "p3dn.24xlarge, p4d.24xlarge or p4de.24xlarge, or "
@@ -100,7 +100,7 @@ static void warn_transport(const struct parse_context *r, struct cfg at)
 {
     const struct fabric *f = r->s->fabric;
     if (r->has_cluster && f && f->kind == FABRIC_TCP)
-        cfg_warn(at,
+        cfg_warn(at, DIAG_INFERRED,
                  "inferred: %s has no EFA, so SMDDP's servers are taken to talk TCP "
                  "over ENA",
                  r->s->cluster.groups[0].instance->name);
@@ -216,7 +216,8 @@ static int read_mpi(struct parse_context *r, struct cfg c)
     if (l.processes_per_host)
         return apply_processes(r, cfg_get(c, "processes_per_host"),
                                l.processes_per_host);
-    cfg_warn(c, "processes_per_host is not given: a process for every GPU is assumed");
+    cfg_warn(c, DIAG_ASSUMED_LAUNCHER,
+             "processes_per_host is not given: a process for every GPU is assumed");
     return 0;
 }
 
@@ -246,9 +247,10 @@ static int read_servers(struct parse_context *r, struct cfg c)
     r->has_library = true; /* whatever framework trains */
     r->s->parallel.asynchronous = true;
     if (!cfg_present(cfg_get(r->parallelism, "asynchronous")))
-        cfg_warn(c, "asynchronous updates are assumed, those of SageMaker's TensorFlow "
-                    "container (write /parallelism/asynchronous false for servers that "
-                    "wait for all workers)");
+        cfg_warn(c, DIAG_ASSUMED,
+                 "asynchronous updates are assumed, those of SageMaker's TensorFlow "
+                 "container (write /parallelism/asynchronous false for servers that "
+                 "wait for all workers)");
     return 0;
 }
 
@@ -305,7 +307,8 @@ int distribution_read(struct parse_context *r)
                            is_enabled(w.torch_distributed)))
         rc = -1;
     if (rc == 0 && !r->launched)
-        cfg_warn(r->distribution, "nothing in it is enabled: a process for every GPU, "
-                                  "started by the script itself, is assumed");
+        cfg_warn(r->distribution, DIAG_ASSUMED_LAUNCHER,
+                 "nothing in it is enabled: a process for every GPU, "
+                 "started by the script itself, is assumed");
     return rc;
 }

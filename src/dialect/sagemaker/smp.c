@@ -24,7 +24,7 @@ static bool is_on(struct cfg enabled)
     if (json_is_true(enabled.json))
         return true;
     if (cfg_present(enabled) && !json_is_false(enabled.json))
-        cfg_warn(enabled,
+        cfg_warn(enabled, DIAG_SDK_RULE,
                  "sdk rule: only True itself switches the library on, so it is "
                  "off (write True)");
     return false;
@@ -40,13 +40,13 @@ static int check_beside(struct parse_context *r, struct cfg c)
             strcmp(key, "comment") == 0)
             continue;
         if (names_listed(misplaced, key))
-            rc |= parse_unsure(r, cfg_member(c, it),
+            rc |= parse_unsure(r, cfg_member(c, it), DIAG_SDK_RULE,
                                "sdk rule: what stands beside \"parameters\" is ignored "
                                "(move \"%s\" into \"parameters\")",
                                key);
         else
             cfg_warn(
-                cfg_member(c, it),
+                cfg_member(c, it), DIAG_SDK_RULE,
                 "sdk rule: what stands beside \"parameters\" is ignored (leave \"%s\" "
                 "out, or give it beside \"smdistributed\")",
                 key);
@@ -79,7 +79,7 @@ static void warn_instances(const struct parse_context *r, struct cfg at)
     for (int i = 0; r->has_cluster && i < c->n_groups; i++)
         if (!names_listed(sagemaker_smp1_instances, c->groups[i].instance->name))
             cfg_warn(
-                at,
+                at, DIAG_SMP_RULE,
                 "smp rule: SMP v1 is for g4dn.12xlarge, p3.16xlarge, p3dn.24xlarge, "
                 "p4d.24xlarge and p4de.24xlarge, not for %s: simulated all the same",
                 c->groups[i].instance->name);
@@ -98,7 +98,7 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
                              "needs 2.0.1 or newer; SMP v1 is launched by \"mpi\")",
                              w->pytorch);
         if (!exact)
-            cfg_warn(at,
+            cfg_warn(at, DIAG_NEAREST_VERSION,
                      "sdk rule: no container of SMP v2 has PyTorch %s: taken for SMP "
                      "%s",
                      w->pytorch, r->smp_version);

@@ -57,7 +57,7 @@ static int check_sdk(const struct parse_context *r, struct cfg c,
         if (sdk || rules[i].always)
             rc = cfg_error(at, "sdk rule: %s", rules[i].text);
         else
-            cfg_warn(at, "sdk rule: %s", rules[i].text);
+            cfg_warn(at, DIAG_SDK_RULE, "sdk rule: %s", rules[i].text);
     }
     return rc;
 }
@@ -133,7 +133,7 @@ static int check_aliases(struct parse_context *r, struct cfg c, const struct smp
     if (!w->given.partitions || !w->given.pipeline_parallel_degree ||
         w->partitions == w->pipeline_parallel_degree)
         return 0;
-    return parse_unsure(r, cfg_get(c, "partitions"),
+    return parse_unsure(r, cfg_get(c, "partitions"), DIAG_SMP_RULE,
                         "smp rule: %" PRId64 " disagrees with pipeline_parallel_degree "
                         "%" PRId64 ", the newer name for the same: %" PRId64 " is used "
                         "(leave one of them out)",
@@ -152,7 +152,7 @@ static int check_schedule(struct parse_context *r, struct cfg c, const struct sm
     if (w->pipeline != PIPELINE_SIMPLE || smp_v1_stages(w) == 1 ||
         !smp_v1_is_interleaved(w))
         return 0;
-    return parse_unsure(r, cfg_get(c, "pipeline"),
+    return parse_unsure(r, cfg_get(c, "pipeline"), DIAG_SMP_RULE,
                         "smp rule: \"simple\" needs as many active_microbatches as "
                         "microbatches (%" PRId64 ", not %" PRId64 "): the interleaved "
                         "schedule is used (leave active_microbatches out)",
