@@ -68,10 +68,10 @@ static json_t *distribution(const struct space_stack *stack,
     json_t *own = json_object_get(scenario, "distribution");
     if (own)
         return json_deep_copy(own);
-    if (stack->backend == BACKEND_SMDDP)
+    if (stack->row->backend == BACKEND_SMDDP)
         return json_pack("{s:{s:{s:b}}}", "smdistributed", "dataparallel", "enabled",
                          1);
-    if (stack->library == LIBRARY_HOROVOD)
+    if (stack->row == &library_horovod)
         return json_pack("{s:{s:b, s:I}}", "mpi", "enabled", 1, "processes_per_host",
                          (json_int_t)p->v[SPACE_GPUS]);
     return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
@@ -130,7 +130,7 @@ static const char *trainer_fsdp(const struct space_point *p)
 {
     bool full = p->v[SPACE_SHARDING] == SHARDING_FULL;
     int64_t degree = p->v[SPACE_DEGREE];
-    if (space_stacks[p->v[SPACE_LIBRARY]].library != LIBRARY_FSDP ||
+    if (space_stacks[p->v[SPACE_LIBRARY]].row != &library_fsdp ||
         p->v[SPACE_PIPELINE] > 1 || p->v[SPACE_OFFLOAD] ||
         (degree && degree != p->v[SPACE_GPUS]))
         return NULL;
@@ -178,7 +178,7 @@ static void print_hyperparameters(FILE *out, const struct plan_job *job,
  * containers end with 1.13 and 2.0. */
 static bool new_torch(const struct space_stack *stack)
 {
-    return stack->dialect == DIALECT_SMP2 || stack->library == LIBRARY_FSDP;
+    return stack->dialect == DIALECT_SMP2 || stack->row == &library_fsdp;
 }
 
 void plan_emit_sagemaker(FILE *out, const struct plan_job *job,
@@ -202,7 +202,7 @@ void plan_emit_sagemaker(FILE *out, const struct plan_job *job,
     print_hyperparameters(out, job, p, scenario);
     fprintf(out, ")\n");
     print_channel(out, &job->beyond.storage);
-    if (stack->dialect == DIALECT_WORDS && stack->library != LIBRARY_DDP &&
+    if (stack->dialect == DIALECT_WORDS && stack->row->library != library_ddp.library &&
         !trainer_fsdp(p))
         fprintf(out, "# %s itself is set up by train.py (--emit %s)\n", stack->name,
                 stack->name);

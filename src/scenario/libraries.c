@@ -31,8 +31,6 @@ static const char fsdp_and_deepspeed[] = "\"fsdp\" and \"deepspeed\" do";
 
 enum {
     MIB = 1 << 20,
-    ROW_SMDDP = LIBRARY_WORD_SMDDP,
-    ROW_SMP_V2,
     ZERO_BUCKET = 500000000,
     SMDDP_BUFFER_B = 32 * MIB, /* not documented; the Herring paper tunes tens of MB */
 };
@@ -52,161 +50,204 @@ enum {
 #define FSDP_COMMON \
     .title = "PyTorch", \
     .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_GRADIENTS) | BIT(SHARDING_FULL), \
-    .pipeline_shardings = ALL_BITS, .shardings_mend = "\"deepspeed\" does", \
+    .pipeline_shardings = ~BIT(SHARDING_GRADIENTS), .part_shards = true, .shardings_mend = "\"deepspeed\" does", \
     .shards = { .in_flight = 2 }, .gradients_mean_full = true, .smddp = true, \
     .script_models = true, .reduces_units = true, .streams = true, \
     .vocabulary_multiple = 1
 
-static const struct library_row libraries[LIBRARY_ROWS] = {
-    [LIBRARY_DDP] = {
-        DDP_COMMON,
-        .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
-        .bucket = { .size_B = 25 * MIB },
-    },
-    [ROW_SMDDP] = {
-        DDP_COMMON,
-        .profiles = { { PROFILE_ALWAYS, "smddp" } },
-        .bucket = { .size_B = SMDDP_BUFFER_B, .use = BUCKET_ALWAYS },
-    },
-    [LIBRARY_FSDP] = {
-        FSDP_COMMON,
-        .profiles = { { PROFILE_OLD_PYTORCH, "fsdp-torch1" },
-                      { PROFILE_ALWAYS, "fsdp-torch2" } },
-        .sharding = SHARDING_FULL,
-    },
-    /* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
-    [ROW_SMP_V2] = {
-        FSDP_COMMON,
-        .profiles = { { PROFILE_ALWAYS, "fsdp-torch2" } },
-        .smp_extensions = true,
-    },
-    /* reduce_bucket_size, stage3_param_persistence_threshold, stage3_max_live_parameters,
-     * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); without ZeRO all
-     * gradients are reduced after backward, bucket by bucket (allreduce_gradients,
-     * MEMORY_OPT_ALLREDUCE_SIZE: deepspeed/runtime/engine.py). Ranks save their parts
-     * each (save_checkpoint, ibid.). micro_batches = gradient_accumulation_steps, and
-     * pipelines shard the optimizer alone (deepspeed/runtime/pipe/engine.py). Models are
-     * split as Megatron-DeepSpeed does; full sharding is ZeRO-3; else the script's own
-     * kernels run. */
-    [LIBRARY_DEEPSPEED] = {
-        .title = "DeepSpeed",
-        .profiles = { { PROFILE_MODEL_SPLIT, "megatron-deepspeed" },
-                      { PROFILE_FULL, "deepspeed-zero3" },
-                      { PROFILE_ALWAYS, "pytorch-ddp" } },
-        .bucket = { .elements = ZERO_BUCKET, .use = BUCKET_OVER },
-        .shards = { .bucket = ZERO_BUCKET, .persistence = 100000,
-                    .live = 1000000000, .reuse = 1000000000 },
-        .vocabulary_multiple = 1,
-        .shardings = ALL_BITS,
-        .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
-        .shardings_mend = "",
-        .smddp = true,
-        .script_models = true,
-        .fp32_weights = true,
-        .states_at_start = true,
-        .flat_shards = true,
-        .saves_shards = ALL_BITS,
-        .reduces_behind = BIT(SHARDING_NONE),
-        .fills_once = true,
-        .keeps_stage_outputs = true,
-        .interleaves_all_first = true,
-    },
-    /* Buckets: megatron/core/distributed/distributed_data_parallel.py and get_model of
-     * megatron/training/training.py: 40 million elements, or 1 million a replica where
-     * that is more; none without overlap; and only the first chunk of the first stage has
-     * several, as what others reduce is not on the critical path. Microbatches are what
-     * a global batch holds of data x micro-batch (megatron/core/
-     * num_microbatches_calculator.py). Vocabularies: --make-vocab-size-divisible-by. */
-    [LIBRARY_MEGATRON] = {
-        .title = "Megatron",
-        .profiles = { { PROFILE_HOPPER, "megatron-core" },
-                      { PROFILE_ALWAYS, "megatron-2022" } },
-        .bucket = { .elements = 40000000, .each_rank = 1000000 },
-        .vocabulary_multiple = 128,
-        .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
-        .pipeline_shardings = ALL_BITS,
-        .shardings_mend = fsdp_and_deepspeed,
-        .own_models = true,
-        .fp32_weights = true,
-        .buckets_by_overlap = true,
-        .buckets_by_chunk = true,
-        .fills_once = true,
-        .waits_for_sends = true,
-        .interleaves_all_first = true,
-    },
-    /* SMP v1 (SageMaker developer guide; smd_model_parallel_general.rst,
-     * smd_model_parallel_pytorch.rst of the SDK): DDP's buckets; the sdp_ parameters of
-     * sharded data parallelism; modules that share a parameter are on one device ("How
-     * partitioning works"); no whole optimizer state is saved where it is sharded
-     * (shard_optimizer_state); backward_passes_per_step calls of smp.step, each of
-     * `microbatches`. A tensor rank may have a word more than others. */
-    [LIBRARY_SMP] = {
-        .title = "SMP",
-        .profiles = { { PROFILE_ALWAYS, "smp-v1" } },
-        .bucket = { .size_B = 25 * MIB },
-        .shards = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
-        .vocabulary_multiple = 1,
-        .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL),
-        .pipeline_shardings = ALL_BITS,
-        .shardings_mend = "write \"optimizer\" or \"full\"",
-        .smp_extensions = true,
-        .smddp = true,
-        .fp32_weights = true,
-        .saves_shards = BIT(SHARDING_OPTIMIZER),
-        .copies_gradients = true,
-        .reduces_to_owner = BIT(SHARDING_OPTIMIZER),
-        .interleaves_all_first = true,
-        .shares_on_one_stage = true,
-        .broadcasts_outputs = true,
-    },
-    /* Fusion threshold: horovod/common/common.h. */
-    [LIBRARY_HOROVOD] = {
-        .title = "Horovod",
-        .profiles = { { PROFILE_ALWAYS, "horovod-pytorch" } },
-        .releases = horovod_releases,
-        .bucket = { .size_B = 128 * MIB },
-        .vocabulary_multiple = 1,
-        .shardings = BIT(SHARDING_NONE),
-        .pipeline_shardings = ALL_BITS,
-        .shardings_mend = fsdp_and_deepspeed,
-        .copies_gradients = true,
-        .fuses_by_cycle = true,
-        .interleaves_all_first = true,
-    },
-    [LIBRARY_PARAMETER_SERVER] = {
-        .title = "parameter servers",
-        .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
-        .bucket = { .size_B = 25 * MIB },
-        .vocabulary_multiple = 1,
-        .shardings = BIT(SHARDING_NONE),
-        .pipeline_shardings = ALL_BITS,
-        .shardings_mend = fsdp_and_deepspeed,
-        .copies_gradients = true,
-        .servers = true,
-        .interleaves_all_first = true,
-    },
+const struct library_row library_ddp = {
+    .library = LIBRARY_DDP,
+    DDP_COMMON,
+    .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
+    .bucket = { .size_B = 25 * MIB },
+    .wrapped_by = "fsdp",
+};
+
+const struct library_row library_smddp = {
+    .library = LIBRARY_DDP,
+    .backend = BACKEND_SMDDP,
+    DDP_COMMON,
+    .profiles = { { PROFILE_ALWAYS, "smddp" } },
+    .bucket = { .size_B = SMDDP_BUFFER_B, .use = BUCKET_ALWAYS },
+};
+
+const struct library_row library_fsdp = {
+    .library = LIBRARY_FSDP,
+    FSDP_COMMON,
+    .profiles = { { PROFILE_OLD_PYTORCH, "fsdp-torch1" },
+                  { PROFILE_ALWAYS, "fsdp-torch2" } },
+    .sharding = SHARDING_FULL,
+    .pipeline = true,
+    .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+    .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
+};
+
+/* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
+const struct library_row library_smp_v2 = {
+    .library = LIBRARY_FSDP,
+    FSDP_COMMON,
+    .profiles = { { PROFILE_ALWAYS, "fsdp-torch2" } },
+    .smp_extensions = true,
+    .tensor = true,
+    .context = true,
+    .expert = true,
+};
+
+/* reduce_bucket_size, stage3_param_persistence_threshold, stage3_max_live_parameters,
+ * stage3_max_reuse_distance (deepspeed/runtime/zero/config.py); without ZeRO all
+ * gradients are reduced after backward, bucket by bucket (allreduce_gradients,
+ * MEMORY_OPT_ALLREDUCE_SIZE: deepspeed/runtime/engine.py). Ranks save their parts
+ * each (save_checkpoint, ibid.). micro_batches = gradient_accumulation_steps, and
+ * pipelines shard the optimizer alone (deepspeed/runtime/pipe/engine.py). Models are
+ * split as Megatron-DeepSpeed does; full sharding is ZeRO-3; else the script's own
+ * kernels run. */
+const struct library_row library_deepspeed = {
+    .library = LIBRARY_DEEPSPEED,
+    .title = "DeepSpeed",
+    .profiles = { { PROFILE_MODEL_SPLIT, "megatron-deepspeed" },
+                  { PROFILE_FULL, "deepspeed-zero3" },
+                  { PROFILE_ALWAYS, "pytorch-ddp" } },
+    .bucket = { .elements = ZERO_BUCKET, .use = BUCKET_OVER },
+    .shards = { .bucket = ZERO_BUCKET, .persistence = 100000,
+                .live = 1000000000, .reuse = 1000000000 },
+    .vocabulary_multiple = 1,
+    .shardings = ALL_BITS,
+    .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+    .shardings_mend = "",
+    .smddp = true,
+    .script_models = true,
+    .fp32_weights = true,
+    .states_at_start = true,
+    .flat_shards = true,
+    .saves_shards = ALL_BITS,
+    .reduces_behind = BIT(SHARDING_NONE),
+    .fills_once = true,
+    .keeps_stage_outputs = true,
+    .interleaves_all_first = true,
+    .tensor = true,
+    .pipeline = true,
+    .schedules = BIT(SCHEDULE_1F1B),
+    .part_shards = true,
+    .offloads = ALL_BITS,
+};
+
+/* Buckets: megatron/core/distributed/distributed_data_parallel.py and get_model of
+ * megatron/training/training.py: 40 million elements, or 1 million a replica where
+ * that is more; none without overlap; and only the first chunk of the first stage has
+ * several, as what others reduce is not on the critical path. Microbatches are what
+ * a global batch holds of data x micro-batch (megatron/core/
+ * num_microbatches_calculator.py). Vocabularies: --make-vocab-size-divisible-by. */
+const struct library_row library_megatron = {
+    .library = LIBRARY_MEGATRON,
+    .title = "Megatron",
+    .profiles = { { PROFILE_HOPPER, "megatron-core" },
+                  { PROFILE_ALWAYS, "megatron-2022" } },
+    .bucket = { .elements = 40000000, .each_rank = 1000000 },
+    .vocabulary_multiple = 128,
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+    .pipeline_shardings = ALL_BITS,
+    .shardings_mend = fsdp_and_deepspeed,
+    .own_models = true,
+    .fp32_weights = true,
+    .buckets_by_overlap = true,
+    .buckets_by_chunk = true,
+    .fills_once = true,
+    .waits_for_sends = true,
+    .interleaves_all_first = true,
+    .tensor = true,
+    .pipeline = true,
+    .context = true,
+    .expert = true,
+    .sequence_parallel = true,
+    .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+};
+
+/* SMP v1 (SageMaker developer guide; smd_model_parallel_general.rst,
+ * smd_model_parallel_pytorch.rst of the SDK): DDP's buckets; the sdp_ parameters of
+ * sharded data parallelism; modules that share a parameter are on one device ("How
+ * partitioning works"); no whole optimizer state is saved where it is sharded
+ * (shard_optimizer_state); backward_passes_per_step calls of smp.step, each of
+ * `microbatches`. A tensor rank may have a word more than others. */
+const struct library_row library_smp = {
+    .library = LIBRARY_SMP,
+    .title = "SMP",
+    .profiles = { { PROFILE_ALWAYS, "smp-v1" } },
+    .bucket = { .size_B = 25 * MIB },
+    .shards = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
+    .vocabulary_multiple = 1,
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL),
+    .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+    .shardings_mend = "write \"optimizer\" or \"full\"",
+    .smp_extensions = true,
+    .smddp = true,
+    .fp32_weights = true,
+    .saves_shards = BIT(SHARDING_OPTIMIZER),
+    .copies_gradients = true,
+    .reduces_to_owner = BIT(SHARDING_OPTIMIZER),
+    .interleaves_all_first = true,
+    .shares_on_one_stage = true,
+    .broadcasts_outputs = true,
+    .tensor = true,
+    .pipeline = true,
+    .schedules = BIT(SCHEDULE_SMP_SIMPLE) | BIT(SCHEDULE_SMP_INTERLEAVED),
+    .part_shards = true,
+};
+
+/* Fusion threshold: horovod/common/common.h. */
+const struct library_row library_horovod = {
+    .library = LIBRARY_HOROVOD,
+    .title = "Horovod",
+    .profiles = { { PROFILE_ALWAYS, "horovod-pytorch" } },
+    .releases = horovod_releases,
+    .bucket = { .size_B = 128 * MIB },
+    .vocabulary_multiple = 1,
+    .shardings = BIT(SHARDING_NONE),
+    .pipeline_shardings = ALL_BITS,
+    .shardings_mend = fsdp_and_deepspeed,
+    .copies_gradients = true,
+    .fuses_by_cycle = true,
+    .interleaves_all_first = true,
+};
+
+const struct library_row library_parameter_server = {
+    .library = LIBRARY_PARAMETER_SERVER,
+    .title = "parameter servers",
+    .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
+    .bucket = { .size_B = 25 * MIB },
+    .vocabulary_multiple = 1,
+    .shardings = BIT(SHARDING_NONE),
+    .pipeline_shardings = ALL_BITS,
+    .shardings_mend = fsdp_and_deepspeed,
+    .copies_gradients = true,
+    .servers = true,
+    .interleaves_all_first = true,
+};
+
+static const struct library_row *const rows[] = {
+    [LIBRARY_DDP] = &library_ddp,
+    [LIBRARY_FSDP] = &library_fsdp,
+    [LIBRARY_DEEPSPEED] = &library_deepspeed,
+    [LIBRARY_MEGATRON] = &library_megatron,
+    [LIBRARY_SMP] = &library_smp,
+    [LIBRARY_HOROVOD] = &library_horovod,
+    [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
 };
 /* clang-format on */
 
 const struct library_row *library_of(const struct parallelism *p)
 {
     if (p->smp == 2)
-        return &libraries[ROW_SMP_V2];
+        return &library_smp_v2;
     if (p->library == LIBRARY_DDP && p->backend == BACKEND_SMDDP)
-        return &libraries[ROW_SMDDP];
-    return &libraries[p->library];
-}
-
-const struct library_row *library_by(enum library library)
-{
-    return &libraries[library];
+        return &library_smddp;
+    return rows[p->library];
 }
 
 const struct library_row *library_named(const char *word)
 {
     int library = LIBRARY_DDP;
     names_find(library_names, word, &library);
-    return &libraries[library];
+    return rows[library];
 }
 
 bool library_is_asynchronous(const struct parallelism *p)

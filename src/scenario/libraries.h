@@ -54,6 +54,8 @@ struct library_release {
 enum { LIBRARY_PROFILES_MAX = 3 };
 
 struct library_row {
+    enum library library;
+    enum backend backend;
     const char *title; /* in text: "Megatron" */
     /* defaults */
     struct library_profile profiles[LIBRARY_PROFILES_MAX]; /* the first that holds */
@@ -64,9 +66,15 @@ struct library_row {
     bool gradients_mean_full; /* sharded gradients are full sharding that keeps what it
                                   gathered until backward */
     int64_t vocabulary_multiple; /* of the words of a tensor rank */
-    /* what it has; bits are 1 << the enum's value */
+    /* degrees and schedules that plans ask of it; a scenario may have others, for a
+     * script that brings them. Here and below bits are 1 << the enum's value */
+    bool tensor, pipeline, context, expert, sequence_parallel;
+    bool part_shards; /* states may be sharded over a part of the replicas */
+    uint32_t schedules, offloads;
+    /* what it has */
     uint32_t shardings, pipeline_shardings;
     const char *shardings_mend; /* what to write instead of a strategy it has not */
+    const char *wrapped_by;     /* the library that shards the same script fully */
     bool smp_extensions;        /* SMP's schedules and tensor policies */
     bool smddp;                 /* SMDDP can move its bytes */
     bool own_models;            /* it trains models of its own code */
@@ -105,16 +113,18 @@ struct library_row {
 /* Words of /parallelism/library beside library_names: what plans, --for and estimators
  * call the same. "smddp" is ddp whose backend is smddp. */
 extern const struct name_value library_words[];
-enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1, LIBRARY_ROWS = 9 };
+enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1 };
+
+/* The rows. */
+extern const struct library_row library_ddp, library_smddp, library_fsdp,
+    library_smp_v2, library_deepspeed, library_megatron, library_smp, library_horovod,
+    library_parameter_server;
 
 /* The row of a job: ddp over SMDDP and SMP v2 have rows of their own. */
 const struct library_row *library_of(const struct parallelism *p);
 
 /* The row of a word of library_names. */
 const struct library_row *library_named(const char *word);
-
-/* The row of a library, whatever moves its bytes. */
-const struct library_row *library_by(enum library library);
 
 /* Whether bits of an enum have a value. */
 static inline bool library_has(uint32_t bits, int value)

@@ -199,14 +199,14 @@ static uint32_t scenario_stacks(struct cfg root)
 /* The stack that the scenario names, as a bit; 0: none. */
 static uint32_t named_stack(const struct scenario *s, struct cfg root)
 {
-    bool smp = s->parallel.library == LIBRARY_SMP;
+    const struct parallelism *p = &s->parallel;
+    const struct library_row *row = library_of(p);
     bool named = cfg_present(cfg_get(cfg_get(root, "parallelism"), "library")) ||
                  cfg_present(cfg_get(root, "distribution"));
-    if (smp || !named)
-        return smp ? scenario_stacks(root) : 0;
+    if (!named || (!p->smp && row->backend != p->backend))
+        return 0;
     for (int i = 0; i < SPACE_STACKS_N; i++)
-        if (space_stacks[i].library == s->parallel.library &&
-            space_stacks[i].backend == s->parallel.backend)
+        if (space_stacks[i].row == row)
             return 1U << i;
     return 0;
 }

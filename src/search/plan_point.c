@@ -86,8 +86,8 @@ json_t *plan_point_parallelism(const struct space_point *p)
 {
     json_t *o = json_object();
     const struct space_stack *stack = stack_of(p);
-    put(o, "library", json_string(names_of(library_names, (int)stack->library)));
-    if (stack->backend == BACKEND_SMDDP)
+    put(o, "library", json_string(names_of(library_names, (int)stack->row->library)));
+    if (stack->row->backend == BACKEND_SMDDP)
         put(o, "backend", json_string(names_of(backend_names, BACKEND_SMDDP)));
     put_degree(o, "tensor", p->v[SPACE_TENSOR]);
     if (p->v[SPACE_SEQUENCE])

@@ -32,6 +32,11 @@ static const struct space_stack *stack_of(const struct space_point *p)
     return &space_stacks[p->v[SPACE_LIBRARY]];
 }
 
+static const struct library_row *row_of(const struct space_point *p)
+{
+    return stack_of(p)->row;
+}
+
 static const struct instance *instance_of(const struct space *s,
                                           const struct space_point *p)
 {
@@ -74,7 +79,7 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return stack_of(p)->tensor && !m->latent_kv && p->world % t == 0 &&
+    return row_of(p)->tensor && !m->latent_kv && p->world % t == 0 &&
            m->heads % t == 0 && m->kv_heads % t == 0 && m->q_width % t == 0 &&
            m->ffn % t == 0;
 }
@@ -82,7 +87,7 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
 static bool pipeline_rule(const struct space *s, struct space_point *p)
 {
     int64_t n = p->v[SPACE_PIPELINE];
-    return n == 1 || (stack_of(p)->pipeline && n <= s->layers &&
+    return n == 1 || (row_of(p)->pipeline && n <= s->layers &&
                       p->world % (p->v[SPACE_TENSOR] * n) == 0);
 }
 
@@ -94,13 +99,13 @@ static bool context_rule(const struct space *s, struct space_point *p)
         return false;
     p->ranks = p->world / model;
     p->data = p->ranks / c;
-    return c == 1 || (stack_of(p)->context && s->sequence % (2 * c) == 0);
+    return c == 1 || (row_of(p)->context && s->sequence % (2 * c) == 0);
 }
 
 static bool expert_rule(const struct space *s, struct space_point *p)
 {
     int64_t e = p->v[SPACE_EXPERT];
-    return e == 1 || (stack_of(p)->expert && s->model->experts > 0 &&
+    return e == 1 || (row_of(p)->expert && s->model->experts > 0 &&
                       s->model->experts % e == 0 && p->ranks % e == 0);
 }
 
@@ -129,8 +134,7 @@ static bool microbatches_rule(const struct space *s, struct space_point *p)
     (void)s;
     int64_t n = p->v[SPACE_MICROBATCHES];
     bool pipelined = p->v[SPACE_PIPELINE] > 1;
-    if (pipelined && n && n != p->pieces &&
-        library_by(stack_of(p)->library)->fills_once)
+    if (pipelined && n && n != p->pieces && row_of(p)->fills_once)
         return false;
     p->microbatches = n ? n : pipelined ? p->pieces : 1;
     p->accumulation = p->pieces / p->microbatches;
@@ -142,7 +146,7 @@ static bool schedule_rule(const struct space *s, struct space_point *p)
     (void)s;
     if (p->v[SPACE_PIPELINE] == 1)
         return first_only(p, SPACE_SCHEDULE);
-    return has_bit(stack_of(p)->schedules, p->v[SPACE_SCHEDULE]);
+    return has_bit(row_of(p)->schedules, p->v[SPACE_SCHEDULE]);
 }
 
 static bool virtual_rule(const struct space *s, struct space_point *p)
@@ -156,14 +160,14 @@ static bool virtual_rule(const struct space *s, struct space_point *p)
 static bool sequence_rule(const struct space *s, struct space_point *p)
 {
     int64_t t = p->v[SPACE_TENSOR];
-    return !p->v[SPACE_SEQUENCE] || (t > 1 && stack_of(p)->sequence_parallel &&
+    return !p->v[SPACE_SEQUENCE] || (t > 1 && row_of(p)->sequence_parallel &&
                                      s->sequence % (t * p->v[SPACE_CONTEXT]) == 0);
 }
 
 uint32_t space_shardings(const struct space *s, const struct space_stack *stack)
 {
     bool bf16_smp1 = stack->dialect == DIALECT_SMP1 && s->precision == OP_BF16;
-    return bf16_smp1 ? 1U << SHARDING_FULL : stack->shardings;
+    return bf16_smp1 ? 1U << SHARDING_FULL : stack->row->shardings & ~stack->unplanned;
 }
 
 static bool sharding_rule(const struct space *s, struct space_point *p)
@@ -174,10 +178,9 @@ static bool sharding_rule(const struct space *s, struct space_point *p)
     if (!has_bit(space_shardings(s, stack), how))
         return false;
     if (p->ranks == 1)
-        return how == SHARDING_NONE || (!has_bit(stack->shardings, SHARDING_NONE) &&
+        return how == SHARDING_NONE || (has_bit(stack->unplanned, SHARDING_NONE) &&
                                         (!pipelined || how == SHARDING_FULL));
-    return !pipelined || how <= SHARDING_OPTIMIZER ||
-           (stack->shards_stages && how == SHARDING_FULL);
+    return !pipelined || has_bit(stack->row->pipeline_shardings, how);
 }
 
 static bool degree_rule(const struct space *s, struct space_point *p)
@@ -186,8 +189,8 @@ static bool degree_rule(const struct space *s, struct space_point *p)
     int64_t d = p->v[SPACE_DEGREE];
     if (d == 0)
         return true;
-    return stack_of(p)->shard_degree && p->v[SPACE_SHARDING] == SHARDING_FULL &&
-           d > 1 && d < p->ranks && p->ranks % d == 0;
+    return row_of(p)->part_shards && p->v[SPACE_SHARDING] == SHARDING_FULL && d > 1 &&
+           d < p->ranks && p->ranks % d == 0;
 }
 
 static bool offload_rule(const struct space *s, struct space_point *p)
@@ -196,7 +199,7 @@ static bool offload_rule(const struct space *s, struct space_point *p)
     int64_t how = p->v[SPACE_OFFLOAD];
     if (how == OFFLOAD_NONE)
         return true;
-    return has_bit(stack_of(p)->offloads, how) && p->v[SPACE_PIPELINE] == 1 &&
+    return has_bit(row_of(p)->offloads, how) && p->v[SPACE_PIPELINE] == 1 &&
            p->v[SPACE_SHARDING] != SHARDING_NONE &&
            (how != OFFLOAD_PARAMETERS || p->v[SPACE_SHARDING] == SHARDING_FULL);
 }

@@ -3,7 +3,7 @@
 #ifndef SEARCH_SPACE_STACKS_H
 #define SEARCH_SPACE_STACKS_H
 
-#include "scenario/scenario.h"
+#include "scenario/libraries.h"
 
 enum space_dialect {
     DIALECT_WORDS, /* smsim's own "parallelism" */
@@ -13,17 +13,11 @@ enum space_dialect {
 
 struct space_stack {
     const char *name;
-    enum library library;
-    enum backend backend;
+    const struct library_row *row;
     enum space_dialect dialect;
-    bool tensor, pipeline, context, expert, sequence_parallel;
-    bool shard_degree;            /* states may be sharded over part of the group */
-    bool shards_stages;           /* parameters of pipelines' stages, too */
     bool bucket;                  /* bucket_size means something */
     bool optimize;                /* SMP's choice of tensor communication */
-    uint32_t schedules;           /* bits of enum schedule */
-    uint32_t shardings;           /* bits of enum sharding */
-    uint32_t offloads;            /* bits of enum offload */
+    uint32_t unplanned;           /* bits of enum sharding that plans leave out */
     uint32_t checkpoints;         /* bits of enum checkpointing */
     uint32_t placements;          /* bits of rows of space_placements */
     const char *const *instances; /* those it runs on, NULL-terminated; NULL: all */

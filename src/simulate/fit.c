@@ -2,6 +2,7 @@
 
 #include "base/strbuf.h"
 #include "config/pointer.h"
+#include "scenario/libraries.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,17 +29,19 @@ static void add(struct tries *t, const char *a, const char *b)
 }
 
 /* The next step of sharding that the library has. */
-static void add_sharding(struct tries *t, const struct scenario *s)
+static void add_sharding(struct tries *t, const struct scenario *s, struct arena *arena)
 {
     static const char full[] = "/parallelism/sharding={\"strategy\":\"full\"}";
     const struct parallelism *p = &s->parallel;
+    const struct library_row *row = library_of(p);
     if (p->smp || p->sharding == SHARDING_FULL || p->replicas == 1)
         return;
-    if (p->library == LIBRARY_DDP && p->backend == BACKEND_NCCL)
-        add(t, "/parallelism/library=fsdp", full);
-    else if (p->library == LIBRARY_FSDP || p->library == LIBRARY_DEEPSPEED)
+    if (row->wrapped_by)
+        add(t, arena_printf(arena, "/parallelism/library=%s", row->wrapped_by), full);
+    else if (library_has(row->shardings, SHARDING_FULL))
         add(t, full, NULL);
-    else if (p->library == LIBRARY_MEGATRON && p->sharding == SHARDING_NONE)
+    else if (library_has(row->shardings, SHARDING_OPTIMIZER) &&
+             p->sharding == SHARDING_NONE)
         add(t, "/parallelism/sharding={\"strategy\":\"optimizer\"}", NULL);
 }
 
@@ -66,12 +69,12 @@ static void list_changes(struct tries *t, const struct scenario *s, struct arena
         if (x->attention != OP_ATTENTION_EFFICIENT)
             add(t, "/training/attention=sdpa", NULL);
     }
-    if (x->checkpointing == CHECKPOINT_NONE && p->library == LIBRARY_MEGATRON &&
+    if (x->checkpointing == CHECKPOINT_NONE && library_of(p)->own_models &&
         !op_attention_is_fused(x->attention))
         add(t, "/training/activation_checkpointing=selective", NULL);
     if (x->checkpointing != CHECKPOINT_FULL)
         add(t, "/training/activation_checkpointing=full", NULL);
-    add_sharding(t, s);
+    add_sharding(t, s, arena);
     add_half(t, s, arena);
 }
 

@@ -123,10 +123,75 @@ static void test_library_words(void)
     unload(&l);
 }
 
+/* Where nothing is written, a bucket is the release's, the library's or the profile's. */
+static void test_default_buckets(void)
+{
+    static const struct {
+        const char *section;
+        int64_t bucket_B, first_B;
+    } cases[] = {
+        { "'parallelism': { 'library': 'ddp' }", 25 << 20, 1 << 20 },
+        { "'parallelism': { 'library': 'smddp' }", 32 << 20, 1 << 20 },
+        { "'parallelism': { 'library': 'horovod' }", 64 << 20, 64 << 20 },
+        { "'parallelism': { 'library': 'horovod' }, 'software': { 'horovod': '0.28' }",
+          128 << 20, 128 << 20 },
+        { "'parallelism': { 'library': 'horovod' }, 'software': { 'horovod': '0.19.5' "
+          "}",
+          64 << 20, 64 << 20 },
+        { "'parallelism': { 'library': 'deepspeed' }", 1000000000, 1000000000 },
+        { "'parallelism': { 'library': 'megatron', 'overlap': true }", 160000000,
+          160000000 },
+        { "'parallelism': { 'library': 'megatron', 'overlap': false }", 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "{ 'model': 'gpt2-xl', 'cluster': { 'instance': 'p4d.24xlarge', "
+                 "'count': 4 }, 'training': { 'sequence_length': 1024, "
+                 "'micro_batch_size': 1, 'precision': 'bf16' }, %s }",
+                 cases[i].section);
+        cfg_loader_init(&l.loader);
+        l.rc = scenario_read(&l.s, &l.loader,
+                             cfg_parse(&l.loader, "text", text, strlen(text)));
+        CU_ASSERT_EQUAL_FATAL(l.rc, 0);
+        CU_ASSERT_EQUAL(l.s.parallel.bucket_B, cases[i].bucket_B);
+        CU_ASSERT_EQUAL(l.s.parallel.first_bucket_B, cases[i].first_B);
+        unload(&l);
+    }
+}
+
+/* Pipelines keep whole what their library does not shard beside them. */
+static void test_pipeline_shardings(void)
+{
+    static const struct {
+        const char *library, *strategy;
+        int rc;
+    } cases[] = {
+        { "deepspeed", "optimizer", 0 }, { "deepspeed", "gradients", -1 },
+        { "deepspeed", "full", -1 },     { "fsdp", "full", 0 },
+        { "fsdp", "gradients", 0 },      { "smp", "optimizer", 0 },
+        { "smp", "full", -1 },           { "megatron", "optimizer", 0 },
+        { "megatron", "full", -1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        char library[200];
+        snprintf(library, sizeof(library),
+                 "%s', 'sharding': { 'strategy': '%s' }, 'backend': 'nccl",
+                 cases[i].library, cases[i].strategy);
+        load_pieces(&l, library, "'micro_batch_size': 1", 4);
+        CU_ASSERT_EQUAL(l.rc, cases[i].rc);
+        unload(&l);
+    }
+}
+
 void test_libraries_register(void)
 {
     CU_pSuite s = CU_add_suite("libraries", NULL, NULL);
     CU_add_test(s, "accumulation steps of each library", test_accumulation);
     CU_add_test(s, "steps joined to microbatches", test_joined_batch);
     CU_add_test(s, "words for libraries", test_library_words);
+    CU_add_test(s, "default buckets of each library", test_default_buckets);
+    CU_add_test(s, "shardings beside pipelines", test_pipeline_shardings);
 }
