@@ -32,7 +32,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure docs layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -87,6 +87,9 @@ bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 
 measure:                        ## the measuring program (needs nvcc; says what is missing)
 	$(Q)sh validate/measure/build.sh $(BUILD)/smsim-measure
+
+docs: $(BUILD)/smsim            ## docs/reference.md, from the tables of keys
+	$(Q)$(BUILD)/smsim schema --page >docs/reference.md
 
 layers:                         ## check that each layer includes only those before it
 	$(Q)sh tests/layers.sh

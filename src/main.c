@@ -33,6 +33,7 @@ static const struct command {
     { "validate", cmd_validate, "predictions against published measurements" },
     { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },
     { "check", cmd_check, "what is wrong with files, without running them" },
+    { "schema", cmd_schema, "the JSON Schema of a kind of file or of a result" },
     { "list", cmd_list, "models, GPUs, instances, fabrics and scenarios at hand" },
     { NULL, NULL, NULL },
 };
@@ -45,9 +46,9 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
     fprintf(
         out,
-        "\nsmsim COMMAND --help tells more. Exit codes: 0 done, 1 does not fit "
-        "or failed check,\n2 usage, 3 bad input, 4 out of memory, 5 a fault of smsim's "
-        "own.\n\n"
+        "\nsmsim COMMAND --help tells more, smsim help KEY what a key of a file means. "
+        "Exit codes:\n0 done, 1 does not fit or failed check, 2 usage, 3 bad input, 4 "
+        "out of memory, 5 a fault\nof smsim's own.\n\n"
         "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
         "  smsim list scenarios                             more of them\n");
 }
@@ -60,11 +61,25 @@ static const struct command *find(const char *name)
     return c->name ? c : NULL;
 }
 
+static void name_commands(struct name_value names[N_COMMANDS_MAX])
+{
+    int n = 0;
+    for (; commands[n].name && n + 1 < N_COMMANDS_MAX; n++)
+        names[n] = (struct name_value) { commands[n].name, n };
+    names[n] = (struct name_value) { NULL, 0 };
+}
+
+static int help_of(const char *word)
+{
+    struct name_value names[N_COMMANDS_MAX];
+    name_commands(names);
+    return cmd_help(word, names);
+}
+
 static int unknown(const char *word)
 {
-    struct name_value names[N_COMMANDS_MAX] = { { NULL, 0 } };
-    for (int i = 0; commands[i].name && i + 1 < N_COMMANDS_MAX; i++)
-        names[i] = (struct name_value) { commands[i].name, i };
+    struct name_value names[N_COMMANDS_MAX];
+    name_commands(names);
     const char *near = names_nearest(names, word);
     fprintf(stderr, "smsim: no command \"%.40s\"%s%s%s (smsim --help lists them)\n",
             word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -110,7 +125,8 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     if (!c)
-        return unknown(argv[asks ? 2 : 1]);
+        return asks && strcmp(argv[1], "help") == 0 ? help_of(argv[2])
+                                                    : unknown(argv[1]);
     if (asks)
         return c->run(2, (char *[]) { argv[2], help, NULL });
     return c->run(argc - 1, argv + 1);

@@ -28,7 +28,8 @@ calibrate    simulate
 validation   simulate
 trace        step
 report       draw trace search sweep calibrate validation
-cmd          report dialect
+schema       report
+cmd          schema report dialect
 ROWS
 }
 status=0

@@ -1,5 +1,8 @@
 #include "base/units.h"
 
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <float.h>
@@ -106,6 +109,39 @@ static bool prefix_allowed(const struct kind *kind, const struct unit *prefix)
 {
     bool binary = strlen(prefix->name) == 2;
     return prefix->name[0] == '\0' || (binary ? kind->binary : kind->decimal);
+}
+
+static void add_names(struct strbuf *b, const struct unit *units,
+                      const struct kind *kind, bool prefixed)
+{
+    const char *between = "";
+    for (const struct unit *u = units; u->name; u++) {
+        if (prefixed && (!u->name[0] || !prefix_allowed(kind, u)))
+            continue;
+        strbuf_printf(b, "%s%s", between, u->name);
+        between = "|";
+    }
+}
+
+char *units_pattern(enum unit_kind kind)
+{
+    const struct kind *k = &kinds[kind];
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_addstr(&b, "^ *[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?");
+    if (k->stems) {
+        strbuf_addstr(&b, " *(");
+        if (k->binary || k->decimal) {
+            add_names(&b, prefixes, k, true);
+            strbuf_addstr(&b, ")?(");
+        }
+        add_names(&b, k->stems, k, false);
+        strbuf_addstr(&b, ")");
+    }
+    strbuf_addstr(&b, " *$");
+    char *text = xstrdup(strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
 }
 
 /* Finds the unit of n bytes at s as a prefix and a stem. */

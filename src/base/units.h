@@ -23,6 +23,10 @@ enum unit_kind {
  * "has no unit (write for example \"40GiB\")". */
 int units_parse(const char *text, enum unit_kind kind, double *value, const char **why);
 
+/* A regular expression (POSIX extended, ECMAScript too) for what units_parse reads of a
+ * kind; the caller frees it. */
+char *units_pattern(enum unit_kind kind);
+
 /* One example of a well-formed quantity of that kind. */
 const char *units_example(enum unit_kind kind);
 

@@ -31,6 +31,11 @@ int cmd_calibrate(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_schema(int argc, char **argv);
+
+/* Prints what a key of a file means: its pointer or its name; the exit code. Where there
+ * is no such key, the nearest of keys and commands is named. */
+int cmd_help(const char *word, const struct name_value *commands);
 
 /* The document of a scenario (a file, "-" for standard input, or the name of a shipped
  * one) with what --set changes in it; absent after reporting. */

@@ -1,5 +1,7 @@
 /* Fields that act only where something is there to heed them: a row each with what it
  * needs and what is said of it otherwise, where a user wrote it. */
+#include "scenario/heed.h"
+
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 
@@ -299,4 +301,12 @@ void heed_note(struct parse_context *r)
         parse_note(r, c, row->otherwise);
         noted = row->field;
     }
+}
+
+const char *heed_reason(const char *field, int32_t i)
+{
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+        if (strcmp(rows[k].field, field) == 0 && i-- == 0)
+            return rows[k].otherwise;
+    return NULL;
 }

@@ -1,0 +1,124 @@
+/* smsim schema: JSON Schemas of the files that people write and of the results that
+ * commands write. */
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "config/datadir.h"
+#include "report/report.h"
+#include "schema/reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+struct arguments {
+    bool page;
+};
+
+static const struct option options[] = {
+    { .name = "--page", .type = OPTION_FLAG, .at = offsetof(struct arguments, page),
+      .help = "docs/reference.md instead: every key of every kind of file" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "schema",
+    .arguments = "NAME | list",
+    .summary = "The JSON Schema (draft 2020-12) of a kind of file, or of a command's JSON result.\n"
+               "Files: scenario, sweep, gpu, instance, fabric, framework.",
+    .details = "A result names its schema in \"schema\"; the number behind the last colon rises when a\n"
+               "member is renamed, removed or changes its meaning. The tables by which smsim reads a\n"
+               "file give its schema. Rules that join several keys are checked by smsim check alone.\n\n"
+               "  smsim schema scenario >scenario.schema.json\n"
+               "  smsim schema list\n",
+    .options = options,
+    .min_positional = 0,
+    .max_positional = 1,
+};
+
+static const char page_start[] =
+    "# Reference of keys\n\n"
+    "Every key of every file that people write. `smsim help KEY` prints one of them, `smsim schema\n"
+    "NAME` a JSON Schema. This page is made by `make docs` from the tables by which smsim reads the\n"
+    "files (type, range) and from `schemas/` (meaning, default, example).\n\n"
+    "All files are JSON with comments, trailing commas, single quotes and True/False/None. `null` is the\n"
+    "same as leaving a key out. `\"comment\"` may be given in every object. `*` in a pointer stands for an\n"
+    "index or for a name of your own. Sizes, times and rates are strings with their unit: `\"25MiB\"`.\n";
+/* clang-format on */
+
+static int write_kind(struct cfg_loader *loader, const char *kind, struct err *err)
+{
+    struct reference r;
+    if (reference_load(&r, loader, kind))
+        return -1;
+    json_t *schema = reference_schema(&r);
+    int rc = report_json_write(schema, "-", err);
+    json_decref(schema);
+    reference_release(&r);
+    return rc;
+}
+
+static int print_page(struct cfg_loader *loader)
+{
+    struct strbuf page;
+    int rc = 0;
+    strbuf_init(&page);
+    strbuf_addstr(&page, page_start);
+    for (int i = 0; reference_kinds[i] && rc == 0; i++) {
+        struct reference r;
+        rc = reference_load(&r, loader, reference_kinds[i]);
+        if (rc == 0)
+            reference_page(&page, &r);
+        reference_release(&r);
+    }
+    if (rc == 0)
+        fputs(strbuf_get(&page), stdout);
+    strbuf_release(&page);
+    return rc;
+}
+
+static void print_names(struct cfg_loader *loader)
+{
+    const char **results = datadir_list(&loader->arena, "schemas/results");
+    printf("files:  ");
+    for (int i = 0; reference_kinds[i]; i++)
+        printf(" %s", reference_kinds[i]);
+    printf("\nresults:");
+    for (int i = 0; results[i]; i++)
+        printf(" %s", results[i]);
+    printf("\n");
+}
+
+static int write_schema(struct cfg_loader *loader, const char *name, struct err *err)
+{
+    if (strcmp(name, "list") == 0) {
+        print_names(loader);
+        return 0;
+    }
+    if (names_listed(reference_kinds, name))
+        return write_kind(loader, name, err);
+    struct cfg file = datadir_load(loader, "schemas/results", name, (struct cfg) { 0 });
+    return cfg_present(file) ? report_json_write(file.json, "-", err) : -1;
+}
+
+int cmd_schema(int argc, char **argv)
+{
+    struct arguments args = { .page = false };
+    struct option_list words = { 0 };
+    struct cfg_loader loader;
+    struct err err = { 0 };
+    int done = options_parse(&usage, argc, argv, &args, &words);
+    if (done != OPTIONS_GO_ON)
+        return done;
+    if (args.page ? words.n > 0 : words.n == 0) {
+        fprintf(stderr, "smsim schema: give a name or --page (smsim schema list)\n");
+        return EXIT_USAGE;
+    }
+    cfg_loader_init(&loader);
+    int rc =
+        args.page ? print_page(&loader) : write_schema(&loader, words.values[0], &err);
+    if (rc)
+        return cmd_fail(&loader, &err);
+    cfg_loader_release(&loader);
+    return EXIT_DONE;
+}
