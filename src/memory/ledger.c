@@ -69,21 +69,26 @@ int64_t ledger_workspace(struct ledger *l, int64_t size_B)
     return ledger_round(size_B);
 }
 
-void ledger_begin(struct ledger *l)
+struct ledger ledger_branch(const struct ledger *from)
 {
-    l->peak_B = l->total_B;
-    l->peak_activations_B = l->live_B[LEDGER_ACTIVATIONS];
-    memcpy(l->at_peak_B, l->live_B, sizeof(l->at_peak_B));
+    struct ledger l = *from;
+    l.peak_B = l.total_B;
+    l.peak_activations_B = l.live_B[LEDGER_ACTIVATIONS];
+    memcpy(l.at_peak_B, l.live_B, sizeof(l.at_peak_B));
+    l.events.v = NULL;
+    l.events.n = l.events.cap = 0;
+    return l;
 }
 
-void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c)
+struct ledger_change ledger_since(const struct ledger *l, const struct ledger *from)
 {
+    struct ledger_change c = { .events = l->events.v, .n_events = l->events.n };
     for (int i = 0; i < LEDGER_KINDS; i++) {
-        c->delta_B[i] = l->live_B[i] - from->live_B[i];
-        c->peak_B[i] = l->at_peak_B[i] - from->live_B[i];
+        c.delta_B[i] = l->live_B[i] - from->live_B[i];
+        c.peak_B[i] = l->at_peak_B[i] - from->live_B[i];
     }
-    c->peak_activations_B = l->peak_activations_B - from->live_B[LEDGER_ACTIVATIONS];
-    *l = *from;
+    c.peak_activations_B = l->peak_activations_B - from->live_B[LEDGER_ACTIVATIONS];
+    return c;
 }
 
 void ledger_apply(struct ledger *l, const struct ledger_change *c)

@@ -80,10 +80,10 @@ struct ledger_change {
     int64_t n_events;
 };
 
-/* Begins a stretch: peaks are those from now on. Ends it: the change since `from` (a
- * copy of the ledger at its begin), and the ledger as it was then. */
-void ledger_begin(struct ledger *l);
-void ledger_end(struct ledger *l, const struct ledger *from, struct ledger_change *c);
+/* A ledger that goes on where that one is, to be released: peaks are those from now on,
+ * events are its own. What it has come to since; events are still the ledger's. */
+struct ledger ledger_branch(const struct ledger *from);
+struct ledger_change ledger_since(const struct ledger *l, const struct ledger *from);
 
 /* Books such a stretch: the same live bytes and peaks as if it ran once more. */
 void ledger_apply(struct ledger *l, const struct ledger_change *c);

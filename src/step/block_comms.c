@@ -23,9 +23,9 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
                     struct op_comm place, enum coll_op op, double size_B,
                     struct err *err)
 {
-    struct block_comms *c = &b->comms[block];
+    struct block_comms *c = &b->stage->comms[block];
     struct op_comm k = place;
-    size_B *= 1 - b->s->parallel.tensor_hidden_frac;
+    size_B *= 1 - b->stage->s->parallel.tensor_hidden_frac;
     k.comm = comms_add(b, CHANNEL_TENSOR, op, size_B, err);
     if (k.comm < 0)
         return -1;
@@ -39,7 +39,7 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
     return 0;
 }
 
-double block_comms_host_s(const struct builder *b)
+double block_comms_host_s(const struct stage *stage)
 {
-    return framework_collective_dispatch_s(b->fw, b->settings.tensor);
+    return framework_collective_dispatch_s(stage->fw, stage->settings.tensor);
 }

@@ -4,6 +4,27 @@
 
 #include "step/builder.h"
 
+/* A collective before or after an operator of a block. */
+struct op_comm {
+    int32_t op;      /* index into the block's forward or backward list */
+    bool after;      /* else before */
+    bool overlapped; /* sums: with the products that make gradients of weights; gathers:
+                        until the first of these */
+    int32_t comm;    /* of the program */
+    int32_t both;    /* of rings in backward: with the gradients; -1: no ring there */
+    bool ring;       /* messages beside the operator's pieces: see exchange.c */
+    enum stream stream;
+    enum category part;
+    int64_t workspace_B; /* for what arrives */
+    double time_s;       /* each, alone */
+    int32_t times;       /* one after the other */
+};
+
+struct block_comms {
+    int32_t n[2]; /* forward [0], backward [1] */
+    struct op_comm *v[2];
+};
+
 /* Plans a collective of the tensor group and puts it where `place` says (operator,
  * side, times, workspace). */
 int block_comms_add(struct builder *b, int32_t block, bool backward,
@@ -14,6 +35,6 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
 int32_t block_comms_find(const struct op *ops, int32_t n, const char *names);
 
 /* The host's time to issue one. */
-double block_comms_host_s(const struct builder *b);
+double block_comms_host_s(const struct stage *stage);
 
 #endif

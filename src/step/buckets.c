@@ -19,35 +19,36 @@
 /* Megatron's first stage and chunk alone have buckets: what others reduce is not on the
  * critical path (megatron/core/distributed/distributed_data_parallel.py, get_model of
  * megatron/training/training.py). */
-double buckets_limit_B(const struct builder *b)
+double buckets_limit_B(const struct stage *stage, int32_t chunk)
 {
-    bool first = b->chunk == 0 && groups_stage(b->request->groups, b->plans_rank) == 0;
-    bool none = library_of(&b->s->parallel)->buckets_by_chunk && !first;
-    return none ? 0 : (double)b->s->parallel.bucket_B;
+    bool first = chunk == 0 && groups_stage(stage->request->groups, stage->rank) == 0;
+    bool none = library_of(&stage->s->parallel)->buckets_by_chunk && !first;
+    return none ? 0 : (double)stage->s->parallel.bucket_B;
 }
 
 static void begin_buckets(struct builder *b)
 {
-    const struct parallelism *p = &b->s->parallel;
-    b->bucket_limit_B = (double)(p->first_bucket_B ? p->first_bucket_B : p->bucket_B);
+    const struct parallelism *p = &b->stage->s->parallel;
+    b->buckets.limit_B = (double)(p->first_bucket_B ? p->first_bucket_B : p->bucket_B);
 }
 
 static int send_bucket(struct builder *b, struct err *err)
 {
-    if (b->bucket_B <= 0)
+    if (b->buckets.filled_B <= 0)
         return 0;
-    if (wire_plan(b, b->bucket_B, err) < 0)
+    if (wire_plan(b, b->buckets.filled_B, err) < 0)
         return -1;
-    wire_send(b, b->bucket_B);
-    b->bucket_B = 0;
-    b->bucket_limit_B = (double)b->s->parallel.bucket_B;
+    wire_send(b, b->buckets.filled_B);
+    b->buckets.filled_B = 0;
+    b->buckets.limit_B = (double)b->stage->s->parallel.bucket_B;
     return 0;
 }
 
 static int fill_bucket(struct builder *b, double bytes, struct err *err)
 {
-    b->bucket_B += bytes;
-    if (buckets_limit_B(b) <= 0 || b->bucket_B < b->bucket_limit_B)
+    b->buckets.filled_B += bytes;
+    if (buckets_limit_B(b->stage, b->pass.chunk) <= 0 ||
+        b->buckets.filled_B < b->buckets.limit_B)
         return 0;
     return send_bucket(b, err);
 }
@@ -56,16 +57,18 @@ static int fill_bucket(struct builder *b, double bytes, struct err *err)
 
 static void begin_buffers(struct builder *b)
 {
-    double all_B = (double)op_list_parameters(&b->list) * b->wire.gradient_B;
-    b->bucket_limit_B = smddp_buffer_B(all_B, (double)b->s->parallel.bucket_B);
+    double all_B =
+        (double)op_list_parameters(&b->stage->list) * b->stage->wire.gradient_B;
+    b->buckets.limit_B = smddp_buffer_B(all_B, (double)b->stage->s->parallel.bucket_B);
 }
 
 /* Tensors are cut where a buffer is full. */
 static int fill_buffers(struct builder *b, double bytes, struct err *err)
 {
-    double limit = b->bucket_limit_B;
-    b->bucket_B += bytes;
-    for (; limit > 0 && b->bucket_B >= limit * (1 - 1e-12); b->bucket_B -= limit) {
+    double limit = b->buckets.limit_B;
+    b->buckets.filled_B += bytes;
+    for (; limit > 0 && b->buckets.filled_B >= limit * (1 - 1e-12);
+         b->buckets.filled_B -= limit) {
         if (wire_plan(b, limit, err) < 0)
             return -1;
         wire_send(b, limit);
@@ -75,8 +78,8 @@ static int fill_buffers(struct builder *b, double bytes, struct err *err)
 
 static int end_buffers(struct builder *b, struct err *err)
 {
-    if (b->bucket_B < 1) /* what rounding has left */
-        b->bucket_B = 0;
+    if (b->buckets.filled_B < 1) /* what rounding has left */
+        b->buckets.filled_B = 0;
     return send_bucket(b, err);
 }
 
@@ -85,19 +88,20 @@ static int end_buffers(struct builder *b, struct err *err)
 static void begin_fusion(struct builder *b)
 {
     struct fusion *f = xcalloc(1, sizeof(*f));
-    f->threshold_B = (double)b->s->parallel.bucket_B;
-    f->cycle_s = b->s->parallel.fusion_cycle_s;
+    f->threshold_B = (double)b->stage->s->parallel.bucket_B;
+    f->cycle_s = b->stage->s->parallel.fusion_cycle_s;
     f->plan = wire_fused_plan;
-    f->arg = wire_fused_new(b);
-    b->wire.fusion = f;
-    b->last_comm = program_fusion(&b->step->program, CATEGORY_DATA_COMM_EXPOSED, f);
+    f->arg = wire_fused_new(b->stage);
+    b->buckets.fusion = f;
+    b->buckets.last_comm =
+        program_fusion(&b->step->program, CATEGORY_DATA_COMM_EXPOSED, f);
 }
 
 static int add_to_fusion(struct builder *b, double bytes, struct err *err)
 {
     int32_t ready = (int32_t)b->step->program.tasks.n - 1;
     (void)err;
-    VEC_PUSH(&b->wire.fusion->tensors, ((struct fusion_tensor) { ready, bytes }));
+    VEC_PUSH(&b->buckets.fusion->tensors, ((struct fusion_tensor) { ready, bytes }));
     return 0;
 }
 
@@ -139,73 +143,78 @@ static const struct gradient_reduction *reduction_of(const struct scenario *s)
     return &buckets_reduction;
 }
 
-static void choose_reduction(struct builder *b)
+static void choose_reduction(struct stage *stage)
 {
-    b->wire.reduction = reduction_of(b->s);
-    wire_init(b);
-    if (b->wire.reduction == &smddp_reduction)
-        b->wire.library = smddp_library(b->arena, b->s);
-    if (b->wire.reduction == &servers_reduction)
-        b->wire.library = servers_library(b->arena, b->s, &b->list);
+    stage->wire.reduction = reduction_of(stage->s);
+    wire_init(stage);
+    if (stage->wire.reduction == &smddp_reduction)
+        stage->wire.library = smddp_library(stage->arena, stage->s);
+    if (stage->wire.reduction == &servers_reduction)
+        stage->wire.library = servers_library(stage->arena, stage->s, &stage->list);
 }
 
-int buckets_plan(struct builder *b, double size_B, struct err *err)
+int buckets_plan(struct stage *stage, struct builder *b, double size_B, struct err *err)
 {
-    if (!b->wire.reduction)
-        choose_reduction(b);
-    if (b->wire.reduction == &smddp_reduction) {
+    if (!stage->wire.reduction)
+        choose_reduction(stage);
+    if (stage->wire.reduction == &smddp_reduction) {
         begin_buffers(b);
-        size_B = b->bucket_limit_B;
+        size_B = b->buckets.limit_B;
     }
-    return replicas_ranks(b, REPLICAS_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
+    return replicas_ranks(stage, REPLICAS_DATA) > 1 ? wire_plan(b, size_B, err) : 0;
 }
 
 void buckets_begin(struct builder *b)
 {
-    b->wire.n_sent = 0;
-    if (b->reduces && b->wire.reduction) /* none: units scatter their gradients */
-        b->wire.reduction->begin(b);
+    b->buckets.n_sent = 0;
+    if (b->pass.reduces &&
+        b->stage->wire.reduction) /* none: units scatter their gradients */
+        b->stage->wire.reduction->begin(b);
 }
 
 /* Gradients of what others than data ranks hold are summed over those. */
 static int send_others(struct builder *b, enum replica_group h, struct err *err)
 {
-    double bytes = b->others_B[h] * b->wire.frac;
-    b->others_B[h] = 0;
-    if (bytes <= 0 || replicas_ranks(b, h) == 1)
+    double bytes = b->buckets.others_B[h] * b->stage->wire.frac;
+    b->buckets.others_B[h] = 0;
+    if (bytes <= 0 || replicas_ranks(b->stage, h) == 1)
         return 0;
-    int32_t comm = comms_add(b, replicas_channel(h), replicas_reduction(b), bytes, err);
+    int32_t comm =
+        comms_add(b, replicas_channel(h), replicas_reduction(b->stage), bytes, err);
     if (comm < 0)
         return -1;
-    wire_send_by(b, bytes / b->wire.frac, comm);
+    wire_send_by(b, bytes / b->stage->wire.frac, comm);
     return 0;
 }
 
 static int add_others(struct builder *b, enum replica_group h, double bytes,
                       struct err *err)
 {
-    double limit_B = buckets_limit_B(b);
-    b->others_B[h] += bytes;
-    return limit_B <= 0 || b->others_B[h] < limit_B ? 0 : send_others(b, h, err);
+    double limit_B = buckets_limit_B(b->stage, b->pass.chunk);
+    b->buckets.others_B[h] += bytes;
+    return limit_B <= 0 || b->buckets.others_B[h] < limit_B ? 0
+                                                            : send_others(b, h, err);
 }
 
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 {
-    double bytes = (double)p->elements * b->wire.gradient_B;
-    enum replica_group h = replicas_of(b, p);
+    double bytes = (double)p->elements * b->stage->wire.gradient_B;
+    enum replica_group h = replicas_of(b->stage, p);
     if (h != REPLICAS_DATA)
         return add_others(b, h, bytes, err);
-    return replicas_ranks(b, h) > 1 ? b->wire.reduction->add(b, bytes, err) : 0;
+    return replicas_ranks(b->stage, h) > 1
+               ? b->stage->wire.reduction->add(b, bytes, err)
+               : 0;
 }
 
 /* A chunk of Megatron's has buckets of its own. */
 int buckets_leave_chunk(struct builder *b, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    if (!b->reduces || !p->overlap || !library_of(p)->buckets_by_chunk ||
-        p->virtual_stages == 1 || states_shard_parameters(b->s))
+    const struct parallelism *p = &b->stage->s->parallel;
+    if (!b->pass.reduces || !p->overlap || !library_of(p)->buckets_by_chunk ||
+        p->virtual_stages == 1 || states_shard_parameters(b->stage->s))
         return 0;
-    return b->wire.reduction->end(b, err) < 0 ||
+    return b->stage->wire.reduction->end(b, err) < 0 ||
                    send_others(b, REPLICAS_EXPERTS, err) < 0 ||
                    send_others(b, REPLICAS_ALL, err) < 0
                ? -1
@@ -215,8 +224,8 @@ int buckets_leave_chunk(struct builder *b, struct err *err)
 /* All gradients at once, after backward, when reduction does not overlap with it. */
 static int add_all(struct builder *b, struct err *err)
 {
-    for (int32_t i = b->list.n_blocks - 1; i >= 0; i--) {
-        const struct op_block *block = &b->list.blocks[i];
+    for (int32_t i = b->stage->list.n_blocks - 1; i >= 0; i--) {
+        const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat; k++)
             for (int32_t j = block->n_params - 1; j >= 0; j--)
                 if (buckets_add(b, &block->params[j], err) < 0)
@@ -228,18 +237,19 @@ static int add_all(struct builder *b, struct err *err)
 /* The last bucket, and what it costs that ranks wait for each other. */
 int buckets_end(struct builder *b, struct err *err)
 {
-    if (!b->s->parallel.overlap && add_all(b, err) < 0)
+    if (!b->stage->s->parallel.overlap && add_all(b, err) < 0)
         return -1;
-    if (b->wire.reduction->end(b, err) < 0 ||
+    if (b->stage->wire.reduction->end(b, err) < 0 ||
         send_others(b, REPLICAS_EXPERTS, err) < 0 ||
         send_others(b, REPLICAS_ALL, err) < 0)
         return -1;
-    double wait_s = b->fw->reduce_s;
+    double wait_s = b->stage->fw->reduce_s;
     if (wait_s > 0) {
-        int32_t after = b->last_comm;
-        b->last_comm = program_kernel(&b->step->program, STREAM_COMM,
-                                      CATEGORY_DATA_COMM_EXPOSED, 0, wait_s, wait_s);
-        b->step->program.tasks.v[b->last_comm].after[0] = after;
+        int32_t after = b->buckets.last_comm;
+        b->buckets.last_comm =
+            program_kernel(&b->step->program, STREAM_COMM, CATEGORY_DATA_COMM_EXPOSED,
+                           0, wait_s, wait_s);
+        b->step->program.tasks.v[b->buckets.last_comm].after[0] = after;
     }
     return 0;
 }
@@ -247,18 +257,19 @@ int buckets_end(struct builder *b, struct err *err)
 /* Buffers of transformers are the ids of positions, int64. */
 int buckets_broadcast(struct builder *b, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
+    const struct parallelism *p = &b->stage->s->parallel;
     struct program *program = &b->step->program;
     bool wanted = p->broadcast_buffers && library_of(p)->broadcasts_buffers &&
-                  scenario_world(b->s) > 1 && b->s->model.positions > 0;
+                  scenario_world(b->stage->s) > 1 && b->stage->s->model.positions > 0;
     if (!wanted)
         return 0;
-    struct coll_plan *plan = ARENA_NEW(b->arena, struct coll_plan);
-    if (wire_broadcast(b, (double)b->s->model.positions * 8, plan, err) < 0)
+    struct coll_plan *plan = ARENA_NEW(b->stage->arena, struct coll_plan);
+    if (wire_broadcast(b->stage, (double)b->stage->s->model.positions * 8, plan, err) <
+        0)
         return -1;
-    int32_t sent =
-        program_collective(program, CATEGORY_DATA_COMM_EXPOSED,
-                           b->fw->dispatch_forward_s, program_comm(program, plan), -1);
+    int32_t sent = program_collective(program, CATEGORY_DATA_COMM_EXPOSED,
+                                      b->stage->fw->dispatch_forward_s,
+                                      program_comm(program, plan), -1);
     int32_t next = program_kernel(program, STREAM_COMPUTE, CATEGORY_COMPUTE, 0, 0, 0);
     program->tasks.v[next].after[0] = sent;
     return 0;

@@ -6,10 +6,11 @@
 
 /* Makes the plan of a bucket of that size (of the usual one, before times are taken,
  * since it decides what is left of the GPU). */
-int buckets_plan(struct builder *b, double size_B, struct err *err);
+int buckets_plan(struct stage *stage, struct builder *b, double size_B,
+                 struct err *err);
 
-/* Most bytes of a bucket of the chunk at hand; 0: no limit. */
-double buckets_limit_B(const struct builder *b);
+/* Most bytes of a bucket of the chunk; 0: no limit. */
+double buckets_limit_B(const struct stage *stage, int32_t chunk);
 
 /* Before a microbatch's backward; as a parameter tensor's gradient becomes ready;
  * behind the last of a chunk, and of all. */

@@ -10,7 +10,7 @@ int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
                   double size_B, struct err *err);
 
 /* Kernels will run beside that collective: they have at most the SMs and the memory
- * bandwidth that it leaves (b->shared). Before pass_time_blocks. */
+ * bandwidth that it leaves. Before pass_time_blocks, which reads it. */
 void comms_beside(struct builder *b, const struct coll_plan *plan);
 
 /* What the collective takes alone: on the folded net, which counts all groups. */

@@ -58,41 +58,42 @@ static const struct rule rules[] = {
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-static double width_B(const struct builder *b)
+static double width_B(const struct stage *stage)
 {
-    return b->half ? 2 : 4;
+    return stage->half ? 2 : 4;
 }
 
 /* So many columns, split over the tensor group, of the rank's own tokens. */
-static double own_B(const struct builder *b, int64_t columns)
+static double own_B(const struct stage *stage, int64_t columns)
 {
-    struct share share = share_of(&b->s->model, &b->settings, OP_ATTENTION);
-    return (double)op_tokens(&b->settings) * (double)columns /
-           (double)(share.degree * share.tokens_over) * width_B(b);
+    struct share share = share_of(&stage->s->model, &stage->settings, OP_ATTENTION);
+    return (double)op_tokens(&stage->settings) * (double)columns /
+           (double)(share.degree * share.tokens_over) * width_B(stage);
 }
 
-static double own_keys_B(const struct builder *b)
+static double own_keys_B(const struct stage *stage)
 {
-    const struct model *m = &b->s->model;
-    return own_B(b, m->kv_width + model_value_width(m));
+    const struct model *m = &stage->s->model;
+    return own_B(stage, m->kv_width + model_value_width(m));
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
  * part of the sequence each. */
-static double routed_B(const struct builder *b)
+static double routed_B(const struct stage *stage)
 {
-    const struct model *m = &b->s->model;
-    double tokens = (double)op_tokens(&b->settings) * (double)m->experts_per_token;
-    double ranks = b->settings.sequence_parallel ? (double)b->settings.tensor : 1;
-    return tokens / ranks * (double)m->hidden * width_B(b);
+    const struct model *m = &stage->s->model;
+    double tokens = (double)op_tokens(&stage->settings) * (double)m->experts_per_token;
+    double ranks =
+        stage->settings.sequence_parallel ? (double)stage->settings.tensor : 1;
+    return tokens / ranks * (double)m->hidden * width_B(stage);
 }
 
-static bool applies(const struct builder *b, const struct rule *r)
+static bool applies(const struct stage *stage, const struct rule *r)
 {
-    const struct parallelism *p = &b->s->parallel;
+    const struct parallelism *p = &stage->s->parallel;
     bool heads = p->context_comm == OP_CONTEXT_HEADS;
     bool ring = p->context_comm == OP_CONTEXT_RING &&
-                op_attention_is_fused(b->settings.attention);
+                op_attention_is_fused(stage->settings.attention);
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;
@@ -104,17 +105,17 @@ static bool applies(const struct builder *b, const struct rule *r)
     case GROUP_EXPERT:
         break;
     }
-    return p->expert > 1 && b->s->model.experts > 0;
+    return p->expert > 1 && stage->s->model.experts > 0;
 }
 
 static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
                      struct err *err)
 {
-    double own_B = own_keys_B(b);
+    double own_B = own_keys_B(b->stage);
     k->ring = true;
     k->both = -1;
-    k->times = (int32_t)b->s->parallel.context - !r->backward;
-    k->workspace_B = (int64_t)(own_B * (double)(b->s->parallel.context - 1));
+    k->times = (int32_t)b->stage->s->parallel.context - !r->backward;
+    k->workspace_B = (int64_t)(own_B * (double)(b->stage->s->parallel.context - 1));
     k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, own_B, err);
     if (k->comm >= 0 && r->backward && k->times > 2)
         k->both = comms_add(b, CHANNEL_CONTEXT, r->op, 2 * own_B, err);
@@ -124,7 +125,7 @@ static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
 static int plan_gather(struct builder *b, const struct rule *r, struct op_comm *k,
                        struct err *err)
 {
-    double all_B = own_keys_B(b) * (double)b->s->parallel.context;
+    double all_B = own_keys_B(b->stage) * (double)b->stage->s->parallel.context;
     k->workspace_B = r->op == COLL_ALL_GATHER ? (int64_t)all_B : 0;
     k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, all_B, err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
@@ -133,11 +134,11 @@ static int plan_gather(struct builder *b, const struct rule *r, struct op_comm *
 static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k,
                       struct err *err)
 {
-    const struct model *m = &b->s->model;
+    const struct model *m = &b->stage->s->model;
     int64_t columns = r->group == GROUP_DEAL
                           ? m->q_width + m->kv_width + model_value_width(m)
                           : model_context_width(m);
-    double moved_B = own_B(b, columns);
+    double moved_B = own_B(b->stage, columns);
     k->workspace_B = (int64_t)moved_B;
     k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, moved_B, err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
@@ -147,7 +148,7 @@ static int plan_experts(struct builder *b, const struct rule *r, struct op_comm 
                         struct err *err)
 {
     k->part = CATEGORY_EXPERT_COMM;
-    k->comm = comms_add(b, CHANNEL_EXPERT, r->op, routed_B(b), err);
+    k->comm = comms_add(b, CHANNEL_EXPERT, r->op, routed_B(b->stage), err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
@@ -161,8 +162,8 @@ static int (*const planners[])(struct builder *, const struct rule *, struct op_
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
-    const struct op_block *bl = &b->list.blocks[block];
-    struct block_comms *c = &b->comms[block];
+    const struct op_block *bl = &b->stage->list.blocks[block];
+    struct block_comms *c = &b->stage->comms[block];
     int32_t at = block_comms_find(r->backward ? bl->backward : bl->forward,
                                   r->backward ? bl->n_backward : bl->n_forward, r->ops);
     if (at < 0)
@@ -180,9 +181,9 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
 
 int exchange_plan(struct builder *b, struct err *err)
 {
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++)
         for (int k = 0; k < RULES; k++)
-            if (applies(b, &rules[k]) && plan_rule(b, &rules[k], i, err) < 0)
+            if (applies(b->stage, &rules[k]) && plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
     return 0;
 }
@@ -194,7 +195,7 @@ static int32_t send_part(struct builder *b, const struct op_comm *ring, bool bac
 {
     bool both = ring->both >= 0 && n > 1 && n < ring->times;
     return program_collective_on(&b->step->program, STREAM_GROUP, CATEGORY_CONTEXT_COMM,
-                                 b->fw->dispatch_collective_s,
+                                 b->stage->fw->dispatch_collective_s,
                                  both ? ring->both : ring->comm,
                                  backward && n > 1 ? b->last_kernel : begin);
 }
@@ -210,7 +211,7 @@ void exchange_pieces(struct builder *b, const struct op_comm *ring, const struct
         if (i < ring->times)
             message = send_part(b, ring, op->backward, i + 1, begin);
         issue_wait(b, arrives);
-        issue_kernel(b, b->part, t[0] / pieces, t[1] / pieces, t[2] / pieces);
+        issue_kernel(b, b->pass.part, t[0] / pieces, t[1] / pieces, t[2] / pieces);
     }
     if (op->backward)
         issue_wait(b, message); /* the rank's own gradients are back */

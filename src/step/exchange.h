@@ -2,7 +2,7 @@
 #ifndef STEP_EXCHANGE_H
 #define STEP_EXCHANGE_H
 
-#include "step/builder.h"
+#include "step/block_comms.h"
 
 enum { EXCHANGES_MAX = 8 }; /* of a block and direction */
 

@@ -1,12 +1,17 @@
 #include "step/issue.h"
 
+const struct next_kernel issue_after_nothing = {
+    .waits = { -1, -1 }, .receives = -1, .overlapped = -1, .gathered = -1
+};
+
 void issue_wait(struct builder *b, int32_t task)
 {
     if (task < 0)
         return;
-    if (b->waits[0] >= 0 && b->waits[1] >= 0) /* a kernel has two places: one more */
-        issue_kernel(b, b->part, 0, 0, 0);
-    b->waits[b->waits[0] >= 0] = task;
+    if (b->next.waits[0] >= 0 &&
+        b->next.waits[1] >= 0) /* a kernel has two places: one more */
+        issue_kernel(b, b->pass.part, 0, 0, 0);
+    b->next.waits[b->next.waits[0] >= 0] = task;
 }
 
 void issue_mark_memory(struct builder *b)
@@ -35,18 +40,19 @@ int32_t issue_kernel(struct builder *b, enum category part, double host_s,
     struct program *p = &b->step->program;
     issue_mark_memory(b);
     int32_t task = program_kernel(p, STREAM_COMPUTE, part, host_s, alone_s, shared_s);
-    program_follow(p, task, b->waits[0]);
-    program_follow(p, task, b->waits[1]);
-    p->tasks.v[task].receives = b->receives;
-    b->waits[0] = b->waits[1] = b->receives = -1;
+    program_follow(p, task, b->next.waits[0]);
+    program_follow(p, task, b->next.waits[1]);
+    p->tasks.v[task].receives = b->next.receives;
+    b->next.waits[0] = b->next.waits[1] = b->next.receives = -1;
     b->last_kernel = task;
     return task;
 }
 
 int32_t issue_stream(struct builder *b, enum category part, double host_s, double bytes)
 {
-    return issue_kernel(b, part, host_s, kernel_stream_s(b->gpu, bytes, kernel_alone),
-                        kernel_stream_s(b->gpu, bytes, b->shared));
+    return issue_kernel(b, part, host_s,
+                        kernel_stream_s(b->stage->gpu, bytes, kernel_alone),
+                        kernel_stream_s(b->stage->gpu, bytes, b->shared));
 }
 
 void issue_host_pause(struct builder *b, double seconds)
@@ -62,10 +68,10 @@ void issue_host_pause(struct builder *b, double seconds)
 int32_t issue_load_batch(struct builder *b)
 {
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
-    double bytes = (double)op_tokens(&b->settings) * BYTES_PER_TOKEN;
-    double time_s = bytes / b->s->cluster.groups[0].instance->host_pinned_Bps;
+    double bytes = (double)op_tokens(&b->stage->settings) * BYTES_PER_TOKEN;
+    double time_s = bytes / b->stage->s->cluster.groups[0].instance->host_pinned_Bps;
     int32_t task = program_kernel(&b->step->program, STREAM_COPY, CATEGORY_OTHER,
-                                  b->fw->dispatch_forward_s, time_s, time_s);
+                                  b->stage->fw->dispatch_forward_s, time_s, time_s);
     b->step->program.tasks.v[task].tag.label = "load batch";
     return task;
 }

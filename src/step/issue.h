@@ -5,6 +5,9 @@
 
 #include "step/builder.h"
 
+/* Of a pass that begins: its first kernel follows nothing. */
+extern const struct next_kernel issue_after_nothing;
+
 /* A kernel of the compute stream, behind all it has to wait for; its task. */
 int32_t issue_kernel(struct builder *b, enum category part, double host_s,
                      double alone_s, double shared_s);

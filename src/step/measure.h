@@ -4,6 +4,14 @@
 
 #include "step/builder.h"
 
+/* A pass as it was measured in isolation. */
+struct measured {
+    bool known;
+    struct pass_cost cost;
+    struct ledger_change memory;
+    double flops;
+};
+
 /* Set-up, when all else is planned. */
 void measure_begin(struct builder *b);
 

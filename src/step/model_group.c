@@ -24,7 +24,7 @@ static int sum(struct builder *b, enum channel channel, double bytes,
                enum category part, struct err *err)
 {
     int32_t task = begin(b, channel, COLL_ALL_REDUCE, bytes, part,
-                         b->fw->dispatch_optimizer_s, err);
+                         b->stage->fw->dispatch_optimizer_s, err);
     if (task < 0)
         return -1;
     issue_wait(b, task);
@@ -49,15 +49,16 @@ static double logits_per_token(const struct scenario *s)
 }
 
 /* What forward returns of a microbatch. */
-static double outputs_B(const struct builder *b)
+static double outputs_B(const struct stage *stage)
 {
     double elements[] = {
         [OUTPUTS_NONE] = 0,
         [OUTPUTS_LOSS] = 1,
-        [OUTPUTS_LOGITS] = (double)op_tokens(&b->settings) * logits_per_token(b->s),
+        [OUTPUTS_LOGITS] =
+            (double)op_tokens(&stage->settings) * logits_per_token(stage->s),
     };
-    return elements[b->s->parallel.broadcast_outputs] *
-           dtype_bytes(op_compute_dtype(b->s->training.precision));
+    return elements[stage->s->parallel.broadcast_outputs] *
+           dtype_bytes(op_compute_dtype(stage->s->training.precision));
 }
 
 /* All ranks run the script and get what the head's forward returned; they keep it
@@ -70,44 +71,44 @@ bool group_keeps_outputs(const struct scenario *s)
 
 int group_broadcast_output(struct builder *b, struct err *err)
 {
-    if (!group_keeps_outputs(b->s))
+    if (!group_keeps_outputs(b->stage->s))
         return 0;
-    double bytes = outputs_B(b);
-    b->outputs =
+    double bytes = outputs_B(b->stage);
+    b->outputs.task =
         begin(b, CHANNEL_MODEL, COLL_BROADCAST, bytes, CATEGORY_PIPELINE_COMM, 0, err);
-    if (b->outputs < 0)
+    if (b->outputs.task < 0)
         return -1;
     int64_t received_B = ledger_round((int64_t)bytes);
-    if (groups_stage(b->request->groups, b->plans_rank) ==
-        partition_head_stage(b->request->parts))
+    if (groups_stage(b->stage->request->groups, b->stage->rank) ==
+        partition_head_stage(b->stage->request->parts))
         return 0; /* its own */
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
-    b->outputs_B += received_B;
+    b->outputs.held_B += received_B;
     return 0;
 }
 
 void group_take_outputs(struct builder *b)
 {
-    issue_wait(b, b->outputs);
-    ledger_free(&b->step->ledger, LEDGER_BUFFERS, b->outputs_B);
-    b->outputs = -1;
-    b->outputs_B = 0;
+    issue_wait(b, b->outputs.task);
+    ledger_free(&b->step->ledger, LEDGER_BUFFERS, b->outputs.held_B);
+    b->outputs.task = -1;
+    b->outputs.held_B = 0;
 }
 
 /* First and last stage add up the gradients of an embedding that both hold. */
 int group_sum_embeddings(struct builder *b, struct err *err)
 {
     issue_tag(b, WORK_OTHER, -1);
-    const struct parallelism *p = &b->s->parallel;
-    bool is_first = groups_stage(b->request->groups, b->plans_rank) == 0;
-    if (partition_head_stage(b->request->parts) == 0 ||
-        !model_ties_head(&b->s->model) ||
-        (!is_first && !stage_is_last(b, b->plans_rank)))
+    const struct parallelism *p = &b->stage->s->parallel;
+    bool is_first = groups_stage(b->stage->request->groups, b->stage->rank) == 0;
+    if (partition_head_stage(b->stage->request->parts) == 0 ||
+        !model_ties_head(&b->stage->s->model) ||
+        (!is_first && !stage_is_last(b->stage, b->stage->rank)))
         return 0;
-    double elements = (double)b->embedding_elements;
-    if (states_shard_parameters(b->s)) /* of shards */
+    double elements = (double)b->stage->embedding_elements;
+    if (states_shard_parameters(b->stage->s)) /* of shards */
         elements /= (double)p->shard_degree;
-    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->s),
+    return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->stage->s),
                CATEGORY_PIPELINE_COMM, err);
 }
 
@@ -115,13 +116,14 @@ int group_sum_embeddings(struct builder *b, struct err *err)
  * where there are other shares. */
 int group_sum_norms(struct builder *b, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    if (b->s->training.gradient_clipping <= 0)
+    const struct parallelism *p = &b->stage->s->parallel;
+    if (b->stage->s->training.gradient_clipping <= 0)
         return 0;
-    double bytes = (double)op_list_parameters(&b->list) * b->states.gradient_B;
-    issue_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s, bytes);
+    double bytes =
+        (double)op_list_parameters(&b->stage->list) * b->stage->states.gradient_B;
+    issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->dispatch_optimizer_s, bytes);
     issue_label(b, "gradient norm");
-    if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->s))
+    if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->stage->s))
         return 0;
     enum channel channel = p->tensor * p->pipeline > 1 ? CHANNEL_MODEL : CHANNEL_SHARD;
     return sum(b, channel, 4, CATEGORY_OPTIMIZER, err);

@@ -1,5 +1,4 @@
-/* What is kept on the host: checkpoints of activations, and states with their update.
- */
+/* What is kept on the host: checkpoints of activations; states, with their update. */
 #ifndef STEP_OFFLOAD_H
 #define STEP_OFFLOAD_H
 
@@ -17,7 +16,8 @@ void offload_load_checkpoint(struct builder *b, int64_t size_B);
  * microbatches), and the wait of that pass for its own; the load of n checkpoints, for
  * who replays a backward alone. Without an order nothing is loaded so. */
 struct load_order;
-struct load_order *offload_order(struct builder *b, const struct pass_list *order);
+struct load_order *offload_order(const struct stage *stage,
+                                 const struct pass_list *order);
 int64_t offload_lead(const struct load_order *o); /* passes before the last period that
                                                      load as those before them */
 void offload_begin_loads(struct builder *b, const struct load_order *o, int64_t at,
@@ -27,7 +27,7 @@ int32_t offload_load_pass(struct builder *b, int64_t n, int64_t size_B);
 
 /* What of the states is on the GPU while nothing is gathered (MODEL.md, R8.6). The
  * parameters' own shards are step.c's to leave out. */
-struct states offload_states(const struct builder *b, struct states states);
+struct states offload_states(const struct stage *stage, struct states states);
 
 /* A rank's shard of parameters comes from the host before it is gathered (yields what
  * the gather follows), that of gradients goes there behind the scatter. Nothing where

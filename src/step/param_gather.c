@@ -29,17 +29,17 @@ struct param_buckets {
     struct param_bucket *v; /* in the order of backward, as gradients fill them */
 };
 
-static bool is_gathered(const struct builder *b, enum replica_group h)
+static bool is_gathered(const struct stage *stage, enum replica_group h)
 {
-    return states_shard_updates(b->s) && b->s->parallel.shard_degree > 1 &&
-           replicas_ranks(b, h) > 1;
+    return states_shard_updates(stage->s) && stage->s->parallel.shard_degree > 1 &&
+           replicas_ranks(stage, h) > 1;
 }
 
 /* Index of the gather of so many elements; -1 after an error. */
 static int32_t plan_gather(struct builder *b, enum replica_group h, double elements,
                            struct err *err)
 {
-    double width = dtype_bytes(op_parameter_dtype(b->s->training.precision));
+    double width = dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));
     enum channel channel = h == REPLICAS_DATA ? CHANNEL_SHARD : replicas_channel(h);
     return comms_add(b, channel, COLL_ALL_GATHER, elements * width, err);
 }
@@ -48,7 +48,7 @@ static int32_t gather(struct builder *b, int32_t comm, int32_t after)
 {
     return program_collective_on(&b->step->program, STREAM_SHARD,
                                  CATEGORY_DATA_COMM_EXPOSED,
-                                 b->fw->dispatch_optimizer_s, comm, after);
+                                 b->stage->fw->dispatch_optimizer_s, comm, after);
 }
 
 /* Buckets of a chunk --------------------------------------------------------------- */
@@ -68,19 +68,20 @@ static int close_bucket(struct builder *b, struct param_buckets *to,
 }
 
 /* The same buckets as those of the gradients: as many elements. 0: no limit. */
-static double bucket_elements(const struct builder *b)
+static double bucket_elements(const struct stage *stage, int32_t chunk)
 {
-    return b->wire.gradient_B > 0 ? buckets_limit_B(b) / b->wire.gradient_B : 0;
+    return stage->wire.gradient_B > 0
+               ? buckets_limit_B(stage, chunk) / stage->wire.gradient_B
+               : 0;
 }
 
-static int add_block(struct builder *b, struct param_buckets *to,
+static int add_block(struct builder *b, double limit, struct param_buckets *to,
                      struct param_bucket open[REPLICA_GROUPS],
                      const struct op_block *block, int32_t at, struct err *err)
 {
-    double limit = bucket_elements(b);
     for (int32_t i = block->n_params - 1; i >= 0; i--) {
-        enum replica_group h = replicas_of(b, &block->params[i]);
-        if (!is_gathered(b, h))
+        enum replica_group h = replicas_of(b->stage, &block->params[i]);
+        if (!is_gathered(b->stage, h))
             continue;
         if (open[h].elements <= 0)
             open[h].last = at;
@@ -93,22 +94,25 @@ static int add_block(struct builder *b, struct param_buckets *to,
     return 0;
 }
 
-static int fill_buckets(struct builder *b, const struct chunk_slices *c,
-                        struct param_buckets *to, struct err *err)
+static int fill_buckets(struct builder *b, int32_t chunk, struct param_buckets *to,
+                        struct err *err)
 {
+    const struct chunk_slices *c = &b->stage->chunks[chunk];
+    double limit = bucket_elements(b->stage, chunk);
     struct param_bucket open[REPLICA_GROUPS] = { 0 };
     int64_t tensors = REPLICA_GROUPS;
     for (int h = 0; h < REPLICA_GROUPS; h++)
         open[h].held_by = (enum replica_group)h;
     for (int32_t i = 0; i < c->n; i++) {
         to->n_blocks += (int32_t)c->v[i].repeat;
-        tensors += c->v[i].repeat * b->list.blocks[c->v[i].block].n_params;
+        tensors += c->v[i].repeat * b->stage->list.blocks[c->v[i].block].n_params;
     }
-    to->v = ARENA_ARRAY(b->arena, tensors, struct param_bucket);
+    to->v = ARENA_ARRAY(b->stage->arena, tensors, struct param_bucket);
     int32_t at = to->n_blocks;
     for (int32_t i = c->n - 1; i >= 0; i--)
         for (int64_t k = 0; k < c->v[i].repeat; k++)
-            if (add_block(b, to, open, &b->list.blocks[c->v[i].block], --at, err) < 0)
+            if (add_block(b, limit, to, open, &b->stage->list.blocks[c->v[i].block],
+                          --at, err) < 0)
                 return -1;
     for (int h = 0; h < REPLICA_GROUPS; h++)
         if (close_bucket(b, to, &open[h], err) < 0)
@@ -116,14 +120,14 @@ static int fill_buckets(struct builder *b, const struct chunk_slices *c,
     return 0;
 }
 
-int param_gather_plan(struct builder *b, struct err *err)
+int param_gather_plan(struct stage *stage, struct builder *b, struct err *err)
 {
-    if (!b->s->parallel.overlap_param_gather || !is_gathered(b, REPLICAS_DATA))
+    if (!stage->s->parallel.overlap_param_gather || !is_gathered(stage, REPLICAS_DATA))
         return 0;
-    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
-    b->param_buckets = ARENA_ARRAY(b->arena, n_chunks, struct param_buckets);
-    for (b->chunk = 0; b->chunk < n_chunks; b->chunk++)
-        if (fill_buckets(b, &b->chunks[b->chunk], &b->param_buckets[b->chunk], err) < 0)
+    int32_t n_chunks = (int32_t)partition_chunks(stage->request->parts);
+    stage->param_buckets = ARENA_ARRAY(stage->arena, n_chunks, struct param_buckets);
+    for (int32_t i = 0; i < n_chunks; i++)
+        if (fill_buckets(b, i, &stage->param_buckets[i], err) < 0)
             return -1;
     return 0;
 }
@@ -133,7 +137,7 @@ int param_gather_plan(struct builder *b, struct err *err)
 /* In the order of forward. A block waits for the last of its gathers. */
 static int32_t *gather_chunk(struct builder *b, const struct param_buckets *chunk)
 {
-    int32_t *ready = ARENA_ARRAY(b->arena, chunk->n_blocks, int32_t);
+    int32_t *ready = ARENA_ARRAY(b->stage->arena, chunk->n_blocks, int32_t);
     for (int32_t i = 0; i < chunk->n_blocks; i++)
         ready[i] = -1;
     for (int32_t i = chunk->n - 1; i >= 0; i--) {
@@ -147,13 +151,13 @@ static int32_t *gather_chunk(struct builder *b, const struct param_buckets *chun
 
 void param_gather_begin(struct builder *b)
 {
-    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
-    if (!b->param_buckets)
+    int32_t n_chunks = (int32_t)partition_chunks(b->stage->request->parts);
+    if (!b->stage->param_buckets)
         return;
     issue_tag(b, WORK_OTHER, -1);
-    b->ready = ARENA_ARRAY(b->arena, n_chunks, int32_t *);
+    b->ready = ARENA_ARRAY(b->stage->arena, n_chunks, int32_t *);
     for (int32_t i = 0; i < n_chunks; i++)
-        b->ready[i] = gather_chunk(b, &b->param_buckets[i]);
+        b->ready[i] = gather_chunk(b, &b->stage->param_buckets[i]);
 }
 
 bool param_gather_awaited(const struct builder *b, enum pass_kind kind, int32_t chunk)
@@ -166,17 +170,17 @@ void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
     if (!b->ready || !b->ready[chunk])
         return;
     issue_wait(b, b->ready[chunk][at]);
-    if (at == b->param_buckets[chunk].n_blocks - 1)
+    if (at == b->stage->param_buckets[chunk].n_blocks - 1)
         b->ready[chunk] = NULL;
 }
 
 /* Behind the update: all that the same ranks hold at once. */
 int param_gather_end(struct builder *b, struct err *err)
 {
-    for (int i = 0; i < REPLICA_GROUPS && !b->param_buckets; i++) {
+    for (int i = 0; i < REPLICA_GROUPS && !b->stage->param_buckets; i++) {
         enum replica_group h = (enum replica_group)i;
-        double elements = (double)replicas_held(b, h);
-        if (elements <= 0 || !is_gathered(b, h))
+        double elements = (double)replicas_held(b->stage, h);
+        if (elements <= 0 || !is_gathered(b->stage, h))
             continue;
         int32_t comm = plan_gather(b, h, elements, err);
         if (comm < 0)

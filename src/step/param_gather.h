@@ -5,7 +5,7 @@
 #include "step/builder.h"
 
 /* Set-up; before the first pass of a step. */
-int param_gather_plan(struct builder *b, struct err *err);
+int param_gather_plan(struct stage *stage, struct builder *b, struct err *err);
 void param_gather_begin(struct builder *b);
 
 /* Whether the next pass of the chunk waits for gathers, and its wait before block

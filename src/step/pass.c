@@ -20,20 +20,20 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
                          int32_t *unit, struct err *err)
 {
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
-        int64_t group = recompute_group(b, slice, k);
-        b->keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
+        int64_t group = recompute_group(b->stage, slice, k);
+        b->pass.keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
-            offload_checkpoint(b, recompute_input_B(b));
+            offload_checkpoint(b, recompute_input_B(b->stage));
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
-        b->from_checkpoint = group > 0 && k % group == 0 && !offload_stores(b);
+        b->pass.from_checkpoint = group > 0 && k % group == 0 && !offload_stores(b);
         pass_forward_block(b, slice.block);
-        b->from_checkpoint = false;
+        b->pass.from_checkpoint = false;
         if (shard_leave(b, *unit, false, err) < 0)
             return -1;
     }
-    b->keep = KEEP_ACTIVATIONS;
+    b->pass.keep = KEEP_ACTIVATIONS;
     return 0;
 }
 
@@ -41,17 +41,17 @@ static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
 static int recompute(struct builder *b, struct slice slice, int64_t from, int64_t to,
                      int32_t unit, struct err *err)
 {
-    offload_load_checkpoint(b, recompute_input_B(b));
-    b->keep = KEEP_WORKSPACE;
-    b->part = CATEGORY_RECOMPUTE;
+    offload_load_checkpoint(b, recompute_input_B(b->stage));
+    b->pass.keep = KEEP_WORKSPACE;
+    b->pass.part = CATEGORY_RECOMPUTE;
     for (int64_t k = from; k < to; k++) {
         if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
             return -1;
-        b->stops_early = b->fw->recompute_stops && k == to - 1;
+        b->pass.stops_early = b->stage->fw->recompute_stops && k == to - 1;
         pass_forward_block(b, slice.block);
     }
-    b->stops_early = false;
-    b->part = CATEGORY_COMPUTE;
+    b->pass.stops_early = false;
+    b->pass.part = CATEGORY_COMPUTE;
     return 0;
 }
 
@@ -60,15 +60,15 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
  * pass's), and that output if it was made again. */
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
-    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b));
-    int64_t n = !b->gradient_came + (again && !b->fw->recompute_stops);
-    return op_block_is_layer(&b->list.blocks[block]) ? stream_B * n : 0;
+    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b->stage));
+    int64_t n = !b->pass.gradient_came + (again && !b->stage->fw->recompute_stops);
+    return op_block_is_layer(&b->stage->list.blocks[block]) ? stream_B * n : 0;
 }
 
 static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)
 {
     int64_t held_B = residual_B(b, block, again);
-    b->gradient_came = false;
+    b->pass.gradient_came = false;
     ledger_alloc(&b->step->ledger, LEDGER_HELD, held_B);
     int rc = pass_backward_block(b, block, err);
     ledger_free(&b->step->ledger, LEDGER_HELD, held_B);
@@ -81,21 +81,21 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 {
     int32_t first = *unit - (int32_t)slice.repeat;
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
-        int64_t group = recompute_group(b, slice, k);
+        int64_t group = recompute_group(b->stage, slice, k);
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
-        bool again = group > 0 && b->kind == PASS_BACKWARD && last;
+        bool again = group > 0 && b->pass.kind == PASS_BACKWARD && last;
         if (again && recompute(b, slice, from, k + 1, first, err) < 0)
             return -1;
-        b->keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
+        b->pass.keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
         if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
             backward_layer(b, slice.block, again, err) < 0)
             return -1;
-        pass_accumulate(b, &b->list.blocks[slice.block]);
+        pass_accumulate(b, &b->stage->list.blocks[slice.block]);
         if (shard_leave(b, first + (int32_t)k, true, err) < 0)
             return -1;
     }
-    b->keep = KEEP_ACTIVATIONS;
+    b->pass.keep = KEEP_ACTIVATIONS;
     *unit = first;
     return 0;
 }
@@ -104,35 +104,37 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 
 /* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it
  * once it is sent. */
-static bool keeps_output(const struct builder *b, int32_t chunk)
+static bool keeps_output(const struct stage *stage, int32_t chunk)
 {
-    const struct parallelism *p = &b->s->parallel;
-    bool last = stage_is_last(b, b->plans_rank) && chunk == p->virtual_stages - 1;
+    const struct parallelism *p = &stage->s->parallel;
+    bool last = stage_is_last(stage, stage->rank) && chunk == p->virtual_stages - 1;
     return p->pipeline > 1 && !last && library_of(p)->keeps_stage_outputs;
 }
 
 /* This rank's part of it where a tensor group sends it in parts. */
-static int64_t kept_output_B(const struct builder *b, int32_t chunk)
+static int64_t kept_output_B(const struct stage *stage, int32_t chunk)
 {
-    double parts = (double)b->s->parallel.tensor;
-    return keeps_output(b, chunk) ? (int64_t)(tensor_ends_stream_B(b) / parts) : 0;
+    double parts = (double)stage->s->parallel.tensor;
+    return keeps_output(stage, chunk) ? (int64_t)(tensor_ends_stream_B(stage) / parts)
+                                      : 0;
 }
 
 /* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient
  * that has come, and the output, of whose parts a tensor group makes it once more. */
-static int64_t backward_ends_B(const struct builder *b, int32_t chunk)
+static int64_t backward_ends_B(const struct stage *stage, int32_t chunk)
 {
-    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b));
-    return keeps_output(b, chunk) ? stream_B * (1 + (b->s->parallel.tensor > 1)) : 0;
+    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(stage));
+    return keeps_output(stage, chunk) ? stream_B * (1 + (stage->s->parallel.tensor > 1))
+                                      : 0;
 }
 
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
 {
-    const struct chunk_slices *c = &b->chunks[chunk];
+    const struct chunk_slices *c = &b->stage->chunks[chunk];
     int32_t unit = 0;
-    b->kind = kind;
-    b->chunk = chunk;
-    b->part = CATEGORY_COMPUTE;
+    b->pass.kind = kind;
+    b->pass.chunk = chunk;
+    b->pass.part = CATEGORY_COMPUTE;
     shard_begin(b, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
         return -1;
@@ -140,29 +142,31 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         for (int32_t i = 0; i < c->n; i++)
             if (forward_slice(b, c->v[i], chunk, &unit, err) < 0)
                 return -1;
-        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
+                     kept_output_B(b->stage, chunk));
         return 0;
     }
     if (kind == PASS_BACKWARD)
-        offload_begin_backward(b, recompute_inputs(b, chunk));
-    b->gradient_came = keeps_output(b, chunk);
-    ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
+        offload_begin_backward(b, recompute_inputs(b->stage, chunk));
+    b->pass.gradient_came = keeps_output(b->stage, chunk);
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     for (int32_t i = 0; i < c->n; i++)
         unit += (int32_t)c->v[i].repeat;
     for (int32_t i = c->n - 1; i >= 0; i--)
         if (backward_slice(b, c->v[i], &unit, err) < 0)
             return -1;
-    ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b, chunk));
+    ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     if (kind == PASS_BACKWARD)
-        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, kept_output_B(b, chunk));
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
+                    kept_output_B(b->stage, chunk));
     return buckets_leave_chunk(b, err);
 }
 
 void pass_close(struct builder *b)
 {
-    issue_wait(b, b->overlapped);
-    issue_wait(b, b->gathered);
-    b->overlapped = b->gathered = -1;
+    issue_wait(b, b->next.overlapped);
+    issue_wait(b, b->next.gathered);
+    b->next.overlapped = b->next.gathered = -1;
     int32_t task = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
     pass_free_transient(b);

@@ -13,32 +13,36 @@
 #include <math.h>
 #include <string.h>
 
-static double dispatch_s(const struct builder *b, const struct op *op)
+static double dispatch_s(const struct stage *stage, const struct op *op)
 {
-    double each = op->backward ? b->fw->dispatch_backward_s : b->fw->dispatch_forward_s;
+    double each =
+        op->backward ? stage->fw->dispatch_backward_s : stage->fw->dispatch_forward_s;
     return each * op->dispatches;
 }
 
 /* Times ---------------------------------------------------------------------------- */
 
-static void time_ops(struct builder *b, const struct op *ops, int32_t n,
-                     double *times[2])
+static void time_ops(const struct stage *stage, struct kernel_share shared,
+                     const struct op *ops, int32_t n, double *times[2])
 {
     for (int side = 0; side < 2; side++) {
-        times[side] = ARENA_ARRAY(b->arena, n, double);
-        struct kernel_share share = side ? b->shared : kernel_alone;
+        times[side] = ARENA_ARRAY(stage->arena, n, double);
+        struct kernel_share share = side ? shared : kernel_alone;
         for (int32_t i = 0; i < n; i++)
-            times[side][i] = kernel_framework_s(b->gpu, b->fw, b->half, &ops[i], share);
+            times[side][i] =
+                kernel_framework_s(stage->gpu, stage->fw, stage->half, &ops[i], share);
     }
 }
 
-void pass_time_blocks(struct builder *b)
+void pass_time_blocks(struct stage *stage, struct kernel_share shared)
 {
-    b->times = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_times);
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
-        time_ops(b, block->forward, block->n_forward, b->times[i].forward_s);
-        time_ops(b, block->backward, block->n_backward, b->times[i].backward_s);
+    stage->times = ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct block_times);
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        const struct op_block *block = &stage->list.blocks[i];
+        time_ops(stage, shared, block->forward, block->n_forward,
+                 stage->times[i].forward_s);
+        time_ops(stage, shared, block->backward, block->n_backward,
+                 stage->times[i].backward_s);
     }
 }
 
@@ -61,20 +65,20 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
                     double shared_s)
 {
     bool weight = is_weight_op(op);
-    if (b->overlapped >= 0 && !weight) {
-        issue_wait(b, b->overlapped);
-        b->overlapped = -1;
+    if (b->next.overlapped >= 0 && !weight) {
+        issue_wait(b, b->next.overlapped);
+        b->next.overlapped = -1;
     }
-    if (b->gathered >= 0 && weight) {
-        issue_wait(b, b->gathered);
-        b->gathered = -1;
+    if (b->next.gathered >= 0 && weight) {
+        issue_wait(b, b->next.gathered);
+        b->next.gathered = -1;
     }
-    double times_s[] = { dispatch_s(b, op), alone_s, shared_s };
-    if (b->ring)
-        exchange_pieces(b, b->ring, op, times_s);
+    double times_s[] = { dispatch_s(b->stage, op), alone_s, shared_s };
+    if (b->next.ring)
+        exchange_pieces(b, b->next.ring, op, times_s);
     else
-        issue_kernel(b, b->part, times_s[0], alone_s, shared_s);
-    b->ring = NULL;
+        issue_kernel(b, b->pass.part, times_s[0], alone_s, shared_s);
+    b->next.ring = NULL;
     issue_label(b, op->name);
     b->step->flops += op->flops;
     pass_allocate(b, op);
@@ -85,21 +89,22 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
 {
-    double host_s = block_comms_host_s(b);
-    const struct block_comms *c = &b->comms[block];
+    double host_s = block_comms_host_s(b->stage);
+    const struct block_comms *c = &b->stage->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
         if (k->op != at || k->after != after)
             continue;
         int32_t task = -1;
         if (k->workspace_B > 0)
-            b->transient_B += ledger_workspace(&b->step->ledger, k->workspace_B);
+            b->tensors.transient_B +=
+                ledger_workspace(&b->step->ledger, k->workspace_B);
         if (k->ring) {
-            b->ring = k;
+            b->next.ring = k;
             continue;
         }
         double late_s = k->stream == STREAM_TENSOR && !k->overlapped
-                            ? framework_skew_s(b->fw, b->settings.tensor)
+                            ? framework_skew_s(b->stage->fw, b->stage->settings.tensor)
                             : 0;
         if (late_s > 0) {
             issue_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
@@ -110,10 +115,10 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                                          k->comm, b->last_kernel);
         spent->host_s += host_s * k->times;
         spent->gpu_s += late_s + k->time_s * k->times;
-        if (k->overlapped && after && b->overlapped < 0)
-            b->overlapped = task;
-        else if (k->overlapped && !after && b->gathered < 0)
-            b->gathered = task;
+        if (k->overlapped && after && b->next.overlapped < 0)
+            b->next.overlapped = task;
+        else if (k->overlapped && !after && b->next.gathered < 0)
+            b->next.gathered = task;
         else
             issue_wait(b, task);
     }
@@ -123,14 +128,15 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
  * with the backward behind it, into which the host keeps its lead. */
 static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
 {
-    bool group = b->settings.tensor > 1;
-    double spread = group ? b->fw->launch_jitter_tensor : b->fw->launch_jitter;
-    struct host_spent all = b->again;
+    bool group = b->stage->settings.tensor > 1;
+    double spread =
+        group ? b->stage->fw->launch_jitter_tensor : b->stage->fw->launch_jitter;
+    struct host_spent all = b->pass.again;
     all.host_s += spent->host_s;
     all.gpu_s += spent->gpu_s;
     all.deviation_s = hypot(all.deviation_s, spread * spent->host_s);
-    bool later = b->part == CATEGORY_RECOMPUTE;
-    b->again = later ? all : (struct host_spent) { 0 };
+    bool later = b->pass.part == CATEGORY_RECOMPUTE;
+    b->pass.again = later ? all : (struct host_spent) { 0 };
     if (later || all.deviation_s <= 0)
         return;
     double lost_s = framework_host_lost_s(all.deviation_s, all.host_s, all.gpu_s);
@@ -142,10 +148,11 @@ static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
  * pipelines units stay gathered over many passes. */
 static void await_ranks(struct builder *b, const struct host_spent *spent)
 {
-    if (!states_shard_parameters(b->s) || b->s->parallel.pipeline > 1)
+    if (!states_shard_parameters(b->stage->s) || b->stage->s->parallel.pipeline > 1)
         return;
     double late_s =
-        spent->gpu_s * framework_unit_wait_frac(b->fw, b->s->parallel.shard_degree);
+        spent->gpu_s *
+        framework_unit_wait_frac(b->stage->fw, b->stage->s->parallel.shard_degree);
     if (late_s <= 0)
         return;
     issue_kernel(b, CATEGORY_DATA_COMM_EXPOSED, 0, late_s, late_s);
@@ -164,21 +171,22 @@ static int32_t last_kept(const struct op_block *block)
 
 void pass_forward_block(struct builder *b, int32_t index)
 {
-    const struct op_block *block = &b->list.blocks[index];
-    const struct block_times *t = &b->times[index];
+    const struct op_block *block = &b->stage->list.blocks[index];
+    const struct block_times *t = &b->stage->times[index];
     struct host_spent spent = { 0 };
-    if (b->part != CATEGORY_RECOMPUTE)
-        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
-    int32_t n = b->stops_early ? last_kept(block) + 1 : block->n_forward;
+    if (b->pass.part != CATEGORY_RECOMPUTE)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
+                     pass_autocast_B(b->stage, block));
+    int32_t n = b->pass.stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t i = 0; i < n; i++) {
         const struct op *op = &block->forward[i];
-        if (b->part == CATEGORY_RECOMPUTE && recompute_saves(b, block, i))
+        if (b->pass.part == CATEGORY_RECOMPUTE && recompute_saves(b->stage, block, i))
             continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, block, i);
         emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
         emit_comms(b, index, op, i, true, &spent);
-        spent.host_s += dispatch_s(b, op);
+        spent.host_s += dispatch_s(b->stage, op);
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
@@ -189,24 +197,24 @@ void pass_forward_block(struct builder *b, int32_t index)
 /* The core of attention once more, before backward needs it. */
 static void compute_core_again(struct builder *b, int32_t index)
 {
-    const struct op_block *block = &b->list.blocks[index];
-    const struct block_times *t = &b->times[index];
-    enum category part = b->part;
-    b->part = CATEGORY_RECOMPUTE;
+    const struct op_block *block = &b->stage->list.blocks[index];
+    const struct block_times *t = &b->stage->times[index];
+    enum category part = b->pass.part;
+    b->pass.part = CATEGORY_RECOMPUTE;
     for (int32_t i = 0; i < block->n_forward; i++)
-        if (recompute_is_core(b, &block->forward[i]))
+        if (recompute_is_core(b->stage, &block->forward[i]))
             emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
-    b->part = part;
+    b->pass.part = part;
 }
 
 /* The first backward operator that uses what the core kept; -1: there is no core. */
-static int32_t core_user(const struct builder *b, const struct op_block *block)
+static int32_t core_user(const struct stage *stage, const struct op_block *block)
 {
     int32_t first = -1;
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
             int32_t user = block->forward[i].outs[j].kept_until;
-            if (recompute_is_core(b, &block->forward[i]) && user >= 0 &&
+            if (recompute_is_core(stage, &block->forward[i]) && user >= 0 &&
                 (first < 0 || user < first))
                 first = user;
         }
@@ -220,17 +228,17 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
-        const struct states *states = replicas_states_of(b, p);
+        const struct states *states = replicas_states_of(b->stage, p);
         double sum_B = (double)p->elements * states->gradient_B;
-        double made_B = states_shard_parameters(b->s)
+        double made_B = states_shard_parameters(b->stage->s)
                             ? sum_B
                             : (double)p->elements * states->made_B;
-        if (b->first && !b->fw->keeps_gradients)
+        if (b->pass.first && !b->stage->fw->keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
-        else if (!pass_has_dummy(b, block, p)) /* added to the sum behind it */
+        else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum behind it */
             pass_make_gradient(b, made_B, sum_B);
-        if (b->reduces && b->s->parallel.overlap && !states_shard_parameters(b->s) &&
-            buckets_add(b, p, err) < 0)
+        if (b->pass.reduces && b->stage->s->parallel.overlap &&
+            !states_shard_parameters(b->stage->s) && buckets_add(b, p, err) < 0)
             return -1;
     }
     return 0;
@@ -239,15 +247,15 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 /* Whether the backward pass at hand has the operator. */
 static bool runs(const struct builder *b, const struct op *op)
 {
-    return !b->splits || is_weight_op(op) == (b->kind == PASS_WEIGHT);
+    return !b->stage->splits || is_weight_op(op) == (b->pass.kind == PASS_WEIGHT);
 }
 
 int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 {
-    const struct op_block *block = &b->list.blocks[index];
-    const struct block_times *t = &b->times[index];
+    const struct op_block *block = &b->stage->list.blocks[index];
+    const struct block_times *t = &b->stage->times[index];
     struct host_spent spent = { 0 };
-    int32_t core = b->keep == KEEP_ACTIVATIONS ? core_user(b, block) : -1;
+    int32_t core = b->pass.keep == KEEP_ACTIVATIONS ? core_user(b->stage, block) : -1;
     for (int32_t i = 0; i < block->n_backward; i++) {
         const struct op *op = &block->backward[i];
         if (!runs(b, op))
@@ -260,11 +268,12 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         pass_free_kept(b, block, i);
         if (complete_gradients(b, block, op, err) < 0)
             return -1;
-        spent.host_s += dispatch_s(b, op);
+        spent.host_s += dispatch_s(b->stage, op);
         spent.gpu_s += t->backward_s[0][i];
     }
-    if (!b->splits || b->kind == PASS_WEIGHT)
-        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, pass_autocast_B(b, block));
+    if (!b->stage->splits || b->pass.kind == PASS_WEIGHT)
+        ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
+                    pass_autocast_B(b->stage, block));
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
     return 0;
@@ -273,13 +282,14 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 void pass_accumulate(struct builder *b, const struct op_block *block)
 {
     double elements = (double)op_block_parameters(block);
-    double each_B = b->half ? b->fw->accumulate_16bit_B : b->fw->accumulate_B;
-    double bytes = each_B * elements * (b->first ? 0.5 : 1);
-    if (states_shard_parameters(b->s) &&
-        b->s->parallel.pipeline == 1) /* else whole, until the last */
-        bytes /= (double)b->s->parallel.shard_degree;
-    if (bytes <= 0 || (b->splits && b->kind != PASS_WEIGHT))
+    double each_B =
+        b->stage->half ? b->stage->fw->accumulate_16bit_B : b->stage->fw->accumulate_B;
+    double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
+    if (states_shard_parameters(b->stage->s) &&
+        b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
+        bytes /= (double)b->stage->s->parallel.shard_degree;
+    if (bytes <= 0 || (b->stage->splits && b->pass.kind != PASS_WEIGHT))
         return;
-    issue_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s, bytes);
+    issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_backward_s, bytes);
     issue_label(b, "add gradients");
 }

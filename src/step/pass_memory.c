@@ -10,11 +10,11 @@
 /* Where a forward operator's kept tensors are booked, and freed from. */
 static enum keep keep_of(const struct builder *b, const struct op *op)
 {
-    if (b->saves && !op->backward)
+    if (b->tensors.saves && !op->backward)
         return KEEP_ACTIVATIONS;
-    if (b->keep == KEEP_ACTIVATIONS && recompute_is_core(b, op))
-        return b->part == CATEGORY_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
-    return b->keep;
+    if (b->pass.keep == KEEP_ACTIVATIONS && recompute_is_core(b->stage, op))
+        return b->pass.part == CATEGORY_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
+    return b->pass.keep;
 }
 
 /* Local variables ------------------------------------------------------------------ */
@@ -48,43 +48,46 @@ static bool is_local(const struct op_block *block, int32_t at)
 
 void pass_leave_scope(struct builder *b)
 {
-    while (b->n_locals > 0)
-        ledger_free(&b->step->ledger, LEDGER_HELD, b->locals_B[--b->n_locals]);
-    b->makes_local = b->skips_input = b->saves = false;
+    while (b->tensors.n_locals > 0)
+        ledger_free(&b->step->ledger, LEDGER_HELD,
+                    b->tensors.locals_B[--b->tensors.n_locals]);
+    b->tensors.makes_local = b->tensors.skips_input = b->tensors.saves = false;
 }
 
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
 {
     if (at > 0 && strcmp(block->forward[at - 1].name, "out") == 0)
         pass_leave_scope(b);
-    b->makes_local = is_local(block, at);
-    b->saves = recompute_saves(b, block, at);
-    b->skips_input = at == 0 && b->from_checkpoint;
+    b->tensors.makes_local = is_local(block, at);
+    b->tensors.saves = recompute_saves(b->stage, block, at);
+    b->tensors.skips_input = at == 0 && b->pass.from_checkpoint;
 }
 
 /* Tensors -------------------------------------------------------------------------- */
 
 void pass_free_transient(struct builder *b)
 {
-    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->transient_B);
-    b->transient_B = 0;
-    while (b->n_made > 0)
-        ledger_free(&b->step->ledger, LEDGER_MADE, b->made_B[--b->n_made]);
+    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, b->tensors.transient_B);
+    b->tensors.transient_B = 0;
+    while (b->tensors.n_made > 0)
+        ledger_free(&b->step->ledger, LEDGER_MADE,
+                    b->tensors.made_B[--b->tensors.n_made]);
 }
 
-bool pass_has_dummy(const struct builder *b, const struct op_block *block,
+bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p)
 {
-    return b->fw->dummy_gradients && b->half && p->matrix && op_block_is_layer(block);
+    return stage->fw->dummy_gradients && stage->half && p->matrix &&
+           op_block_is_layer(block);
 }
 
 /* Whether the rank's layers before block `at` have such a weight. */
-static bool is_seen(const struct builder *b, int32_t at, const struct op_param *p)
+static bool is_seen(const struct stage *stage, int32_t at, const struct op_param *p)
 {
     for (int32_t i = 0; i < at; i++)
-        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
-            const struct op_param *seen = &b->list.blocks[i].params[k];
-            if (op_block_is_layer(&b->list.blocks[i]) &&
+        for (int32_t k = 0; k < stage->list.blocks[i].n_params; k++) {
+            const struct op_param *seen = &stage->list.blocks[i].params[k];
+            if (op_block_is_layer(&stage->list.blocks[i]) &&
                 seen->elements == p->elements && strcmp(seen->name, p->name) == 0)
                 return true;
         }
@@ -92,15 +95,16 @@ static bool is_seen(const struct builder *b, int32_t at, const struct op_param *
 }
 
 /* Experts are alike, and so are layers: they share theirs. */
-int64_t pass_dummies_B(const struct builder *b)
+int64_t pass_dummies_B(const struct stage *stage)
 {
-    double alike = (double)b->s->model.experts / (double)b->s->parallel.expert;
+    double alike = (double)stage->s->model.experts / (double)stage->s->parallel.expert;
     double bytes = 0;
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
-            const struct op_param *p = &b->list.blocks[i].params[k];
-            if (pass_has_dummy(b, &b->list.blocks[i], p) && !is_seen(b, i, p))
-                bytes += replicas_states_of(b, p)->made_B * (double)p->elements /
+    for (int32_t i = 0; i < stage->list.n_blocks; i++)
+        for (int32_t k = 0; k < stage->list.blocks[i].n_params; k++) {
+            const struct op_param *p = &stage->list.blocks[i].params[k];
+            if (pass_has_dummy(stage, &stage->list.blocks[i], p) &&
+                !is_seen(stage, i, p))
+                bytes += replicas_states_of(stage, p)->made_B * (double)p->elements /
                          (p->expert ? alike : 1);
         }
     return (int64_t)bytes;
@@ -108,16 +112,17 @@ int64_t pass_dummies_B(const struct builder *b)
 
 void pass_make_gradient(struct builder *b, double made_B, double sum_B)
 {
-    const int32_t most = (int32_t)(sizeof(b->made_B) / sizeof(*b->made_B));
+    const int32_t most =
+        (int32_t)(sizeof(b->tensors.made_B) / sizeof(*b->tensors.made_B));
     int64_t size_B = ledger_round((int64_t)made_B);
-    bool is_sum =
-        b->fw->keeps_gradients && made_B == sum_B && !states_shard_parameters(b->s);
-    if (!is_sum || b->n_made == most) {
-        b->transient_B += ledger_workspace(&b->step->ledger, size_B);
+    bool is_sum = b->stage->fw->keeps_gradients && made_B == sum_B &&
+                  !states_shard_parameters(b->stage->s);
+    if (!is_sum || b->tensors.n_made == most) {
+        b->tensors.transient_B += ledger_workspace(&b->step->ledger, size_B);
         return;
     }
     ledger_alloc(&b->step->ledger, LEDGER_MADE, size_B);
-    b->made_B[b->n_made++] = size_B;
+    b->tensors.made_B[b->tensors.n_made++] = size_B;
 }
 
 void pass_allocate(struct builder *b, const struct op *op)
@@ -128,14 +133,14 @@ void pass_allocate(struct builder *b, const struct op *op)
     struct ledger *l = &b->step->ledger;
     enum keep keep = keep_of(b, op);
     int64_t transient_B = 0;
-    for (int32_t i = b->skips_input && !op->backward; i < op->n_outs; i++) {
+    for (int32_t i = b->tensors.skips_input && !op->backward; i < op->n_outs; i++) {
         int64_t size = ledger_round(op->outs[i].size_B);
         bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
-        bool local =
-            !kept && !op->backward && b->makes_local &&
-            b->n_locals < (int32_t)(sizeof(b->locals_B) / sizeof(*b->locals_B));
+        bool local = !kept && !op->backward && b->tensors.makes_local &&
+                     b->tensors.n_locals < (int32_t)(sizeof(b->tensors.locals_B) /
+                                                     sizeof(*b->tensors.locals_B));
         if (local)
-            b->locals_B[b->n_locals++] = size;
+            b->tensors.locals_B[b->tensors.n_locals++] = size;
         else if (!kept)
             transient_B += size;
         ledger_alloc(l,
@@ -145,28 +150,29 @@ void pass_allocate(struct builder *b, const struct op *op)
                      size);
     }
     pass_free_transient(b);
-    b->transient_B = transient_B;
+    b->tensors.transient_B = transient_B;
 }
 
 void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward)
 {
     enum ledger_kind usual =
-        b->keep == KEEP_WORKSPACE ? LEDGER_HELD : LEDGER_ACTIVATIONS;
+        b->pass.keep == KEEP_WORKSPACE ? LEDGER_HELD : LEDGER_ACTIVATIONS;
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until == backward)
                 ledger_free(&b->step->ledger,
-                            recompute_saves(b, block, i) ? LEDGER_ACTIVATIONS
-                            : recompute_is_core(b, &block->forward[i]) ? LEDGER_HELD
-                                                                       : usual,
+                            recompute_saves(b->stage, block, i) ? LEDGER_ACTIVATIONS
+                            : recompute_is_core(b->stage, &block->forward[i])
+                                ? LEDGER_HELD
+                                : usual,
                             block->forward[i].outs[j].size_B);
 }
 
-int64_t pass_autocast_B(const struct builder *b, const struct op_block *block)
+int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
 {
     double bytes = 0;
-    for (int32_t i = 0; i < block->n_params && !states_shard_parameters(b->s); i++)
+    for (int32_t i = 0; i < block->n_params && !states_shard_parameters(stage->s); i++)
         if (block->params[i].matrix)
-            bytes += b->states.autocast_B * (double)block->params[i].elements;
+            bytes += stage->states.autocast_B * (double)block->params[i].elements;
     return (int64_t)bytes;
 }

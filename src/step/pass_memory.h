@@ -14,16 +14,16 @@ void pass_make_gradient(struct builder *b, double made_B, double sum_B);
 
 /* Whether autograd is given a dummy for the gradient of that parameter, which the
  * product has added to the sum itself; bytes of all dummies (MODEL.md, 5.6). */
-bool pass_has_dummy(const struct builder *b, const struct op_block *block,
+bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p);
-int64_t pass_dummies_B(const struct builder *b);
+int64_t pass_dummies_B(const struct stage *stage);
 
 /* Frees what forward kept for this operator of backward. */
 void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward);
 
 /* Autocast's 16-bit copies of a block's weights, made in forward and dropped in
  * backward (a sharded unit is gathered in 16 bits). */
-int64_t pass_autocast_B(const struct builder *b, const struct op_block *block);
+int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block);
 
 /* Before a forward operator of the block; behind the last: local variables live until
  * their function returns. */

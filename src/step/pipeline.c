@@ -29,15 +29,15 @@ static int32_t message_of(const struct position *at, bool backward, int64_t stag
 }
 
 /* Megatron waits for its messages to be sent, until 2023. */
-static bool sends_exposed(const struct builder *b)
+static bool sends_exposed(const struct stage *stage)
 {
-    return library_of(&b->s->parallel)->waits_for_sends && !b->fw->send_overlap;
+    return library_of(&stage->s->parallel)->waits_for_sends && !stage->fw->send_overlap;
 }
 
 static int send(struct builder *b, bool back, int32_t message, struct err *err)
 {
     int32_t comm = comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
-                             tensor_ends_message_B(b), err);
+                             tensor_ends_message_B(b->stage), err);
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;
@@ -45,7 +45,7 @@ static int send(struct builder *b, bool back, int32_t message, struct err *err)
         program_collective_on(p, back ? STREAM_BACK : STREAM_NEXT,
                               CATEGORY_PIPELINE_COMM, 0, comm, b->last_kernel);
     p->tasks.v[task].sends = message;
-    if (sends_exposed(b))
+    if (sends_exposed(b->stage))
         issue_wait(b, task);
     return 0;
 }
@@ -54,27 +54,29 @@ static int send(struct builder *b, bool back, int32_t message, struct err *err)
 static int write_measured(struct builder *b, struct pass_ref ref, struct err *err)
 {
     const struct measured *m;
-    int32_t pass, waits[2] = { b->waits[0], b->waits[1] }, receives = b->receives;
-    b->waits[0] = b->waits[1] = b->receives = -1;
-    if (measure_pass(b, ref.kind, ref.chunk, b->first, &m, &pass, err) < 0)
-        return -1;
     struct program *p = &b->step->program;
+    int32_t pass;
+    if (measure_pass(b, ref.kind, ref.chunk, b->pass.first, &m, &pass, err) < 0)
+        return -1;
+    b->pass.kind = ref.kind;
+    b->pass.chunk = ref.chunk;
     issue_mark_memory(b);
     b->last_kernel = program_pass(p, pass);
-    p->tasks.v[b->last_kernel].receives = receives;
-    program_follow(p, b->last_kernel, waits[0]);
-    program_follow(p, b->last_kernel, waits[1]);
+    p->tasks.v[b->last_kernel].receives = b->next.receives;
+    program_follow(p, b->last_kernel, b->next.waits[0]);
+    program_follow(p, b->last_kernel, b->next.waits[1]);
+    b->next = issue_after_nothing;
     ledger_apply(&b->step->ledger, &m->memory);
     b->step->flops += m->flops;
     return 0;
 }
 
 /* The chunk in which the stage runs a microbatch's last forward. */
-static int64_t last_chunk(const struct builder *b)
+static int64_t last_chunk(const struct stage *stage)
 {
-    bool first = groups_stage(b->request->groups, b->plans_rank) == 0;
-    return b->s->parallel.virtual_stages - 1 +
-           (first && b->request->parts->head_returns);
+    bool first = groups_stage(stage->request->groups, stage->rank) == 0;
+    return stage->s->parallel.virtual_stages - 1 +
+           (first && stage->request->parts->head_returns);
 }
 
 /* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
@@ -86,7 +88,9 @@ static int hand_on(struct builder *b, struct pass_ref ref, const struct position
     if (to >= 0 && to <= at->last &&
         send(b, backward, message_of(at, backward, to, ref.microbatch), err) < 0)
         return -1;
-    return backward || ref.chunk != last_chunk(b) ? 0 : group_broadcast_output(b, err);
+    return backward || ref.chunk != last_chunk(b->stage)
+               ? 0
+               : group_broadcast_output(b, err);
 }
 
 static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
@@ -98,7 +102,7 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     issue_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
     if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
-        b->receives = message_of(at, backward, at->stage, ref.microbatch);
+        b->next.receives = message_of(at, backward, at->stage, ref.microbatch);
     else if (ref.kind == PASS_FORWARD)
         issue_wait(b, issue_load_batch(b));
     if (detail) {
@@ -138,68 +142,73 @@ static int64_t recorded_microbatches(const struct pass_list *order)
 /* The last period of the order whose passes do what those of the one before do is that
  * which the periods left out of it repeat; `done` passes are written. */
 static void repeat_period(struct builder *b, const struct pass_list *order,
-                          int64_t done, int64_t end)
+                          int64_t done, int64_t end, double *flops_before)
 {
     struct repeat *r = &b->step->program.repeat;
-    if (b->request->left_out == 0)
+    if (b->stage->request->left_out == 0)
         return;
-    *r = (struct repeat) { r->from, r->to, b->request->left_out, .if_steady = true };
+    *r = (struct repeat) { r->from, r->to, b->stage->request->left_out,
+                           .if_steady = true };
     if (done == end - order->period) {
         r->from = b->last_kernel;
-        b->flops_before = b->step->flops;
+        *flops_before = b->step->flops;
     }
     if (done == end && r->from >= 0) {
         r->to = b->last_kernel;
-        b->step->flops += (double)r->extra * (b->step->flops - b->flops_before);
+        b->step->flops += (double)r->extra * (b->step->flops - *flops_before);
     }
 }
 
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    int64_t m = b->request->microbatches;
-    int64_t all = p->pipeline * p->virtual_stages + b->request->parts->head_returns;
-    int64_t stage = groups_stage(b->request->groups, b->plans_rank);
-    enum pass_kind completes = b->splits ? PASS_WEIGHT : PASS_BACKWARD;
+    const struct parallelism *p = &b->stage->s->parallel;
+    int64_t m = b->stage->request->microbatches;
+    int64_t all =
+        p->pipeline * p->virtual_stages + b->stage->request->parts->head_returns;
+    int64_t stage = groups_stage(b->stage->request->groups, b->stage->rank);
+    enum pass_kind completes = b->stage->splits ? PASS_WEIGHT : PASS_BACKWARD;
     struct position at = { .last = all - 1,
                            .n_each = (int32_t)(all * m),
                            .microbatches = m };
     at.base = (int32_t)accumulated * 2 * at.n_each;
     b->step->program.n_messages = at.base + 2 * at.n_each;
-    b->reduces = reduces;
+    b->pass.reduces = reduces;
     int64_t recorded = recorded_microbatches(order);
     struct ledger *l = &b->step->ledger;
-    const struct load_order *loads = offload_order(b, order);
+    const struct load_order *loads = offload_order(b->stage, order);
     const int64_t end = order->periods_end - offload_lead(loads);
+    double flops_before = 0; /* of the step, before the period that repeats */
     buckets_begin(b);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
         at.stage = ref.chunk * p->pipeline + stage;
-        b->first = !b->seen[ref.chunk];
-        b->reduces = reduces && ref.kind == completes && is_last_backward(order, i);
-        bool beside = reduces && p->overlap && (b->reduces || b->last_comm >= 0);
+        b->pass.first = !b->seen[ref.chunk];
+        b->pass.reduces =
+            reduces && ref.kind == completes && is_last_backward(order, i);
+        bool beside =
+            reduces && p->overlap && (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = beside || shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
         offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
         offload_await(b, loads, i);
         l->microbatch = ref.microbatch;
         l->records = accumulated == 0 && ref.microbatch < recorded;
-        if (write_pass(b, ref, b->detail || watched, &at, err) < 0)
+        if (write_pass(b, ref, b->stage->detail || watched, &at, err) < 0)
             return -1;
         l->records = true;
         if (ref.kind == completes)
             b->seen[ref.chunk] = true;
-        repeat_period(b, order, i + 1, end);
+        repeat_period(b, order, i + 1, end, &flops_before);
     }
     issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
-    b->reduces = reduces;
-    if (reduces && !states_shard_parameters(b->s) && buckets_end(b, err) < 0)
+    b->pass.reduces = reduces;
+    if (reduces && !states_shard_parameters(b->stage->s) && buckets_end(b, err) < 0)
         return -1;
     if (reduces)
-        issue_wait(b, b->last_comm);
+        issue_wait(b, b->buckets.last_comm);
     group_take_outputs(b);
-    issue_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
-    issue_host_pause(b, b->fw->microbatch_s);
+    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->stage->fw->microbatch_s);
     return 0;
 }

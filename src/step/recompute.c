@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-bool recompute_is_core(const struct builder *b, const struct op *op)
+bool recompute_is_core(const struct stage *stage, const struct op *op)
 {
     static const char *const names[] = { "scores",  "scale",         "mask",
                                          "softmax", "probs_dropout", "probs_cast",
                                          "context" };
     const char *name = op->name;
-    if (b->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
+    if (stage->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
         return false;
     if (strncmp(name, "cross_", 6) == 0)
         name += 6;
@@ -20,21 +20,22 @@ bool recompute_is_core(const struct builder *b, const struct op *op)
     return false;
 }
 
-bool recompute_saves(const struct builder *b, const struct op_block *block, int32_t at)
+bool recompute_saves(const struct stage *stage, const struct op_block *block,
+                     int32_t at)
 {
-    return b->s->training.checkpointing == CHECKPOINT_OPERATORS &&
+    return stage->s->training.checkpointing == CHECKPOINT_OPERATORS &&
            op_block_is_layer(block) && op_block_saves(block, at);
 }
 
 /* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
  * as a whole. One in so many is, counted through all chunks of the rank (MODEL.md,
  * 8.23). */
-int64_t recompute_group(const struct builder *b, struct slice slice, int64_t k)
+int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k)
 {
-    const struct training *t = &b->s->training;
+    const struct training *t = &stage->s->training;
     enum checkpointing c = t->checkpointing;
     if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
-        !op_block_is_layer(&b->list.blocks[slice.block]) ||
+        !op_block_is_layer(&stage->list.blocks[slice.block]) ||
         (slice.first_layer + k + 1) % t->checkpoint_every != 0)
         return 0;
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
@@ -42,48 +43,50 @@ int64_t recompute_group(const struct builder *b, struct slice slice, int64_t k)
 
 /* The input of a layer, which is what a checkpoint keeps (MODEL.md, R9); by operators
  * its last product, too, which nobody needs. */
-int64_t recompute_input_B(const struct builder *b)
+int64_t recompute_input_B(const struct stage *stage)
 {
-    int n = b->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
-    return n * (int64_t)tensor_ends_stream_B(b);
+    int n = stage->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
+    return n * (int64_t)tensor_ends_stream_B(stage);
 }
 
-int64_t recompute_inputs(const struct builder *b, int32_t chunk)
+int64_t recompute_inputs(const struct stage *stage, int32_t chunk)
 {
-    const struct chunk_slices *c = &b->chunks[chunk];
+    const struct chunk_slices *c = &stage->chunks[chunk];
     int64_t n = 0;
     for (int32_t i = 0; i < c->n; i++)
         for (int64_t k = 0; k < c->v[i].repeat; k++) {
-            int64_t group = recompute_group(b, c->v[i], k);
+            int64_t group = recompute_group(stage, c->v[i], k);
             n += group > 0 && k % group == 0;
         }
     return n;
 }
 
-static int64_t saved_B(const struct builder *b, const struct op_block *block)
+static int64_t saved_B(const struct stage *stage, const struct op_block *block)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0;
-             recompute_saves(b, block, i) && j < block->forward[i].n_outs; j++)
+             recompute_saves(stage, block, i) && j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until >= 0)
                 sum += block->forward[i].outs[j].size_B;
     return sum;
 }
 
-int64_t recompute_kept_B(const struct builder *b, int32_t index)
+int64_t recompute_kept_B(const struct stage *stage, int32_t index)
 {
-    const struct op_block *block = &b->list.blocks[index];
-    int64_t every = b->s->training.checkpoint_every;
-    int64_t group = recompute_group(b, (struct slice) { .block = index }, every - 1),
+    const struct op_block *block = &stage->list.blocks[index];
+    int64_t every = stage->s->training.checkpoint_every;
+    int64_t group =
+                recompute_group(stage, (struct slice) { .block = index }, every - 1),
             sum = 0;
     if (group > 0 && every == 1)
-        return recompute_input_B(b) / (group < block->repeat ? group : block->repeat) +
-               saved_B(b, block);
+        return recompute_input_B(stage) /
+                   (group < block->repeat ? group : block->repeat) +
+               saved_B(stage, block);
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until >= 0 &&
-                !recompute_is_core(b, &block->forward[i]))
+                !recompute_is_core(stage, &block->forward[i]))
                 sum += block->forward[i].outs[j].size_B;
     return sum;
 }

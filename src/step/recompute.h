@@ -3,24 +3,25 @@
 #ifndef STEP_RECOMPUTE_H
 #define STEP_RECOMPUTE_H
 
-#include "step/builder.h"
+#include "step/stage.h"
 
 /* The core of attention: what selective checkpointing computes again. */
-bool recompute_is_core(const struct builder *b, const struct op *op);
+bool recompute_is_core(const struct stage *stage, const struct op *op);
 
 /* What checkpoints by operators keep, and do not compute again. */
-bool recompute_saves(const struct builder *b, const struct op_block *block, int32_t at);
+bool recompute_saves(const struct stage *stage, const struct op_block *block,
+                     int32_t at);
 
 /* Layers that keep one input together with layer k of a slice; 0: it is not recomputed
  * as a whole. One in so many is, counted through all chunks of the rank (MODEL.md,
  * 8.23). */
-int64_t recompute_group(const struct builder *b, struct slice slice, int64_t k);
+int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k);
 
 /* Bytes of a checkpoint, and how many a chunk has. */
-int64_t recompute_input_B(const struct builder *b);
-int64_t recompute_inputs(const struct builder *b, int32_t chunk);
+int64_t recompute_input_B(const struct stage *stage);
+int64_t recompute_inputs(const struct stage *stage, int32_t chunk);
 
 /* Activations that one layer of the block keeps for backward. */
-int64_t recompute_kept_B(const struct builder *b, int32_t block);
+int64_t recompute_kept_B(const struct stage *stage, int32_t block);
 
 #endif

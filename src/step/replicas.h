@@ -3,26 +3,26 @@
 #ifndef STEP_REPLICAS_H
 #define STEP_REPLICAS_H
 
-#include "step/builder.h"
+#include "step/stage.h"
 
 /* What becomes of a bucket of gradients over the ranks that hold the same: a sum for
  * all; where states are sharded, parts to their owners; under SMP all of it to the one
  * rank that owns that slice of its flat buffer. */
-enum coll_op replicas_reduction(const struct builder *b);
+enum coll_op replicas_reduction(const struct stage *stage);
 
 /* Which ranks hold a parameter. */
-enum replica_group replicas_of(const struct builder *b, const struct op_param *p);
+enum replica_group replicas_of(const struct stage *stage, const struct op_param *p);
 
 /* The elements that such hold; how many they are, and their channel; into how many
  * shards, each a rank's to update, those elements are divided. */
-int64_t replicas_held(const struct builder *b, enum replica_group h);
-int64_t replicas_ranks(const struct builder *b, enum replica_group h);
+int64_t replicas_held(const struct stage *stage, enum replica_group h);
+int64_t replicas_ranks(const struct stage *stage, enum replica_group h);
 enum channel replicas_channel(enum replica_group h);
-double replicas_shards(const struct builder *b, enum replica_group h);
+double replicas_shards(const struct stage *stage, enum replica_group h);
 
 /* The states of an element that such hold; of a parameter's elements. */
-const struct states *replicas_states(const struct builder *b, enum replica_group h);
-const struct states *replicas_states_of(const struct builder *b,
+const struct states *replicas_states(const struct stage *stage, enum replica_group h);
+const struct states *replicas_states_of(const struct stage *stage,
                                         const struct op_param *p);
 
 #endif

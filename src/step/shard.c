@@ -23,22 +23,25 @@
 #include "step/shard_units.h"
 
 /* Width of parameters as gathered: what products read. */
-static double width_B(const struct builder *b)
+static double width_B(const struct stage *stage)
 {
-    return b->half ? 2 : 4;
+    return stage->half ? 2 : 4;
 }
 
-int shard_plan(struct builder *b, struct err *err)
+int shard_plan(struct stage *stage, struct builder *b, struct err *err)
 {
-    if (!states_shard_parameters(b->s))
+    if (!states_shard_parameters(stage->s))
         return 0;
-    int32_t n_chunks = (int32_t)partition_chunks(b->request->parts);
-    b->chunk_units = ARENA_ARRAY(b->arena, n_chunks, struct units);
-    for (int32_t i = 0; i < n_chunks; i++)
-        units_list(b, i, &b->chunk_units[i]);
-    const struct units *u = b->units = b->chunk_units;
-    double size_B =
-        (u->v[u->n - 1].summed - u->v[u->n - 1].summed_experts) * width_B(b);
+    int32_t n_chunks = (int32_t)partition_chunks(stage->request->parts);
+    stage->units = ARENA_ARRAY(stage->arena, n_chunks, struct units);
+    b->shard.chunks = ARENA_ARRAY(stage->arena, n_chunks, struct units_state);
+    for (int32_t i = 0; i < n_chunks; i++) {
+        units_list(stage, i, &stage->units[i]);
+        b->shard.chunks[i] = units_begin(stage->arena, &stage->units[i]);
+    }
+    b->shard.units = b->shard.chunks;
+    const struct unit *last = &stage->units[0].v[stage->units[0].n - 1];
+    double size_B = (last->summed - last->summed_experts) * width_B(stage);
     int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
@@ -46,41 +49,42 @@ int shard_plan(struct builder *b, struct err *err)
     return 0;
 }
 
-static bool in_pipeline(const struct builder *b)
+static bool in_pipeline(const struct stage *stage)
 {
-    return b->s->parallel.pipeline > 1;
+    return stage->s->parallel.pipeline > 1;
 }
 
 /* A pass of a pipeline begins when all that was issued before has ended. */
 void shard_begin(struct builder *b, int32_t chunk)
 {
-    if (!b->units)
+    if (!b->shard.units)
         return;
-    b->units = &b->chunk_units[chunk];
-    if (in_pipeline(b))
-        units_forget_ends(b->units);
+    b->shard.units = &b->shard.chunks[chunk];
+    if (in_pipeline(b->stage))
+        units_forget_ends(b->shard.units);
 }
 
 bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
 {
-    if (!b->units)
+    if (!b->shard.units)
         return false;
-    const struct units *u = &b->chunk_units[chunk];
+    const struct units_state *u = &b->shard.chunks[chunk];
     bool all = true;
-    for (int32_t i = 0; i < u->n; i++)
-        all &= (u->v[i].elements <= 0 || u->v[i].gathered) &&
-               (u->v[i].summed <= 0 || kind == PASS_FORWARD || u->v[i].gradients);
-    return !all || b->reduces || b->s->parallel.shard_reshard;
+    for (int32_t i = 0; i < u->units->n; i++)
+        all &= (u->v[i].unit->elements <= 0 || u->v[i].gathered) &&
+               (u->v[i].unit->summed <= 0 || kind == PASS_FORWARD || u->v[i].gradients);
+    return !all || b->pass.reduces || b->stage->s->parallel.shard_reshard;
 }
 
 /* Lists of a part for each rank cost the host time before the collective, and it waits
  * for the GPU first (MODEL.md, R8.3). */
 static void make_lists(struct builder *b, int32_t n)
 {
-    double each_s = (double)b->s->parallel.shard_degree * b->fw->shard_part_s;
+    double each_s =
+        (double)b->stage->s->parallel.shard_degree * b->stage->fw->shard_part_s;
     if (each_s <= 0)
         return;
-    issue_wait(b, b->last_comm);
+    issue_wait(b, b->buckets.last_comm);
     int32_t task = issue_kernel(b, CATEGORY_OTHER, 0, 0, 0);
     b->step->program.tasks.v[task].sync = true;
     issue_kernel(b, CATEGORY_OTHER, n * each_s, 0, 0);
@@ -92,13 +96,13 @@ static void make_lists(struct builder *b, int32_t n)
 static int32_t copy_lists(struct builder *b, int32_t after, double elements,
                           double passes)
 {
-    if (b->fw->shard_part_s <= 0 || elements <= 0)
+    if (b->stage->fw->shard_part_s <= 0 || elements <= 0)
         return after;
-    double bytes = passes * elements * width_B(b);
+    double bytes = passes * elements * width_B(b->stage);
     int32_t task =
         program_kernel(&b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED, 0,
-                       kernel_stream_s(b->gpu, bytes, kernel_alone),
-                       kernel_stream_s(b->gpu, bytes, b->shared));
+                       kernel_stream_s(b->stage->gpu, bytes, kernel_alone),
+                       kernel_stream_s(b->stage->gpu, bytes, b->shared));
     program_follow(&b->step->program, task, after);
     b->step->program.tasks.v[task].tag.label = "copy lists of parts";
     return task;
@@ -111,27 +115,28 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
     int32_t task = -1;
     if (g.n == 0 || g.elements <= 0)
         return -1;
-    double size_B = g.elements / g.n * width_B(b);
+    double size_B = g.elements / g.n * width_B(b->stage);
     int32_t comm = comms_add(b, channel, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -2;
     make_lists(b, g.n);
-    double shard_B = g.elements * width_B(b) / (double)b->s->parallel.shard_degree;
+    double shard_B =
+        g.elements * width_B(b->stage) / (double)b->stage->s->parallel.shard_degree;
     if (channel == CHANNEL_SHARD)
         after = offload_load_shard(b, shard_B, after);
     for (int32_t i = 0; i < g.n; i++)
         task = program_collective_on(&b->step->program, STREAM_SHARD,
                                      CATEGORY_DATA_COMM_EXPOSED,
-                                     b->fw->dispatch_forward_s, comm, after);
+                                     b->stage->fw->dispatch_forward_s, comm, after);
     return copy_lists(b, task, g.elements, 3);
 }
 
 /* Gathers of all that are no experts, then of those; *task is the last. */
-static int gather_unit(struct builder *b, const struct unit *v, struct gathers g,
+static int gather_unit(struct builder *b, const struct unit_state *v, struct gathers g,
                        int32_t after, int32_t *task, struct err *err)
 {
-    double frac = v->elements > 0 ? g.elements / v->elements : 0;
-    struct gathers experts = { g.n, v->experts * frac };
+    double frac = v->unit->elements > 0 ? g.elements / v->unit->elements : 0;
+    struct gathers experts = { g.n, v->unit->experts * frac };
     g.elements -= experts.elements;
     int32_t shared = gather_from(b, CHANNEL_SHARD, g, after, err);
     int32_t own =
@@ -144,10 +149,11 @@ static int gather_unit(struct builder *b, const struct unit *v, struct gathers g
 }
 
 /* Whether the limit of live elements forbids to gather the unit as a whole. */
-static bool is_full(const struct builder *b, const struct unit *v)
+static bool is_full(const struct builder *b, const struct unit_state *v)
 {
-    double limit = (double)b->s->parallel.shard_live_elements;
-    return !b->fw->shard_tensors && limit > 0 && b->units->live + v->elements > limit;
+    double limit = (double)b->stage->s->parallel.shard_live_elements;
+    return !b->stage->fw->shard_tensors && limit > 0 &&
+           b->shard.units->live + v->unit->elements > limit;
 }
 
 /* Gathers a unit that is `ahead` turns away; its memory is there when the unit that was
@@ -155,20 +161,21 @@ static bool is_full(const struct builder *b, const struct unit *v)
 static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
                   struct err *err)
 {
-    struct units *u = b->units;
-    struct unit *v = &u->v[unit];
+    struct units_state *u = b->shard.units;
+    struct unit_state *v = &u->v[unit];
     bool full = is_full(b, v);
-    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b, backward));
+    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b->stage, backward));
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
     if (v->gathered)
         return 0;
     v->gather = v->regather = -1;
-    if (gather_unit(b, v, v->first[AHEAD], after, &v->gather, err) < 0)
+    if (gather_unit(b, v, v->unit->first[AHEAD], after, &v->gather, err) < 0)
         return -1;
     v->gathered = true;
     v->used = false;
-    u->live += v->elements;
-    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, (int64_t)(v->live * width_B(b)));
+    u->live += v->unit->elements;
+    ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
+                 (int64_t)(v->unit->live * width_B(b->stage)));
     return 0;
 }
 
@@ -176,20 +183,20 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
  * the host (record_stream), elsewhere at once. */
 static void let_go(struct builder *b, double *behind_B, double size_B)
 {
-    double back_B = b->fw->record_stream ? *behind_B : size_B;
+    double back_B = b->stage->fw->record_stream ? *behind_B : size_B;
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)back_B);
-    *behind_B = b->fw->record_stream ? size_B : 0;
+    *behind_B = b->stage->fw->record_stream ? size_B : 0;
 }
 
-static void drop(struct builder *b, struct unit *v, bool backward)
+static void drop(struct builder *b, struct unit_state *v, bool backward)
 {
-    double size_B = v->live * width_B(b);
+    double size_B = v->unit->live * width_B(b->stage);
     if (!v->gathered)
         return;
     v->gathered = false;
-    b->units->live -= v->elements;
+    b->shard.units->live -= v->unit->elements;
     if (backward)
-        let_go(b, &b->units->dropped_B, size_B);
+        let_go(b, &b->shard.units->dropped_B, size_B);
     else /* the next gather waits for the unit before (limit_all_gathers) */
         ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)size_B);
 }
@@ -197,10 +204,10 @@ static void drop(struct builder *b, struct unit *v, bool backward)
 /* Gathers of the next units in the direction of the pass, as far as the limits let. */
 static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
 {
-    struct units *u = b->units;
-    for (int32_t k = 1; k < units_window(b, backward); k++) {
+    struct units_state *u = b->shard.units;
+    for (int32_t k = 1; k < units_window(b->stage, backward); k++) {
         int32_t next = backward ? unit - k : unit + k;
-        if (next <= UNIT_ROOT || next >= u->n)
+        if (next <= UNIT_ROOT || next >= u->units->n)
             return 0;
         if (is_full(b, &u->v[next]))
             return 0;
@@ -210,22 +217,23 @@ static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *
     return 0;
 }
 
-static void hold_gradients(struct builder *b, struct unit *v)
+static void hold_gradients(struct builder *b, struct unit_state *v)
 {
     if (v->gradients)
         return;
     v->gradients = true;
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
-                 (int64_t)(v->held * states_wire_B(b->s)));
+                 (int64_t)(v->unit->held * states_wire_B(b->stage->s)));
 }
 
 /* Kernels wait for the unit's gathers, and for those that could not begin ahead. */
-static int gather_open(struct builder *b, struct unit *v, struct err *err)
+static int gather_open(struct builder *b, struct unit_state *v, struct err *err)
 {
-    struct gathers open = v->used ? (struct gathers) { 0 } : v->first[IN_THE_OPEN];
+    struct gathers open =
+        v->used ? (struct gathers) { 0 } : v->unit->first[IN_THE_OPEN];
     int32_t ready = v->used ? -1 : v->gather;
-    if (b->part != CATEGORY_RECOMPUTE && v->dropped) {
-        open = v->again[IN_THE_OPEN];
+    if (b->pass.part != CATEGORY_RECOMPUTE && v->dropped) {
+        open = v->unit->again[IN_THE_OPEN];
         ready = v->regather;
         v->dropped = false;
     }
@@ -238,88 +246,92 @@ static int gather_open(struct builder *b, struct unit *v, struct err *err)
 
 int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
 {
-    struct units *u = b->units;
+    struct units_state *u = b->shard.units;
     if (!u)
         return 0;
-    int32_t unit = u->of[at];
-    struct unit *v = &u->v[unit];
+    int32_t unit = u->units->of[at];
+    struct unit_state *v = &u->v[unit];
     /* here, as a later stage's head comes last */
-    if (at == 0 && !backward && u->v[UNIT_ROOT].elements > 0 &&
+    if (at == 0 && !backward && u->v[UNIT_ROOT].unit->elements > 0 &&
         gather(b, UNIT_ROOT, 0, backward, err) < 0)
         return -1;
     if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
-    if (b->part == CATEGORY_RECOMPUTE)
-        v->dropped = v->again[AHEAD].n + v->again[IN_THE_OPEN].n > 0;
+    if (b->pass.part == CATEGORY_RECOMPUTE)
+        v->dropped = v->unit->again[AHEAD].n + v->unit->again[IN_THE_OPEN].n > 0;
     if (v->dropped &&
-        gather_unit(b, v, v->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
+        gather_unit(b, v, v->unit->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
         return -1;
     if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
         return -1;
-    if (backward && b->part != CATEGORY_RECOMPUTE &&
-        (!b->splits || b->kind == PASS_WEIGHT))
+    if (backward && b->pass.part != CATEGORY_RECOMPUTE &&
+        (!b->stage->splits || b->pass.kind == PASS_WEIGHT))
         hold_gradients(b, v);
     return 0;
 }
 
-static int scatter_experts(struct builder *b, const struct unit *v, struct err *err)
+static int scatter_experts(struct builder *b, const struct unit_state *v,
+                           struct err *err)
 {
-    double size_B = v->summed_experts * states_wire_B(b->s);
+    double size_B = v->unit->summed_experts * states_wire_B(b->stage->s);
     if (size_B <= 0)
         return 0;
     int32_t comm = comms_add(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
     if (comm < 0)
         return -1;
-    b->last_comm = program_collective_on(
+    b->buckets.last_comm = program_collective_on(
         &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-        b->fw->dispatch_backward_s, comm, b->last_kernel);
+        b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
     return 0;
 }
 
 /* The shards' sums over their replicas. */
 static int sum_replicas(struct builder *b, double size_B, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    if (!b->reduces || p->data * p->context <= p->shard_degree)
+    const struct parallelism *p = &b->stage->s->parallel;
+    if (!b->pass.reduces || p->data * p->context <= p->shard_degree)
         return 0;
     size_B /= (double)p->shard_degree;
     int32_t comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
     if (comm < 0)
         return -1;
-    b->last_comm = program_collective(&b->step->program, CATEGORY_DATA_COMM_EXPOSED,
-                                      b->fw->dispatch_backward_s, comm, b->last_comm);
+    b->buckets.last_comm = program_collective(
+        &b->step->program, CATEGORY_DATA_COMM_EXPOSED,
+        b->stage->fw->dispatch_backward_s, comm, b->buckets.last_comm);
     return 0;
 }
 
 /* The unit's gradients go to their shards, and shards are summed over their
  * replicas. */
-static int scatter(struct builder *b, struct unit *v, struct err *err)
+static int scatter(struct builder *b, struct unit_state *v, struct err *err)
 {
-    double size_B = (v->summed - v->summed_experts) * states_wire_B(b->s);
-    if (b->fw->bucket_copy_B > 0) {
-        issue_stream(b, CATEGORY_COMPUTE, b->fw->dispatch_backward_s,
-                     b->fw->bucket_copy_B * size_B);
+    double size_B =
+        (v->unit->summed - v->unit->summed_experts) * states_wire_B(b->stage->s);
+    if (b->stage->fw->bucket_copy_B > 0) {
+        issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_backward_s,
+                     b->stage->fw->bucket_copy_B * size_B);
         issue_label(b, "gradients to flat parameter");
     }
     if (scatter_experts(b, v, err) < 0)
         return -1;
-    if (v->tensors == 0)
+    if (v->unit->tensors == 0)
         return 0;
-    int32_t comm =
-        comms_add(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER, size_B / v->tensors, err);
+    int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER,
+                             size_B / v->unit->tensors, err);
     if (comm < 0)
         return -1;
-    make_lists(b, v->tensors);
-    for (int32_t i = 0; i < v->tensors; i++)
-        b->last_comm = program_collective_on(
+    make_lists(b, v->unit->tensors);
+    for (int32_t i = 0; i < v->unit->tensors; i++)
+        b->buckets.last_comm = program_collective_on(
             &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-            b->fw->dispatch_backward_s, comm, b->last_kernel);
-    b->last_comm = copy_lists(b, b->last_comm, v->summed, 2);
-    if (b->fw->shard_synchronous)
-        issue_wait(b, b->last_comm);
+            b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
+    b->buckets.last_comm = copy_lists(b, b->buckets.last_comm, v->unit->summed, 2);
+    if (b->stage->fw->shard_synchronous)
+        issue_wait(b, b->buckets.last_comm);
     if (sum_replicas(b, size_B, err) < 0)
         return -1;
-    offload_store_shard(b, size_B / (double)b->s->parallel.shard_degree, b->last_comm);
+    offload_store_shard(b, size_B / (double)b->stage->s->parallel.shard_degree,
+                        b->buckets.last_comm);
     return 0;
 }
 
@@ -333,30 +345,30 @@ static bool ends_unit(const struct units *u, int32_t at, bool backward)
 }
 
 /* Backward has left the unit: its gradients go, those of the unit before have gone. */
-static int leave_backward(struct builder *b, struct unit *v, struct err *err)
+static int leave_backward(struct builder *b, struct unit_state *v, struct err *err)
 {
-    struct units *u = b->units;
-    if ((in_pipeline(b) && !b->reduces) || v->summed <= 0)
+    struct units_state *u = b->shard.units;
+    if ((in_pipeline(b->stage) && !b->pass.reduces) || v->unit->summed <= 0)
         return 0;
     drop(b, v, true);
     if (scatter(b, v, err) < 0)
         return -1;
     let_go(b, &u->scattered_B, u->pending_B);
-    u->pending_B = v->held * states_wire_B(b->s);
+    u->pending_B = v->unit->held * states_wire_B(b->stage->s);
     v->gradients = false;
     return 0;
 }
 
 int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
 {
-    struct units *u = b->units;
+    struct units_state *u = b->shard.units;
     if (!u)
         return 0;
-    struct unit *v = &u->v[u->of[at]];
+    struct unit_state *v = &u->v[u->units->of[at]];
     bool root_ends = backward && at == 0;
-    if (ends_unit(u, at, backward)) {
+    if (ends_unit(u->units, at, backward)) {
         u->ends[u->turn++ % TURNS] = b->last_kernel;
-        if (!backward && b->s->parallel.shard_reshard)
+        if (!backward && b->stage->s->parallel.shard_reshard)
             drop(b, v, false);
         if (backward && leave_backward(b, v, err) < 0)
             return -1;
@@ -377,8 +389,9 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
  * (DeepSpeed's stage3.py, _post_step). */
 int shard_end(struct builder *b, struct err *err)
 {
-    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->s); h++) {
-        double size_B = units_persistent(b, (enum replica_group)h) * width_B(b);
+    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->stage->s); h++) {
+        double size_B =
+            units_persistent(b->stage, (enum replica_group)h) * width_B(b->stage);
         if (size_B <= 0)
             continue;
         enum channel channel = h == REPLICAS_DATA
@@ -388,16 +401,16 @@ int shard_end(struct builder *b, struct err *err)
         if (comm < 0)
             return -1;
         program_collective_on(&b->step->program, STREAM_SHARD,
-                              CATEGORY_DATA_COMM_EXPOSED, b->fw->dispatch_optimizer_s,
-                              comm, b->last_kernel);
+                              CATEGORY_DATA_COMM_EXPOSED,
+                              b->stage->fw->dispatch_optimizer_s, comm, b->last_kernel);
     }
     return 0;
 }
 
-int64_t shard_persistent_B(const struct builder *b)
+int64_t shard_persistent_B(const struct stage *stage)
 {
     double n = 0;
-    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->s); h++)
-        n += units_persistent(b, (enum replica_group)h);
-    return (int64_t)(n * width_B(b));
+    for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(stage->s); h++)
+        n += units_persistent(stage, (enum replica_group)h);
+    return (int64_t)(n * width_B(stage));
 }

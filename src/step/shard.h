@@ -5,14 +5,14 @@
 #include "step/builder.h"
 
 /* Set-up; around the forward and backward of each unit. */
-int shard_plan(struct builder *b, struct err *err);
+int shard_plan(struct stage *stage, struct builder *b, struct err *err);
 void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
 int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
 
 /* Behind the update; bytes of tensors that stay whole on each rank beside its shards. */
 int shard_end(struct builder *b, struct err *err);
-int64_t shard_persistent_B(const struct builder *b);
+int64_t shard_persistent_B(const struct stage *stage);
 
 /* Whether a pass of a pipeline gathers, drops, scatters or begins to hold gradients:
  * else all it needs is there, and stays. */

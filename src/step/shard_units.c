@@ -4,49 +4,51 @@
 
 #include <math.h>
 
-int64_t units_window(const struct builder *b, bool backward)
+int64_t units_window(const struct stage *stage, bool backward)
 {
-    const struct parallelism *p = &b->s->parallel;
-    bool alone = b->fw->shard_synchronous || (backward && !p->shard_backward_prefetch);
+    const struct parallelism *p = &stage->s->parallel;
+    bool alone =
+        stage->fw->shard_synchronous || (backward && !p->shard_backward_prefetch);
     int64_t ahead = alone ? 1 : p->shard_prefetch + 1;
     return p->shard_in_flight > 0 && p->shard_in_flight < ahead ? p->shard_in_flight
                                                                 : ahead;
 }
 
-static bool is_shared(const struct builder *b, const struct op_param *p)
+static bool is_shared(const struct stage *stage, const struct op_param *p)
 {
-    return replicas_of(b, p) != REPLICAS_EXPERTS ||
-           replicas_ranks(b, REPLICAS_EXPERTS) > 1;
+    return replicas_of(stage, p) != REPLICAS_EXPERTS ||
+           replicas_ranks(stage, REPLICAS_EXPERTS) > 1;
 }
 
-static bool is_gathered(const struct builder *b, const struct op_param *p)
+static bool is_gathered(const struct stage *stage, const struct op_param *p)
 {
-    return is_shared(b, p) && !states_persists(b->s, p->elements);
+    return is_shared(stage, p) && !states_persists(stage->s, p->elements);
 }
 
-double units_persistent(const struct builder *b, enum replica_group h)
+double units_persistent(const struct stage *stage, enum replica_group h)
 {
     double n = 0;
-    for (int32_t i = 0; i < b->list.n_blocks; i++)
-        for (int32_t k = 0; k < b->list.blocks[i].n_params; k++) {
-            const struct op_param *p = &b->list.blocks[i].params[k];
-            if (replicas_of(b, p) == h && is_shared(b, p) && !is_gathered(b, p))
-                n += (double)(b->list.blocks[i].repeat * p->elements);
+    for (int32_t i = 0; i < stage->list.n_blocks; i++)
+        for (int32_t k = 0; k < stage->list.blocks[i].n_params; k++) {
+            const struct op_param *p = &stage->list.blocks[i].params[k];
+            if (replicas_of(stage, p) == h && is_shared(stage, p) &&
+                !is_gathered(stage, p))
+                n += (double)(stage->list.blocks[i].repeat * p->elements);
         }
     return n;
 }
 
-static void add_gathered(const struct builder *b, const struct op_block *block,
+static void add_gathered(const struct stage *stage, const struct op_block *block,
                          struct unit *v)
 {
     for (int32_t i = 0; i < block->n_params; i++) {
         const struct op_param *p = &block->params[i];
-        double n = is_shared(b, p) ? (double)p->elements : 0;
-        double experts = replicas_of(b, p) == REPLICAS_EXPERTS ? n : 0;
+        double n = is_shared(stage, p) ? (double)p->elements : 0;
+        double experts = replicas_of(stage, p) == REPLICAS_EXPERTS ? n : 0;
         v->summed += n;
         v->summed_experts += experts;
-        v->elements += is_gathered(b, p) ? n : 0;
-        v->experts += is_gathered(b, p) ? experts : 0;
+        v->elements += is_gathered(stage, p) ? n : 0;
+        v->experts += is_gathered(stage, p) ? experts : 0;
     }
 }
 
@@ -67,15 +69,15 @@ static void add_gather(struct gathers g[TIMINGS], bool ahead, double elements)
 
 /* Tensor i of n of a block is gathered by itself, and ahead if what lies before it
  * leaves room (MODEL.md, R8.1). `behind`: elements of the block behind it. */
-static void add_tensor(const struct builder *b, struct unit *v, const double *sizes,
+static void add_tensor(const struct stage *stage, struct unit *v, const double *sizes,
                        int32_t i, int32_t n, double behind)
 {
-    const struct parallelism *p = &b->s->parallel;
-    double limit = units_window(b, false) <= 1  ? 0
-                   : p->shard_live_elements > 0 ? (double)p->shard_live_elements
-                                                : HUGE_VAL;
+    const struct parallelism *p = &stage->s->parallel;
+    double limit = units_window(stage, false) <= 1 ? 0
+                   : p->shard_live_elements > 0    ? (double)p->shard_live_elements
+                                                   : HUGE_VAL;
     double before = sizes[(i + n - 1) % n], next = sizes[(i + 1) % n];
-    bool full = b->s->training.checkpointing == CHECKPOINT_FULL;
+    bool full = stage->s->training.checkpointing == CHECKPOINT_FULL;
     add_gather(v->first, before < limit, sizes[i]);
     if (full && p->shard_reuse_elements > 0 && i + 1 < n &&
         2 * behind > (double)p->shard_reuse_elements)
@@ -85,22 +87,22 @@ static void add_tensor(const struct builder *b, struct unit *v, const double *si
     v->tensors++;
 }
 
-static void list_tensors_of(const struct builder *b, const struct op_block *block,
+static void list_tensors_of(const struct stage *stage, const struct op_block *block,
                             struct unit *v)
 {
-    double *sizes = ARENA_ARRAY(b->arena, block->n_params, double);
+    double *sizes = ARENA_ARRAY(stage->arena, block->n_params, double);
     double behind = 0;
     int32_t n = 0;
     for (int32_t i = 0; i < block->n_params; i++)
-        if (is_gathered(b, &block->params[i]))
+        if (is_gathered(stage, &block->params[i]))
             sizes[n++] = (double)block->params[i].elements;
     for (int32_t i = n - 1; i >= 0; i--) {
-        add_tensor(b, v, sizes, i, n, behind);
+        add_tensor(stage, v, sizes, i, n, behind);
         behind += sizes[i];
     }
 }
 
-static void list_tensors(const struct builder *b, const struct chunk_slices *c,
+static void list_tensors(const struct stage *stage, const struct chunk_slices *c,
                          struct units *u)
 {
     int32_t at = 0;
@@ -111,54 +113,63 @@ static void list_tensors(const struct builder *b, const struct chunk_slices *c,
     }
     for (int32_t i = 0; i < c->n; i++)
         for (int64_t k = 0; k < c->v[i].repeat; k++, at++)
-            list_tensors_of(b, &b->list.blocks[c->v[i].block], &u->v[u->of[at]]);
+            list_tensors_of(stage, &stage->list.blocks[c->v[i].block],
+                            &u->v[u->of[at]]);
     for (int32_t i = 0; i < u->n; i++) {
         u->v[i].live = fmin(u->v[i].live, u->v[i].elements);
         u->v[i].held =
-            fmin(fmax(u->v[i].held, (double)b->s->parallel.shard_bucket_elements),
+            fmin(fmax(u->v[i].held, (double)stage->s->parallel.shard_bucket_elements),
                  u->v[i].summed);
         if (u->v[i].tensors == 0 && u->v[i].summed > 0) /* small ones alone: together */
             u->v[i].tensors = 1;
     }
 }
 
-static void list_units(struct builder *b, const struct chunk_slices *c, struct units *u)
+static void list_units(const struct stage *stage, const struct chunk_slices *c,
+                       struct units *u)
 {
-    int64_t each = b->s->parallel.shard_unit_layers;
+    int64_t each = stage->s->parallel.shard_unit_layers;
     int32_t at = 0;
     u->n = 1;
     for (int32_t i = 0; i < c->n; i++) {
-        const struct op_block *block = &b->list.blocks[c->v[i].block];
+        const struct op_block *block = &stage->list.blocks[c->v[i].block];
         for (int64_t k = 0; k < c->v[i].repeat; k++, at++) {
             bool layer = op_block_is_layer(block);
             if (layer && (each <= 1 || k % each == 0))
                 u->n++;
             u->of[at] = layer ? u->n - 1 : UNIT_ROOT;
-            add_gathered(b, block, &u->v[u->of[at]]);
-            u->v[u->of[at]].blocks++;
+            add_gathered(stage, block, &u->v[u->of[at]]);
         }
     }
     for (int32_t i = 0; i < u->n; i++)
         gather_whole(&u->v[i]);
-    if (b->fw->shard_tensors)
-        list_tensors(b, c, u);
+    if (stage->fw->shard_tensors)
+        list_tensors(stage, c, u);
 }
 
-void units_forget_ends(struct units *u)
+void units_forget_ends(struct units_state *u)
 {
     for (int32_t i = 0; i < TURNS; i++)
         u->ends[i] = -1;
 }
 
-void units_list(struct builder *b, int32_t chunk, struct units *u)
+void units_list(const struct stage *stage, int32_t chunk, struct units *u)
 {
-    const struct chunk_slices *c = &b->chunks[chunk];
+    const struct chunk_slices *c = &stage->chunks[chunk];
     for (int32_t i = 0; i < c->n; i++)
         u->n_blocks += (int32_t)c->v[i].repeat;
-    u->v = ARENA_ARRAY(b->arena, u->n_blocks + 1, struct unit);
-    u->of = ARENA_ARRAY(b->arena, u->n_blocks, int32_t);
-    list_units(b, c, u);
+    u->v = ARENA_ARRAY(stage->arena, u->n_blocks + 1, struct unit);
+    u->of = ARENA_ARRAY(stage->arena, u->n_blocks, int32_t);
+    list_units(stage, c, u);
+}
+
+struct units_state units_begin(struct arena *arena, const struct units *u)
+{
+    struct units_state state = { .units = u };
+    state.v = ARENA_ARRAY(arena, u->n, struct unit_state);
     for (int32_t i = 0; i < u->n; i++)
-        u->v[i].gather = u->v[i].regather = -1;
-    units_forget_ends(u);
+        state.v[i] =
+            (struct unit_state) { .unit = &u->v[i], .gather = -1, .regather = -1 };
+    units_forget_ends(&state);
+    return state;
 }

@@ -26,7 +26,18 @@ struct unit {
     int32_t tensors;       /* scatters; 1 where units are gathered as a whole */
     struct gathers first[TIMINGS], again[TIMINGS]; /* again: for backward, of those that
                                                       recomputation dropped */
-    int32_t blocks;   /* in use at the moment (root), or of the unit */
+};
+
+/* Of one chunk of the stage. */
+struct units {
+    int32_t n, n_blocks;
+    struct unit *v;
+    int32_t *of; /* [blocks of the chunk, repeats counted] unit */
+};
+
+/* The same while a step is written. */
+struct unit_state {
+    const struct unit *unit;
     int32_t gather;   /* task; -1: none yet */
     int32_t regather; /* task; -1: nothing was gathered again */
     bool gathered;
@@ -35,11 +46,9 @@ struct unit {
     bool gradients; /* held whole at the moment */
 };
 
-/* Of one chunk of the stage. */
-struct units {
-    int32_t n, n_blocks;
-    struct unit *v;
-    int32_t *of;               /* [blocks of the chunk, repeats counted] unit */
+struct units_state {
+    const struct units *units;
+    struct unit_state *v;      /* [units] */
     int32_t turn, ends[TURNS]; /* last kernels of the units left */
     double live;               /* elements gathered */
     double pending_B;          /* gradients under way to their shards */
@@ -47,16 +56,19 @@ struct units {
     double dropped_B; /* and its parameters, where the GPU is behind the host */
 };
 
-/* The units of a chunk's blocks: the root and its layers, none gathered; *u is zero. */
-void units_list(struct builder *b, int32_t chunk, struct units *u);
+/* The units of a chunk's blocks: the root and its layers; *u is zero. */
+void units_list(const struct stage *stage, int32_t chunk, struct units *u);
+
+/* None of them gathered; in the arena. */
+struct units_state units_begin(struct arena *arena, const struct units *u);
 
 /* Elements that stay whole on each rank, held by those. */
-double units_persistent(const struct builder *b, enum replica_group h);
+double units_persistent(const struct stage *stage, enum replica_group h);
 
 /* Gathers wait for no unit that has been left before. */
-void units_forget_ends(struct units *u);
+void units_forget_ends(struct units_state *u);
 
 /* Units that may be gathered at once, the one in use among them. */
-int64_t units_window(const struct builder *b, bool backward);
+int64_t units_window(const struct stage *stage, bool backward);
 
 #endif

@@ -42,12 +42,12 @@ static int64_t held_by(const struct partition *parts, int64_t stage, int64_t c,
 
 /* The last stage keeps its own copy of a tied embedding: one more tensor of the head,
  * complete with the gradient of the logits. */
-static void own_embedding(struct builder *b, const struct op_list *model,
+static void own_embedding(struct stage *stage, const struct op_list *model,
                           struct op_block *head)
 {
-    struct op *ops = ARENA_ARRAY(b->arena, head->n_backward, struct op);
+    struct op *ops = ARENA_ARRAY(stage->arena, head->n_backward, struct op);
     struct op_param *params =
-        ARENA_ARRAY(b->arena, head->n_params + 1, struct op_param);
+        ARENA_ARRAY(stage->arena, head->n_params + 1, struct op_param);
     int32_t at = -1;
     for (int32_t i = 0; i < head->n_backward; i++) {
         ops[i] = head->backward[i];
@@ -67,49 +67,50 @@ static void own_embedding(struct builder *b, const struct op_list *model,
 }
 
 /* The stage's own list: the model's blocks that any of its chunks holds. */
-static void list_blocks(struct builder *b, const struct op_list *model,
-                        const struct partition *parts, int64_t stage)
+static void list_blocks(struct stage *stage, const struct op_list *model,
+                        const struct partition *parts, int64_t number)
 {
     int64_t n_chunks = partition_chunks(parts), layer = 0;
-    b->list.blocks = ARENA_ARRAY(b->arena, model->n_blocks, struct op_block);
-    b->chunks = ARENA_ARRAY(b->arena, n_chunks, struct chunk_slices);
+    stage->list.blocks = ARENA_ARRAY(stage->arena, model->n_blocks, struct op_block);
+    stage->chunks = ARENA_ARRAY(stage->arena, n_chunks, struct chunk_slices);
     for (int64_t c = 0; c < n_chunks; c++)
-        b->chunks[c].v = ARENA_ARRAY(b->arena, model->n_blocks, struct slice);
+        stage->chunks[c].v = ARENA_ARRAY(stage->arena, model->n_blocks, struct slice);
     for (int32_t i = 0; i < model->n_blocks; i++) {
         int64_t sum = 0;
         for (int64_t c = 0; c < n_chunks; c++) {
-            int64_t n = held_by(parts, stage, c, model, i, layer);
+            int64_t n = held_by(parts, number, c, model, i, layer);
             if (n > 0)
-                b->chunks[c].v[b->chunks[c].n++] =
-                    (struct slice) { .block = b->list.n_blocks, .repeat = n };
+                stage->chunks[c].v[stage->chunks[c].n++] =
+                    (struct slice) { .block = stage->list.n_blocks, .repeat = n };
             sum += n;
         }
         layer += op_block_is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
         if (sum == 0)
             continue;
-        struct op_block *block = &b->list.blocks[b->list.n_blocks++];
+        struct op_block *block = &stage->list.blocks[stage->list.n_blocks++];
         *block = model->blocks[i];
         block->repeat = sum;
     }
 }
 
 /* Numbers the rank's layers from 0, chunk by chunk. */
-static void number_layers(struct builder *b, int64_t n_chunks)
+static void number_layers(struct stage *stage, int64_t n_chunks)
 {
     int64_t n = 0;
     for (int64_t c = 0; c < n_chunks; c++)
-        for (int32_t i = 0; i < b->chunks[c].n; i++) {
-            struct slice *slice = &b->chunks[c].v[i];
-            if (!op_block_is_layer(&b->list.blocks[slice->block]))
+        for (int32_t i = 0; i < stage->chunks[c].n; i++) {
+            struct slice *slice = &stage->chunks[c].v[i];
+            if (!op_block_is_layer(&stage->list.blocks[slice->block]))
                 continue;
             slice->first_layer = n;
             n += slice->repeat;
         }
 }
 
-bool stage_is_last(const struct builder *b, int64_t rank)
+bool stage_is_last(const struct stage *stage, int64_t rank)
 {
-    return groups_stage(b->request->groups, rank) == b->s->parallel.pipeline - 1;
+    return groups_stage(stage->request->groups, rank) ==
+           stage->s->parallel.pipeline - 1;
 }
 
 int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,
@@ -125,15 +126,15 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
     return 0;
 }
 
-void stage_cut(struct builder *b, const struct op_list *model)
+void stage_cut(struct stage *stage, const struct op_list *model)
 {
-    const struct parallelism *p = &b->s->parallel;
-    const struct partition *parts = b->request->parts;
-    list_blocks(b, model, parts, groups_stage(b->request->groups, b->plans_rank));
-    number_layers(b, partition_chunks(parts));
-    b->embedding_elements = model->blocks[0].params[0].elements;
-    bool last = stage_is_last(b, b->plans_rank) && b->list.n_blocks > 0;
+    const struct parallelism *p = &stage->s->parallel;
+    const struct partition *parts = stage->request->parts;
+    list_blocks(stage, model, parts, groups_stage(stage->request->groups, stage->rank));
+    number_layers(stage, partition_chunks(parts));
+    stage->embedding_elements = model->blocks[0].params[0].elements;
+    bool last = stage_is_last(stage, stage->rank) && stage->list.n_blocks > 0;
     if (p->pipeline > 1 && last && partition_head_stage(parts) > 0 &&
-        model_ties_head(&b->s->model))
-        own_embedding(b, model, &b->list.blocks[b->list.n_blocks - 1]);
+        model_ties_head(&stage->s->model))
+        own_embedding(stage, model, &stage->list.blocks[stage->list.n_blocks - 1]);
 }

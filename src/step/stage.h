@@ -1,17 +1,84 @@
-/* Which blocks of the model a stage of the pipeline holds. */
+/* The plan of a pipeline's stage: all that is made once, before its passes are written,
+ * and is only read while they are. */
 #ifndef STEP_STAGE_H
 #define STEP_STAGE_H
 
-#include "step/builder.h"
+#include "cost/kernel.h"
+#include "layout/partition.h"
+#include "scenario/stages.h"
+#include "scenario/states.h"
+#include "step/step.h"
+
+/* Ranks that hold the same copy of a parameter, over which its gradient is summed and
+ * its states are sharded. */
+enum replica_group {
+    REPLICAS_DATA,    /* those of the data group */
+    REPLICAS_EXPERTS, /* those of it that have the same experts */
+    REPLICAS_ALL,     /* those of the data and tensor groups: what SMP leaves whole */
+    REPLICA_GROUPS
+};
+
+/* Blocks of a chunk of the stage, in order: `repeat` of the block of the list. */
+struct slice {
+    int32_t block;
+    int64_t repeat;
+    int64_t first_layer; /* number of its first among the rank's layers; else 0 */
+};
+
+struct chunk_slices {
+    int32_t n;
+    struct slice *v;
+};
+
+/* How gradients get onto the wire; wire_init fills it in. */
+struct wire {
+    const struct gradient_reduction *reduction; /* NULL: not chosen */
+    double gradient_B;                          /* of one element, before compression */
+    double frac;                                /* bytes on the wire for each of them */
+    double compress_B; /* moved by kernels per byte of gradient, to and from the wire */
+    const struct coll_library *library; /* of SMDDP and of parameter servers */
+};
+
+struct block_times;   /* pass_block.h */
+struct block_comms;   /* block_comms.h */
+struct units;         /* shard_units.h */
+struct param_buckets; /* param_gather.c */
+
+struct stage {
+    const struct step_request *request;
+    struct arena *arena;
+    const struct scenario *s;
+    const struct framework *fw;
+    const struct gpu *gpu;
+    const struct net *net;
+    int64_t rank; /* whose groups the plans are for */
+    struct plans plans;
+    struct op_settings settings;
+    bool half;   /* products read 16-bit numbers */
+    bool splits; /* gradients of weights have a pass of their own */
+    bool detail; /* passes are written operator by operator */
+    struct states states;
+    struct states others[REPLICA_GROUPS]; /* of parameters that others than data ranks
+                                             hold */
+    struct op_list list;
+    struct chunk_slices *chunks;
+    int64_t embedding_elements; /* of the word embedding, on this GPU */
+    struct block_times *times;  /* [blocks] */
+    struct block_comms *comms;  /* [blocks] of the tensor group */
+    struct wire wire;
+    struct units *units; /* [chunks] of sharded parameters; NULL: whole ones */
+    struct param_buckets *param_buckets; /* [chunks] gathered beside forward; NULL:
+                                            none */
+};
 
 /* How the model is cut, for all stages. */
 int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,
                 const struct op_list *model, struct err *err);
 
-/* The blocks of the stage at hand and its chunks, out of those of the model. */
-void stage_cut(struct builder *b, const struct op_list *model);
+/* The blocks of the stage and its chunks, out of those of the model. */
+void stage_cut(struct stage *stage, const struct op_list *model);
 
 /* Whether the rank (of the world) is of the pipeline's last stage. */
-bool stage_is_last(const struct builder *b, int64_t rank);
+bool stage_is_last(const struct stage *stage, int64_t rank);
 
 #endif

@@ -26,23 +26,23 @@ enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 /* Set-up --------------------------------------------------------------------------- */
 
 /* Sharded over all that hold the same. */
-static struct states states_held_by(const struct builder *b, enum replica_group h)
+static struct states states_held_by(const struct stage *stage, enum replica_group h)
 {
-    struct scenario s = *b->s;
+    struct scenario s = *stage->s;
     if (s.parallel.shard_degree > 1)
-        s.parallel.shard_degree = replicas_ranks(b, h);
-    return offload_states(b, states_of(&s));
+        s.parallel.shard_degree = replicas_ranks(stage, h);
+    return offload_states(stage, states_of(&s));
 }
 
 /* Replicas of a parameter, over which its gradients are summed. */
-static int64_t replicas(const struct builder *b)
+static int64_t replicas(const struct stage *stage)
 {
-    return replicas_ranks(b, REPLICAS_DATA);
+    return replicas_ranks(stage, REPLICAS_DATA);
 }
 
-static bool sums_gradients(const struct builder *b)
+static bool sums_gradients(const struct stage *stage)
 {
-    return replicas(b) > 1 || replicas_held(b, REPLICAS_ALL) > 0;
+    return replicas(stage) > 1 || replicas_held(stage, REPLICAS_ALL) > 0;
 }
 
 /* What is there before the step begins: parameters, optimizer states, buckets, and
@@ -50,80 +50,106 @@ static bool sums_gradients(const struct builder *b)
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
-    bool buckets = states_have_buckets(b->s, replicas(b));
-    double elements = (double)op_list_parameters(&b->list);
-    ledger_alloc(l, LEDGER_BUFFERS,
-                 (int64_t)states_flat_buffers_B(b->s, elements, replicas(b)));
-    ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b));
-    ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b));
-    if (zero_flattens(b)) {
+    bool buckets = states_have_buckets(b->stage->s, replicas(b->stage));
+    double elements = (double)op_list_parameters(&b->stage->list);
+    ledger_alloc(
+        l, LEDGER_BUFFERS,
+        (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
+    ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
+    ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b->stage));
+    if (zero_flattens(b->stage)) {
         zero_allocate_states(b);
         return;
     }
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
+        const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *states = replicas_states_of(b, p);
+            const struct states *states = replicas_states_of(b->stage, p);
             double n = (double)p->elements;
-            if (b->s->parallel.offload != OFFLOAD_PARAMETERS)
+            if (b->stage->s->parallel.offload != OFFLOAD_PARAMETERS)
                 ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
-            if (b->fw->keeps_gradients)
+            if (b->stage->fw->keeps_gradients)
                 ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
             if (buckets)
-                ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * states_wire_B(b->s)));
+                ledger_alloc(l, LEDGER_BUFFERS,
+                             (int64_t)(n * states_wire_B(b->stage->s)));
         }
     }
 }
 
-static void set_up(struct builder *b)
+/* What a stage knows of itself before anything is planned. */
+static struct stage stage_of(const struct step_request *q, int64_t rank,
+                             const struct gpu *gpu)
 {
-    const struct step_request *q = b->request;
-    b->arena = q->arena;
-    b->s = q->s;
-    b->fw = q->s->training.framework;
-    b->net = q->net;
-    b->plans = (struct plans) { q->arena, q->net, q->groups };
-    b->settings = scenario_op_settings(q->s);
-    b->states = offload_states(b, states_of(q->s));
+    const struct parallelism *p = &q->s->parallel;
+    struct stage stage = {
+        .request = q,
+        .arena = q->arena,
+        .s = q->s,
+        .fw = q->s->training.framework,
+        .gpu = gpu,
+        .net = q->net,
+        .rank = rank,
+        .plans = { q->arena, q->net, q->groups },
+        .settings = scenario_op_settings(q->s),
+        .half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2,
+        .splits = p->pipeline > 1 && p->schedule == SCHEDULE_ZB_H1,
+        .detail = q->detail || p->pipeline == 1,
+    };
+    stage.states = offload_states(&stage, states_of(q->s));
     for (int h = REPLICAS_EXPERTS; h < REPLICA_GROUPS; h++)
-        b->others[h] = states_held_by(b, (enum replica_group)h);
-    b->half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2;
-    b->shared = kernel_alone;
-    b->plan_B = -1;
-    b->last_comm = b->last_kernel = b->overlapped = b->gathered = b->receives =
-        b->outputs = b->last_store = -1;
-    b->waits[0] = b->waits[1] = b->backward_begin = -1;
-    b->detail = q->detail || q->s->parallel.pipeline == 1;
-    int64_t chunks = partition_chunks(q->parts);
-    b->seen = ARENA_ARRAY(q->arena, chunks, bool);
-    b->splits =
-        q->s->parallel.pipeline > 1 && q->s->parallel.schedule == SCHEDULE_ZB_H1;
-    program_init(&b->step->program);
+        stage.others[h] = states_held_by(&stage, (enum replica_group)h);
+    return stage;
 }
 
-static int builder_init(struct builder *b, struct err *err)
+static struct builder builder_of(const struct stage *stage, struct step *step)
 {
-    set_up(b);
-    stage_cut(b, b->request->model);
-    if (tensor_plan(b, err) < 0 || shard_plan(b, err) < 0)
+    int64_t chunks = partition_chunks(stage->request->parts);
+    program_init(&step->program);
+    return (struct builder) {
+        .stage = stage,
+        .step = step,
+        .shared = kernel_alone,
+        .last_kernel = -1,
+        .next = issue_after_nothing,
+        .buckets = { .plans = { .size_B = -1 }, .last_comm = -1 },
+        .offload = { .last_store = -1, .begin = -1 },
+        .outputs = { .task = -1 },
+        .seen = ARENA_ARRAY(stage->arena, chunks, bool),
+    };
+}
+
+/* The stage, with its collectives in the program that is begun. */
+static int plan(struct stage *stage, struct builder *b, struct err *err)
+{
+    stage_cut(stage, stage->request->model);
+    if (tensor_plan(stage, b, err) < 0 || shard_plan(stage, b, err) < 0)
         return -1;
-    if (sums_gradients(b) && !states_shard_parameters(b->s) &&
-        buckets_plan(b, (double)b->s->parallel.bucket_B, err) < 0)
+    if (sums_gradients(stage) && !states_shard_parameters(stage->s) &&
+        buckets_plan(stage, b, (double)stage->s->parallel.bucket_B, err) < 0)
         return -1;
-    if (param_gather_plan(b, err) < 0)
+    if (param_gather_plan(stage, b, err) < 0)
         return -1;
-    pass_time_blocks(b);
+    pass_time_blocks(stage, b->shared);
+    return 0;
+}
+
+static int begin(struct stage *stage, struct builder *b, struct err *err)
+{
+    struct step *step = b->step;
+    if (plan(stage, b, err) < 0)
+        return -1;
     measure_begin(b);
     if (measure_layer(b, err) < 0)
         return -1;
-    b->step->ledger.records = true;
+    step->ledger.records = true;
     allocate_states(b);
-    b->step->ledger.n_before = b->step->ledger.events.n;
-    b->step->ledger.marks = b->request->marks;
-    if (b->request->marks)
-        VEC_PUSH(&b->step->program.marks, ledger_mark(&b->step->ledger));
+    step->ledger.n_before = step->ledger.events.n;
+    step->ledger.marks = stage->request->marks;
+    if (stage->request->marks)
+        VEC_PUSH(&step->program.marks, ledger_mark(&step->ledger));
     return 0;
 }
 
@@ -141,15 +167,16 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
     issue_tag(b, WORK_BACKWARD, number);
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
-    issue_wait(b, b->overlapped);
-    issue_wait(b, b->gathered);
-    b->overlapped = b->gathered = -1;
-    if (b->reduces && !states_shard_parameters(b->s) && buckets_end(b, err) < 0)
+    issue_wait(b, b->next.overlapped);
+    issue_wait(b, b->next.gathered);
+    b->next.overlapped = b->next.gathered = -1;
+    if (b->pass.reduces && !states_shard_parameters(b->stage->s) &&
+        buckets_end(b, err) < 0)
         return -1;
-    if (b->reduces)
-        issue_wait(b, b->last_comm);
-    issue_kernel(b, CATEGORY_COMPUTE, b->fw->dispatch_forward_s, 0, 0);
-    issue_host_pause(b, b->fw->microbatch_s);
+    if (b->pass.reduces)
+        issue_wait(b, b->buckets.last_comm);
+    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->stage->fw->microbatch_s);
     return 0;
 }
 
@@ -158,16 +185,16 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
 static int accumulation_steps(struct builder *b, const struct pass_list *order,
                               struct err *err)
 {
-    const struct training *t = &b->s->training;
+    const struct training *t = &b->stage->s->training;
     int64_t n = order ? t->accumulation : t->accumulation * t->microbatches;
     int64_t replayed = n > REPLAYED_MICROBATCHES ? REPLAYED_MICROBATCHES : n;
     struct program *p = &b->step->program;
     for (int64_t i = 0; i < replayed; i++) {
-        b->first = i == 0;
-        b->reduces =
-            sums_gradients(b) && (i == replayed - 1 || b->fw->reduce_every_microbatch ||
-                                  (order && states_shard_parameters(b->s)));
-        if (order ? pipeline_passes(b, order, i, b->reduces, err) < 0
+        b->pass.first = i == 0;
+        b->pass.reduces = sums_gradients(b->stage) &&
+                          (i == replayed - 1 || b->stage->fw->reduce_every_microbatch ||
+                           (order && states_shard_parameters(b->stage->s)));
+        if (order ? pipeline_passes(b, order, i, b->pass.reduces, err) < 0
                   : microbatch(b, i, err) < 0)
             return -1;
         if (n > replayed && i == 1)
@@ -185,10 +212,9 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
                const struct gpu *gpu, const struct pass_list *order, struct err *err)
 {
     *step = (struct step) { 0 };
-    struct builder b = {
-        .step = step, .request = request, .gpu = gpu, .plans_rank = rank
-    };
-    if (builder_init(&b, err) < 0)
+    struct stage stage = stage_of(request, rank, gpu);
+    struct builder b = builder_of(&stage, step);
+    if (begin(&stage, &b, err) < 0)
         return -1;
     param_gather_begin(&b);
     if (accumulation_steps(&b, order, err) < 0 || group_sum_embeddings(&b, err) < 0 ||
@@ -205,15 +231,15 @@ int step_measure(const struct step_request *request, int64_t rank, int32_t chunk
                  struct err *err)
 {
     struct step step = { 0 };
-    struct builder b = {
-        .step = &step, .request = request, .gpu = gpu, .plans_rank = rank
-    };
+    struct stage stage = stage_of(request, rank, gpu);
+    struct builder b = builder_of(&stage, &step);
     const struct measured *m;
     int32_t pass;
-    int rc = builder_init(&b, err);
+    int rc = begin(&stage, &b, err);
     for (int kind = PASS_FORWARD; kind <= PASS_BACKWARD && rc == 0; kind++) {
         if (kind == PASS_BACKWARD)
-            offload_load_pass(&b, recompute_inputs(&b, chunk), recompute_input_B(&b));
+            offload_load_pass(&b, recompute_inputs(&stage, chunk),
+                              recompute_input_B(&stage));
         rc = measure_pass(&b, (enum pass_kind)kind, chunk, false, &m, &pass, err);
         if (rc == 0) {
             ledger_apply(&step.ledger, &m->memory);
@@ -221,12 +247,12 @@ int step_measure(const struct step_request *request, int64_t rank, int32_t chunk
         }
     }
     int32_t comm = rc == 0 ? comms_add(&b, CHANNEL_NEXT, COLL_SENDRECV,
-                                       tensor_ends_message_B(&b), err)
+                                       tensor_ends_message_B(&stage), err)
                            : -1;
     rc = comm < 0 ? -1 : 0;
     if (rc == 0) { /* on the folded net in any case, that orders are the same */
         struct comm *c = &step.program.comms.v[comm];
-        struct plans plans = { b.arena, request->folded, request->groups };
+        struct plans plans = { request->arena, request->folded, request->groups };
         rc = plans_make(&plans, c, rank, &c->plan, err);
         if (rc == 0)
             *message_ps = units_ps(coll_plan_time_s(c->plan, request->folded));

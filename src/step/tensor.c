@@ -101,25 +101,25 @@ enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
 /* The rules that the operator's module follows; 0: it is whole. SMP splits embedding
  * and head, where at all, as Megatron does. */
-static unsigned split_of(const struct builder *b, const struct op *op)
+static unsigned split_of(const struct stage *stage, const struct op *op)
 {
-    const struct parallelism *p = &b->s->parallel;
-    struct share share = share_of(&b->s->model, &b->settings, op->module);
+    const struct parallelism *p = &stage->s->parallel;
+    struct share share = share_of(&stage->s->model, &stage->settings, op->module);
     if (share.degree == 1)
         return 0;
     if (p->sequence_parallel)
-        return b->fw->keeps_gathered ? SCATTER : SCATTER | AGAIN;
+        return stage->fw->keeps_gathered ? SCATTER : SCATTER | AGAIN;
     if (share.stream != SHARE_SLICE)
-        return b->fw->sums_each_input ? REDUCE | EACH : REDUCE;
+        return stage->fw->sums_each_input ? REDUCE | EACH : REDUCE;
     return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
 }
 
-static double extent_B(const struct builder *b, const struct op_block *bl,
+static double extent_B(const struct stage *stage, const struct op_block *bl,
                        enum extent e)
 {
-    const struct model *m = &b->s->model;
+    const struct model *m = &stage->s->model;
     double tokens = (double)bl->tokens;
-    double width = b->half ? 2 : 4;
+    double width = stage->half ? 2 : 4;
     switch (e) {
     case EXTENT_X:
         return tokens * (double)m->hidden * width;
@@ -135,10 +135,10 @@ static double extent_B(const struct builder *b, const struct op_block *bl,
 
 /* Attention and MLP side by side share one collective: the later one's. SMP's are
  * modules of their own, each with its own, as are products that sum one by one. */
-static bool is_shared(const struct builder *b, const struct rule *r)
+static bool is_shared(const struct stage *stage, const struct rule *r)
 {
-    return b->s->model.parallel_residual && !b->settings.best_effort &&
-           !b->fw->sums_each_input &&
+    return stage->s->model.parallel_residual && !stage->settings.best_effort &&
+           !stage->fw->sums_each_input &&
            (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
             (r->op == COLL_ALL_GATHER &&
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
@@ -147,32 +147,32 @@ static bool is_shared(const struct builder *b, const struct rule *r)
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
-    const struct op_block *bl = &b->list.blocks[block];
+    const struct op_block *bl = &b->stage->list.blocks[block];
     const struct op *ops = r->backward ? bl->backward : bl->forward;
     int32_t at =
         block_comms_find(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
-    if (at < 0 || is_shared(b, r) || !(split_of(b, &ops[at]) & r->split))
+    if (at < 0 || is_shared(b->stage, r) || !(split_of(b->stage, &ops[at]) & r->split))
         return 0;
-    double size_B = extent_B(b, bl, r->extent);
-    bool gathers = r->op == COLL_ALL_GATHER && b->settings.slices;
+    double size_B = extent_B(b->stage, bl, r->extent);
+    bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;
     struct op_comm place = { .op = at,
                              .after = r->after,
-                             .overlapped = r->overlaps && b->fw->tensor_overlap,
+                             .overlapped = r->overlaps && b->stage->fw->tensor_overlap,
                              .workspace_B = gathers ? (int64_t)size_B : 0,
                              .times = r->times };
     return block_comms_add(b, block, r->backward, place, r->op, size_B, err);
 }
 
-int tensor_plan(struct builder *b, struct err *err)
+int tensor_plan(struct stage *stage, struct builder *b, struct err *err)
 {
     enum { MOST = RULES + EXCHANGES_MAX + TENSOR_ENDS_MAX };
-    b->comms = ARENA_ARRAY(b->arena, b->list.n_blocks, struct block_comms);
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        b->comms[i].v[0] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
-        b->comms[i].v[1] = ARENA_ARRAY(b->arena, MOST, struct op_comm);
+    stage->comms = ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct block_comms);
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
+        stage->comms[i].v[0] = ARENA_ARRAY(b->stage->arena, MOST, struct op_comm);
+        stage->comms[i].v[1] = ARENA_ARRAY(b->stage->arena, MOST, struct op_comm);
         if (tensor_ends_before(b, i, err) < 0)
             return -1;
-        for (int k = 0; k < RULES && b->s->parallel.tensor > 1; k++)
+        for (int k = 0; k < RULES && b->stage->s->parallel.tensor > 1; k++)
             if (plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
         if (tensor_ends_behind(b, i, err) < 0)

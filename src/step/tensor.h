@@ -5,6 +5,6 @@
 #include "step/builder.h"
 
 /* Plans the collectives of all blocks: of tensor, context and expert groups. */
-int tensor_plan(struct builder *b, struct err *err);
+int tensor_plan(struct stage *stage, struct builder *b, struct err *err);
 
 #endif

@@ -47,22 +47,22 @@ struct crossing {
 
 enum { CROSSINGS_MAX = 2 };
 
-static enum share_stream stream_of(const struct builder *b, enum op_module module)
+static enum share_stream stream_of(const struct stage *stage, enum op_module module)
 {
-    return share_of(&b->s->model, &b->settings, module).stream;
+    return share_of(&stage->s->model, &stage->settings, module).stream;
 }
 
-static enum share_stream between(const struct builder *b)
+static enum share_stream between(const struct stage *stage)
 {
-    return share_between_layers(&b->s->model, &b->settings);
+    return share_between_layers(&stage->s->model, &stage->settings);
 }
 
 /* Of all the group's tokens, in the width of the residual stream. */
-static double whole_B(const struct builder *b)
+static double whole_B(const struct stage *stage)
 {
-    bool wide = op_is_autocast(b->s->training.precision) || !b->half;
-    double tokens = (double)op_tokens(&b->settings);
-    return tokens * (double)b->s->model.hidden * (wide ? 4 : 2);
+    bool wide = op_is_autocast(stage->s->training.precision) || !stage->half;
+    double tokens = (double)op_tokens(&stage->settings);
+    return tokens * (double)stage->s->model.hidden * (wide ? 4 : 2);
 }
 
 static struct op_comm place(int32_t op, bool after)
@@ -80,7 +80,7 @@ static int32_t first_of(const struct op *ops, int32_t n, enum op_module module)
 
 /* Into the block at its first operator, within a layer at the MLP, out of a block that
  * layers follow. */
-static int find_crossings(const struct builder *b, const struct op_block *block,
+static int find_crossings(const struct stage *stage, const struct op_block *block,
                           struct crossing out[CROSSINGS_MAX])
 {
     const struct op *f = block->forward, *g = block->backward;
@@ -91,15 +91,16 @@ static int find_crossings(const struct builder *b, const struct op_block *block,
     enum op_module first = f[0].module;
     bool embedding = strcmp(block->name, "embedding") == 0;
     if (!embedding)
-        out[n++] = (struct crossing) { between(b), stream_of(b, first), place(0, false),
-                                       place(last_g, true) };
+        out[n++] = (struct crossing) { between(stage), stream_of(stage, first),
+                                       place(0, false), place(last_g, true) };
     if (first == OP_ATTENTION)
         out[n++] =
-            (struct crossing) { stream_of(b, OP_ATTENTION), stream_of(b, OP_MLP),
+            (struct crossing) { stream_of(stage, OP_ATTENTION),
+                                stream_of(stage, OP_MLP),
                                 place(first_of(f, last_f + 1, OP_MLP), false),
                                 place(first_of(g, last_g + 1, OP_ATTENTION), false) };
     if (first == OP_EMBEDDING)
-        out[n++] = (struct crossing) { stream_of(b, first), between(b),
+        out[n++] = (struct crossing) { stream_of(stage, first), between(stage),
                                        place(last_f, true), place(0, false) };
     return n;
 }
@@ -109,9 +110,9 @@ static int add(struct builder *b, int32_t block, bool backward, struct op_comm a
 {
     if (op == NOTHING)
         return 0;
-    double size_B = whole_B(b);
+    double size_B = whole_B(b->stage);
     if (op == COLL_ALLTOALL)
-        size_B /= (double)b->settings.tensor;
+        size_B /= (double)b->stage->settings.tensor;
     at.workspace_B = (int64_t)size_B;
     return block_comms_add(b, block, backward, at, (enum coll_op)op, size_B, err);
 }
@@ -121,7 +122,7 @@ static int cross(struct builder *b, int32_t block, struct crossing c, bool after
                  struct err *err)
 {
     bool through = c.from != SHARE_ALL && c.to != SHARE_ALL && c.from != c.to;
-    if (through && b->settings.prescaled) {
+    if (through && b->stage->settings.prescaled) {
         struct crossing in = c, on = c;
         in.to = on.from = SHARE_ALL;
         return cross(b, block, in, after, err) || cross(b, block, on, after, err) ? -1
@@ -143,8 +144,8 @@ static int cross(struct builder *b, int32_t block, struct crossing c, bool after
 static int cross_all(struct builder *b, int32_t block, bool after, struct err *err)
 {
     struct crossing all[CROSSINGS_MAX];
-    int n = b->settings.best_effort && b->settings.tensor > 1
-                ? find_crossings(b, &b->list.blocks[block], all)
+    int n = b->stage->settings.best_effort && b->stage->settings.tensor > 1
+                ? find_crossings(b->stage, &b->stage->list.blocks[block], all)
                 : 0;
     for (int i = 0; i < n; i++)
         if (cross(b, block, all[i], after, err) < 0)
@@ -164,45 +165,48 @@ int tensor_ends_behind(struct builder *b, int32_t block, struct err *err)
 
 /* Between stages ------------------------------------------------------------------- */
 
-double tensor_ends_stream_B(const struct builder *b)
+double tensor_ends_stream_B(const struct stage *stage)
 {
-    bool split = b->settings.sequence_parallel ||
-                 (b->settings.tensor > 1 && between(b) != SHARE_ALL);
-    return whole_B(b) / (split ? (double)b->settings.tensor : 1);
+    bool split = stage->settings.sequence_parallel ||
+                 (stage->settings.tensor > 1 && between(stage) != SHARE_ALL);
+    return whole_B(stage) / (split ? (double)stage->settings.tensor : 1);
 }
 
 /* Whether a stream that all ranks hold goes on in parts: Megatron's and, of prescaled
  * batches, SMP's; other ranks of SMP's each send all. */
-static bool sends_parts(const struct builder *b)
+static bool sends_parts(const struct stage *stage)
 {
-    return !b->settings.best_effort || b->settings.prescaled || between(b) != SHARE_ALL;
+    return !stage->settings.best_effort || stage->settings.prescaled ||
+           between(stage) != SHARE_ALL;
 }
 
-double tensor_ends_message_B(const struct builder *b)
+double tensor_ends_message_B(const struct stage *stage)
 {
-    double tokens = (double)op_tokens(&b->settings);
-    double bytes = tokens * (double)b->s->model.hidden * (b->half ? 2 : 4);
-    return sends_parts(b) ? bytes / (double)b->settings.tensor : bytes;
+    double tokens = (double)op_tokens(&stage->settings);
+    double bytes = tokens * (double)stage->s->model.hidden * (stage->half ? 2 : 4);
+    return sends_parts(stage) ? bytes / (double)stage->settings.tensor : bytes;
 }
 
 /* SMP's stages put the parts together; Megatron's do so unseen (MODEL.md, R3). */
 int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
                        bool backward, struct err *err)
 {
-    const struct op_block *blocks = b->list.blocks;
+    const struct op_block *blocks = b->stage->list.blocks;
     bool outermost =
         chunk->n == 0 ||
         (backward ? blocks[chunk->v[chunk->n - 1].block].forward[0].module == OP_HEAD
                   : strcmp(blocks[chunk->v[0].block].name, "embedding") == 0);
-    if (b->settings.tensor <= 1 || !b->settings.best_effort || !b->settings.prescaled ||
-        between(b) != SHARE_ALL || outermost || b->kind == PASS_WEIGHT)
+    if (b->stage->settings.tensor <= 1 || !b->stage->settings.best_effort ||
+        !b->stage->settings.prescaled || between(b->stage) != SHARE_ALL || outermost ||
+        b->pass.kind == PASS_WEIGHT)
         return 0;
-    int32_t comm = comms_add(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b), err);
+    int32_t comm =
+        comms_add(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b->stage), err);
     if (comm < 0)
         return -1;
     issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* behind the message */
-    issue_wait(b, program_collective_on(&b->step->program, STREAM_TENSOR,
-                                        CATEGORY_TENSOR_COMM, block_comms_host_s(b),
-                                        comm, b->last_kernel));
+    issue_wait(
+        b, program_collective_on(&b->step->program, STREAM_TENSOR, CATEGORY_TENSOR_COMM,
+                                 block_comms_host_s(b->stage), comm, b->last_kernel));
     return 0;
 }

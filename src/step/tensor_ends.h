@@ -17,7 +17,7 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
 
 /* Bytes of the stream of a rank between layers, and of its message to the next
  * stage. */
-double tensor_ends_stream_B(const struct builder *b);
-double tensor_ends_message_B(const struct builder *b);
+double tensor_ends_stream_B(const struct stage *stage);
+double tensor_ends_message_B(const struct stage *stage);
 
 #endif

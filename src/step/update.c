@@ -16,16 +16,16 @@ static bool scales_loss(enum op_precision p)
 static void update_tensors(struct builder *b, const struct framework_optimizer *o)
 {
     double kernels = (double)o->kernels_per_tensor;
-    double dispatch_s = framework_optimizer_dispatch_s(b->fw, o);
-    double moved_B = states_update_B(b->s) / kernels;
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
+    double dispatch_s = framework_optimizer_dispatch_s(b->stage->fw, o);
+    double moved_B = states_update_B(b->stage->s) / kernels;
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
+        const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            double elements =
-                (double)p->elements / replicas_shards(b, replicas_of(b, p));
-            double time_s =
-                kernels * kernel_stream_s(b->gpu, elements * moved_B, kernel_alone);
+            double elements = (double)p->elements /
+                              replicas_shards(b->stage, replicas_of(b->stage, p));
+            double time_s = kernels * kernel_stream_s(b->stage->gpu, elements * moved_B,
+                                                      kernel_alone);
             issue_kernel(b, CATEGORY_OPTIMIZER, dispatch_s * kernels, time_s, time_s);
         }
     }
@@ -33,19 +33,21 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
 
 void update_parameters(struct builder *b)
 {
-    if (library_is_asynchronous(&b->s->parallel))
+    if (library_is_asynchronous(&b->stage->s->parallel))
         return; /* the servers have done it */
-    const struct framework_optimizer *o = &b->fw->optimizers[b->s->training.optimizer];
+    const struct framework_optimizer *o =
+        &b->stage->fw->optimizers[b->stage->s->training.optimizer];
     struct program *p = &b->step->program;
     double step_B = 0, moved = 0; /* by elements of the rank's shards */
     for (int h = 0; h < REPLICA_GROUPS; h++) {
-        double elements = (double)replicas_held(b, (enum replica_group)h);
-        step_B += replicas_states(b, (enum replica_group)h)->step_B * elements;
-        moved += elements / replicas_shards(b, (enum replica_group)h);
+        double elements = (double)replicas_held(b->stage, (enum replica_group)h);
+        step_B += replicas_states(b->stage, (enum replica_group)h)->step_B * elements;
+        moved += elements / replicas_shards(b->stage, (enum replica_group)h);
     }
-    if (scales_loss(b->s->training.precision)) /* the host reads whether any is inf */
+    if (scales_loss(
+            b->stage->s->training.precision)) /* the host reads whether any is inf */
         p->tasks.v[p->tasks.n - 1].sync = true;
-    if (zero_flattens(b))
+    if (zero_flattens(b->stage))
         zero_update(b);
     else
         ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)step_B);
@@ -53,7 +55,7 @@ void update_parameters(struct builder *b)
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else if (on_gpu)
-        issue_stream(b, CATEGORY_OPTIMIZER, b->fw->dispatch_optimizer_s,
-                     states_update_B(b->s) * moved);
+        issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->dispatch_optimizer_s,
+                     states_update_B(b->stage->s) * moved);
     issue_host_pause(b, o->fixed_s);
 }

@@ -23,11 +23,12 @@ static void set_compression(struct wire *w, enum compression c, double g)
     w->compress_B = wire < g ? (2 * (g + wire) + passes * g) / g : 0;
 }
 
-void wire_init(struct builder *b)
+void wire_init(struct stage *stage)
 {
-    struct scenario plain = *b->s;
+    struct scenario plain = *stage->s;
     plain.parallel.compression = COMPRESSION_NONE;
-    set_compression(&b->wire, b->s->parallel.compression, states_wire_B(&plain));
+    set_compression(&stage->wire, stage->s->parallel.compression,
+                    states_wire_B(&plain));
 }
 
 static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s,
@@ -51,11 +52,12 @@ static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s
     return plan;
 }
 
-int wire_broadcast(struct builder *b, double bytes, struct coll_plan *plan,
+int wire_broadcast(const struct stage *stage, double bytes, struct coll_plan *plan,
                    struct err *err)
 {
     struct coll_request request = { .op = COLL_BROADCAST, .size_B = bytes };
-    const struct coll_plan *made = make_plan(b->arena, b->s, b->net, request, err);
+    const struct coll_plan *made =
+        make_plan(stage->arena, stage->s, stage->net, request, err);
     if (!made)
         return -1;
     *plan = *made;
@@ -71,10 +73,11 @@ static const enum stream streams[] = {
 };
 
 /* A plan of some phases of another. Only GPUs' own phases take SMs. */
-static const struct coll_plan *part_of(struct builder *b, const struct coll_plan *whole,
-                                       int32_t first, int32_t n)
+static const struct coll_plan *part_of(const struct stage *stage,
+                                       const struct coll_plan *whole, int32_t first,
+                                       int32_t n)
 {
-    struct coll_plan *part = ARENA_NEW(b->arena, struct coll_plan);
+    struct coll_plan *part = ARENA_NEW(stage->arena, struct coll_plan);
     enum coll_place place = whole->phases[first].place;
     *part = *whole;
     part->phases = whole->phases + first;
@@ -87,7 +90,7 @@ static const struct coll_plan *part_of(struct builder *b, const struct coll_plan
 /* Phases in a row at one place are one stage. */
 static void cut_stages(struct builder *b, const struct coll_plan *plan)
 {
-    struct wire *w = &b->wire;
+    struct bucket_plans *w = &b->buckets.plans;
     w->n_stages = 0;
     for (int32_t i = 0, n; i < plan->n_phases; i += n) {
         n = 1;
@@ -96,7 +99,7 @@ static void cut_stages(struct builder *b, const struct coll_plan *plan)
             n++;
         w->streams[w->n_stages] = streams[plan->phases[i].place];
         w->stages[w->n_stages++] =
-            program_comm(&b->step->program, part_of(b, plan, i, n));
+            program_comm(&b->step->program, part_of(b->stage, plan, i, n));
     }
 }
 
@@ -104,11 +107,11 @@ static void cut_stages(struct builder *b, const struct coll_plan *plan)
  * states need of it, and then a sum over the replicas of each shard. */
 static int plan_groups(struct builder *b, double size, struct err *err)
 {
-    const struct parallelism *p = &b->s->parallel;
-    struct wire *w = &b->wire;
-    bool sharded = states_are_sharded(b->s);
+    const struct parallelism *p = &b->stage->s->parallel;
+    struct bucket_plans *w = &b->buckets.plans;
+    bool sharded = states_are_sharded(b->stage->s);
     int32_t comm = comms_add(b, sharded ? CHANNEL_SHARD : CHANNEL_DATA,
-                             replicas_reduction(b), size, err);
+                             replicas_reduction(b->stage), size, err);
     if (comm < 0)
         return -1;
     comms_beside(b, b->step->program.comms.v[comm].plan);
@@ -127,55 +130,58 @@ static int plan_groups(struct builder *b, double size, struct err *err)
 
 int wire_plan(struct builder *b, double bytes, struct err *err)
 {
-    double size = bytes * b->wire.frac;
-    if (size == b->plan_B)
+    double size = bytes * b->stage->wire.frac;
+    if (size == b->buckets.plans.size_B)
         return 0;
-    if (b->wire.reduction->algorithm == COLL_AUTO) {
-        b->plan_B = size;
+    if (b->stage->wire.reduction->algorithm == COLL_AUTO) {
+        b->buckets.plans.size_B = size;
         return plan_groups(b, size, err);
     }
     struct coll_request request = { .op = COLL_ALL_REDUCE,
-                                    .algorithm = b->wire.reduction->algorithm,
+                                    .algorithm = b->stage->wire.reduction->algorithm,
                                     .size_B = size,
-                                    .library = b->wire.library };
-    const struct coll_plan *plan = make_plan(b->arena, b->s, b->net, request, err);
+                                    .library = b->stage->wire.library };
+    const struct coll_plan *plan =
+        make_plan(b->stage->arena, b->stage->s, b->stage->net, request, err);
     if (!plan)
         return -1;
-    b->plan_B = size;
+    b->buckets.plans.size_B = size;
     cut_stages(b, plan);
     comms_beside(b, plan);
     return 0;
 }
 
 /* Bytes moved on the GPU per byte of gradient: into the bucket, compressed, back. */
-static double moved_B(const struct builder *b)
+static double moved_B(const struct stage *stage)
 {
-    bool view = b->s->parallel.gradient_as_bucket_view;
-    return (view ? 0 : b->fw->bucket_copy_B) + b->wire.compress_B;
+    bool view = stage->s->parallel.gradient_as_bucket_view;
+    return (view ? 0 : stage->fw->bucket_copy_B) + stage->wire.compress_B;
 }
 
 void wire_send(struct builder *b, double bytes)
 {
-    const struct wire *w = &b->wire;
+    const struct bucket_plans *w = &b->buckets.plans;
     struct program *p = &b->step->program;
-    double host_s = b->fw->dispatch_backward_s;
+    double host_s = b->stage->fw->dispatch_backward_s;
     struct tag before = p->tag;
-    issue_tag(b, WORK_BUCKET, b->wire.n_sent++);
-    int32_t ready = issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
+    issue_tag(b, WORK_BUCKET, b->buckets.n_sent++);
+    int32_t ready =
+        issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b->stage));
     issue_label(b, "copy bucket");
     for (int32_t i = 0; i < w->n_stages; i++) {
         ready = program_collective_on(p, w->streams[i], CATEGORY_DATA_COMM_EXPOSED,
                                       i == 0 ? host_s : 0, w->stages[i], ready);
     }
-    b->last_comm = ready;
+    b->buckets.last_comm = ready;
     p->tag = before;
 }
 
 void wire_send_by(struct builder *b, double bytes, int32_t comm)
 {
-    double host_s = b->fw->dispatch_backward_s;
-    int32_t ready = issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b));
-    b->last_comm =
+    double host_s = b->stage->fw->dispatch_backward_s;
+    int32_t ready =
+        issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b->stage));
+    b->buckets.last_comm =
         program_collective_on(&b->step->program, STREAM_COMM,
                               CATEGORY_DATA_COMM_EXPOSED, host_s, comm, ready);
 }
@@ -190,12 +196,11 @@ struct wire_fused {
     double frac, moved_B;
 };
 
-struct wire_fused *wire_fused_new(const struct builder *b)
+struct wire_fused *wire_fused_new(const struct stage *stage)
 {
-    struct wire_fused *f = ARENA_NEW(b->arena, struct wire_fused);
-    *f = (struct wire_fused) {
-        b->arena, b->s, b->gpu, b->net, b->wire.frac, moved_B(b)
-    };
+    struct wire_fused *f = ARENA_NEW(stage->arena, struct wire_fused);
+    *f = (struct wire_fused) { stage->arena, stage->s,         stage->gpu,
+                               stage->net,   stage->wire.frac, moved_B(stage) };
     return f;
 }
 

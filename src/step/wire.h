@@ -13,8 +13,8 @@ struct gradient_reduction {
     enum coll_algorithm algorithm;
 };
 
-/* Fills in b->wire but for its way. */
-void wire_init(struct builder *b);
+/* Fills in stage->wire but for its reduction and library. */
+void wire_init(struct stage *stage);
 
 /* Makes the plans for a bucket of `bytes` of gradients, unless they are those made
  * last. */
@@ -28,13 +28,13 @@ void wire_send(struct builder *b, double bytes);
 void wire_send_by(struct builder *b, double bytes, int32_t comm);
 
 /* The plan of a broadcast from rank 0 to all. */
-int wire_broadcast(struct builder *b, double bytes, struct coll_plan *plan,
+int wire_broadcast(const struct stage *stage, double bytes, struct coll_plan *plan,
                    struct err *err);
 
 /* What a fusion's plans are made from; it lives in the arena. */
 struct wire_fused;
 
-struct wire_fused *wire_fused_new(const struct builder *b);
+struct wire_fused *wire_fused_new(const struct stage *stage);
 
 /* For struct fusion: the plan of one fused buffer, copies in and out with it. */
 const struct coll_plan *wire_fused_plan(void *arg, double bytes);

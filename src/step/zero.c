@@ -12,22 +12,22 @@
 #include "scenario/libraries.h"
 #include "step/replicas.h"
 
-bool zero_flattens(const struct builder *b)
+bool zero_flattens(const struct stage *stage)
 {
-    bool own_optimizer = b->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
-    return library_of(&b->s->parallel)->flat_shards && b->half && !own_optimizer &&
-           states_shard_updates(b->s);
+    bool own_optimizer = stage->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
+    return library_of(&stage->s->parallel)->flat_shards && stage->half &&
+           !own_optimizer && states_shard_updates(stage->s);
 }
 
 /* The tensors of the model, or their gradients. */
 static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
 {
     struct ledger *l = &b->step->ledger;
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
+        const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *s = replicas_states_of(b, p);
+            const struct states *s = replicas_states_of(b->stage, p);
             double each_B = kind == LEDGER_PARAMETERS ? s->parameter_B : s->gradient_B;
             int64_t size_B = (int64_t)((double)p->elements * each_B);
             if (frees)
@@ -44,12 +44,12 @@ void zero_allocate_states(struct builder *b)
     book_tensors(b, LEDGER_PARAMETERS, false);
     book_tensors(b, LEDGER_PARAMETERS, true);
     for (int h = 0; h < REPLICA_GROUPS; h++) {
-        const struct states *s = replicas_states(b, (enum replica_group)h);
-        double n = (double)replicas_held(b, (enum replica_group)h);
+        const struct states *s = replicas_states(b->stage, (enum replica_group)h);
+        double n = (double)replicas_held(b->stage, (enum replica_group)h);
         ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
     }
-    if (b->fw->keeps_gradients)
+    if (b->stage->fw->keeps_gradients)
         book_tensors(b, LEDGER_GRADIENTS, false);
 }
 
@@ -58,16 +58,17 @@ void zero_allocate_states(struct builder *b)
 static void free_gradients_of_others(struct builder *b)
 {
     double kept[REPLICA_GROUPS] = { 0 };
-    for (int32_t i = 0; i < b->list.n_blocks; i++) {
-        const struct op_block *block = &b->list.blocks[i];
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
+        const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_backward; k++) {
             const struct op *op = &block->backward[k % block->n_backward];
             for (int32_t g = 0; g < op->grad_n; g++) {
                 const struct op_param *p = &block->params[op->grad_first + g];
-                enum replica_group h = replicas_of(b, p);
-                double own = (double)replicas_held(b, h) / replicas_shards(b, h);
+                enum replica_group h = replicas_of(b->stage, p);
+                double own =
+                    (double)replicas_held(b->stage, h) / replicas_shards(b->stage, h);
                 double size_B =
-                    (double)p->elements * replicas_states_of(b, p)->gradient_B;
+                    (double)p->elements * replicas_states_of(b->stage, p)->gradient_B;
                 if (kept[h] >= own)
                     ledger_free(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)size_B);
                 kept[h] += (double)p->elements;
@@ -80,12 +81,14 @@ void zero_update(struct builder *b)
 {
     const double fp32_B = 4;
     struct ledger *l = &b->step->ledger;
-    if (!b->fw->keeps_gradients && b->s->parallel.sharding == SHARDING_OPTIMIZER)
+    if (!b->stage->fw->keeps_gradients &&
+        b->stage->s->parallel.sharding == SHARDING_OPTIMIZER)
         free_gradients_of_others(b);
-    for (int h = 0; h < REPLICA_GROUPS && b->s->parallel.offload == OFFLOAD_NONE; h++) {
-        double own = (double)replicas_held(b, (enum replica_group)h) /
-                     replicas_shards(b, (enum replica_group)h);
-        double made_B = replicas_states(b, (enum replica_group)h)->made_B;
+    for (int h = 0; h < REPLICA_GROUPS && b->stage->s->parallel.offload == OFFLOAD_NONE;
+         h++) {
+        double own = (double)replicas_held(b->stage, (enum replica_group)h) /
+                     replicas_shards(b->stage, (enum replica_group)h);
+        double made_B = replicas_states(b->stage, (enum replica_group)h)->made_B;
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * made_B));
         ledger_alloc(l, LEDGER_HELD, (int64_t)(own * fp32_B));
         ledger_free(l, LEDGER_HELD, (int64_t)(own * made_B));

@@ -6,7 +6,7 @@
 
 /* Whether DeepSpeed keeps parameters and optimizer states in flat buffers; these,
  * before the first step; what an update holds beside them. */
-bool zero_flattens(const struct builder *b);
+bool zero_flattens(const struct stage *stage);
 void zero_allocate_states(struct builder *b);
 void zero_update(struct builder *b);
 

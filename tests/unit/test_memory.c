@@ -311,6 +311,40 @@ static void test_communicators(void)
     }
 }
 
+/* What a branch books leaves the ledger it came from alone; booked there as a change, it
+ * comes to what it would have been in place. */
+static void test_branch(void)
+{
+    enum { MIB = 1 << 20, LAYERS = 96 };
+    struct ledger from = { .records = true }, in_place = { .records = true };
+    struct ledger *both[] = { &from, &in_place };
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < LAYERS; k++)
+            ledger_alloc(both[i], LEDGER_PARAMETERS, 24 * MIB);
+    struct ledger before = from, branch = ledger_branch(&from);
+    struct ledger *books[] = { &branch, &in_place };
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < LAYERS; k++) {
+            ledger_alloc(books[i], LEDGER_ACTIVATIONS, 3 * MIB);
+            ledger_alloc(books[i], LEDGER_WORKSPACE, (k % 7 + 1) * MIB);
+            ledger_free(books[i], LEDGER_WORKSPACE, (k % 7 + 1) * MIB);
+        }
+    CU_ASSERT_EQUAL(memcmp(&from, &before, sizeof(from)), 0);
+    struct ledger_change change = ledger_since(&branch, &from);
+    CU_ASSERT_EQUAL(change.n_events, 3 * LAYERS);
+    CU_ASSERT_EQUAL(change.delta_B[LEDGER_ACTIVATIONS], (int64_t)LAYERS * 3 * MIB);
+    ledger_apply(&from, &change);
+    CU_ASSERT_EQUAL(from.total_B, in_place.total_B);
+    CU_ASSERT_EQUAL(from.peak_B, in_place.peak_B);
+    CU_ASSERT_EQUAL(from.peak_activations_B, in_place.peak_activations_B);
+    CU_ASSERT_EQUAL(from.events.n, in_place.events.n);
+    for (int i = 0; i < LEDGER_KINDS; i++)
+        CU_ASSERT_EQUAL(from.at_peak_B[i], in_place.at_peak_B[i]);
+    for (int i = 0; i < 2; i++)
+        ledger_release(both[i]);
+    ledger_release(&branch);
+}
+
 void test_memory_register(void)
 {
     CU_pSuite s = CU_add_suite("memory", NULL, NULL);
@@ -320,4 +354,5 @@ void test_memory_register(void)
     CU_add_test(s, "ZeRO 1 keeps flat buffers", test_flat_states);
     CU_add_test(s, "blocks that other streams use", test_record_stream);
     CU_add_test(s, "communicators", test_communicators);
+    CU_add_test(s, "a ledger's branch", test_branch);
 }
