@@ -105,16 +105,16 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
 {
     struct cfg_loader loader;
     struct mapping mapping;
-    struct run run;
+    struct mapping_run run;
     struct summary summary;
-    run_progress_fn *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+    mapping_progress_fn *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
     cfg_loader_init(&loader);
     if (mapping_load(&mapping, &loader, name, args->data)) {
         mapping_release(&mapping);
         return cmd_fail(&loader, NULL);
     }
     char *label = arena_strdup(&loader.arena, name);
-    run_mapping(&run, &loader.arena, &mapping, progress, label);
+    mapping_run(&run, &loader.arena, &mapping, progress, label);
     summary_make(&summary, &loader.arena, &run);
     if (text && json_array_size(all->sources) && !args->brief)
         fputc('\n', stdout);

@@ -45,14 +45,14 @@ static char *segment_of(const char *pointer, size_t n)
 }
 
 /* One step of the pointer: the member of `parent` that a segment names. */
-struct step {
+struct pointer_step {
     json_t *parent;
     char *key;     /* in an array, the index in digits */
     size_t index;  /* of an array; its length stands for one more element */
     json_t *child; /* borrowed; NULL when there is none */
 };
 
-static int find_index(struct step *s, struct err *err)
+static int find_index(struct pointer_step *s, struct err *err)
 {
     size_t n = strlen(s->key), size = json_array_size(s->parent);
     bool append = strcmp(s->key, "-") == 0;
@@ -70,7 +70,7 @@ static int find_index(struct step *s, struct err *err)
     return 0;
 }
 
-static int step_find(struct step *s, struct err *err)
+static int pointer_find(struct pointer_step *s, struct err *err)
 {
     if (json_is_array(s->parent))
         return find_index(s, err);
@@ -86,7 +86,8 @@ static int step_find(struct step *s, struct err *err)
 }
 
 /* Puts a value, whose reference is stolen, in the child's place; the child lives on. */
-static int step_put(struct cfg_doc *doc, struct step *s, json_t *value, struct err *err)
+static int pointer_put(struct cfg_doc *doc, struct pointer_step *s, json_t *value,
+                       struct err *err)
 {
     if (s->child)
         json_array_append(doc->replaced, s->child);
@@ -107,7 +108,7 @@ static int put(struct cfg_doc *doc, const char *pointer, json_t *value,
                const char **scope, struct err *err)
 {
     const char *path = "";
-    struct step s = { .parent = doc->root };
+    struct pointer_step s = { .parent = doc->root };
     *scope = NULL;
     for (int depth = 1; *pointer; depth++) {
         size_t n = strcspn(++pointer, "/");
@@ -116,10 +117,10 @@ static int put(struct cfg_doc *doc, const char *pointer, json_t *value,
             return err_set(err, "the pointer is more than %d deep (nest less)",
                            LENIENT_DEPTH_MAX);
         s.key = segment_of(pointer, n);
-        int rc = step_find(&s, err);
+        int rc = pointer_find(&s, err);
         bool new = last || !s.child || json_is_null(s.child);
         if (rc == 0 && new)
-            rc = step_put(doc, &s, last ? json_incref(value) : json_object(), err);
+            rc = pointer_put(doc, &s, last ? json_incref(value) : json_object(), err);
         path = document_path(doc, path, s.key);
         if (new && !*scope)
             *scope = path;

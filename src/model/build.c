@@ -203,7 +203,7 @@ static void enter_step(struct build *b)
     b->linears[MODULE_KEY].rows = b->linears[MODULE_VALUE].rows = tokens;
 }
 
-static void emit_steps(struct build *b, const struct step *steps, bool backward)
+static void emit_steps(struct build *b, const struct build_step *steps, bool backward)
 {
     for (b->step = steps; b->step->rows; b->step++) {
         enter_step(b);
@@ -260,8 +260,8 @@ static void hand_on(struct op_block *block)
 }
 
 void build_block(struct build *b, struct op_block *block, const char *name,
-                 int64_t repeat, const struct step *forward,
-                 const struct step *backward, struct keep given)
+                 int64_t repeat, const struct build_step *forward,
+                 const struct build_step *backward, struct keep given)
 {
     *block =
         (struct op_block) { .name = name, .repeat = repeat, .tokens = op_tokens(b->s) };

@@ -212,7 +212,7 @@ struct row {
 #define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
 
 /* A stretch of a block: a table of rows for one sublayer. */
-struct step {
+struct build_step {
     const struct row *rows; /* NULL ends a list of steps */
     int32_t number;         /* of the sublayer, for '#'; 0: none */
     const char *prefix;     /* before names; NULL: none */
@@ -248,7 +248,7 @@ struct build {
     enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
     int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */
     struct op_block *block; /* being made; its arrays have room */
-    const struct step *step;
+    const struct build_step *step;
     const char **until; /* of the block's outs, OP_OUTS_MAX a forward operator */
 };
 
@@ -261,8 +261,8 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
  * listed with the first operator, kept until that backward operator (NULL: not
  * kept). */
 void build_block(struct build *b, struct op_block *block, const char *name,
-                 int64_t repeat, const struct step *forward,
-                 const struct step *backward, struct keep given);
+                 int64_t repeat, const struct build_step *forward,
+                 const struct build_step *backward, struct keep given);
 
 /* build_activation.c: the activation's row as the framework runs it. */
 struct row build_activation(const struct build *b, const struct row *row,

@@ -43,23 +43,23 @@ static const struct row embedding_b[] = {
     ROW_END,
 };
 
-static const struct step embedding_steps_f[] = {
+static const struct build_step embedding_steps_f[] = {
     STEP(embedding_f, 0),
     STEP(embedded_f, 0),
     STEPS_END,
 };
-static const struct step embedding_steps_b[] = {
+static const struct build_step embedding_steps_b[] = {
     STEP(embedded_b, 0),
     STEP(embedding_b, 0),
     STEPS_END,
 };
-static const struct step embedding_normed_f[] = {
+static const struct build_step embedding_normed_f[] = {
     STEP(embedding_f, 0),
     STEP(build_norm_f, 0),
     STEP(embedded_f, 0),
     STEPS_END,
 };
-static const struct step embedding_normed_b[] = {
+static const struct build_step embedding_normed_b[] = {
     STEP(embedded_b, 0),
     STEP(build_norm_b, 0),
     STEP(embedding_b, 0),
@@ -87,13 +87,13 @@ static const struct row encoder_end_b[] = {
     ROW_END,
 };
 
-static const struct step bridge_f[] = {
+static const struct build_step bridge_f[] = {
     STEP(build_norm_f, 0, .prefix = "encoder_"),
     STEP(encoder_end_f, 0),
     STEP(embedded_f, 0),
     STEPS_END,
 };
-static const struct step bridge_b[] = {
+static const struct build_step bridge_b[] = {
     STEP(embedded_b, 0),
     STEP(encoder_end_b, 0),
     STEP(build_norm_b, 0, .prefix = "encoder_"),
@@ -228,7 +228,7 @@ static const struct row classes_b[] = {
 enum segment { NORM, POOL, MASKED, CAST, VOCAB, CLASSES, SEGMENTS };
 
 static const struct {
-    struct step forward, backward;
+    struct build_step forward, backward;
 } segments[] = {
     [NORM] = { STEP(build_norm_f, 0, .prefix = "final_"),
                STEP(build_norm_b, 0, .prefix = "final_") },
@@ -292,7 +292,7 @@ static struct keep head_given(const struct build *b, const char *user)
 void build_head(struct build *b, struct op_block *block)
 {
     enter(b, OP_HEAD);
-    struct step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
+    struct build_step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
     uint64_t has = heads[b->m->head].segments;
     const char *user = heads[b->m->head].user;
     if (b->m->final_norm)

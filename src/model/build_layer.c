@@ -55,10 +55,10 @@ static const struct row sum_b[] = {
 /* Layers: which sublayers in which order ------------------------------------------- */
 
 struct layer {
-    const struct step *forward, *backward;
+    const struct build_step *forward, *backward;
 };
 
-static const struct step post_norm_f[] = {
+static const struct build_step post_norm_f[] = {
     STEP(build_attention_f, 1),
     STEP(add_f, 1, .user = "norm1_bwd"),
     STEP(build_norm_f, 1, .user = "up_wgrad"),
@@ -67,7 +67,7 @@ static const struct step post_norm_f[] = {
     STEP(build_norm_f, 2),
     STEPS_END,
 };
-static const struct step post_norm_b[] = {
+static const struct build_step post_norm_b[] = {
     STEP(build_norm_b, 2),
     STEP(add_b, 2),
     STEP(build_mlp_b, 2),
@@ -82,7 +82,7 @@ static const struct step post_norm_b[] = {
 #define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad"
 #define MLP_WGRAD "router_wgrad|up_wgrad"
 
-static const struct step pre_norm_f[] = {
+static const struct build_step pre_norm_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_latent_f, 1),
     STEP(build_attention_f, 1),
@@ -92,7 +92,7 @@ static const struct step pre_norm_f[] = {
     STEP(add_f, 2),
     STEPS_END,
 };
-static const struct step pre_norm_b[] = {
+static const struct build_step pre_norm_b[] = {
     STEP(add_b, 2),          STEP(build_mlp_b, 2),
     STEP(build_norm_b, 2),   STEP(sum_b, 2),
     STEP(add_b, 1),          STEP(build_attention_b, 1),
@@ -100,7 +100,7 @@ static const struct step pre_norm_b[] = {
     STEP(sum_b, 1),          STEPS_END,
 };
 
-static const struct step parallel_f[] = {
+static const struct build_step parallel_f[] = {
     /* NeoX, falcon-40b */
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
@@ -110,7 +110,7 @@ static const struct step parallel_f[] = {
     STEP(add_f, 2),
     STEPS_END,
 };
-static const struct step parallel_b[] = {
+static const struct build_step parallel_b[] = {
     STEP(add_b, 2),
     STEP(add_b, 1),
     STEP(build_mlp_b, 2),
@@ -122,7 +122,7 @@ static const struct step parallel_b[] = {
     STEPS_END,
 };
 
-static const struct step parallel_one_f[] = {
+static const struct build_step parallel_one_f[] = {
     /* GPT-J, falcon-7b */
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
@@ -131,14 +131,14 @@ static const struct step parallel_one_f[] = {
     STEP(add_f, 2),
     STEPS_END,
 };
-static const struct step parallel_one_b[] = {
+static const struct build_step parallel_one_b[] = {
     STEP(add_b, 2),       STEP(add_b, 1),
     STEP(build_mlp_b, 2), STEP(build_attention_b, 1),
     STEP(sum_b, 2),       STEP(build_norm_b, 1),
     STEP(sum_b, 1),       STEPS_END,
 };
 
-static const struct step cross_f[] = {
+static const struct build_step cross_f[] = {
     /* decoder of T5 */
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
@@ -151,7 +151,7 @@ static const struct step cross_f[] = {
     STEP(add_f, 3),
     STEPS_END,
 };
-static const struct step cross_b[] = {
+static const struct build_step cross_b[] = {
     STEP(add_b, 3),
     STEP(build_mlp_b, 3),
     STEP(build_norm_b, 3),
@@ -168,7 +168,7 @@ static const struct step cross_b[] = {
 };
 
 /* Gemma 2: norms of a sublayer's input and of its result. */
-static const struct step around_f[] = {
+static const struct build_step around_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
     STEP(build_norm_f, 1, .prefix = "result_"),
@@ -179,7 +179,7 @@ static const struct step around_f[] = {
     STEP(add_f, 2),
     STEPS_END,
 };
-static const struct step around_b[] = {
+static const struct build_step around_b[] = {
     STEP(add_b, 2),
     STEP(build_norm_b, 2, .prefix = "result_"),
     STEP(build_mlp_b, 2),
@@ -201,9 +201,9 @@ static const struct step around_b[] = {
             STEP(add_f, 1, .user = (user_)), STEP(build_mlp_f, 2),                 \
             STEP(build_norm_f, 2, .prefix = "result_"), STEP(add_f, 2), STEPS_END, \
     }
-static const struct step result_f[] = RESULT_STEPS(MLP_WGRAD);
-static const struct step result_cast_f[] = RESULT_STEPS(NULL);
-static const struct step result_b[] = {
+static const struct build_step result_f[] = RESULT_STEPS(MLP_WGRAD);
+static const struct build_step result_cast_f[] = RESULT_STEPS(NULL);
+static const struct build_step result_b[] = {
     STEP(add_b, 2),
     STEP(build_norm_b, 2, .prefix = "result_"),
     STEP(build_mlp_b, 2),

@@ -76,12 +76,12 @@ static json_t *rank_groups(const struct summary *s)
 }
 
 /* Whether a job fits in memory is a question of scenarios alone. */
-static json_t *row(const struct run_outcome *o, bool has_memory)
+static json_t *row(const struct mapping_outcome *o, bool has_memory)
 {
     json_t *one = json_object(), *measured = json_object(), *predicted = json_object();
     json_object_set_new(one, "name", text(o->name));
     for (int32_t i = 0; i < o->n_quantities; i++) {
-        const struct run_quantity *q = &o->quantities[i];
+        const struct mapping_quantity *q = &o->quantities[i];
         json_object_set_new(measured, q->key, real(q->measured));
         if (!o->error)
             json_object_set_new(predicted, q->key, real(q->predicted));
@@ -97,7 +97,7 @@ static json_t *row(const struct run_outcome *o, bool has_memory)
     return one;
 }
 
-json_t *report_validation_json(const struct run *run, const struct summary *s)
+json_t *report_validation_json(const struct mapping_run *run, const struct summary *s)
 {
     json_t *o = json_object(), *rows = json_array();
     json_object_set_new(o, "name", text(run->mapping->name));

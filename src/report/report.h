@@ -42,14 +42,15 @@ void report_uncertainty_text(FILE *out, const struct uncertainty_result *r);
 
 /* One source: statistics per quantity, table and band, rank groups, what was dropped
  * and why; with `rows`, every row. */
-void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
-                            bool rows);
+void report_validation_text(FILE *out, const struct mapping_run *run,
+                            const struct summary *s, bool rows);
 
 /* The same in one line a quantity, below a header. */
 void report_validation_brief_header(FILE *out);
-void report_validation_brief(FILE *out, const struct run *run, const struct summary *s);
+void report_validation_brief(FILE *out, const struct mapping_run *run,
+                             const struct summary *s);
 
-json_t *report_validation_json(const struct run *run, const struct summary *s);
+json_t *report_validation_json(const struct mapping_run *run, const struct summary *s);
 
 /* Errors of all sources' times by GPU, framework, nodes and tensor degree, and how many
  * rows keep the range that is stated of them. */

@@ -83,7 +83,7 @@ static void print_groups(FILE *out, const struct summary *s)
     print_ranking(out, "all jobs, mean", &mean);
 }
 
-static void print_row(FILE *out, const struct run_outcome *o)
+static void print_row(FILE *out, const struct mapping_outcome *o)
 {
     if (o->error) {
         fprintf(out, "  %s: ", o->name);
@@ -91,7 +91,7 @@ static void print_row(FILE *out, const struct run_outcome *o)
         return;
     }
     for (int32_t i = 0; i < o->n_quantities; i++) {
-        const struct run_quantity *q = &o->quantities[i];
+        const struct mapping_quantity *q = &o->quantities[i];
         fprintf(out, "  %-44.44s %-14.14s %10.4g %10.4g %+6.1f %%\n", o->name, q->key,
                 q->measured, q->predicted, 100 * (q->predicted / q->measured - 1));
     }
@@ -101,7 +101,7 @@ static void print_row(FILE *out, const struct run_outcome *o)
                                  : "was out of memory, but is predicted to fit");
 }
 
-static void print_rows(FILE *out, const struct run *run)
+static void print_rows(FILE *out, const struct mapping_run *run)
 {
     fprintf(out, "\n  %-44s %-14s %10s %10s %8s\n", "row", "quantity", "measured",
             "predicted", "error");
@@ -110,7 +110,7 @@ static void print_rows(FILE *out, const struct run *run)
 }
 
 /* The distinct reasons would do, but the first few rows help to find them. */
-static void print_failures(FILE *out, const struct run *run)
+static void print_failures(FILE *out, const struct mapping_run *run)
 {
     enum { SHOWN = 5 };
     int shown = 0;
@@ -137,7 +137,7 @@ static void print_rules(FILE *out, const struct filters *f, const char *indent,
         }
 }
 
-static void print_dropped(FILE *out, const struct run *run)
+static void print_dropped(FILE *out, const struct mapping_run *run)
 {
     print_rules(out, &run->mapping->filters, "  ", "left out");
     if (run->n_unmeasured)
@@ -145,8 +145,8 @@ static void print_dropped(FILE *out, const struct run *run)
                 run->n_unmeasured);
 }
 
-void report_validation_text(FILE *out, const struct run *run, const struct summary *s,
-                            bool rows)
+void report_validation_text(FILE *out, const struct mapping_run *run,
+                            const struct summary *s, bool rows)
 {
     const struct mapping *m = run->mapping;
     char first[160];
@@ -182,7 +182,8 @@ void report_validation_brief_header(FILE *out)
             "median", "largest", "bias");
 }
 
-void report_validation_brief(FILE *out, const struct run *run, const struct summary *s)
+void report_validation_brief(FILE *out, const struct mapping_run *run,
+                             const struct summary *s)
 {
     for (int32_t i = 0; i < s->metrics.n; i++) {
         const struct stats *x = &s->metrics.v[i].stats;

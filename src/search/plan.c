@@ -31,11 +31,12 @@ static void count_entry(struct plan_outcome *out, struct arena *arena,
 
 /* Counts the new entries, and keeps the first of each standing, so that memory does not
  * grow. */
-static void take_block(struct run *run, struct plan_outcome *out, struct arena *arena)
+static void take_block(struct plan_run *run, struct plan_outcome *out,
+                       struct arena *arena)
 {
     enum { KEEP = 512 };
     int64_t from = run->first_new, n = 0, of_standing[PLAN_STANDINGS] = { 0 };
-    run_simulate(run, out->feasible);
+    plan_run_simulate(run, out->feasible);
     for (int64_t i = from; i < run->all.n; i++)
         count_entry(out, arena, &run->all.v[i]);
     if (run->all.n)
@@ -48,7 +49,8 @@ static void take_block(struct run *run, struct plan_outcome *out, struct arena *
     run->all.n = run->first_new = n;
 }
 
-static void simulate_all(struct run *run, struct plan_outcome *out, struct arena *arena)
+static void simulate_all(struct plan_run *run, struct plan_outcome *out,
+                         struct arena *arena)
 {
     enum { BLOCK = 1024 };
     int64_t n = space_slices(&run->job->space);
@@ -99,7 +101,8 @@ static void take_kept(struct plan_outcome *out, const struct plan_entry *e)
 }
 
 /* All that was simulated, in order: those of the first standing are listed. */
-static void take_entries(struct plan_outcome *out, struct arena *arena, struct run *run)
+static void take_entries(struct plan_outcome *out, struct arena *arena,
+                         struct plan_run *run)
 {
     int64_t n = run->all.n;
     struct plan_entry *all = run->all.v;
@@ -127,11 +130,11 @@ static void take_entries(struct plan_outcome *out, struct arena *arena, struct r
 }
 
 /* Ranks that nothing which was not simulated can take. */
-static void take_left(struct plan_outcome *out, const struct run *run,
-                      const struct run_left *left)
+static void take_left(struct plan_outcome *out, const struct plan_run *run,
+                      const struct plan_run_left *left)
 {
     out->near = left->n;
-    out->score_error = run_score_error(run, INFINITY);
+    out->score_error = plan_run_score_error(run, INFINITY);
     int32_t asked = run->o->listed > 0 ? run->o->listed : 1;
     bool all = run->o->exhaustive || asked > out->n_entries;
     out->n_sure = all ? out->n_entries : asked;
@@ -148,7 +151,7 @@ static int by_point(const void *a, const void *b)
 
 /* What was simulated, for whoever asks about one of them again. */
 static void take_tried(struct plan_outcome *out, struct arena *arena,
-                       const struct run *run)
+                       const struct plan_run *run)
 {
     out->tried = ARENA_ARRAY(arena, run->all.n + 1, struct plan_entry);
     for (int64_t i = 0; i < run->all.n; i++)
@@ -171,8 +174,8 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
                 struct err *err)
 {
     *out = (struct plan_outcome) { .space = space_size(&job->space) };
-    struct run run = { .job = job, .o = o };
-    struct run_left left = { .least = INFINITY };
+    struct plan_run run = { .job = job, .o = o };
+    struct plan_run_left left = { .least = INFINITY };
     struct scored scored;
     out->complete = plan_score_all(&scored, job, o, NULL);
     out->evaluated = scored.evaluated;
@@ -180,7 +183,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     if (o->exhaustive) {
         simulate_all(&run, out, arena);
     } else {
-        left = run_best(&run, &scored);
+        left = plan_run_best(&run, &scored);
         for (int64_t i = 0; i < run.all.n; i++)
             count_entry(out, arena, &run.all.v[i]);
     }

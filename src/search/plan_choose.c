@@ -14,7 +14,7 @@
 
 /* --- choosing --------------------------------------------------------------------- */
 
-static double price_of(const struct run *run, const struct candidate *c)
+static double price_of(const struct plan_run *run, const struct candidate *c)
 {
     struct space_point p;
     memcpy(p.at, c->at, sizeof(p.at));
@@ -24,7 +24,7 @@ static double price_of(const struct run *run, const struct candidate *c)
 }
 
 /* Whether another cluster is faster and no dearer by the scores. */
-static bool beaten(const struct run *run, const struct scored *s, int32_t cluster)
+static bool beaten(const struct plan_run *run, const struct scored *s, int32_t cluster)
 {
     const struct candidate *c = &s->clusters[cluster].v[0];
     double usd = price_of(run, c) * c->time_s;
@@ -38,7 +38,7 @@ static bool beaten(const struct run *run, const struct scored *s, int32_t cluste
 }
 
 /* The best few of every kind, every cluster, every size of memory. */
-static void choose_various(struct run *run, struct scored *s)
+static void choose_various(struct plan_run *run, struct scored *s)
 {
     enum { OF_A_KIND = 3, CLUSTERS_SHOWN = 24 };
     static const double hopeless = 3; /* no score is that far off */
@@ -50,13 +50,13 @@ static void choose_various(struct run *run, struct scored *s)
     for (int32_t i = 0; i < OF_A_KIND; i++)
         for (int k = 0; k < KINDS && run->all.n < limit; k++)
             if (i < s->kinds[k].n && s->kinds[k].v[i].value < hopeless * least)
-                run_choose(run, &s->kinds[k].v[i]);
+                plan_run_choose(run, &s->kinds[k].v[i]);
     for (int32_t i = 0, n = 0; i < s->n_clusters && n < CLUSTERS_SHOWN; i++)
         if (s->clusters[i].n && !beaten(run, s, i) && run->all.n < limit)
-            n += run_choose(run, &s->clusters[i].v[0]);
+            n += plan_run_choose(run, &s->clusters[i].v[0]);
     for (int i = 0; i < MEMORY_BINS && run->all.n < limit; i++)
         if (s->bins[i].n)
-            run_choose(run, &s->bins[i].v[0]);
+            plan_run_choose(run, &s->bins[i].v[0]);
 }
 
 static void sort_scored(struct scored *s)
@@ -119,7 +119,7 @@ static void fill_pool(struct pool *pool, const struct plan_job *job,
 }
 
 /* What a time and a memory of it come to. */
-static struct plan_reach reach_of(const struct run *run, const struct option *x,
+static struct plan_reach reach_of(const struct plan_run *run, const struct option *x,
                                   double time_s, double memory_B)
 {
     double hours = run->job->steps * time_s / UNITS_HOUR_S,
@@ -135,21 +135,21 @@ static struct plan_reach reach_of(const struct run *run, const struct option *x,
 
 /* The least that it may come to: by its bounds; in a space that is not small, by its
  * score as far as scores are off. */
-static struct plan_reach least_of(const struct run *run, const struct pool *pool,
+static struct plan_reach least_of(const struct plan_run *run, const struct pool *pool,
                                   const struct option *x)
 {
     double time_s, memory_B;
     if (pool->small)
         return reach_of(run, x, x->c.least_s, x->c.least_B);
-    run_correct(run, &x->point, &x->c, &time_s, &memory_B);
+    plan_run_correct(run, &x->point, &x->c, &time_s, &memory_B);
     return reach_of(run, x, fmax(x->c.least_s, time_s / (1 + run->time_band)),
                     fmax(x->c.least_B, memory_B / (1 + run->memory_band)));
 }
 
-static void expect(const struct run *run, struct option *x)
+static void expect(const struct plan_run *run, struct option *x)
 {
     double time_s, memory_B;
-    run_correct(run, &x->point, &x->c, &time_s, &memory_B);
+    plan_run_correct(run, &x->point, &x->c, &time_s, &memory_B);
     struct plan_reach r = reach_of(run, x, time_s, memory_B);
     x->expected = plan_order_expect(&r, &x->key);
 }
@@ -166,7 +166,7 @@ static int by_expectation(const void *a, const void *b)
 }
 
 /* Chooses up to `most` of those that matter, in the order that is expected of them. */
-static int64_t choose_next(struct run *run, struct pool *pool, int64_t most,
+static int64_t choose_next(struct plan_run *run, struct pool *pool, int64_t most,
                            bool all_matter)
 {
     struct plan_limits limits;
@@ -184,7 +184,7 @@ static int64_t choose_next(struct run *run, struct pool *pool, int64_t most,
     qsort(next, (size_t)n, sizeof(struct option *), by_expectation);
     for (int64_t i = 0; i < n && chosen < most; i++) {
         next[i]->taken = true;
-        chosen += run_choose(run, &next[i]->c);
+        chosen += plan_run_choose(run, &next[i]->c);
     }
     free(next);
     return chosen;
@@ -192,7 +192,7 @@ static int64_t choose_next(struct run *run, struct pool *pool, int64_t most,
 
 /* Whether the search may go on beyond `most`: while points are cheap to simulate, and in
  * small spaces as long as their work is bounded (10^6 passes: a few seconds). */
-static bool may_go_on(const struct run *run, const struct pool *pool, int64_t most)
+static bool may_go_on(const struct plan_run *run, const struct pool *pool, int64_t most)
 {
     enum { CHEAP_PASSES = 20000, SMALL_PASSES = 1000000, TIMES = 6 };
     if (pool->small)
@@ -203,24 +203,25 @@ static bool may_go_on(const struct run *run, const struct pool *pool, int64_t mo
 
 /* Some at a time, each time with what the last ones taught, until none is left that
  * matters or `most` are simulated; `least` are whatever their scores say. */
-static void simulate_pool(struct run *run, struct pool *pool, int64_t least,
+static void simulate_pool(struct plan_run *run, struct pool *pool, int64_t least,
                           int64_t most)
 {
     enum { AT_ONCE = 16 };
     while (may_go_on(run, pool, most) && !plan_stopped(run->o)) {
         int64_t left = most > run->all.n ? most - run->all.n : AT_ONCE;
-        run_learn(run);
+        plan_run_learn(run);
         if (!choose_next(run, pool, left < AT_ONCE ? left : AT_ONCE,
                          run->all.n < least))
             return;
         int64_t total = pool->small ? pool->v.n : most;
-        run_simulate(run, run->all.n > total ? run->all.n : total);
+        plan_run_simulate(run, run->all.n > total ? run->all.n : total);
     }
 }
 
-static struct run_left count_left(const struct run *run, const struct pool *pool)
+static struct plan_run_left count_left(const struct plan_run *run,
+                                       const struct pool *pool)
 {
-    struct run_left left = { .least = INFINITY };
+    struct plan_run_left left = { .least = INFINITY };
     struct plan_limits limits;
     plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
     for (int64_t i = 0; i < pool->v.n; i++) {
@@ -238,13 +239,13 @@ static struct run_left count_left(const struct run *run, const struct pool *pool
 
 /* What is one change away from the best may be better, whatever the scores say: it is
  * simulated, and so on from there. */
-static void climb(struct run *run)
+static void climb(struct plan_run *run)
 {
     enum { ROUNDS = 3 };
     struct scorer *scorer = scorer_new(run->job);
     for (int round = 0; round < ROUNDS && !plan_stopped(run->o); round++) {
         struct plan_near near[PLAN_NEAR_MAX];
-        const struct plan_entry *best = run_best_entry(run);
+        const struct plan_entry *best = plan_run_best_entry(run);
         if (!best)
             break;
         struct space_point from = best->point;
@@ -252,10 +253,10 @@ static void climb(struct run *run)
         for (int32_t i = 0; i < n; i++) {
             struct candidate c;
             if (plan_candidate(&c, scorer, &near[i].point) && c.least_B <= c.capacity_B)
-                run_choose(run, &c);
+                plan_run_choose(run, &c);
         }
-        run_simulate(run, run->all.n);
-        if (space_compare(&run_best_entry(run)->point, &from) == 0)
+        plan_run_simulate(run, run->all.n);
+        if (space_compare(&plan_run_best_entry(run)->point, &from) == 0)
             break;
     }
     scorer_free(scorer);
@@ -263,21 +264,21 @@ static void climb(struct run *run)
 
 /* A budget, or memory as the objective, decides by numbers of which scores may be off:
  * all points are scored again as the first that were simulated correct them. */
-static void score_again(struct run *run, struct scored *s)
+static void score_again(struct plan_run *run, struct scored *s)
 {
     struct scored again;
     bool asked = run->o->max_cost_usd > 0 || run->o->deadline_h > 0 ||
                  run->o->objective == PLAN_MEMORY;
     if (!asked || run->all.n == 0 || plan_stopped(run->o))
         return;
-    run_learn(run);
+    plan_run_learn(run);
     plan_score_all(&again, run->job, run->o, run);
     scored_release(s);
     *s = again;
     sort_scored(s);
 }
 
-struct run_left run_best(struct run *run, struct scored *s)
+struct plan_run_left plan_run_best(struct plan_run *run, struct scored *s)
 {
     enum { OF_FIVE = 4, TIMES = 4 }; /* the rest is for climbing */
     bool small = s->feasible <= PLAN_SMALL;
@@ -286,17 +287,17 @@ struct run_left run_best(struct run *run, struct scored *s)
     sort_scored(s);
     if (!small) {
         choose_various(run, s);
-        run_simulate(run, most);
+        plan_run_simulate(run, most);
         score_again(run, s);
     }
     fill_pool(&pool, run->job, s);
     simulate_pool(run, &pool, small ? 0 : run->o->simulate_most / 2, most);
-    if (!small && !run_best_entry(run)) /* the scores misjudged memory or time */
+    if (!small && !plan_run_best_entry(run)) /* the scores misjudged memory or time */
         simulate_pool(run, &pool, 0, TIMES * most);
     if (!small)
         climb(run);
-    run_learn(run);
-    struct run_left left = count_left(run, &pool);
+    plan_run_learn(run);
+    struct plan_run_left left = count_left(run, &pool);
     VEC_RELEASE(&pool.v);
     return left;
 }

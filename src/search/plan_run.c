@@ -42,7 +42,7 @@ void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
     value_entry(e, job, o);
 }
 
-static bool run_has(const struct run *run, const uint16_t *at)
+static bool plan_run_has(const struct plan_run *run, const uint16_t *at)
 {
     for (int64_t i = 0; i < run->all.n; i++)
         if (memcmp(run->all.v[i].point.at, at, SPACE_N * sizeof(*at)) == 0)
@@ -56,9 +56,9 @@ static int64_t passes_of(const struct space_point *p)
     return p->v[SPACE_PIPELINE] * p->v[SPACE_VIRTUAL] * p->microbatches;
 }
 
-bool run_choose(struct run *run, const struct candidate *c)
+bool plan_run_choose(struct plan_run *run, const struct candidate *c)
 {
-    if (run_has(run, c->at))
+    if (plan_run_has(run, c->at))
         return false;
     struct plan_entry *e = VEC_ADD(&run->all);
     *e = (struct plan_entry) { .score_s = c->time_s,
@@ -80,7 +80,7 @@ static int by_passes(const void *a, const void *b)
 
 /* Simulates what was chosen since the last time, on all cores; what takes longest goes
  * first, so that all cores end at about the same time (Graham 1969: LPT). */
-void run_simulate(struct run *run, int64_t total)
+void plan_run_simulate(struct plan_run *run, int64_t total)
 {
     int64_t n = run->all.n - run->first_new;
     struct plan_entry **next = xcalloc((size_t)n + 1, sizeof(struct plan_entry *));
@@ -120,7 +120,7 @@ static double median(double *v, int64_t n)
 
 /* The median over the simulated of a kind, with that digit of the tensor degree; any
  * digit where it is negative. 0: there is none. */
-static double ratio_of(const struct run *run, int kind, int tensor, double *v)
+static double ratio_of(const struct plan_run *run, int kind, int tensor, double *v)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
@@ -133,7 +133,7 @@ static double ratio_of(const struct run *run, int kind, int tensor, double *v)
 }
 
 /* Over all that were simulated: the median, and how far the others are from it. */
-static double memory_ratio(const struct run *run, double *v)
+static double memory_ratio(const struct plan_run *run, double *v)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++)
@@ -142,7 +142,7 @@ static double memory_ratio(const struct run *run, double *v)
     return n ? median(v, n) : 1;
 }
 
-static double memory_error(const struct run *run, double *v)
+static double memory_error(const struct plan_run *run, double *v)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
@@ -159,7 +159,7 @@ static double memory_error(const struct run *run, double *v)
  * fast as the best. */
 static const double least_time_band = 0.03, least_memory_band = 0.03, near_best = 1.3;
 
-void run_learn(struct run *run)
+void plan_run_learn(struct plan_run *run)
 {
     double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v));
     for (int k = 0; k < KINDS; k++) {
@@ -171,28 +171,28 @@ void run_learn(struct run *run)
     }
     run->memory_ratio = memory_ratio(run, v);
     run->memory_band = fmax(2 * memory_error(run, v), least_memory_band);
-    const struct plan_entry *best = run_best_entry(run);
+    const struct plan_entry *best = plan_run_best_entry(run);
     double error =
-        best ? run_score_error(run, near_best * best->result.step_time_s) : 0;
+        best ? plan_run_score_error(run, near_best * best->result.step_time_s) : 0;
     run->time_band = fmax(2 * error, least_time_band);
     free(v);
 }
 
-static double correction(const struct run *run, const struct space_point *p)
+static double correction(const struct plan_run *run, const struct space_point *p)
 {
     int t = p->at[SPACE_TENSOR] < TENSORS ? p->at[SPACE_TENSOR] : TENSORS - 1;
     return run->ratios[plan_kind(&run->job->space, p)][t];
 }
 
-void run_correct(const struct run *run, const struct space_point *p,
-                 const struct candidate *c, double *time_s, double *memory_B)
+void plan_run_correct(const struct plan_run *run, const struct space_point *p,
+                      const struct candidate *c, double *time_s, double *memory_B)
 {
     double ratio = run ? correction(run, p) : 0;
     *time_s = c->time_s * (ratio > 0 ? ratio : 1);
     *memory_B = c->memory_B * (run && run->memory_ratio > 0 ? run->memory_ratio : 1);
 }
 
-double run_score_error(const struct run *run, double most_s)
+double plan_run_score_error(const struct plan_run *run, double most_s)
 {
     double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v)), error = 0;
     int64_t n = 0;
@@ -210,7 +210,7 @@ double run_score_error(const struct run *run, double most_s)
     return error;
 }
 
-const struct plan_entry *run_best_entry(const struct run *run)
+const struct plan_entry *plan_run_best_entry(const struct plan_run *run)
 {
     const struct plan_entry *best = NULL;
     for (int64_t i = 0; i < run->all.n; i++) {

@@ -7,7 +7,7 @@
 #include "search/plan_score.h"
 
 /* Candidates chosen, and what simulating them gave, in the order of choice. */
-struct run {
+struct plan_run {
     const struct plan_job *job;
     const struct plan_options *o;
     VEC(struct plan_entry) all;
@@ -20,32 +20,32 @@ struct run {
 };
 
 /* Adds a candidate to what is chosen; false when it is there already. */
-bool run_choose(struct run *run, const struct candidate *c);
+bool plan_run_choose(struct plan_run *run, const struct candidate *c);
 
 /* Simulates what was chosen since the last time, on all cores; `total` is for the
  * progress that is shown. */
-void run_simulate(struct run *run, int64_t total);
+void plan_run_simulate(struct plan_run *run, int64_t total);
 
 /* Compares scores with what was simulated. */
-void run_learn(struct run *run);
+void plan_run_learn(struct plan_run *run);
 
 /* A point's score as what was simulated corrects it; `run` NULL: as it is. */
-void run_correct(const struct run *run, const struct space_point *p,
-                 const struct candidate *c, double *time_s, double *memory_B);
+void plan_run_correct(const struct plan_run *run, const struct space_point *p,
+                      const struct candidate *c, double *time_s, double *memory_B);
 
 /* How far corrected scores are off, in nine cases of ten, where the simulated time is
  * at most `most_s`; 0 when there are none. */
-double run_score_error(const struct run *run, double most_s);
+double plan_run_score_error(const struct plan_run *run, double most_s);
 
 /* The first in order of what was simulated and could be listed; NULL: nothing. */
-const struct plan_entry *run_best_entry(const struct run *run);
+const struct plan_entry *plan_run_best_entry(const struct plan_run *run);
 
 /* Simulates of the scored what may be among the plans to list; how many are left that
  * may be, and below which value of the objective they do not come. */
-struct run_left {
+struct plan_run_left {
     int64_t n;
     double least;
 };
-struct run_left run_best(struct run *run, struct scored *s);
+struct plan_run_left plan_run_best(struct plan_run *run, struct scored *s);
 
 #endif

@@ -120,7 +120,7 @@ static void keep(struct scored *s, const struct space *x, const struct space_poi
 struct pass {
     const struct plan_job *job;
     const struct plan_options *o;
-    const struct run *run; /* what corrects scores; NULL: nothing yet */
+    const struct plan_run *run; /* what corrects scores; NULL: nothing yet */
 };
 
 bool plan_candidate(struct candidate *c, struct scorer *scorer,
@@ -144,7 +144,7 @@ static void sort_out(struct scored *s, const struct pass *pass,
                      const struct space_point *p, struct candidate *c)
 {
     double usd = plan_point_usd_per_hour(pass->job, p), time_s, memory_B;
-    run_correct(pass->run, p, c, &time_s, &memory_B);
+    plan_run_correct(pass->run, p, c, &time_s, &memory_B);
     double band = pass->run ? pass->run->time_band : first_band;
     double hours = pass->job->steps * time_s / (1 + band) / UNITS_HOUR_S;
     if (!plan_in_budget(pass->o, hours, hours * usd)) {
@@ -184,7 +184,7 @@ static void score_point(struct scored *s, const struct pass *pass,
 }
 
 bool plan_score_all(struct scored *out, const struct plan_job *job,
-                    const struct plan_options *o, const struct run *run)
+                    const struct plan_options *o, const struct plan_run *run)
 {
     const struct pass pass = { job, o, run };
     int64_t n = space_slices(&job->space), done = 0;

@@ -42,12 +42,12 @@ bool plan_stopped(const struct plan_options *o);
 /* Whether time and cost of the whole job keep the budget. */
 bool plan_in_budget(const struct plan_options *o, double hours, double usd);
 
-struct run;
+struct plan_run;
 
 /* Scores all points, as what was simulated corrects them (`run` NULL: as they are);
  * returns false when it was stopped. */
 bool plan_score_all(struct scored *out, const struct plan_job *job,
-                    const struct plan_options *o, const struct run *run);
+                    const struct plan_options *o, const struct plan_run *run);
 
 /* A point as a candidate; its value is the caller's to fill. False: it cannot be scored
  * or its bound does not fit. */

@@ -19,7 +19,7 @@ struct scorer {
 };
 
 /* Of communication beside kernels, what these do not hide: estimates, without a source.
- * Scores are multiplied by what the simulated points say of them (run_learn). */
+ * Scores are multiplied by what the simulated points say of them (plan_run_learn). */
 static const double shard_exposed = 0.05;  /* a layer's gathers and scatters */
 static const double context_exposed = 0.3; /* keys and values round a context group */
 static const double send_exposed = 0.1;    /* a message whose sender goes on */

@@ -22,7 +22,7 @@ int regime_place(struct interval_place *at, struct arena *arena, json_t *result)
 /* Gathering */
 
 /* The error of the time; NAN when nothing measured says it. */
-static double time_error(const struct run_outcome *o)
+static double time_error(const struct mapping_outcome *o)
 {
     static const char *const rates[] = { "samples_per_s", "tokens_per_s",
                                          "model_flops_per_gpu_s", "mfu", "hfu" };
@@ -46,12 +46,12 @@ void regime_rows_release(struct regime_rows *rows)
     VEC_RELEASE(&rows->list);
 }
 
-void regime_rows_add(struct regime_rows *rows, const struct run *run)
+void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run)
 {
     struct arena *arena = rows->arena;
     const char *source = arena_strdup(arena, run->mapping->name);
     for (int64_t i = 0; i < run->n_outcomes; i++) {
-        const struct run_outcome *o = &run->outcomes[i];
+        const struct mapping_outcome *o = &run->outcomes[i];
         double error =
             o->error || !o->has_place || o->fitted ? (double)NAN : time_error(o);
         if (!isfinite(error))

@@ -47,7 +47,7 @@ void regime_rows_init(struct regime_rows *rows, struct arena *arena);
 void regime_rows_release(struct regime_rows *rows);
 
 /* Adds the rows of a run whose times were both measured and predicted. */
-void regime_rows_add(struct regime_rows *rows, const struct run *run);
+void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run);
 
 /* The lines, by GPU, framework, nodes, tensor degree; *n of them, in the arena.
  * O(rows log rows), as the next. */

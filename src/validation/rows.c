@@ -103,11 +103,11 @@ static const char *outcome_name(struct rows *r, const struct mapping_variant *v,
 }
 
 /* What was measured of the row; -1 with err set when a cell is no number. */
-static int read_measured(struct rows *r, struct run_outcome *o, struct rows_plan *plan,
-                         const struct mapping_variant *v, struct value_row row,
-                         struct err *err)
+static int read_measured(struct rows *r, struct mapping_outcome *o,
+                         struct rows_plan *plan, const struct mapping_variant *v,
+                         struct value_row row, struct err *err)
 {
-    o->quantities = ARENA_ARRAY(r->arena, v->n_measured + 1, struct run_quantity);
+    o->quantities = ARENA_ARRAY(r->arena, v->n_measured + 1, struct mapping_quantity);
     plan->ratios = ARENA_ARRAY(r->arena, v->n_measured + 1, struct rows_candidates);
     plan->of =
         ARENA_ARRAY(r->arena, v->n_measured + 1, const struct mapping_measured *);
@@ -131,7 +131,7 @@ static int read_measured(struct rows *r, struct run_outcome *o, struct rows_plan
             return err_set(err, "measured %s: 0 has no relative error", q->name);
         plan->of[o->n_quantities] = q;
         o->quantities[o->n_quantities++] =
-            (struct run_quantity) { q->key, measured, (double)NAN };
+            (struct mapping_quantity) { q->key, measured, (double)NAN };
     }
     if (oom) {
         o->has_fits = true;
@@ -141,7 +141,7 @@ static int read_measured(struct rows *r, struct run_outcome *o, struct rows_plan
     return 0;
 }
 
-static int read_place(struct rows *r, struct run_outcome *o, struct value_row row,
+static int read_place(struct rows *r, struct mapping_outcome *o, struct value_row row,
                       struct err *err)
 {
     const struct mapping *m = r->m;
@@ -173,7 +173,7 @@ static int read_place(struct rows *r, struct run_outcome *o, struct value_row ro
     return 0;
 }
 
-static int read_jobs(struct rows *r, const struct run_outcome *o,
+static int read_jobs(struct rows *r, const struct mapping_outcome *o,
                      struct rows_plan *plan, int32_t variant, struct value_row row,
                      struct err *err)
 {
@@ -190,7 +190,7 @@ static int read_jobs(struct rows *r, const struct run_outcome *o,
 static bool add_outcome(struct rows *r, int32_t variant, struct value_row row)
 {
     const struct mapping_variant *v = &r->m->variants[variant];
-    struct run_outcome o = { .row = row.row, .name = outcome_name(r, v, row) };
+    struct mapping_outcome o = { .row = row.row, .name = outcome_name(r, v, row) };
     struct rows_plan plan = { 0 };
     struct err err = { 0 };
     int rc = read_measured(r, &o, &plan, v, row, &err);

@@ -28,7 +28,7 @@ struct rows {
     json_t *ids; /* text of a job -> its index */
     VEC(struct rows_job) jobs;
     VEC(int64_t) candidates; /* indices of jobs */
-    VEC(struct run_outcome) outcomes;
+    VEC(struct mapping_outcome) outcomes;
     VEC(struct rows_plan) plans; /* one an outcome */
     int64_t n_dropped, n_unmeasured;
 };

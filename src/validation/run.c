@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void run_jobs(struct rows *r, run_progress_fn *progress, void *arg)
+static void run_jobs(struct rows *r, mapping_progress_fn *progress, void *arg)
 {
     int64_t done = 0, n = r->jobs.n;
     struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
@@ -65,7 +65,7 @@ static const struct rows_job *best_of(const struct rows *r, struct rows_candidat
     return best;
 }
 
-static int read_predicted(struct run_quantity *q, const struct mapping_measured *of,
+static int read_predicted(struct mapping_quantity *q, const struct mapping_measured *of,
                           const struct rows_job *job, const struct rows_job *ratio,
                           struct err *err)
 {
@@ -85,7 +85,7 @@ static int read_predicted(struct run_quantity *q, const struct mapping_measured 
 }
 
 /* Tokens/s per GPU: the predicted rate, and what the measured quantity makes of it. */
-static void read_rates(struct run_outcome *o, json_t *result)
+static void read_rates(struct mapping_outcome *o, json_t *result)
 {
     static const struct {
         const char *name;
@@ -101,7 +101,7 @@ static void read_rates(struct run_outcome *o, json_t *result)
     o->has_rate = !o->fits_measured;
     for (size_t k = 0; k < sizeof(speeds) / sizeof(speeds[0]) && !o->has_rate; k++)
         for (int32_t i = 0; i < o->n_quantities && !o->has_rate; i++) {
-            const struct run_quantity *q = &o->quantities[i];
+            const struct mapping_quantity *q = &o->quantities[i];
             if (strcmp(q->key, speeds[k].name) != 0 || q->predicted <= 0)
                 continue;
             double ratio = q->measured / q->predicted;
@@ -110,8 +110,8 @@ static void read_rates(struct run_outcome *o, json_t *result)
         }
 }
 
-static int collect(struct rows *r, struct run_outcome *o, const struct rows_plan *plan,
-                   struct err *err)
+static int collect(struct rows *r, struct mapping_outcome *o,
+                   const struct rows_plan *plan, struct err *err)
 {
     const struct rows_job *job = best_of(r, plan->own);
     if (!job->result)
@@ -128,12 +128,12 @@ static int collect(struct rows *r, struct run_outcome *o, const struct rows_plan
     return 0;
 }
 
-static void collect_outcomes(struct run *run, struct rows *r)
+static void collect_outcomes(struct mapping_run *run, struct rows *r)
 {
     run->n_outcomes = r->outcomes.n;
-    run->outcomes = ARENA_ARRAY(r->arena, r->outcomes.n + 1, struct run_outcome);
+    run->outcomes = ARENA_ARRAY(r->arena, r->outcomes.n + 1, struct mapping_outcome);
     for (int64_t i = 0; i < run->n_outcomes; i++) {
-        struct run_outcome *o = &run->outcomes[i];
+        struct mapping_outcome *o = &run->outcomes[i];
         struct err err = { 0 };
         *o = r->outcomes.v[i];
         if (!o->error && collect(r, o, &r->plans.v[i], &err))
@@ -144,15 +144,15 @@ static void collect_outcomes(struct run *run, struct rows *r)
     }
 }
 
-void run_mapping(struct run *run, struct arena *arena, struct mapping *m,
-                 run_progress_fn *progress, void *arg)
+void mapping_run(struct mapping_run *run, struct arena *arena, struct mapping *m,
+                 mapping_progress_fn *progress, void *arg)
 {
     struct rows r;
     rows_resolve(&r, arena, m);
-    *run = (struct run) { .mapping = m,
-                          .n_rows = m->csv.n_rows,
-                          .n_dropped = r.n_dropped,
-                          .n_unmeasured = r.n_unmeasured };
+    *run = (struct mapping_run) { .mapping = m,
+                                  .n_rows = m->csv.n_rows,
+                                  .n_dropped = r.n_dropped,
+                                  .n_unmeasured = r.n_unmeasured };
     run_jobs(&r, progress, arg);
     collect_outcomes(run, &r);
     rows_release(&r);

@@ -18,19 +18,19 @@
 #include "simulate/interval.h"
 #include "validation/mapping.h"
 
-struct run_quantity {
+struct mapping_quantity {
     const char *key;
     double measured, predicted;
 };
 
 /* One row in one variant. */
-struct run_outcome {
+struct mapping_outcome {
     const char *name;
     const char *error; /* why it could not be run; NULL when it was */
     int64_t row;
     bool fitted; /* of a blind table, but a constant was fitted to it */
     int32_t n_quantities;
-    struct run_quantity *quantities;
+    struct mapping_quantity *quantities;
     bool has_fits; /* something says whether the job ran */
     bool fits_measured, fits_predicted;
     int32_t band;           /* 0: below the first edge, ... n_edges: above the last */
@@ -42,21 +42,21 @@ struct run_outcome {
     struct interval_place place;
 };
 
-struct run {
+struct mapping_run {
     const struct mapping *mapping;
     int64_t n_rows;       /* of the table */
     int64_t n_dropped;    /* by the filters */
     int64_t n_unmeasured; /* rows whose measured cells are all empty */
     int64_t n_failed, n_wrong_fits;
     int64_t n_outcomes;
-    struct run_outcome *outcomes;
+    struct mapping_outcome *outcomes;
 };
 
 /* Called as jobs end, by one thread at a time. */
-typedef void run_progress_fn(void *arg, int64_t done, int64_t total);
+typedef void mapping_progress_fn(void *arg, int64_t done, int64_t total);
 
 /* Memory lives in the arena. The mapping's filters count what they drop. */
-void run_mapping(struct run *run, struct arena *arena, struct mapping *m,
-                 run_progress_fn *progress, void *arg);
+void mapping_run(struct mapping_run *run, struct arena *arena, struct mapping *m,
+                 mapping_progress_fn *progress, void *arg);
 
 #endif

@@ -9,7 +9,7 @@
 struct maker {
     struct summary *s;
     struct arena *arena;
-    const struct run *run;
+    const struct mapping_run *run;
     double *errors; /* room for as many as there are quantities */
 };
 
@@ -20,7 +20,7 @@ struct scope {
     int32_t band; /* -1: every one */
 };
 
-static bool in_scope(const struct run_outcome *o, struct scope scope)
+static bool in_scope(const struct mapping_outcome *o, struct scope scope)
 {
     if (scope.band >= 0 && o->band != scope.band)
         return false;
@@ -32,7 +32,7 @@ static struct stats key_stats(const struct maker *mk, const char *key,
 {
     int64_t n = 0;
     for (int64_t i = 0; i < mk->run->n_outcomes; i++) {
-        const struct run_outcome *o = &mk->run->outcomes[i];
+        const struct mapping_outcome *o = &mk->run->outcomes[i];
         if (o->error || !in_scope(o, scope))
             continue;
         for (int32_t k = 0; k < o->n_quantities; k++)
@@ -125,13 +125,14 @@ static struct ranking rank(const struct maker *mk, const int64_t *members, int64
     return r;
 }
 
-static bool is_ranked(const struct run_outcome *o)
+static bool is_ranked(const struct mapping_outcome *o)
 {
     return !o->error && o->rank_group && o->has_rate;
 }
 
 /* Members of a group: the outcomes from `first` on that are alike in it. */
-static int64_t group_members(const struct run *run, int64_t first, int64_t *members)
+static int64_t group_members(const struct mapping_run *run, int64_t first,
+                             int64_t *members)
 {
     int64_t n = 0;
     const char *name = run->outcomes[first].rank_group;
@@ -144,7 +145,7 @@ static int64_t group_members(const struct run *run, int64_t first, int64_t *memb
 
 static void make_groups(struct maker *mk)
 {
-    const struct run *run = mk->run;
+    const struct mapping_run *run = mk->run;
     struct summary *s = mk->s;
     size_t most = (size_t)run->n_outcomes + 1;
     int64_t *members = xcalloc(most, sizeof(*members));
@@ -169,7 +170,7 @@ static void make_groups(struct maker *mk)
     free(seen);
 }
 
-void summary_make(struct summary *s, struct arena *arena, const struct run *run)
+void summary_make(struct summary *s, struct arena *arena, const struct mapping_run *run)
 {
     struct maker mk = { s, arena, run, NULL };
     *s = (struct summary) { 0 };

@@ -1,7 +1,7 @@
 /* What a run of a mapping comes to: error statistics of every measured quantity, over
  * all rows and per table and band, and how well the predicted order of alternatives
  * serves who chooses by it. Rows that failed have no error to count; they are counted
- * in struct run. */
+ * in struct mapping_run. */
 #ifndef VALIDATION_SUMMARY_H
 #define VALIDATION_SUMMARY_H
 
@@ -34,6 +34,7 @@ struct summary {
 };
 
 /* Memory lives in the arena. O(rows log rows), and rows x bands. */
-void summary_make(struct summary *s, struct arena *arena, const struct run *run);
+void summary_make(struct summary *s, struct arena *arena,
+                  const struct mapping_run *run);
 
 #endif

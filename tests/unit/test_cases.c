@@ -117,12 +117,12 @@ static void test_predictions(void)
 {
     struct cfg_loader loader;
     struct mapping m;
-    struct run run;
+    struct mapping_run run;
     load(&m, &loader);
-    run_mapping(&run, &loader.arena, &m, NULL, NULL);
+    mapping_run(&run, &loader.arena, &m, NULL, NULL);
     CU_ASSERT_EQUAL(run.n_failed, 0);
     for (int64_t i = 0; i < run.n_outcomes; i++) {
-        const struct run_outcome *o = &run.outcomes[i];
+        const struct mapping_outcome *o = &run.outcomes[i];
         if (o->error)
             CU_FAIL(o->error);
         CU_ASSERT_FATAL(o->n_quantities > 0);

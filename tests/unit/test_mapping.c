@@ -271,13 +271,13 @@ static void test_run(void)
 {
     struct cfg_loader loader;
     struct mapping m;
-    struct run run;
+    struct mapping_run run;
     CU_ASSERT_EQUAL_FATAL(load(&m, &loader, whole), 0);
-    run_mapping(&run, &loader.arena, &m, NULL, NULL);
+    mapping_run(&run, &loader.arena, &m, NULL, NULL);
     CU_ASSERT_EQUAL(run.n_rows, 5);
     CU_ASSERT_EQUAL(run.n_dropped, 1);
     CU_ASSERT_EQUAL_FATAL(run.n_outcomes, 8);
-    const struct run_outcome *o = run.outcomes;
+    const struct mapping_outcome *o = run.outcomes;
     CU_ASSERT_STRING_EQUAL(o[0].name, "A100 1024");
     CU_ASSERT_DOUBLE_EQUAL(o[0].quantities[0].measured, 20e-6, 1e-18);
     CU_ASSERT_EQUAL(o[0].band, 0);
@@ -309,9 +309,9 @@ static void test_fitted_rows(void)
     for (int i = 0; i < 2; i++) {
         struct cfg_loader loader;
         struct mapping m;
-        struct run run;
+        struct mapping_run run;
         CU_ASSERT_EQUAL_FATAL(load(&m, &loader, texts[i]), 0);
-        run_mapping(&run, &loader.arena, &m, NULL, NULL);
+        mapping_run(&run, &loader.arena, &m, NULL, NULL);
         for (int64_t k = 0; k < run.n_outcomes; k++) {
             const char *gpu = csv_cell(&m.csv, run.outcomes[k].row, 0);
             CU_ASSERT_EQUAL(run.outcomes[k].fitted, i == 0 && !strcmp(gpu, "A100"));
@@ -326,12 +326,12 @@ static char *run_to_json(int n_threads)
 {
     struct cfg_loader loader;
     struct mapping m;
-    struct run run;
+    struct mapping_run run;
     struct summary s;
     omp_set_num_threads(n_threads);
     CU_ASSERT_EQUAL_FATAL(load(&m, &loader, whole), 0);
     m.name = "same";
-    run_mapping(&run, &loader.arena, &m, NULL, NULL);
+    mapping_run(&run, &loader.arena, &m, NULL, NULL);
     summary_make(&s, &loader.arena, &run);
     json_t *tree = report_validation_json(&run, &s);
     char *text = json_dumps(tree, JSON_REAL_PRECISION(12));

@@ -238,10 +238,10 @@ static void add_table(struct regime_rows *rows, const char *name)
 {
     struct cfg_loader loader;
     struct mapping mapping;
-    struct run run;
+    struct mapping_run run;
     cfg_loader_init(&loader);
     CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, name, NULL), 0);
-    run_mapping(&run, &loader.arena, &mapping, NULL, NULL);
+    mapping_run(&run, &loader.arena, &mapping, NULL, NULL);
     regime_rows_add(rows, &run);
     mapping_release(&mapping);
     cfg_loader_release(&loader);
