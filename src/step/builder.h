@@ -16,7 +16,9 @@
  *   servers      parameter servers: who owns what, staleness
  *   buckets      gradients into buckets, as each library does it
  *   param_gather gathers of parameters that were updated in shards
- *   shard        gathers of sharded parameters, scatters of their gradients
+ *   shard_units  units of sharded parameters: what is gathered together
+ *   shard_comms  their gathers, scatters of their gradients
+ *   shard        when units come and go
  *   pass_memory  what the operators of a block allocate and free
  *   pass_block   forward and backward of one block
  *   pass         forward and backward of a chunk's layers

@@ -20,6 +20,7 @@
 #include "step/block_comms.h"
 #include "step/comms.h"
 #include "step/issue.h"
+#include "step/stage.h"
 
 enum group { GROUP_RING, GROUP_GATHER, GROUP_DEAL, GROUP_RETURN, GROUP_EXPERT };
 
@@ -58,17 +59,12 @@ static const struct rule rules[] = {
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-static double width_B(const struct stage *stage)
-{
-    return stage->half ? 2 : 4;
-}
-
 /* So many columns, split over the tensor group, of the rank's own tokens. */
 static double own_B(const struct stage *stage, int64_t columns)
 {
     struct share share = share_of(&stage->s->model, &stage->settings, OP_ATTENTION);
     return (double)op_tokens(&stage->settings) * (double)columns /
-           (double)(share.degree * share.tokens_over) * width_B(stage);
+           (double)(share.degree * share.tokens_over) * stage_width_B(stage);
 }
 
 static double own_keys_B(const struct stage *stage)
@@ -85,7 +81,7 @@ static double routed_B(const struct stage *stage)
     double tokens = (double)op_tokens(&stage->settings) * (double)m->experts_per_token;
     double ranks =
         stage->settings.sequence_parallel ? (double)stage->settings.tensor : 1;
-    return tokens / ranks * (double)m->hidden * width_B(stage);
+    return tokens / ranks * (double)m->hidden * stage_width_B(stage);
 }
 
 static bool applies(const struct stage *stage, const struct rule *r)

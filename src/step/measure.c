@@ -10,6 +10,7 @@
 #include "step/pass.h"
 #include "step/recompute.h"
 #include "step/stage.h"
+#include "step/step.h"
 #include "step/syncs.h"
 
 #include <string.h>

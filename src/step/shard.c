@@ -18,15 +18,10 @@
 
 #include "step/comms.h"
 #include "step/issue.h"
-#include "step/offload.h"
 #include "step/replicas.h"
+#include "step/shard_comms.h"
 #include "step/shard_units.h"
-
-/* Width of parameters as gathered: what products read. */
-static double width_B(const struct stage *stage)
-{
-    return stage->half ? 2 : 4;
-}
+#include "step/stage.h"
 
 int shard_plan(struct stage *stage, struct builder *b, struct err *err)
 {
@@ -36,12 +31,12 @@ int shard_plan(struct stage *stage, struct builder *b, struct err *err)
     stage->units = ARENA_ARRAY(stage->arena, n_chunks, struct units);
     b->shard.chunks = ARENA_ARRAY(stage->arena, n_chunks, struct units_state);
     for (int32_t i = 0; i < n_chunks; i++) {
-        units_list(stage, i, &stage->units[i]);
-        b->shard.chunks[i] = units_begin(stage->arena, &stage->units[i]);
+        shard_units_list(stage, i, &stage->units[i]);
+        b->shard.chunks[i] = shard_units_begin(stage->arena, &stage->units[i]);
     }
     b->shard.units = b->shard.chunks;
     const struct unit *last = &stage->units[0].v[stage->units[0].n - 1];
-    double size_B = (last->summed - last->summed_experts) * width_B(stage);
+    double size_B = (last->summed - last->summed_experts) * stage_width_B(stage);
     int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
@@ -61,7 +56,7 @@ void shard_begin(struct builder *b, int32_t chunk)
         return;
     b->shard.units = &b->shard.chunks[chunk];
     if (in_pipeline(b->stage))
-        units_forget_ends(b->shard.units);
+        shard_units_forget_ends(b->shard.units);
 }
 
 bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
@@ -74,78 +69,6 @@ bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
         all &= (u->v[i].unit->elements <= 0 || u->v[i].gathered) &&
                (u->v[i].unit->summed <= 0 || kind == PASS_FORWARD || u->v[i].gradients);
     return !all || b->pass.reduces || b->stage->s->parallel.shard_reshard;
-}
-
-/* Lists of a part for each rank cost the host time before the collective, and it waits
- * for the GPU first (MODEL.md, R8.3). */
-static void make_lists(struct builder *b, int32_t n)
-{
-    double each_s =
-        (double)b->stage->s->parallel.shard_degree * b->stage->fw->shard_part_s;
-    if (each_s <= 0)
-        return;
-    issue_wait(b, b->buckets.last_comm);
-    int32_t task = issue_kernel(b, CATEGORY_OTHER, 0, 0, 0);
-    b->step->program.tasks.v[task].sync = true;
-    issue_kernel(b, CATEGORY_OTHER, n * each_s, 0, 0);
-    issue_label(b, "lists of parts");
-}
-
-/* Lists' parts lie apart from what the collective moves: they are copied from or to it
- * on its stream, and what they gather into is zeroed first. Yields the last task. */
-static int32_t copy_lists(struct builder *b, int32_t after, double elements,
-                          double passes)
-{
-    if (b->stage->fw->shard_part_s <= 0 || elements <= 0)
-        return after;
-    double bytes = passes * elements * width_B(b->stage);
-    int32_t task =
-        program_kernel(&b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED, 0,
-                       kernel_stream_s(b->stage->gpu, bytes, kernel_alone),
-                       kernel_stream_s(b->stage->gpu, bytes, b->shared));
-    program_follow(&b->step->program, task, after);
-    b->step->program.tasks.v[task].tag.label = "copy lists of parts";
-    return task;
-}
-
-/* The last task of the gathers; -1: there are none. -2 after an error. */
-static int32_t gather_from(struct builder *b, enum channel channel, struct gathers g,
-                           int32_t after, struct err *err)
-{
-    int32_t task = -1;
-    if (g.n == 0 || g.elements <= 0)
-        return -1;
-    double size_B = g.elements / g.n * width_B(b->stage);
-    int32_t comm = comms_add(b, channel, COLL_ALL_GATHER, size_B, err);
-    if (comm < 0)
-        return -2;
-    make_lists(b, g.n);
-    double shard_B =
-        g.elements * width_B(b->stage) / (double)b->stage->s->parallel.shard_degree;
-    if (channel == CHANNEL_SHARD)
-        after = offload_load_shard(b, shard_B, after);
-    for (int32_t i = 0; i < g.n; i++)
-        task = program_collective_on(&b->step->program, STREAM_SHARD,
-                                     CATEGORY_DATA_COMM_EXPOSED,
-                                     b->stage->fw->dispatch_forward_s, comm, after);
-    return copy_lists(b, task, g.elements, 3);
-}
-
-/* Gathers of all that are no experts, then of those; *task is the last. */
-static int gather_unit(struct builder *b, const struct unit_state *v, struct gathers g,
-                       int32_t after, int32_t *task, struct err *err)
-{
-    double frac = v->unit->elements > 0 ? g.elements / v->unit->elements : 0;
-    struct gathers experts = { g.n, v->unit->experts * frac };
-    g.elements -= experts.elements;
-    int32_t shared = gather_from(b, CHANNEL_SHARD, g, after, err);
-    int32_t own =
-        shared < -1 ? -2 : gather_from(b, CHANNEL_EXPERT_DATA, experts, after, err);
-    if (own < -1)
-        return -1;
-    if (shared >= 0 || own >= 0)
-        *task = own >= 0 ? own : shared;
-    return 0;
 }
 
 /* Whether the limit of live elements forbids to gather the unit as a whole. */
@@ -164,18 +87,19 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
     struct units_state *u = b->shard.units;
     struct unit_state *v = &u->v[unit];
     bool full = is_full(b, v);
-    int64_t behind = u->turn + ahead - (full ? 1 : units_window(b->stage, backward));
+    int64_t behind =
+        u->turn + ahead - (full ? 1 : shard_units_window(b->stage, backward));
     int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
     if (v->gathered)
         return 0;
     v->gather = v->regather = -1;
-    if (gather_unit(b, v, v->unit->first[AHEAD], after, &v->gather, err) < 0)
+    if (shard_gather(b, v->unit, v->unit->first[AHEAD], after, &v->gather, err) < 0)
         return -1;
     v->gathered = true;
     v->used = false;
     u->live += v->unit->elements;
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
-                 (int64_t)(v->unit->live * width_B(b->stage)));
+                 (int64_t)(v->unit->live * stage_width_B(b->stage)));
     return 0;
 }
 
@@ -190,7 +114,7 @@ static void let_go(struct builder *b, double *behind_B, double size_B)
 
 static void drop(struct builder *b, struct unit_state *v, bool backward)
 {
-    double size_B = v->unit->live * width_B(b->stage);
+    double size_B = v->unit->live * stage_width_B(b->stage);
     if (!v->gathered)
         return;
     v->gathered = false;
@@ -205,7 +129,7 @@ static void drop(struct builder *b, struct unit_state *v, bool backward)
 static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
 {
     struct units_state *u = b->shard.units;
-    for (int32_t k = 1; k < units_window(b->stage, backward); k++) {
+    for (int32_t k = 1; k < shard_units_window(b->stage, backward); k++) {
         int32_t next = backward ? unit - k : unit + k;
         if (next <= UNIT_ROOT || next >= u->units->n)
             return 0;
@@ -237,7 +161,7 @@ static int gather_open(struct builder *b, struct unit_state *v, struct err *err)
         ready = v->regather;
         v->dropped = false;
     }
-    if (gather_unit(b, v, open, b->last_kernel, &ready, err) < 0)
+    if (shard_gather(b, v->unit, open, b->last_kernel, &ready, err) < 0)
         return -1;
     issue_wait(b, ready);
     v->used = true;
@@ -259,79 +183,14 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
         return -1;
     if (b->pass.part == CATEGORY_RECOMPUTE)
         v->dropped = v->unit->again[AHEAD].n + v->unit->again[IN_THE_OPEN].n > 0;
-    if (v->dropped &&
-        gather_unit(b, v, v->unit->again[AHEAD], b->last_kernel, &v->regather, err) < 0)
+    if (v->dropped && shard_gather(b, v->unit, v->unit->again[AHEAD], b->last_kernel,
+                                   &v->regather, err) < 0)
         return -1;
     if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
         return -1;
     if (backward && b->pass.part != CATEGORY_RECOMPUTE &&
         (!b->stage->splits || b->pass.kind == PASS_WEIGHT))
         hold_gradients(b, v);
-    return 0;
-}
-
-static int scatter_experts(struct builder *b, const struct unit_state *v,
-                           struct err *err)
-{
-    double size_B = v->unit->summed_experts * states_wire_B(b->stage->s);
-    if (size_B <= 0)
-        return 0;
-    int32_t comm = comms_add(b, CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, size_B, err);
-    if (comm < 0)
-        return -1;
-    b->buckets.last_comm = program_collective_on(
-        &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-        b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
-    return 0;
-}
-
-/* The shards' sums over their replicas. */
-static int sum_replicas(struct builder *b, double size_B, struct err *err)
-{
-    const struct parallelism *p = &b->stage->s->parallel;
-    if (!b->pass.reduces || p->data * p->context <= p->shard_degree)
-        return 0;
-    size_B /= (double)p->shard_degree;
-    int32_t comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
-    if (comm < 0)
-        return -1;
-    b->buckets.last_comm = program_collective(
-        &b->step->program, CATEGORY_DATA_COMM_EXPOSED,
-        b->stage->fw->dispatch_backward_s, comm, b->buckets.last_comm);
-    return 0;
-}
-
-/* The unit's gradients go to their shards, and shards are summed over their
- * replicas. */
-static int scatter(struct builder *b, struct unit_state *v, struct err *err)
-{
-    double size_B =
-        (v->unit->summed - v->unit->summed_experts) * states_wire_B(b->stage->s);
-    if (b->stage->fw->bucket_copy_B > 0) {
-        issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_backward_s,
-                     b->stage->fw->bucket_copy_B * size_B);
-        issue_label(b, "gradients to flat parameter");
-    }
-    if (scatter_experts(b, v, err) < 0)
-        return -1;
-    if (v->unit->tensors == 0)
-        return 0;
-    int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_REDUCE_SCATTER,
-                             size_B / v->unit->tensors, err);
-    if (comm < 0)
-        return -1;
-    make_lists(b, v->unit->tensors);
-    for (int32_t i = 0; i < v->unit->tensors; i++)
-        b->buckets.last_comm = program_collective_on(
-            &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-            b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
-    b->buckets.last_comm = copy_lists(b, b->buckets.last_comm, v->unit->summed, 2);
-    if (b->stage->fw->shard_synchronous)
-        issue_wait(b, b->buckets.last_comm);
-    if (sum_replicas(b, size_B, err) < 0)
-        return -1;
-    offload_store_shard(b, size_B / (double)b->stage->s->parallel.shard_degree,
-                        b->buckets.last_comm);
     return 0;
 }
 
@@ -351,7 +210,7 @@ static int leave_backward(struct builder *b, struct unit_state *v, struct err *e
     if ((in_pipeline(b->stage) && !b->pass.reduces) || v->unit->summed <= 0)
         return 0;
     drop(b, v, true);
-    if (scatter(b, v, err) < 0)
+    if (shard_scatter(b, v->unit, err) < 0)
         return -1;
     let_go(b, &u->scattered_B, u->pending_B);
     u->pending_B = v->unit->held * states_wire_B(b->stage->s);
@@ -390,8 +249,8 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
 int shard_end(struct builder *b, struct err *err)
 {
     for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->stage->s); h++) {
-        double size_B =
-            units_persistent(b->stage, (enum replica_group)h) * width_B(b->stage);
+        double size_B = shard_units_persistent(b->stage, (enum replica_group)h) *
+                        stage_width_B(b->stage);
         if (size_B <= 0)
             continue;
         enum channel channel = h == REPLICAS_DATA
@@ -411,6 +270,6 @@ int64_t shard_persistent_B(const struct stage *stage)
 {
     double n = 0;
     for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(stage->s); h++)
-        n += units_persistent(stage, (enum replica_group)h);
-    return (int64_t)(n * width_B(stage));
+        n += shard_units_persistent(stage, (enum replica_group)h);
+    return (int64_t)(n * stage_width_B(stage));
 }

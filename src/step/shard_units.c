@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-int64_t units_window(const struct stage *stage, bool backward)
+int64_t shard_units_window(const struct stage *stage, bool backward)
 {
     const struct parallelism *p = &stage->s->parallel;
     bool alone =
@@ -25,7 +25,7 @@ static bool is_gathered(const struct stage *stage, const struct op_param *p)
     return is_shared(stage, p) && !states_persists(stage->s, p->elements);
 }
 
-double units_persistent(const struct stage *stage, enum replica_group h)
+double shard_units_persistent(const struct stage *stage, enum replica_group h)
 {
     double n = 0;
     for (int32_t i = 0; i < stage->list.n_blocks; i++)
@@ -73,9 +73,9 @@ static void add_tensor(const struct stage *stage, struct unit *v, const double *
                        int32_t i, int32_t n, double behind)
 {
     const struct parallelism *p = &stage->s->parallel;
-    double limit = units_window(stage, false) <= 1 ? 0
-                   : p->shard_live_elements > 0    ? (double)p->shard_live_elements
-                                                   : HUGE_VAL;
+    double limit = shard_units_window(stage, false) <= 1 ? 0
+                   : p->shard_live_elements > 0 ? (double)p->shard_live_elements
+                                                : HUGE_VAL;
     double before = sizes[(i + n - 1) % n], next = sizes[(i + 1) % n];
     bool full = stage->s->training.checkpointing == CHECKPOINT_FULL;
     add_gather(v->first, before < limit, sizes[i]);
@@ -147,13 +147,13 @@ static void list_units(const struct stage *stage, const struct chunk_slices *c,
         list_tensors(stage, c, u);
 }
 
-void units_forget_ends(struct units_state *u)
+void shard_units_forget_ends(struct units_state *u)
 {
     for (int32_t i = 0; i < TURNS; i++)
         u->ends[i] = -1;
 }
 
-void units_list(const struct stage *stage, int32_t chunk, struct units *u)
+void shard_units_list(const struct stage *stage, int32_t chunk, struct units *u)
 {
     const struct chunk_slices *c = &stage->chunks[chunk];
     for (int32_t i = 0; i < c->n; i++)
@@ -163,13 +163,13 @@ void units_list(const struct stage *stage, int32_t chunk, struct units *u)
     list_units(stage, c, u);
 }
 
-struct units_state units_begin(struct arena *arena, const struct units *u)
+struct units_state shard_units_begin(struct arena *arena, const struct units *u)
 {
     struct units_state state = { .units = u };
     state.v = ARENA_ARRAY(arena, u->n, struct unit_state);
     for (int32_t i = 0; i < u->n; i++)
         state.v[i] =
             (struct unit_state) { .unit = &u->v[i], .gather = -1, .regather = -1 };
-    units_forget_ends(&state);
+    shard_units_forget_ends(&state);
     return state;
 }

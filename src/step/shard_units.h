@@ -57,18 +57,18 @@ struct units_state {
 };
 
 /* The units of a chunk's blocks: the root and its layers; *u is zero. */
-void units_list(const struct stage *stage, int32_t chunk, struct units *u);
+void shard_units_list(const struct stage *stage, int32_t chunk, struct units *u);
 
 /* None of them gathered; in the arena. */
-struct units_state units_begin(struct arena *arena, const struct units *u);
+struct units_state shard_units_begin(struct arena *arena, const struct units *u);
 
 /* Elements that stay whole on each rank, held by those. */
-double units_persistent(const struct stage *stage, enum replica_group h);
+double shard_units_persistent(const struct stage *stage, enum replica_group h);
 
 /* Gathers wait for no unit that has been left before. */
-void units_forget_ends(struct units_state *u);
+void shard_units_forget_ends(struct units_state *u);
 
 /* Units that may be gathered at once, the one in use among them. */
-int64_t units_window(const struct stage *stage, bool backward);
+int64_t shard_units_window(const struct stage *stage, bool backward);
 
 #endif

@@ -138,3 +138,8 @@ void stage_cut(struct stage *stage, const struct op_list *model)
         model_ties_head(&stage->s->model))
         own_embedding(stage, model, &stage->list.blocks[stage->list.n_blocks - 1]);
 }
+
+double stage_width_B(const struct stage *stage)
+{
+    return stage->half ? 2 : 4;
+}

@@ -78,6 +78,9 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
 /* The blocks of the stage and its chunks, out of those of the model. */
 void stage_cut(struct stage *stage, const struct op_list *model);
 
+/* Bytes of a number that products read. */
+double stage_width_B(const struct stage *stage);
+
 /* Whether the rank (of the world) is of the pipeline's last stage. */
 bool stage_is_last(const struct stage *stage, int64_t rank);
 

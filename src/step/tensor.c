@@ -5,6 +5,7 @@
 #include "model/share.h"
 #include "step/block_comms.h"
 #include "step/exchange.h"
+#include "step/stage.h"
 #include "step/tensor_ends.h"
 
 #include <string.h>
@@ -119,7 +120,7 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
 {
     const struct model *m = &stage->s->model;
     double tokens = (double)bl->tokens;
-    double width = stage->half ? 2 : 4;
+    double width = stage_width_B(stage);
     switch (e) {
     case EXTENT_X:
         return tokens * (double)m->hidden * width;

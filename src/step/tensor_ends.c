@@ -19,6 +19,7 @@
 #include "step/block_comms.h"
 #include "step/comms.h"
 #include "step/issue.h"
+#include "step/stage.h"
 
 #include <string.h>
 
@@ -183,7 +184,7 @@ static bool sends_parts(const struct stage *stage)
 double tensor_ends_message_B(const struct stage *stage)
 {
     double tokens = (double)op_tokens(&stage->settings);
-    double bytes = tokens * (double)stage->s->model.hidden * (stage->half ? 2 : 4);
+    double bytes = tokens * (double)stage->s->model.hidden * stage_width_B(stage);
     return sends_parts(stage) ? bytes / (double)stage->settings.tensor : bytes;
 }
 
