@@ -193,7 +193,8 @@ static int measure(const struct builder *b, enum pass_kind kind, int32_t chunk,
         m->memory = memory_of(b, &alone.ledger);
         m->known = true;
     }
-    step_release(&alone);
+    program_release(&alone.program);
+    ledger_release(&alone.ledger);
     return rc;
 }
 
