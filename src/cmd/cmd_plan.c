@@ -6,10 +6,12 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
+#include "dialect/emit/emit.h"
 #include "draw/draw.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 #include "search/plan_given.h"
+#include "search/plan_point.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +71,7 @@ static const struct option options[] = {
     { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "AS",
-      .names = plan_emit_names,
+      .names = emit_names,
       .help = "print the best as sagemaker, megatron, deepspeed, fsdp or scenario" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",
       .help = "write the plans as JSON; - is standard output" },
@@ -230,6 +232,16 @@ static int load_script(struct plan_job *job, struct cfg_loader *loader,
     return script_read(&root, loader, name, &how, init_job, &s);
 }
 
+/* The stacks whose plans a dialect can say, as bits; 0: any. */
+static uint32_t stacks_of(enum emit_dialect how)
+{
+    int bits;
+    const char *name = names_of(emit_names, (int)how);
+    bool framework = how == EMIT_MEGATRON || how == EMIT_DEEPSPEED || how == EMIT_FSDP;
+    return framework && names_find(space_for_names, name, &bits) == 0 ? (uint32_t)bits
+                                                                      : 0;
+}
+
 static int load_job(struct plan_job *job, struct cfg_loader *loader,
                     const struct arguments *a, const struct option_list *words)
 {
@@ -240,8 +252,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
         .global_batch = a->batch,
         .sequence = a->sequence,
         .tokens = a->tokens,
-        .stacks = a->stacks ? a->stacks
-                            : (int)report_plan_emit_stacks((enum plan_emit)a->emit),
+        .stacks = a->stacks ? a->stacks : (int)stacks_of((enum emit_dialect)a->emit),
         .sets = words_of(&a->sets),
         .fixes = words_of(&a->fixes),
         .allows = words_of(&a->allows),
@@ -262,6 +273,37 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
 
 /* --- output ----------------------------------------------------------------------- */
 
+/* A plan as a scenario, in that dialect; -1: it has no words for it. */
+static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
+                     enum emit_dialect how, struct err *err)
+{
+    struct scenario s;
+    struct emitted text;
+    struct cfg_loader *loader = job->loader;
+    struct cfg root = cfg_from_tree(loader, "plan", plan_point_json(job, &e->point));
+    if (scenario_read(&s, loader, root))
+        return err_set(err, "the plan cannot be read");
+    if (emit_scenario(&text, how, &s, root, err))
+        return -1;
+    emit_print(&text, names_of(emit_names, (int)how));
+    emit_release(&text);
+    return 0;
+}
+
+/* The best plan that the dialect can say; why others are passed over is told. */
+static int emit(const struct plan_report *r, const struct arguments *a)
+{
+    for (int32_t i = 0; i < r->outcome->n_entries; i++) {
+        struct err err = { 0 };
+        if (emit_plan(r->job, &r->outcome->entries[i], (enum emit_dialect)a->emit,
+                      &err) == 0)
+            return 0;
+        fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n",
+                names_of(emit_names, a->emit), (int)i + 1, err.text);
+    }
+    return EXIT_UNFIT;
+}
+
 static int print(const struct plan_report *r, const struct arguments *a,
                  struct err *err)
 {
@@ -279,8 +321,8 @@ static int print(const struct plan_report *r, const struct arguments *a,
         fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
     bool quiet = writes_out(a->json) || writes_out(a->plot);
     if (a->emit && o->n_entries)
-        report_plan_emit(stdout, r->job, &o->entries[0], (enum plan_emit)a->emit);
-    else if (!quiet)
+        return emit(r, a);
+    if (!quiet)
         report_plan_text(stdout, r);
     return 0;
 }
@@ -303,8 +345,9 @@ static int search(const struct plan_job *job, const struct plan_options *o,
         r.n_remedies = plan_remedies(remedies, arena, job, o);
         r.remedies = remedies;
     }
-    if (print(&r, a, err))
-        return -1;
+    int printed = print(&r, a, err);
+    if (printed)
+        return printed;
     if (a->timing)
         fprintf(a->emit || writes_out(a->json) || writes_out(a->plot) ? stderr : stdout,
                 "\nplanned in %.3f s of wall-clock time\n", clock_s() - start_s);

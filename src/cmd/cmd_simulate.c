@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
+#include "dialect/emit/emit.h"
 #include "report/figure_job.h"
 #include "report/figure_step.h"
 #include "report/html.h"
@@ -19,11 +20,11 @@
 
 struct arguments {
     struct option_list sets;
-    int network;
+    int network, emit;
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra;
     const char *plots[STEP_FIGURES], *plot_job, *html;
-    const json_t *scenario; /* the tree that was read */
+    struct cfg scenario; /* as it was read */
     int64_t trace_ranks;
     struct campaign campaign;
     struct campaign_result beyond;
@@ -71,6 +72,9 @@ static const struct option options[] = {
     { .name = "--chakra", .type = OPTION_OUT_DIR, .at = AT(chakra),
       .value = "DIR",
       .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
+    { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "DIALECT",
+      .names = emit_names,
+      .help = "write it as sagemaker, megatron, deepspeed, fsdp or scenario instead" },
     { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long the simulation took" },
     { .name = NULL },
@@ -92,7 +96,8 @@ static const struct usage usage = {
                "  smsim simulate ds_config.json --set /model=gpt2-xl --set "
                "/cluster/instance=p4d.24xlarge \\\n      --set /cluster/count=2 --set "
                "/training/sequence_length=1024\n\n"
-               "Exit code 1 says that the job does not fit in memory.\n",
+               "Exit code 1 says that the job does not fit in memory, or that --emit has no\n"
+               "words for it. What --emit writes names what it cannot hold, as --set takes it.\n",
     .options = options,
     .min_positional = 1,
     .max_positional = 1,
@@ -106,11 +111,10 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader,
     const struct script_options how = {
         .sets = &args->sets,
         .estimator = args->estimator,
-        .told = args->json && strcmp(args->json, "-") == 0 ? stderr : stdout,
+        .told = args->emit || (args->json && strcmp(args->json, "-") == 0) ? stderr
+                                                                           : stdout,
     };
-    struct cfg root;
-    int rc = script_scenario(s, &root, loader, name, &how);
-    args->scenario = root.json;
+    int rc = script_scenario(s, &args->scenario, loader, name, &how);
     return rc ? rc : campaign_read(&args->campaign, s);
 }
 
@@ -155,9 +159,9 @@ static int draw(const struct step_figures *f, const struct scenario *s,
         if (args->plots[i] &&
             step_figures_write(f, (enum step_figure)i, s, r, args->plots[i], err))
             return -1;
-    return args->html
-               ? html_write(f, s, r, &args->beyond, args->scenario, args->html, err)
-               : 0;
+    return args->html ? html_write(f, s, r, &args->beyond, args->scenario.json,
+                                   args->html, err)
+                      : 0;
 }
 
 static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
@@ -234,6 +238,25 @@ static int export_chakra(struct cfg_loader *loader, const struct scenario *s,
     return 0;
 }
 
+/* The scenario in a dialect, in place of its simulation. */
+static int emit(struct cfg_loader *loader, const struct scenario *s,
+                const struct arguments *args)
+{
+    struct emitted e;
+    struct err err = { 0 };
+    const char *name = names_of(emit_names, args->emit);
+    int rc = emit_scenario(&e, (enum emit_dialect)args->emit, s, args->scenario, &err);
+    if (rc == 0) {
+        emit_print(&e, name);
+        emit_release(&e);
+    } else {
+        fprintf(stderr, "smsim simulate: --emit %s: %s\n", name, err.text);
+    }
+    cmd_warn(loader);
+    cfg_loader_release(loader);
+    return rc ? EXIT_UNFIT : EXIT_DONE;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     struct arguments args = { .network = FIDELITY_FLOW, .trace_ranks = TRACE_RANKS };
@@ -250,6 +273,8 @@ int cmd_simulate(int argc, char **argv)
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
         return cmd_fail(&loader, NULL);
+    if (args.emit)
+        return emit(&loader, &s, &args);
     if (run(&r, &loader, &s, &args, &err) || export_chakra(&loader, &s, &args, &err))
         return cmd_fail(&loader, &err);
     if (print(&s, &r, &args, clock_s() - start_s, &err))

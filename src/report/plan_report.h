@@ -22,23 +22,6 @@ void report_plan_text(FILE *out, const struct plan_report *r);
 /* What --json prints, as a new tree. */
 json_t *report_plan_json(const struct plan_report *r);
 
-enum plan_emit {
-    PLAN_EMIT_NONE,
-    PLAN_EMIT_SAGEMAKER,
-    PLAN_EMIT_MEGATRON,
-    PLAN_EMIT_DEEPSPEED,
-    PLAN_EMIT_FSDP,
-    PLAN_EMIT_SCENARIO
-};
-extern const struct name_value plan_emit_names[];
-
-/* The stacks whose plans it can write, as bits; 0: any. */
-uint32_t report_plan_emit_stacks(enum plan_emit how);
-
-/* Prints the plan as that framework's configuration. */
-void report_plan_emit(FILE *out, const struct plan_job *job, const struct plan_entry *e,
-                      enum plan_emit how);
-
 /* Time against cost where clusters differ in price, else against memory: all simulated
  * plans, and the front. Fails when there is no plan. */
 int figure_plan_write(const struct plan_report *r, const char *path, struct err *err);

@@ -245,7 +245,7 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
 }
 
 /* DeepSpeed's configuration alone: the rest is for --set to say. */
-static struct cfg load_config(struct launch *l, const char *estimator)
+static struct cfg take_config(struct launch *l, const struct python_value *config)
 {
     struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
     const struct python_call call = { .function = "",
@@ -257,29 +257,58 @@ static struct cfg load_config(struct launch *l, const char *estimator)
                                 .tree =
                                     json_pack("{s:{}, s:{}}", "cluster", "training"),
                                 .microbatches = 1 };
-    const struct python_value *config = launch_read_deepspeed(l->loader, l->file);
     l->title = "DeepSpeed's configuration";
     l->what = "the configuration";
     l->line = 1;
-    if (estimator)
-        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
-                  "has no estimators (leave --estimator out)");
     if (config)
         launch_take_deepspeed(&t, config, "");
     launch_unresolved_autos(&t);
     return cfg_from_tree(l->loader, l->file, t.tree);
 }
 
-struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
-                       const struct launch_given *given)
+static struct cfg load_config(struct launch *l, const char *estimator)
 {
-    static const struct launch_given nothing = { .estimator = NULL };
-    struct err err = { 0 };
-    size_t len;
-    given = given ? given : &nothing;
+    if (estimator)
+        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+                  "has no estimators (leave --estimator out)");
+    return take_config(l, launch_read_deepspeed(l->loader, l->file));
+}
+
+static const struct launch_given nothing_given = { .estimator = NULL };
+
+static void begin(struct launch *l, struct cfg_loader *loader, const char *file)
+{
     *l = (struct launch) { .loader = loader,
                            .what = "the script",
                            .file = arena_strdup(&loader->arena, file) };
+}
+
+static struct cfg load_script(struct launch *l, const char *text, size_t len,
+                              const struct launch_given *given)
+{
+    json_t *tree = launch_is_shell(l->file)
+                       ? launch_read_shell(l, text, len, given)
+                       : read_script(l, text, len, given->estimator);
+    return tree ? cfg_from_tree(l->loader, l->file, tree) : (struct cfg) { 0 };
+}
+
+struct cfg launch_load_text(struct launch *l, struct cfg_loader *loader,
+                            const char *name, const char *text)
+{
+    const char *dot = strrchr(name, '.');
+    begin(l, loader, name);
+    if (dot && strcmp(dot, ".json") == 0)
+        return take_config(l, launch_parse_deepspeed(loader, name, text, 1));
+    return load_script(l, text, strlen(text), &nothing_given);
+}
+
+struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
+                       const struct launch_given *given)
+{
+    struct err err = { 0 };
+    size_t len;
+    given = given ? given : &nothing_given;
+    begin(l, loader, file);
     if (launch_is_deepspeed(file))
         return load_config(l, given->estimator);
     char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
@@ -288,10 +317,9 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
                   err.text);
         return (struct cfg) { 0 };
     }
-    json_t *tree = launch_is_shell(file) ? launch_read_shell(l, text, len, given)
-                                         : read_script(l, text, len, given->estimator);
+    struct cfg root = load_script(l, text, len, given);
     free(text);
-    return tree ? cfg_from_tree(loader, l->file, tree) : (struct cfg) { 0 };
+    return root;
 }
 
 /* --- what the script's reading left open ------------------------------------------ */

@@ -90,6 +90,10 @@ bool launch_is_deepspeed(const char *file);
  * be NULL. Errors are reported, and the value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct launch_given *given);
+/* The same of a text that stands in no file: a shell's, where the name ends with .sh,
+ * DeepSpeed's configuration with .json, else Python's. */
+struct cfg launch_load_text(struct launch *l, struct cfg_loader *loader,
+                            const char *name, const char *text);
 void launch_release(struct launch *l);
 
 /* Reports what the scenario lacks and what is in doubt, each with the option that gives

@@ -16,6 +16,9 @@ static void read_smp(struct import_context *t)
         return;
     t->smp_precision = json_is_true(json_object_get(parameters, "fp16")) ||
                        json_is_true(json_object_get(parameters, "bf16"));
+    /* torch_distributed starts SMP v2, which runs FSDP: bf16 is its MixedPrecision */
+    t->converts |=
+        json_is_true(pointer_get(t->tree, "/distribution/torch_distributed/enabled"));
     if (json_integer_value(microbatches) > 0)
         t->microbatches = (int64_t)json_integer_value(microbatches);
 }

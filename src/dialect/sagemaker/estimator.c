@@ -187,6 +187,20 @@ static void take_norm(struct import_context *t, const struct launch_row *row,
         launch_unresolved_item(t, row->pointer, it, "number");
 }
 
+/* DDP's bucket_cap_mb, in MiB; none is PyTorch's own (transformers/training_args.py,
+ * ddp_bucket_cap_mb). What shards has buckets of its own. */
+static void take_bucket(struct import_context *t, const struct launch_row *row,
+                        const struct python_item *it)
+{
+    int64_t n;
+    if (it->value->kind == PYTHON_NONE || launch_has(t, "/parallelism/library"))
+        return;
+    if (!launch_whole(it->value, &n))
+        launch_unresolved_item(t, row->pointer, it, "whole number");
+    else if (n > 0)
+        launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
+}
+
 static void take_checkpointing(struct import_context *t, const struct launch_row *row,
                                const struct python_item *it)
 {
@@ -327,6 +341,7 @@ const struct launch_row launch_hyperparameters[] = {
     { "fsdp_config",                 "/training/activation_checkpointing", launch_take_fsdp_config },
     { "deepspeed",                   "/parallelism/library", launch_take_deepspeed_file },
     { "deepspeed_config",            "/parallelism/library", launch_take_deepspeed_file },
+    { "ddp_bucket_cap_mb",           "/parallelism/bucket_size", take_bucket },
     { "max_grad_norm",               "/training/gradient_clipping", take_norm },
     { "per_device_train_batch_size", "/training/micro_batch_size", take_batch },
     { "per_gpu_train_batch_size",    "/training/micro_batch_size", take_batch },

@@ -1,0 +1,47 @@
+/* A scenario as somebody else's file: what is written is read back by the same dialect
+ * and compared with the scenario. What the file does not hold is named, each with the
+ * `--set` that gives it; what would make another job of it is refused.
+ *
+ * The folder has the drive (emit_scenario.c), what a scenario comes down to
+ * (emit_resolved.c), and what all writers share (emit_values.c); the writers are
+ * dialect/NAME/emit_NAME.c. */
+#ifndef DIALECT_EMIT_EMIT_H
+#define DIALECT_EMIT_EMIT_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "scenario/scenario.h"
+
+enum emit_dialect {
+    EMIT_NONE,
+    EMIT_SAGEMAKER,
+    EMIT_MEGATRON,
+    EMIT_DEEPSPEED,
+    EMIT_FSDP,
+    EMIT_SCENARIO
+};
+extern const struct name_value emit_names[];
+
+/* A value that the file does not hold. */
+struct emit_set {
+    const char *pointer, *assignment; /* "/model=gpt2" */
+    bool lost; /* the dialect should say it and cannot; else it lies outside the file */
+};
+
+struct emitted {
+    struct strbuf text;
+    bool comments; /* the text names the sets itself */
+    VEC(struct emit_set) sets;
+};
+
+/* Writes a scenario, which was read from `root`, in a dialect. Strings live in the
+ * arena of the root's loader. -1: the dialect cannot say it, and err says why. */
+int emit_scenario(struct emitted *out, enum emit_dialect how, const struct scenario *s,
+                  struct cfg root, struct err *err);
+void emit_release(struct emitted *e);
+
+/* What `--emit` lists; of JSON, with a warning of each set. To stdout and stderr. */
+void emit_print(const struct emitted *e, const char *name);
+
+#endif

@@ -1,0 +1,283 @@
+/* What a scenario comes down to, field by field, in a scenario's own words. Fields that a
+ * job has no use for (the schedule of one stage) are null. */
+#include "dialect/emit/emit_parts.h"
+#include "scenario/attention.h"
+
+#include <string.h>
+
+static json_t *word_of(const struct name_value *names, int value)
+{
+    const char *word = names_of(names, value);
+    return word ? json_string(word) : json_null();
+}
+
+static json_t *positive(int64_t n)
+{
+    return n > 0 && n < INT64_MAX ? json_integer((json_int_t)n) : json_null();
+}
+
+static bool is_sharded(const struct scenario *s)
+{
+    return s->parallel.sharding != SHARDING_NONE;
+}
+
+static bool is_full(const struct scenario *s)
+{
+    return s->parallel.sharding == SHARDING_FULL;
+}
+
+static bool is_pipelined(const struct scenario *s)
+{
+    return s->parallel.pipeline > 1;
+}
+
+static bool is_split(const struct scenario *s)
+{
+    return s->parallel.tensor > 1;
+}
+
+static bool has_groups(const struct scenario *s)
+{
+    return is_split(s) || is_pipelined(s) || s->parallel.context > 1 ||
+           s->parallel.expert > 1;
+}
+
+/* --- rows' values: a whole number, a switch, a word -------------------------------- */
+
+#define VALUE(name, result)                         \
+    static json_t *name(const struct scenario *s)   \
+    {                                               \
+        const struct training *t = &s->training;    \
+        const struct parallelism *p = &s->parallel; \
+        (void)t, (void)p;                           \
+        return (result);                            \
+    }
+#define WHEN(condition, result) ((condition) ? (result) : json_null())
+#define WHOLE(n) json_integer((json_int_t)(n))
+
+VALUE(sequence, WHOLE(t->sequence_length))
+VALUE(micro, WHOLE(t->micro_batch_size))
+VALUE(microbatches, WHOLE(t->microbatches))
+VALUE(accumulation, WHOLE(t->accumulation))
+VALUE(global_batch, WHOLE(t->global_batch_size))
+VALUE(precision, word_of(op_precision_names, (int)t->precision))
+VALUE(master, json_boolean(!t->no_master_weights))
+VALUE(gradient_dtype, t->gradient_dtype < 0 ? json_null()
+                                            : word_of(dtype_names, t->gradient_dtype))
+VALUE(optimizer, word_of(optimizer_names, (int)t->optimizer))
+VALUE(clipping, json_real(t->gradient_clipping))
+VALUE(attention, word_of(op_attention_names, (int)t->attention))
+VALUE(predicted, positive(t->predicted_positions))
+VALUE(decoder, positive(t->decoder_length))
+VALUE(task, t->task ? json_string(t->task) : json_null())
+VALUE(framework, json_string(t->framework->name))
+VALUE(samples, positive(t->samples))
+VALUE(epochs, positive(t->epochs))
+VALUE(steps, positive(t->steps))
+VALUE(padding, scenario_op_settings(s).vocab_padding > 1
+                   ? positive(scenario_op_settings(s).vocab_padding)
+                   : json_null())
+
+VALUE(library, word_of(library_names, (int)p->library))
+VALUE(backend, word_of(backend_names, (int)p->backend))
+VALUE(smp, WHOLE(p->smp))
+VALUE(tensor, WHOLE(p->tensor))
+VALUE(pipeline, WHOLE(p->pipeline))
+VALUE(context, WHOLE(p->context))
+VALUE(expert, WHOLE(p->expert))
+VALUE(virtual_stages, WHOLE(p->virtual_stages))
+VALUE(schedule, WHEN(is_pipelined(s), word_of(schedule_names, (int)p->schedule)))
+VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->sequence_parallel)))
+VALUE(tensor_policy,
+      WHEN(is_split(s), word_of(tensor_policy_names, (int)p->tensor_policy)))
+VALUE(context_comm, WHEN(p->context > 1, WHOLE(p->context_comm)))
+VALUE(imbalance, WHEN(p->expert > 1, json_real(p->expert_imbalance)))
+VALUE(active, WHEN(is_pipelined(s), positive(p->active_microbatches)))
+VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->forward_policy)))
+VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->broadcast_outputs)))
+VALUE(placement, WHEN(has_groups(s), json_string(p->placement)))
+
+VALUE(strategy, word_of(sharding_names, (int)p->sharding))
+VALUE(degree, WHEN(is_sharded(s), WHOLE(p->shard_degree)))
+VALUE(offload, WHEN(is_sharded(s), word_of(offload_names, (int)p->offload)))
+VALUE(unit, WHEN(is_full(s),
+                 json_string(p->shard_unit_layers == INT64_MAX ? "model" : "layer")))
+VALUE(hierarchical, WHEN(is_full(s), json_boolean(p->shard_hierarchical)))
+VALUE(prefetch, WHEN(is_full(s), WHOLE(p->shard_prefetch)))
+VALUE(backward_prefetch, WHEN(is_full(s), json_boolean(p->shard_backward_prefetch)))
+VALUE(limit, WHEN(is_full(s), json_boolean(p->shard_in_flight > 0)))
+VALUE(reshard, WHEN(is_full(s), json_boolean(p->shard_reshard)))
+VALUE(shard_bucket, WHEN(is_full(s), positive(p->shard_bucket_elements)))
+VALUE(persistence, WHEN(is_full(s), WHOLE(p->shard_persistence_elements)))
+VALUE(reuse, WHEN(is_full(s), WHOLE(p->shard_reuse_elements)))
+VALUE(live, WHEN(is_full(s), positive(p->shard_live_elements)))
+
+VALUE(bucket, WHEN(p->bucket_B > 0, json_sprintf("%lldB", (long long)p->bucket_B)))
+VALUE(first_bucket, WHOLE(p->first_bucket_B))
+VALUE(overlap, json_boolean(p->overlap))
+VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->overlap_param_gather)))
+VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->tensor_hidden_frac > 0)))
+VALUE(bucket_view, json_boolean(p->gradient_as_bucket_view))
+VALUE(compression, WHOLE(p->compression))
+VALUE(cycle, WHEN(p->library == LIBRARY_HOROVOD,
+                  json_sprintf("%.9gs", p->fusion_cycle_s)))
+VALUE(asynchronous, json_boolean(p->asynchronous))
+VALUE(server_replicas, WHOLE(p->server_replicas))
+VALUE(buffers, json_boolean(p->broadcast_buffers))
+VALUE(offload_activations, json_boolean(p->offload_activations))
+VALUE(horizon, WHEN(p->offload_activations, WHOLE(p->activation_loading_horizon)))
+
+/* What SMP's dictionary and script decide, and no field of the scenario alone. */
+VALUE(smp_rest,
+      WHEN(p->smp, json_pack("[b,b,b,I,f,b,b]", t->fused_softmax, p->prescaled_batch,
+                             p->distribute_embedding, (json_int_t)p->replicas,
+                             p->memory_weight, p->infers_tensor, p->infers_forward)))
+
+/* What the launcher and the environment leave NCCL; parameter servers do without it. */
+static json_t *launcher(const struct scenario *s)
+{
+    const struct software *w = &s->software;
+    bool efa = s->fabric && s->fabric->kind == FABRIC_EFA;
+    if (s->parallel.library == LIBRARY_PARAMETER_SERVER)
+        return json_null();
+    json_t *all = json_pack("[b,i,b,b,b]", efa && w->simple_on_efa, w->protocol,
+                            w->has_protocol, w->has_algorithm, w->no_nvls);
+    for (int i = 0; i < NCCL_FUNCTIONS; i++)
+        json_array_append_new(all, json_pack("[i,i]", w->limits.no_algorithm[i],
+                                             w->limits.no_protocol[i]));
+    return all;
+}
+
+static json_t *checkpointing(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    if (t->checkpointing == CHECKPOINT_GROUP && t->checkpoint_group == INT64_MAX)
+        return json_string("contiguous");
+    if (t->checkpointing == CHECKPOINT_GROUP)
+        return json_pack("{s:I}", "group", (json_int_t)t->checkpoint_group);
+    if (t->checkpointing == CHECKPOINT_FULL && t->checkpoint_every > 1)
+        return json_pack("{s:I}", "every", (json_int_t)t->checkpoint_every);
+    return word_of(checkpointing_names, (int)t->checkpointing);
+}
+
+static json_t *partition(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    if (!is_pipelined(s))
+        return json_null();
+    if (p->partition != PARTITION_MANUAL)
+        return word_of(partition_names, (int)p->partition);
+    json_t *counts = json_array();
+    for (int64_t i = 0; i < p->pipeline * p->virtual_stages; i++)
+        json_array_append_new(counts, WHOLE(p->stage_layers[i]));
+    return counts;
+}
+
+/* clang-format off */
+const struct emit_field emit_fields[] = {
+    { "/parallelism/library", EMIT_JOB, library },
+    { "/parallelism/backend", EMIT_JOB, backend },
+    { "/distribution", EMIT_JOB, smp },
+    { "/parallelism/tensor", EMIT_JOB, tensor },
+    { "/parallelism/pipeline", EMIT_JOB, pipeline },
+    { "/parallelism/context", EMIT_JOB, context },
+    { "/parallelism/expert", EMIT_JOB, expert },
+    { "/parallelism/virtual_stages", EMIT_JOB, virtual_stages },
+    { "/parallelism/schedule", EMIT_JOB, schedule },
+    { "/parallelism/sharding/strategy", EMIT_JOB, strategy },
+    { "/parallelism/sharding/degree", EMIT_JOB, degree },
+    { "/parallelism/sharding/offload", EMIT_JOB, offload },
+    { "/training/global_batch_size", EMIT_JOB, global_batch },
+    { "/training/micro_batch_size", EMIT_JOB, micro },
+    { "/training/microbatches", EMIT_JOB, microbatches },
+    { "/training/gradient_accumulation_steps", EMIT_JOB, accumulation },
+    { "/distribution", EMIT_JOB, smp_rest },
+    { EMIT_LAUNCHER, EMIT_DETAIL, launcher },
+    { "/training/sequence_length", EMIT_DETAIL, sequence },
+    { "/training/precision", EMIT_DETAIL, precision },
+    { "/training/framework", EMIT_DETAIL, framework },
+    { "/training/master_weights", EMIT_DETAIL, master },
+    { "/training/gradient_dtype", EMIT_DETAIL, gradient_dtype },
+    { "/training/optimizer", EMIT_DETAIL, optimizer },
+    { "/training/gradient_clipping", EMIT_DETAIL, clipping },
+    { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
+    { "/training/attention", EMIT_DETAIL, attention },
+    { "/training/vocab_padding", EMIT_DETAIL, padding },
+    { "/training/predicted_positions", EMIT_DETAIL, predicted },
+    { "/training/decoder_length", EMIT_DETAIL, decoder },
+    { "/training/task", EMIT_DETAIL, task },
+    { "/training/samples", EMIT_DETAIL, samples },
+    { "/training/epochs", EMIT_DETAIL, epochs },
+    { "/training/steps", EMIT_DETAIL, steps },
+    { "/parallelism/partition", EMIT_DETAIL, partition },
+    { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
+    { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
+    { "/parallelism/context_comm", EMIT_DETAIL, context_comm },
+    { "/parallelism/expert_imbalance", EMIT_DETAIL, imbalance },
+    { "/parallelism/active_microbatches", EMIT_DETAIL, active },
+    { "/parallelism/forward_policy", EMIT_DETAIL, forward_policy },
+    { "/parallelism/broadcast_outputs", EMIT_DETAIL, outputs },
+    { "/parallelism/placement", EMIT_DETAIL, placement },
+    { "/parallelism/sharding/unit", EMIT_DETAIL, unit },
+    { "/parallelism/sharding/hierarchical_allgather", EMIT_DETAIL, hierarchical },
+    { "/parallelism/sharding/prefetch", EMIT_DETAIL, prefetch },
+    { "/parallelism/sharding/backward_prefetch", EMIT_DETAIL, backward_prefetch },
+    { "/parallelism/sharding/limit_all_gathers", EMIT_DETAIL, limit },
+    { "/parallelism/sharding/reshard_after_forward", EMIT_DETAIL, reshard },
+    { "/parallelism/sharding/reduce_bucket_elements", EMIT_DETAIL, shard_bucket },
+    { "/parallelism/sharding/param_persistence_elements", EMIT_DETAIL, persistence },
+    { "/parallelism/sharding/max_reuse_elements", EMIT_DETAIL, reuse },
+    { "/parallelism/sharding/max_live_elements", EMIT_DETAIL, live },
+    { "/parallelism/overlap", EMIT_DETAIL, overlap },
+    { "/parallelism/bucket_size", EMIT_DETAIL, bucket },
+    { "/parallelism/bucket_size", EMIT_DETAIL, first_bucket },
+    { "/parallelism/overlap_param_gather", EMIT_DETAIL, overlap_gather },
+    { "/parallelism/overlap_tensor", EMIT_DETAIL, overlap_tensor },
+    { "/parallelism/gradient_as_bucket_view", EMIT_DETAIL, bucket_view },
+    { "/parallelism/gradient_compression", EMIT_DETAIL, compression },
+    { "/parallelism/fusion_cycle", EMIT_DETAIL, cycle },
+    { "/parallelism/asynchronous", EMIT_DETAIL, asynchronous },
+    { "/parallelism/server_replicas", EMIT_DETAIL, server_replicas },
+    { "/parallelism/broadcast_buffers", EMIT_DETAIL, buffers },
+    { "/parallelism/offload_activations", EMIT_DETAIL, offload_activations },
+    { "/parallelism/activation_loading_horizon", EMIT_DETAIL, horizon },
+    { NULL, EMIT_DETAIL, NULL },
+};
+/* clang-format on */
+
+json_t *emit_value(const struct scenario *s, const char *pointer)
+{
+    for (const struct emit_field *f = emit_fields; f->pointer; f++)
+        if (strcmp(f->pointer, pointer) == 0)
+            return f->value(s);
+    return NULL;
+}
+
+int64_t emit_whole(const struct scenario *s, const char *pointer)
+{
+    json_t *v = emit_value(s, pointer);
+    int64_t n = (int64_t)json_integer_value(v);
+    json_decref(v);
+    return n;
+}
+
+/* clang-format off */
+bool emit_same_model(const struct model *a, const struct model *b)
+{
+#define SAME(m) (a->m == b->m)
+    return SAME(arch) && SAME(activation) && SAME(head) && SAME(layers) && SAME(decoder_layers) &&
+        SAME(hidden) && SAME(heads) && SAME(kv_heads) && SAME(head_dim) && SAME(ffn) &&
+        SAME(value_dim) && SAME(q_width) && SAME(kv_width) && SAME(vocab) && SAME(positions) &&
+        SAME(type_vocab) && SAME(positions_unused) && SAME(experts) && SAME(experts_per_token) &&
+        SAME(shared_ffn) && SAME(dense_layers) && SAME(dense_ffn) && SAME(latent_kv) &&
+        SAME(latent_rope) && SAME(latent_q) && SAME(q_norm) && SAME(k_norm) && SAME(window) &&
+        SAME(windowed_share) && SAME(relative_buckets) && SAME(rms_norm) && SAME(bare_norm) &&
+        SAME(fixed_norm) && SAME(post_norm) && SAME(result_norm) && SAME(no_input_norm) &&
+        SAME(gated_mlp) && SAME(tied_embeddings) && SAME(parallel_residual) && SAME(one_norm) &&
+        SAME(qkv_bias) && SAME(out_bias) && SAME(mlp_bias) && SAME(head_bias) &&
+        SAME(embedding_norm) && SAME(final_norm) && SAME(pooler) && SAME(attention_softcap) &&
+        SAME(logit_softcap) && SAME(sinks) && SAME(router_bias) && SAME(shared_scale) &&
+        SAME(rotary) && SAME(fused_qkv) && SAME(attention_dropout) && SAME(hidden_dropout);
+#undef SAME
+}
+/* clang-format on */
