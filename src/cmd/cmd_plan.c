@@ -293,13 +293,16 @@ static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
 /* The best plan that the dialect can say; why others are passed over is told. */
 static int emit(const struct plan_report *r, const struct arguments *a)
 {
+    char told[sizeof(((struct err *)0)->text)] = "";
     for (int32_t i = 0; i < r->outcome->n_entries; i++) {
         struct err err = { 0 };
         if (emit_plan(r->job, &r->outcome->entries[i], (enum emit_dialect)a->emit,
                       &err) == 0)
             return 0;
-        fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n",
-                names_of(emit_names, a->emit), (int)i + 1, err.text);
+        if (strcmp(told, err.text) != 0)
+            fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n",
+                    names_of(emit_names, a->emit), (int)i + 1, err.text);
+        memcpy(told, err.text, sizeof(told));
     }
     return EXIT_UNFIT;
 }

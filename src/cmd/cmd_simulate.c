@@ -186,7 +186,7 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
     const struct campaign_how how = { &step, &draws, interval_table_get(loader) };
     int rc = campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
     if (rc == 0)
-        fit_remedies(r, &loader->arena, s, args->scenario);
+        fit_remedies(r, &loader->arena, s, args->scenario.json);
     return rc;
 }
 

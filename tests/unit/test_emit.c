@@ -168,8 +168,7 @@ static void test_shipped(void)
         struct cfg_loader loader;
         struct scenario s;
         cfg_loader_init(&loader);
-        struct cfg root =
-            datadir_load(&loader, "scenarios", *name, (struct cfg) { 0 });
+        struct cfg root = datadir_load(&loader, "scenarios", *name, (struct cfg) { 0 });
         CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
         check_all(&t, &s, root);
         cfg_loader_release(&loader);
@@ -191,9 +190,9 @@ static uint32_t draw(uint64_t *rng, size_t n)
 
 static int open_random(struct plan_job *job, struct cfg_loader *loader, uint64_t *rng)
 {
-    static const char *const models[] = { "gpt2",        "gpt2-medium",
-                                          "gpt2-large",  "bert-large-uncased",
-                                          "llama2-7b", "t5-base" },
+    static const char *const models[] = { "gpt2",       "gpt2-medium",
+                                          "gpt2-large", "bert-large-uncased",
+                                          "llama2-7b",  "t5-base" },
                              *const instances[] = { "ml.p3.16xlarge", "p4d.24xlarge",
                                                     "ml.p4d.24xlarge", "g5.12xlarge",
                                                     "p5.48xlarge" },
@@ -229,8 +228,8 @@ static int check_plans(struct tally *t, const struct plan_job *job)
         struct cfg_loader loader;
         struct scenario s;
         cfg_loader_init(&loader);
-        struct cfg root = cfg_from_tree(&loader, "plan",
-                                        plan_point_json(job, &out.entries[i].point));
+        struct cfg root =
+            cfg_from_tree(&loader, "plan", plan_point_json(job, &out.entries[i].point));
         CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
         check_all(t, &s, root);
         cfg_loader_release(&loader);

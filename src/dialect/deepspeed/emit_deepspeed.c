@@ -88,8 +88,10 @@ static void put_precision(json_t *o, const struct training *t)
 static void put_optimizer(json_t *o, const struct training *t)
 {
     static const struct name_value types[] = {
-        { "AdamW", OPTIMIZER_ADAM }, { "Lamb", OPTIMIZER_LAMB },
-        { "SGD", OPTIMIZER_SGD },    { "Adafactor", OPTIMIZER_ADAFACTOR },
+        { "AdamW", OPTIMIZER_ADAM },
+        { "Lamb", OPTIMIZER_LAMB },
+        { "SGD", OPTIMIZER_SGD },
+        { "Adafactor", OPTIMIZER_ADAFACTOR },
         { NULL, 0 },
     };
     const char *type = names_of(types, (int)t->optimizer);
@@ -124,11 +126,12 @@ int emit_deepspeed(struct strbuf *out, const struct emit_source *e, struct err *
 {
     const struct scenario *s = e->s;
     if (s->parallel.library != LIBRARY_DEEPSPEED || s->parallel.smp)
-        return err_set(err, "DeepSpeed's configuration is for the library deepspeed, "
-                            "not for %s (--emit sagemaker or scenario may do)",
-                       s->parallel.smp ? "SMP"
-                                       : names_of(library_names,
-                                                  (int)s->parallel.library));
+        return err_set(err,
+                       "DeepSpeed's configuration is for the library deepspeed, "
+                       "not for %s (--emit sagemaker or scenario may do)",
+                       s->parallel.smp
+                           ? "SMP"
+                           : names_of(library_names, (int)s->parallel.library));
     json_t *o = emit_deepspeed_tree(s);
     char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     strbuf_printf(out, "%s\n", text);

@@ -14,7 +14,8 @@ enum emit_weight {
 struct emit_field {
     const char *pointer;
     enum emit_weight weight;
-    json_t *(*value)(const struct scenario *s); /* in a scenario's words; null: absent */
+    json_t *(*value)(
+        const struct scenario *s); /* in a scenario's words; null: absent */
 };
 
 /* The dictionary of the launcher, which holds NCCL to Simple over EFA. */

@@ -218,8 +218,8 @@ static bool set_own(struct drive *d, const char *pointer)
 {
     json_t *written = pointer_get(d->root.json, pointer),
            *decided = emit_value(d->s, pointer);
-    bool known = (written && !json_is_null(written)) ||
-                 (decided && !json_is_null(decided));
+    bool known =
+        (written && !json_is_null(written)) || (decided && !json_is_null(decided));
     if (known)
         set(d, pointer, written && !json_is_null(written) ? written : decided);
     json_decref(decided);
@@ -243,8 +243,8 @@ static int read_back(struct back *b, const struct drive *d, bool whole, struct e
 {
     *b = (struct back) { 0 };
     cfg_loader_init(&b->loader);
-    b->root = launch_load_text(&b->launch, &b->loader, d->w->name,
-                               strbuf_get(&d->out->text));
+    b->root =
+        launch_load_text(&b->launch, &b->loader, d->w->name, strbuf_get(&d->out->text));
     int rc = b->root.json && b->loader.diags.n_errors == 0 ? 0 : -1;
     for (int64_t i = 0; rc == 0 && i < d->out->sets.n; i++)
         rc = cfg_set(b->root, d->out->sets.v[i].assignment);

@@ -53,9 +53,9 @@ static void put_model(struct strbuf *out, const struct scenario *s)
                       " \\\n    --group-query-attention --num-query-groups %" PRId64,
                       m->kv_heads);
     if (m->experts)
-        strbuf_printf(
-            out, " \\\n    --num-experts %" PRId64 " --moe-router-topk %" PRId64,
-            m->experts, m->experts_per_token);
+        strbuf_printf(out,
+                      " \\\n    --num-experts %" PRId64 " --moe-router-topk %" PRId64,
+                      m->experts, m->experts_per_token);
     if (m->shared_ffn)
         option(out, "--moe-shared-expert-intermediate-size", m->shared_ffn);
     put_choices(out, m);
@@ -98,8 +98,10 @@ static void put_rows(struct strbuf *out, const struct scenario *s)
 static void put_pipeline(struct strbuf *out, const struct parallelism *p)
 {
     static const struct name_value exchanges[] = {
-        { "p2p", OP_CONTEXT_RING }, { "all_gather", OP_CONTEXT_GATHER },
-        { "a2a", OP_CONTEXT_HEADS }, { NULL, 0 },
+        { "p2p", OP_CONTEXT_RING },
+        { "all_gather", OP_CONTEXT_GATHER },
+        { "a2a", OP_CONTEXT_HEADS },
+        { NULL, 0 },
     };
     if (p->virtual_stages > 1)
         option(out, "--num-virtual-stages-per-pipeline-rank", p->virtual_stages);
@@ -168,8 +170,9 @@ int emit_megatron(struct strbuf *out, const struct emit_source *e, struct err *e
     const struct scenario *s = e->s;
     const struct parallelism *p = &s->parallel;
     if (p->library != LIBRARY_MEGATRON || p->smp)
-        return err_set(err, "Megatron's arguments are for the library megatron, not for "
-                            "%s (--emit scenario has any)",
+        return err_set(err,
+                       "Megatron's arguments are for the library megatron, not for "
+                       "%s (--emit scenario has any)",
                        p->smp ? "SMP" : names_of(library_names, (int)p->library));
     emit_exports(out, s);
     strbuf_addstr(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");

@@ -181,7 +181,8 @@ int emit_sagemaker(struct strbuf *out, const struct emit_source *e, struct err *
     strbuf_addstr(out, "from sagemaker.pytorch import PyTorch\n\ndistribution = ");
     add_python(out, d, 0);
     strbuf_addstr(
-        out, "\n\nestimator = PyTorch(\n    entry_point=\"train.py\",\n    role=role,\n");
+        out,
+        "\n\nestimator = PyTorch(\n    entry_point=\"train.py\",\n    role=role,\n");
     add_version(out, s);
     strbuf_printf(out,
                   "    instance_type=\"ml.%s\",\n    instance_count=%" PRId64 ",\n"

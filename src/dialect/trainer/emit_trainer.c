@@ -100,9 +100,9 @@ static const char *attention_word(enum op_attention kernel)
 static void put_training(json_t *h, const struct scenario *s)
 {
     static const struct name_value optimizers[] = {
-        { "adamw_torch", OPTIMIZER_ADAM }, { "adamw_bnb_8bit", OPTIMIZER_ADAM8BIT },
+        { "adamw_torch", OPTIMIZER_ADAM },    { "adamw_bnb_8bit", OPTIMIZER_ADAM8BIT },
         { "adafactor", OPTIMIZER_ADAFACTOR }, { "sgd", OPTIMIZER_SGD },
-        { "lamb", OPTIMIZER_LAMB }, { NULL, 0 },
+        { "lamb", OPTIMIZER_LAMB },           { NULL, 0 },
     };
     const struct training *t = &s->training;
     const char *optimizer = names_of(optimizers, (int)t->optimizer);
@@ -144,10 +144,10 @@ int emit_trainer_arguments(json_t **out, const struct emit_source *e, struct err
 /* A line of the command. */
 static void add_argument(struct strbuf *out, const char *name, const json_t *value)
 {
-    char *text = json_is_string(value) ? NULL
-                                       : json_dumps(value, JSON_ENCODE_ANY |
-                                                               JSON_COMPACT |
-                                                               JSON_REAL_PRECISION(15));
+    char *text = json_is_string(value)
+                     ? NULL
+                     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                             JSON_REAL_PRECISION(15));
     strbuf_printf(out, " \\\n    --%s ", name);
     emit_word(out, json_is_true(value) ? "True"
                    : text              ? text
@@ -161,8 +161,9 @@ int emit_trainer(struct strbuf *out, const struct emit_source *e, struct err *er
     const char *name;
     json_t *h, *value;
     if (s->parallel.library != LIBRARY_FSDP || s->parallel.smp)
-        return err_set(err, "fsdp is FSDP under the Trainer, and the library is %s "
-                            "(--emit scenario has any)",
+        return err_set(err,
+                       "fsdp is FSDP under the Trainer, and the library is %s "
+                       "(--emit scenario has any)",
                        s->parallel.smp
                            ? "SMP"
                            : names_of(library_names, (int)s->parallel.library));
