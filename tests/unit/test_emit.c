@@ -140,8 +140,7 @@ static void check_dialect(struct tally *t, const struct scenario *s, struct cfg 
     if (!same)
         fprintf(stderr, "%s as %s: %.12g s, %.12g B, not %.12g s, %.12g B (%s)\n%s",
                 s->name, names_of(emit_names, (int)how), got.step_s, got.peak_B,
-                wanted.step_s, wanted.peak_B,
-                diags_error_text(&loader.diags, 0),
+                wanted.step_s, wanted.peak_B, diags_error_text(&loader.diags, 0),
                 strbuf_get(&e.text));
     CU_ASSERT_TRUE(same);
     t->same[how] += same;
