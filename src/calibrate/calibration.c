@@ -243,6 +243,14 @@ static json_t *provenance(const struct calibration *c, const struct samples *s)
     return json;
 }
 
+bool calibration_fitted(const struct calibration *c)
+{
+    for (int64_t i = 0; i < c->terms.n; i++)
+        if (c->terms.v[i].fitted)
+            return true;
+    return false;
+}
+
 json_t *calibration_profile(const struct calibration *c, struct cfg file,
                             const struct samples *s)
 {
@@ -251,5 +259,9 @@ json_t *calibration_profile(const struct calibration *c, struct cfg file,
         if (c->terms.v[i].fitted && c->terms.v[i].path)
             put(tree, c->terms.v[i].path, value_json(&c->terms.v[i]));
     json_object_set_new(tree, "provenance", provenance(c, s));
+    if (calibration_fitted(c))
+        json_object_set_new(
+            tree, "provenance_kind",
+            json_string(names_of(provenance_kind_names, PROVENANCE_FITTED)));
     return tree;
 }

@@ -97,6 +97,9 @@ void calibration_add_figure(struct calibration *c, const char *of,
 const char *calibration_gpu_of(struct arena *arena, const char *device,
                                int64_t memory_B);
 
+/* Whether any constant was fitted. */
+bool calibration_fitted(const struct calibration *c);
+
 /* The profile: `file` is the base profile as loaded. The caller owns the tree. */
 json_t *calibration_profile(const struct calibration *c, struct cfg file,
                             const struct samples *s);

@@ -262,14 +262,6 @@ static int write_profile(struct work *w)
     return rc;
 }
 
-static bool fitted_any(const struct calibration *c)
-{
-    for (int64_t i = 0; i < c->terms.n; i++)
-        if (c->terms.v[i].fitted)
-            return true;
-    return false;
-}
-
 int cmd_calibrate(int argc, char **argv)
 {
     struct arguments args = { .op = -1 };
@@ -293,7 +285,7 @@ int cmd_calibrate(int argc, char **argv)
     if (rc == 0)
         print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
                           &w.samples);
-    if (rc == 0 && !fitted_any(&w.found))
+    if (rc == 0 && !calibration_fitted(&w.found))
         diags_warn(&w.loader.diags, DIAG_LEFT_OUT,
                    "nothing could be fitted: %s holds the constants of "
                    "%s",

@@ -57,6 +57,7 @@ static const struct cfg_field fabric_fields[] = {
     CFG_CHILD("p2p", struct fabric_raw, laws[FABRIC_P2P]),
     CFG_CHILD("tuner", struct fabric_raw, tuner),
     CFG_STRING("provenance", struct fabric_raw, fabric.provenance),
+    CFG_PROVENANCE(struct fabric_raw, fabric.provenance_kind),
     CFG_END,
 };
 

@@ -7,6 +7,7 @@
 #ifndef HARDWARE_FABRIC_H
 #define HARDWARE_FABRIC_H
 
+#include "config/provenance.h"
 #include "hardware/fabric_law.h"
 
 enum fabric_kind {
@@ -67,6 +68,7 @@ struct fabric {
     struct fabric_choices choices;                /* of the network plugin's tuner */
     const char *nccl; /* NCCL version its choices follow; NULL: the newest known */
     const char *provenance;
+    enum provenance_kind provenance_kind;
 };
 
 extern const struct name_value fabric_kind_names[];

@@ -45,6 +45,7 @@ static const struct cfg_field gpu_fields[] = {
     CFG_QUANTITY("loop_half", struct gpu_raw, gpu.loop_half_s, UNIT_SECONDS, 0, 1),
     GPU_CHILD("nvlink", nvlink, false),
     CFG_STRING("provenance", struct gpu_raw, gpu.provenance),
+    CFG_PROVENANCE(struct gpu_raw, gpu.provenance_kind),
     CFG_END,
 };
 
@@ -169,7 +170,10 @@ static const void *make_gpu(struct cfg_loader *loader, const char *name,
     struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
 
     raw->gpu.name = cache_basename(&loader->arena, name);
-    return cfg_present(file) && read_gpu(raw, file) == 0 ? &raw->gpu : NULL;
+    if (!cfg_present(file) || read_gpu(raw, file) < 0)
+        return NULL;
+    provenance_check(file, raw->gpu.provenance_kind);
+    return &raw->gpu;
 }
 
 const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where)

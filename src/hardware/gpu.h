@@ -7,6 +7,7 @@
 #define HARDWARE_GPU_H
 
 #include "config/cfg.h"
+#include "config/provenance.h"
 #include "hardware/dtype.h"
 
 /* How matrix products run, per number format. */
@@ -50,6 +51,7 @@ struct gpu {
     int64_t nvlink_links;   /* 0: no NVLink */
     double nvlink_Bps;      /* of one link, one direction */
     const char *provenance; /* of the efficiencies, one sentence */
+    enum provenance_kind provenance_kind;
 };
 
 /* The GPU of that name; read once per loader and shared. NULL after reporting at

@@ -254,6 +254,7 @@ static void describe(struct import_filling *f)
         f->words->name ? ": " : "", inst->n_gpus, inst->gpu->name, inst->inside->name,
         inst->n_nics ? ", " : "",
         inst->n_nics ? units_rate_text(rate, instance_network_Bps(inst)) : "");
+    inst->provenance_kind = PROVENANCE_TRANSFERRED; /* but for its wires */
     inst->provenance = arena_printf(arena, "%s (%s); not in it, and taken from %s: %s",
                                     f->im->format, file ? file + 1 : f->im->file,
                                     f->like->name, strbuf_get(&f->taken));

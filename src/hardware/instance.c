@@ -42,6 +42,7 @@ static const struct cfg_field instance_fields[] = {
     INST_RATE("storage", storage_Bps),
     INST_CHILD("prices", prices, false),
     INST_NAME("provenance", inst.provenance, false),
+    CFG_PROVENANCE(struct instance_raw, inst.provenance_kind),
     CFG_END,
 };
 

@@ -4,6 +4,7 @@
 #ifndef HARDWARE_INSTANCE_H
 #define HARDWARE_INSTANCE_H
 
+#include "config/provenance.h"
 #include "hardware/fabric.h"
 #include "hardware/gpu.h"
 
@@ -58,6 +59,7 @@ struct instance {
     int32_t n_prices;
     struct instance_price prices[INSTANCE_PRICES_MAX];
     const char *provenance;
+    enum provenance_kind provenance_kind;
 };
 
 /* The instance of that name ("ml." in front is cut off); read once per loader. */

@@ -172,6 +172,9 @@ void instance_write(struct strbuf *out, const struct instance *inst)
     add_nics(out, inst);
     add_host(out, inst);
     add_prices(out, inst);
+    if (inst->provenance_kind != PROVENANCE_UNKNOWN)
+        add_text(out, "    ", "provenance_kind",
+                 provenance_kind_text(inst->provenance_kind), ",\n");
     add_text(out, "    ", "provenance", inst->provenance ? inst->provenance : "unknown",
              "\n}\n");
 }

@@ -125,6 +125,7 @@ static const struct cfg_field fields[] = {
     CFG_STRING("backend", T, fw.backend),
     CFG_CHILD("optimizers", T, optimizers),
     CFG_CHILD("provenance", T, provenance),
+    CFG_PROVENANCE(T, fw.provenance_kind),
     CFG_END,
 };
 

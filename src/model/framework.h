@@ -7,6 +7,7 @@
 #define MODEL_FRAMEWORK_H
 
 #include "config/cfg.h"
+#include "config/provenance.h"
 #include "hardware/dtype.h"
 
 enum optimizer {
@@ -145,6 +146,7 @@ struct framework {
     struct framework_optimizer optimizers[OPTIMIZER_N];
     const char *library; /* default "library" of parallelism: "ddp", "horovod", ... */
     const char *backend; /* default "backend": "nccl", "smddp" */
+    enum provenance_kind provenance_kind;
     const char *provenance; /* "group: where its numbers are from", a line a group */
 };
 

@@ -216,15 +216,10 @@ struct interval interval_assess(const struct interval_table *table,
 
 static bool is_guessed(const struct interval_table *table, const struct gpu *gpu)
 {
-    static const char *const words[] = { "inferred", "uessed", "transferred",
-                                         "by rule" };
-    bool guessed = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && gpu->provenance; i++)
-        guessed |= strstr(gpu->provenance, words[i]) != NULL;
     for (int32_t c = 0; c < table->n; c++)
         if (same_chip(table->cells[c].at.gpu, gpu->name))
             return false;
-    return guessed;
+    return provenance_is_guessed(gpu->provenance_kind);
 }
 
 static bool has_inferred(const struct simulate_result *r, const struct diags *d)

@@ -31,9 +31,9 @@
  *     interpolated   cells of this chip, framework, networks, sharding and precision
  *                    lie on both sides (or within 1/2 octave) on every axis
  *     extrapolated   neither
- *     inferred       a warning says that something was inferred; or no cell has the
- *                    chip, and its profile says that it was guessed, transferred or
- *                    inferred
+ *     inferred       a warning has the code "inferred"; or no cell has the chip, and
+ *                    the provenance_kind of its profile is inferred, transferred or
+ *                    not given
  *
  * Without the file nothing is near: +-20 %, extrapolated, and a warning says so. O(cells) a job:
  * microseconds. */

@@ -128,6 +128,32 @@ static json_t *range(const struct simulate_result *r)
     return o;
 }
 
+static json_t *kind(enum provenance_kind k)
+{
+    return json_string(provenance_kind_text(k));
+}
+
+/* Where the numbers of the data files are from, of each group of instances. */
+static json_t *provenance(const struct scenario *s)
+{
+    json_t *o = json_object(), *gpus = json_array(), *instances = json_array(),
+           *inside = json_array();
+    for (int32_t i = 0; i < s->cluster.n_groups; i++) {
+        const struct instance *inst = s->cluster.groups[i].instance;
+        json_array_append_new(instances, kind(inst->provenance_kind));
+        json_array_append_new(gpus, kind(inst->gpu->provenance_kind));
+        json_array_append_new(inside, inst->inside ? kind(inst->inside->provenance_kind)
+                                                   : json_null());
+    }
+    put(o, "gpus", gpus);
+    put(o, "instances", instances);
+    put(o, "inside", inside);
+    put(o, "network", s->fabric ? kind(s->fabric->provenance_kind) : NULL);
+    put(o, "framework",
+        s->training.framework ? kind(s->training.framework->provenance_kind) : NULL);
+    return o;
+}
+
 static json_t *utilization(const struct simulate_result *r)
 {
     json_t *o = json_object();
@@ -180,6 +206,7 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put(o, "memory", memory(&r->memory));
     put(o, "cost", cost(&r->cost));
     put(o, "range", range(r));
+    put(o, "provenance", provenance(s));
     put(o, "utilization", utilization(r));
     put(o, "warnings", warnings(r));
     put(o, "assumed", assumptions_json(&s->assumed));

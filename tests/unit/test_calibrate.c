@@ -334,6 +334,7 @@ static void test_profile(void)
     CU_ASSERT_DOUBLE_EQUAL(again->stream_frac, fitted.stream_frac, 1e-3);
     CU_ASSERT_DOUBLE_EQUAL(again->gemm[DTYPE_BF16].eta, base.gemm[DTYPE_BF16].eta, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(again->provenance, "memory-bound: kernel"));
+    CU_ASSERT_EQUAL(again->provenance_kind, PROVENANCE_FITTED);
     unlink(path);
     bench_release(&b);
 }

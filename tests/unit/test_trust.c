@@ -1,5 +1,7 @@
 /* How far results are to be trusted: distances and grades by table, ranges, files of
  * regimes that are missing, cut or wrong, and the rows that keep their range. */
+#include "config/datadir.h"
+#include "config/provenance.h"
 #include "report/report.h"
 
 #include <CUnit/CUnit.h>
@@ -304,6 +306,84 @@ static void test_unfitted(void)
     cfg_loader_release(&loader);
 }
 
+/* Kinds of provenance and codes of warnings grade a result; what their texts say does
+ * not. */
+static void test_inferred(void)
+{
+    static const struct {
+        enum provenance_kind kind;
+        enum diag_code code;
+        enum interval_grade grade;
+        const char *text;
+    } cases[] = {
+        { PROVENANCE_FITTED, DIAG_ASSUMED, INTERVAL_EXTRAPOLATED,
+          "nothing was inferred" },
+        { PROVENANCE_MEASURED, DIAG_NO_PRICE, INTERVAL_EXTRAPOLATED,
+          "Guessed by rule" },
+        { PROVENANCE_FITTED, DIAG_INFERRED, INTERVAL_INFERRED, "read from a document" },
+        { PROVENANCE_INFERRED, DIAG_ASSUMED, INTERVAL_INFERRED, "fitted" },
+        { PROVENANCE_TRANSFERRED, DIAG_ASSUMED, INTERVAL_INFERRED, "fitted" },
+        { PROVENANCE_UNKNOWN, DIAG_ASSUMED, INTERVAL_INFERRED, "fitted" },
+    };
+    struct cfg_loader loader;
+    struct scenario s;
+    cfg_loader_init(&loader);
+    struct cfg root = datadir_load(
+        &loader, "scenarios", "bert-large-squad-2xp3.16xlarge-ddp", (struct cfg) { 0 });
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    struct instance instance = *s.cluster.groups[0].instance;
+    struct gpu gpu = *instance.gpu;
+    instance.gpu = &gpu;
+    s.cluster.groups[0].instance = &instance;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct interval_table none = { 0 };
+        struct diags reading;
+        struct diag one = { .severity = DIAG_WARNING,
+                            .code = cases[i].code,
+                            .text = cases[i].text };
+        gpu.provenance_kind = cases[i].kind;
+        gpu.provenance = cases[i].text;
+        diags_init(&reading);
+        struct simulate_result r = { .n_warnings = 1, .warnings = &one };
+        interval_judge(&r, &none, &reading, &s);
+        CU_ASSERT_EQUAL(r.interval.grade, cases[i].grade);
+        r = (struct simulate_result) { .n_warnings = 0 };
+        diags_add(&reading, one, "%s", one.text);
+        interval_judge(&r, &none, &reading, &s);
+        CU_ASSERT_EQUAL(r.interval.grade, cases[i].grade);
+        diags_release(&reading);
+    }
+    cfg_loader_release(&loader);
+}
+
+/* Every shipped file of hardware and frameworks says its kind; a GPU's that does not is
+ * warned of. */
+static void test_provenance_kinds(void)
+{
+    static const char *const dirs[] = { "topologies/gpus", "topologies/fabrics",
+                                        "topologies/instances", "models/frameworks" };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    for (size_t d = 0; d < sizeof(dirs) / sizeof(dirs[0]); d++) {
+        const char **names = datadir_list(&loader.arena, dirs[d]);
+        for (int n = 0; names[n]; n++) {
+            int kind = PROVENANCE_UNKNOWN;
+            struct cfg file =
+                datadir_load(&loader, dirs[d], names[n], (struct cfg) { 0 });
+            CU_ASSERT_EQUAL(cfg_enum(cfg_get(file, "provenance_kind"),
+                                     provenance_kind_names, &kind),
+                            0);
+            CU_ASSERT_NOT_EQUAL(kind, PROVENANCE_UNKNOWN);
+        }
+    }
+    CU_ASSERT_EQUAL(loader.diags.n, 0);
+    struct cfg own = cfg_parse(&loader, "own", "{}", 2);
+    provenance_check(own, PROVENANCE_UNKNOWN);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    CU_ASSERT_EQUAL(loader.diags.v[0].code, DIAG_ASSUMED);
+    cfg_loader_release(&loader);
+}
+
 /* 100 GB are expected to be 98.5 to 109.5 (MODEL.md, 14.1). */
 static void test_memory(void)
 {
@@ -328,6 +408,8 @@ void test_trust_register(void)
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
     CU_add_test(suite, "blind tables", test_unfitted);
+    CU_add_test(suite, "what grades as inferred", test_inferred);
+    CU_add_test(suite, "kinds of provenance", test_provenance_kinds);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearest cells", test_nearest);
     CU_add_test(suite, "files", test_files);
