@@ -235,10 +235,11 @@ static void warn_of_protocol(const struct work *w)
     const struct coll_plan *plan = &w->rows.v[0].plan;
     if (w->args->protocol != PROTOCOL_AUTO && plan->n_phases > 0 &&
         plan->protocol != w->args->protocol)
-        fprintf(stderr, "warning: --protocol: %s by %s runs with %s alone\n",
-                names_of(coll_op_names, w->args->op),
-                names_of(coll_algorithm_names, (int)plan->algorithm),
-                names_of(protocol_names, plan->protocol));
+        diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
+                   "--protocol: %s by %s runs with %s alone",
+                   names_of(coll_op_names, w->args->op),
+                   names_of(coll_algorithm_names, (int)plan->algorithm),
+                   names_of(protocol_names, plan->protocol));
 }
 
 /* By the backend's own algorithm; where that refuses, by NCCL's, and says why. */
@@ -350,11 +351,12 @@ static int write_json(const struct work *w)
     struct file_out out;
     json_t *rows = json_array();
     json_t *top =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "cluster", w->args->cluster, "op",
-                  names_of(coll_op_names, w->args->op), "algorithm",
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "cluster", w->args->cluster,
+                  "op", names_of(coll_op_names, w->args->op), "algorithm",
                   names_of(coll_algorithm_names, w->args->algorithm), "network",
                   names_of(fidelity_names, w->args->network), "ranks",
-                  (json_int_t)w->rows.v[0].plan.n_ranks, "rows", rows);
+                  (json_int_t)w->rows.v[0].plan.n_ranks, "rows", rows, "warnings",
+                  diags_json(&w->loader->diags));
     for (int64_t i = 0; i < w->rows.n; i++) {
         const struct collective_row *r = &w->rows.v[i];
         json_array_append_new(
@@ -399,6 +401,7 @@ static int run(struct work *w)
     if (prepare(w) || run_sizes(w))
         return -1;
     warn_of_protocol(w);
+    cmd_warn(w->loader);
     if (!w->args->json || strcmp(w->args->json, "-") != 0)
         print_rows(w);
     if (w->args->plot && write_plot(w))

@@ -261,6 +261,7 @@ static int show(const char *spec, const char *plot)
         net_free(net);
         return cmd_fail(&loader, &err);
     }
+    cmd_warn(&loader);
     print_cluster(net);
     net_free(net);
     cfg_loader_release(&loader);

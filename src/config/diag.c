@@ -325,6 +325,15 @@ json_t *diag_json(const struct diag *d)
     return o;
 }
 
+json_t *diags_json(const struct diags *d)
+{
+    json_t *list = json_array();
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->v[i].severity == DIAG_WARNING)
+            json_array_append_new(list, diag_json(&d->v[i]));
+    return list;
+}
+
 static const char *text_at(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));

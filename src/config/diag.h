@@ -127,6 +127,9 @@ const char *diags_warning_text(struct diags *d, int64_t i);
 json_t *diag_json(const struct diag *d);
 struct diag diag_read_json(const json_t *o);
 
+/* An array of all warnings, in order. */
+json_t *diags_json(const struct diags *d);
+
 /* One line an error; says how many more there were. */
 void diags_print_errors(const struct diags *d, FILE *out);
 

@@ -1,9 +1,12 @@
 #include "config/provenance.h"
 
 const struct name_value provenance_kind_names[] = {
-    { "inferred", PROVENANCE_INFERRED },   { "transferred", PROVENANCE_TRANSFERRED },
-    { "datasheet", PROVENANCE_DATASHEET }, { "published", PROVENANCE_PUBLISHED },
-    { "fitted", PROVENANCE_FITTED },       { "measured", PROVENANCE_MEASURED },
+    { "inferred", PROVENANCE_INFERRED },
+    { "transferred", PROVENANCE_TRANSFERRED },
+    { "datasheet", PROVENANCE_DATASHEET },
+    { "published", PROVENANCE_PUBLISHED },
+    { "fitted", PROVENANCE_FITTED },
+    { "measured", PROVENANCE_MEASURED },
     { NULL, 0 },
 };
 

@@ -133,17 +133,25 @@ static json_t *remedies(const struct plan_report *r)
     return list;
 }
 
+static void add_warning(json_t *list, enum diag_code code, const char *text)
+{
+    const struct diag d = { .severity = DIAG_WARNING, .code = code, .text = text };
+    if (text)
+        json_array_append_new(list, diag_json(&d));
+}
+
+/* What reading found, then what planning did. */
 static json_t *warnings(const struct plan_report *r)
 {
-    json_t *list = json_array();
-    if (r->job->price_note)
-        json_array_append_new(list, json_string(r->job->price_note));
-    if (plan_job_unused(r->job))
-        json_array_append_new(list, json_string(plan_job_unused(r->job)));
-    if (r->outcome->refusal)
-        json_array_append_new(list, json_sprintf("%lld left out: %s",
-                                                 (long long)r->outcome->refused,
-                                                 r->outcome->refusal));
+    const struct plan_outcome *x = r->outcome;
+    json_t *list = diags_json(&r->job->loader->diags);
+    add_warning(list, DIAG_PRICE_DATES, r->job->price_note);
+    add_warning(list, DIAG_WITHOUT_EFFECT, plan_job_unused(r->job));
+    char *left = x->refusal
+                     ? xasprintf("%lld left out: %s", (long long)x->refused, x->refusal)
+                     : NULL;
+    add_warning(list, DIAG_LEFT_OUT, left);
+    free(left);
     return list;
 }
 
