@@ -323,11 +323,11 @@ static void tell(struct cfg object, const struct cfg_field *fields)
 
 /* The member of a row, which may go by its old name: that is warned of, and from there
  * on it goes by the new one, for whoever asks for it by pointer. */
-static struct cfg get_member(struct cfg object, const struct cfg_field *fields,
+static struct cfg get_member(struct cfg object, const struct cfg_field *renamed,
                              const struct cfg_field *row)
 {
     struct cfg now = cfg_get(object, row->key);
-    for (const struct cfg_field *f = fields; f->key && !cfg_present(now); f++) {
+    for (const struct cfg_field *f = renamed; f->key && !cfg_present(now); f++) {
         if (f->type != CFG_T_RENAMED || strcmp(f->why, row->key) != 0)
             continue;
         struct cfg old = cfg_get(object, f->key);
@@ -363,8 +363,11 @@ static int check_renamed(struct cfg object, const struct cfg_field *fields)
 static int read_members(struct cfg object, const struct cfg_field *fields, void *dst)
 {
     int rc = 0;
+    const struct cfg_field *renamed = fields; /* from the first such row on */
+    while (renamed->key && renamed->type != CFG_T_RENAMED)
+        renamed++;
     for (const struct cfg_field *f = fields; f->key; f++) {
-        struct cfg c = get_member(object, fields, f);
+        struct cfg c = get_member(object, renamed, f);
         char *to = (char *)dst + f->at;
         if (f->type == CFG_T_CHILD)
             *(struct cfg *)(void *)to = c;
