@@ -32,7 +32,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure docs layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -90,6 +90,13 @@ measure:                        ## the measuring program (needs nvcc; says what 
 
 docs: $(BUILD)/smsim            ## docs/reference.md, from the tables of keys
 	$(Q)$(BUILD)/smsim schema --page >docs/reference.md
+
+man: $(BUILD)/smsim             ## manual pages into build/man, from the tables of options
+	$(Q)mkdir -p $(BUILD)/man
+	$(Q)$(BUILD)/smsim --man >$(BUILD)/man/smsim.1
+	$(Q)for c in $$($(BUILD)/smsim --help | awk '/^  [a-z]+ / && $$1 != "smsim" { print $$1 }'); do \
+	    $(BUILD)/smsim $$c --man >$(BUILD)/man/smsim-$$c.1 || exit 1; done
+	$(Q)! command -v groff >/dev/null || groff -man -ww -z $(BUILD)/man/*.1
 
 layers:                         ## check that each layer includes only those before it
 	$(Q)sh tests/layers.sh

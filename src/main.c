@@ -5,6 +5,7 @@
 #include "base/plain.h"
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/manual.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>
@@ -51,6 +52,14 @@ static void print_commands(FILE *out)
         "out of memory, 5 a fault\nof smsim's own.\n\n"
         "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
         "  smsim list scenarios                             more of them\n");
+}
+
+static void print_manual(void)
+{
+    struct manual_row rows[N_COMMANDS_MAX] = { { NULL, NULL } };
+    for (int i = 0; commands[i].name && i + 1 < N_COMMANDS_MAX; i++)
+        rows[i] = (struct manual_row) { commands[i].name, commands[i].summary };
+    manual_program(rows);
 }
 
 static const struct command *find(const char *name)
@@ -122,6 +131,10 @@ static int run(int argc, char **argv)
     const struct command *c = find(argv[asks && argc > 2 ? 2 : 1]);
     if (asks && argc == 2) {
         print_commands(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--man") == 0) {
+        print_manual();
         return EXIT_DONE;
     }
     if (!c)

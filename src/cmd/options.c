@@ -1,5 +1,7 @@
 #include "cmd/options.h"
 
+#include "cmd/manual.h"
+
 #include "base/err.h"
 #include "base/file.h"
 
@@ -201,6 +203,10 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
         const char *w = argv[i];
         if (!only_words && (strcmp(w, "--help") == 0 || strcmp(w, "-h") == 0)) {
             print_help(u);
+            return OPTIONS_HELPED;
+        }
+        if (!only_words && strcmp(w, "--man") == 0) {
+            manual_command(u);
             return OPTIONS_HELPED;
         }
         if (!only_words && strcmp(w, "--") == 0) {

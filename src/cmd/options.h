@@ -1,5 +1,5 @@
 /* Command lines as tables: a row an option holds its name, type, place in the command's
- * struct, bounds and help; --help is made from the same rows. */
+ * struct, bounds and help; --help and --man are made from the same rows. */
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
