@@ -194,6 +194,7 @@ static json_t *simulation(const struct simulate_result *r)
 json_t *result_json(const struct scenario *s, const struct simulate_result *r)
 {
     json_t *o = json_object();
+    put(o, "schema", json_string(RESULT_SCHEMA));
     put(o, "scenario", s->name ? json_string(s->name) : NULL);
     put_real(o, "step_time_s", r->step_time_s);
     put_real(o, "samples_per_s", r->samples_per_s);

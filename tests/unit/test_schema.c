@@ -3,7 +3,9 @@
 #include "campaign/campaign.h"
 #include "config/datadir.h"
 #include "json_schema.h"
+#include "report/report.h"
 #include "schema/reference.h"
+#include "simulate/result_json.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -270,6 +272,59 @@ static void test_tables(void)
     release(&l);
 }
 
+/* --- results ------------------------------------------------------------------------- */
+
+/* What simulate writes of a scenario; NULL: it cannot be simulated. */
+static json_t *result_of(const json_t *scenario)
+{
+    struct cfg_loader loader;
+    struct scenario s = { 0 };
+    struct campaign c;
+    struct campaign_result beyond;
+    struct simulate_result r;
+    struct err err = { 0 };
+    const struct simulate_options step = { .network = FIDELITY_FLOW };
+    const struct uncertainty_draws draws = { .network = FIDELITY_FLOW, .jobs = 1 };
+    json_t *result = NULL;
+    cfg_loader_init(&loader);
+    const struct campaign_how how = { &step, &draws, interval_table_get(&loader) };
+    struct cfg root = cfg_from_tree(&loader, "scenario", json_deep_copy(scenario));
+    if (scenario_read(&s, &loader, root) == 0 && campaign_read(&c, &s) == 0 &&
+        campaign_simulate(&r, &beyond, &loader, &c, &s, &how, &err) == 0)
+        result = report_step_json(&s, &r, &beyond);
+    cfg_loader_release(&loader);
+    return result;
+}
+
+/* Of each library on several nodes, with and without what lies beyond a step. */
+static void test_results(void)
+{
+    struct cfg_loader loader;
+    const char *name;
+    json_t *base;
+    cfg_loader_init(&loader);
+    const char *root = datadir_root(&loader.arena);
+    struct cfg schema =
+        datadir_load(&loader, "schemas/results", "simulate", (struct cfg) { 0 });
+    struct cfg bases = cfg_load(
+        &loader, arena_printf(&loader.arena, "%s/tests/walk/bases.json", root));
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(schema.json, "$id")),
+                           RESULT_SCHEMA);
+    json_object_foreach(bases.json, name, base)
+    {
+        char why[200] = "";
+        json_t *result = result_of(base);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(result);
+        bool holds = json_schema_holds(schema.json, schema.json, result, why);
+        json_object_del(result, "step_time_s");
+        bool lacks = !json_schema_holds(schema.json, schema.json, result, NULL);
+        expect(holds, "results/simulate", name, why);
+        expect(lacks, "results/simulate", name, "holds without a step time");
+        json_decref(result);
+    }
+    cfg_loader_release(&loader);
+}
+
 /* clang-format off */
 static CU_TestInfo tests[] = {
     { "every key has its text, every text its key", test_texts },
@@ -277,6 +332,7 @@ static CU_TestInfo tests[] = {
     { "shipped files hold", test_shipped },
     { "files of wrong structure do not", test_bad },
     { "no table is missed", test_tables },
+    { "results hold", test_results },
     CU_TEST_INFO_NULL,
 };
 static CU_SuiteInfo suites[] = {
