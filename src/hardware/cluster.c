@@ -155,8 +155,8 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
     if (!cfg_present(raw.groups))
         rc = add_group(c, loader, object, &raw.group);
     else if (raw.group.instance || raw.group.count || raw.group.gpus)
-        rc = cfg_error(raw.groups, "give either \"groups\" or \"instance\" and "
-                                   "\"count\", not both");
+        rc = cfg_error(raw.groups, "give either \"groups\" or \"instance\", "
+                                   "\"count\" and \"gpus_per_instance\", not both");
     else
         rc = add_groups(c, loader, raw.groups);
     return rc ? rc : choose_fabric(c, loader, object, raw.fabric);

@@ -9,7 +9,7 @@
 
 /* clang-format off */
 #define SUITES(X) \
-    X(names) X(units) X(file) X(fields) \
+    X(names) X(units) X(file) X(fields) X(dialect_keys) \
     X(cfg) X(csv) X(shell) X(schema) \
     X(hardware) X(net) X(import) \
     X(model) X(families) X(ops) X(fused) \

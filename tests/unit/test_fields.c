@@ -67,28 +67,29 @@ static bool is_walked(const struct base *b, const char *pointer)
     return json_object_get(b->scenario, part) != NULL;
 }
 
-/* No value acts or is warned of, and two of them, or what is there and one, come to the
- * same. */
+/* No value acts or is warned of, and none is refused by name, or two of them, or what is
+ * there and one, come to the same. */
 static bool is_idle(const struct base *b, const struct walk_field *f,
                     const json_t *given, char **tried, struct cfg_loader *shared)
 {
     const json_t *at = pointer_get(b->scenario, f->pointer);
     json_t *values = walk_values(&f->field, at, given);
-    int of[4] = { [WALK_NOTHING] = at != NULL };
+    int of[5] = { [WALK_NOTHING] = at != NULL };
     const char *key = strrchr(f->pointer, '/') + 1;
     for (size_t i = 0; i < json_array_size(values) && !of[WALK_ACTS] && !of[WALK_WARNS];
          i++) {
         struct walk_outcome after;
         const struct walk_change change = { "", f->pointer, json_array_get(values, i) };
         walk_run(&after, b->scenario, &change, shared);
-        of[walk_effect(&b->outcome, &after, key)]++;
+        enum walk_effect e = walk_effect(&b->outcome, &after, key);
+        of[e == WALK_UNNAMED && walk_blames(&after, f->pointer) ? WALK_REFUSED : e]++;
         walk_outcome_release(&after);
     }
     *tried = json_dumps(values, JSON_COMPACT);
     bool none = json_array_size(values) == 0;
     json_decref(values);
     return !none && of[WALK_ACTS] + of[WALK_WARNS] == 0 &&
-           of[WALK_NOTHING] >= (of[WALK_REFUSED] > 0 ? 2 : 1);
+           of[WALK_NOTHING] >= (of[WALK_REFUSED] > 0 ? 2 : 0);
 }
 
 static int count_findings(const struct base *bases, int n, struct finding *out)

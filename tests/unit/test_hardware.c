@@ -290,8 +290,8 @@ static const struct bad_case {
       "t:1:12: /groups: must be an array of 1 to 8 groups ({\"instance\", "
       "\"count\"})" },
     { "{'instance': 'p4d.24xlarge', 'groups': [{'instance': 'p4d.24xlarge'}]}",
-      "t:1:40: /groups: give either \"groups\" or \"instance\" and \"count\", not "
-      "both" },
+      "t:1:40: /groups: give either \"groups\" or \"instance\", \"count\" and "
+      "\"gpus_per_instance\", not both" },
     { "{'instance': 'p4d.24xlarge', 'fabric': 'nvswitch-a100'}",
       "t:1:40: /fabric: nvswitch-a100 joins the GPUs of a node, not nodes (write e.g. "
       "\"efa-2024\")" },

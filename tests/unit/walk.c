@@ -281,8 +281,8 @@ static bool has(const json_t *list, const char *text)
 }
 
 /* A field that is there already may be warned of already. */
-static bool is_said(const struct walk_outcome *before, const struct walk_outcome *after,
-                    const char *key)
+bool walk_says(const struct walk_outcome *before, const struct walk_outcome *after,
+               const char *key)
 {
     bool said = false;
     for (size_t i = 0; i < json_array_size(after->said); i++) {
@@ -297,8 +297,21 @@ enum walk_effect walk_effect(const struct walk_outcome *before,
                              const struct walk_outcome *after, const char *key)
 {
     if (after->failed)
-        return WALK_REFUSED;
+        return walk_says(before, after, key) ? WALK_REFUSED : WALK_UNNAMED;
     if (strcmp(before->digest, after->digest) != 0)
         return WALK_ACTS;
-    return is_said(before, after, key) ? WALK_WARNS : WALK_NOTHING;
+    return walk_says(before, after, key) ? WALK_WARNS : WALK_NOTHING;
+}
+
+bool walk_blames(const struct walk_outcome *after, const char *pointer)
+{
+    char around[256];
+    size_t n = (size_t)(strrchr(pointer, '/') - pointer);
+    bool blamed = false;
+    snprintf(around, sizeof(around), "%.*s", (int)n, pointer);
+    for (size_t i = 0;
+         i < json_array_size(after->said) && strrchr(around, '/') > around; i++)
+        blamed |=
+            strstr(json_string_value(json_array_get(after->said, i)), around) != 0;
+    return blamed;
 }

@@ -27,7 +27,13 @@ struct walk_fields {
 };
 
 /* What a value of a field did. */
-enum walk_effect { WALK_NOTHING, WALK_ACTS, WALK_WARNS, WALK_REFUSED };
+enum walk_effect {
+    WALK_NOTHING,
+    WALK_ACTS,
+    WALK_WARNS,
+    WALK_REFUSED, /* and the key is named */
+    WALK_UNNAMED, /* refused, but not by name */
+};
 
 /* A change of one value in one document that is read on the way. */
 struct walk_change {
@@ -53,6 +59,14 @@ const json_t *walk_value_of(const struct cfg_loader *loader,
 /* A new array of values to try: of the kind and range of the field, none of them `at`,
  * what is there now (NULL: nothing). `given` is taken instead where it is an array. */
 json_t *walk_values(const struct cfg_field *f, const json_t *at, const json_t *given);
+
+/* Whether what is said after a change names the key, and was not said before. */
+bool walk_says(const struct walk_outcome *before, const struct walk_outcome *after,
+               const char *key);
+
+/* Whether what is said names the object that a pointer's value is in, no section of the
+ * whole: "/parallelism/sharding". */
+bool walk_blames(const struct walk_outcome *after, const char *pointer);
 
 /* What a change from `before` to `after` says of a key. */
 enum walk_effect walk_effect(const struct walk_outcome *before,

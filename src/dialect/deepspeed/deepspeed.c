@@ -1,6 +1,7 @@
 #include "dialect/deepspeed/deepspeed.h"
 
 #include "base/names.h"
+#include "config/pointer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -51,10 +52,15 @@ void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value
 {
     const struct python_item from = { arena_printf(c->t->arena, "%s%s", c->prefix, key),
                                       it->line, it->value };
-    if (launch_has(c->t, pointer))
-        json_decref(value);
-    else
-        launch_set(c->t, pointer, value, &from);
+    const json_t *set = pointer_get(c->t->tree, pointer);
+    size_t n = strlen(key), m = it->key ? strlen(it->key) : 0;
+    bool given = m && n >= m && strcmp(key + n - m, it->key) == 0; /* no default */
+    if (!set)
+        launch_set(c->t, pointer, json_incref(value), &from);
+    else if (given && !json_equal(set, value))
+        launch_note(c->t->l, it->value->line, "%s: without effect, as %s is given",
+                    from.key, pointer);
+    json_decref(value);
 }
 
 bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
@@ -128,17 +134,36 @@ static const struct python_item *enabled_of(const struct deepspeed *c, const cha
     return on;
 }
 
+/* Autocast's type: bfloat16 unless it is float16 (deepspeed/runtime/config.py). */
+static const char *autocast_precision(const struct deepspeed *c)
+{
+    static const struct name_value types[] = {
+        { "bfloat16", 0 }, { "torch.bfloat16", 0 }, { "bf16", 0 },
+        { "float16", 1 },  { "torch.float16", 1 },  { "fp16", 1 },
+        { NULL, 0 },
+    };
+    const struct python_item *it = python_get(c->root, "torch_autocast"),
+                             *dtype = it ? python_get(it->value, "dtype") : NULL;
+    const char *word =
+        dtype && dtype->value->kind == PYTHON_STRING ? dtype->value->text : "bfloat16";
+    int half = 0;
+    if (names_find(types, word, &half))
+        deepspeed_bad_value(c, dtype, "torch_autocast.",
+                            "no type of autocast (write \"bfloat16\" or \"float16\")");
+    return half ? "amp_fp16" : "amp_bf16";
+}
+
 /* The model is converted to 16 bits; apex and autocast convert operators. */
 static void take_precision(struct deepspeed *c)
 {
-    static const struct {
+    const struct {
         const char *key, *precision;
         int width_B;
     } modes[] = { { "fp16", "fp16", 2 },
                   { "bf16", "bf16", 2 },
                   { "bfloat16", "bf16", 2 },
                   { "amp", "amp_fp16", 4 },
-                  { "torch_autocast", "amp_bf16", 4 } };
+                  { "torch_autocast", autocast_precision(c), 4 } };
     const char *first = NULL;
     c->width_B = 4;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {

@@ -52,6 +52,15 @@ struct deepspeed {
     int width_B; /* of a gradient on the wire */
 };
 
+/* The keys of a section ("" is the whole; NULL ends the list), each with what becomes
+ * of it. `refuses`: DeepSpeed accepts no other. */
+struct deepspeed_table {
+    const char *path; /* "zero_optimization/offload_param" */
+    const struct name_value *keys;
+    bool refuses;
+};
+extern const struct deepspeed_table deepspeed_tables[];
+
 /* Says of each key that is not taken why. */
 void deepspeed_check_keys(const struct deepspeed *c);
 

@@ -1,8 +1,10 @@
 /* The keys of DeepSpeed's configuration that no field of a scenario is made of: without
  * effect on a step, not simulated, or misspelt. */
-#include "base/strbuf.h"
 #include "dialect/deepspeed/deepspeed.h"
 
+#include "base/names.h"
+
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -69,7 +71,138 @@ static const struct name_value zero_keys[] = {
     { "zeropp_loco_param", KEY_UNSIMULATED }, { "zenflow", KEY_UNSIMULATED },
     { NULL, 0 },
 };
+static const struct name_value fp16_keys[] = {
+    { "enabled", KEY_TAKEN }, { "auto_cast", KEY_IDLE }, { "loss_scale", KEY_IDLE },
+    { "initial_scale_power", KEY_IDLE }, { "loss_scale_window", KEY_IDLE },
+    { "hysteresis", KEY_IDLE }, { "consecutive_hysteresis", KEY_IDLE },
+    { "min_loss_scale", KEY_IDLE },
+    { "fp16_master_weights_and_grads", KEY_UNSIMULATED }, { NULL, 0 },
+};
+static const struct name_value bf16_keys[] = {
+    { "enabled", KEY_TAKEN }, { "immediate_grad_update", KEY_IDLE },
+    { "check_grad_overflow", KEY_IDLE },
+    { "bf16_master_weights_and_grads", KEY_UNSIMULATED },
+    { "bf16_optimizer_states", KEY_UNSIMULATED }, { NULL, 0 },
+};
+static const struct name_value amp_keys[] = {
+    { "enabled", KEY_TAKEN }, { "opt_level", KEY_IDLE }, { NULL, 0 },
+};
+static const struct name_value autocast_keys[] = {
+    { "enabled", KEY_TAKEN }, { "dtype", KEY_TAKEN },
+    { "lower_precision_safe_modules", KEY_IDLE }, { NULL, 0 },
+};
+static const struct name_value optimizer_keys[] = {
+    { "type", KEY_TAKEN }, { "params", KEY_IDLE }, { "legacy_fusion", KEY_IDLE },
+    { NULL, 0 },
+};
+static const struct name_value checkpointing_keys[] = {
+    { "partition_activations", KEY_TAKEN }, { "cpu_checkpointing", KEY_TAKEN },
+    { "contiguous_memory_optimization", KEY_IDLE }, { "number_checkpoints", KEY_IDLE },
+    { "synchronize_checkpoint_boundary", KEY_IDLE }, { "profile", KEY_IDLE },
+    { NULL, 0 },
+};
+static const struct name_value pipeline_keys[] = {
+    { "stages", KEY_TAKEN }, { "partition", KEY_IDLE }, { "seed_layers", KEY_IDLE },
+    { "activation_checkpoint_interval", KEY_UNSIMULATED }, { NULL, 0 },
+};
+static const struct name_value tensor_keys[] = {
+    { "autotp_size", KEY_TAKEN }, { "dtype", KEY_IDLE },
+    { "tp_overlap_comm", KEY_UNSIMULATED }, { NULL, 0 },
+};
+static const struct name_value offload_keys[] = {
+    { "device", KEY_TAKEN }, { "nvme_path", KEY_IDLE }, { "buffer_count", KEY_IDLE },
+    { "buffer_size", KEY_IDLE }, { "max_in_cpu", KEY_IDLE }, { "pin_memory", KEY_IDLE },
+    { "pipeline_read", KEY_IDLE }, { "pipeline_write", KEY_IDLE },
+    { "fast_init", KEY_IDLE }, { "super_offload", KEY_UNSIMULATED },
+    { "ratio", KEY_UNSIMULATED }, { NULL, 0 },
+};
+/* DeepSpeed's deepspeed/runtime/config.py, zero/config.py, zero/offload_config.py,
+ * precision_config.py and activation_checkpointing/config.py. */
+const struct deepspeed_table deepspeed_tables[] = {
+    { "", root_keys, false },
+    { "zero_optimization", zero_keys, true },
+    { "zero_optimization/offload_optimizer", offload_keys, true },
+    { "zero_optimization/offload_param", offload_keys, true },
+    { "fp16", fp16_keys, false },
+    { "bf16", bf16_keys, false },
+    { "bfloat16", bf16_keys, false },
+    { "amp", amp_keys, false },
+    { "torch_autocast", autocast_keys, false },
+    { "optimizer", optimizer_keys, false },
+    { "activation_checkpointing", checkpointing_keys, false },
+    { "pipeline", pipeline_keys, false },
+    { "tensor_parallel", tensor_keys, false },
+    { NULL, NULL, false },
+};
 /* clang-format on */
+
+/* --- keys that act only beside others --------------------------------------------- */
+
+static bool any_stage(const struct deepspeed *c)
+{
+    return c->stage > 0;
+}
+
+static bool stage_3(const struct deepspeed *c)
+{
+    return c->stage == 3;
+}
+
+static bool mics(const struct deepspeed *c)
+{
+    const struct python_item *it =
+        c->zero ? python_get(c->zero, "mics_shard_size") : NULL;
+    return it && !launch_is_off(it->value);
+}
+
+static bool has_no(const struct deepspeed *c, const char *key)
+{
+    return !c->zero || !python_get(c->zero, key);
+}
+
+static bool states_elsewhere(const struct deepspeed *c)
+{
+    return has_no(c, "offload_optimizer");
+}
+
+static bool params_elsewhere(const struct deepspeed *c)
+{
+    return has_no(c, "offload_param");
+}
+
+static const struct {
+    const char *key;
+    bool (*needs)(const struct deepspeed *c);
+    const char *otherwise;
+} conditions[] = {
+    { "overlap_comm", any_stage, "stage 0 has nothing of ZeRO" },
+    { "reduce_bucket_size", any_stage, "stage 0 has nothing of ZeRO" },
+    { "stage3_param_persistence_threshold", stage_3, "stage 3 alone heeds it" },
+    { "param_persistence_threshold", stage_3, "stage 3 alone heeds it" },
+    { "stage3_max_live_parameters", stage_3, "stage 3 alone heeds it" },
+    { "max_live_parameters", stage_3, "stage 3 alone heeds it" },
+    { "stage3_max_reuse_distance", stage_3, "stage 3 alone heeds it" },
+    { "max_reuse_distance", stage_3, "stage 3 alone heeds it" },
+    { "cpu_offload", states_elsewhere, "offload_optimizer is given" },
+    { "cpu_offload_param", params_elsewhere, "offload_param is given" },
+    { "cpu_offload_params", params_elsewhere, "offload_param is given" },
+    { "mics_hierarchical_params_gather", mics, "mics_shard_size is not given" },
+};
+
+/* Of keys that are taken, those that this configuration cannot heed. */
+static void check_conditions(const struct deepspeed *c)
+{
+    for (size_t i = 0; c->zero && i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+        const struct python_item *it = python_get(c->zero, conditions[i].key);
+        if (it && it->value->kind != PYTHON_NONE && !conditions[i].needs(c))
+            launch_note(c->t->l, it->value->line,
+                        "%szero_optimization.%s: %s; it is "
+                        "without effect",
+                        c->prefix, it->key, conditions[i].otherwise);
+    }
+}
+
+/* --- the tables ------------------------------------------------------------------- */
 
 /* Whether a switch is off, or a size at the value at which it does nothing. */
 static bool is_off(const struct python_value *v)
@@ -78,43 +211,68 @@ static bool is_off(const struct python_value *v)
     if (on)
         return !launch_true(on->value);
     return v->kind == PYTHON_NONE || (v->kind == PYTHON_BOOL && !v->integer) ||
-           (v->kind == PYTHON_INT && v->integer <= 1);
+           ((v->kind == PYTHON_INT || v->kind == PYTHON_REAL) && v->real <= 1);
 }
 
-/* Says of each key that is not taken why; `refuses`: DeepSpeed accepts no unknown
- * one. */
-static void check_keys(const struct deepspeed *c, const struct python_value *dict,
-                       const struct name_value *known, const char *where, bool refuses)
+/* Says of a key that is not taken why; false: it is without effect, and that is all. */
+static bool check_key(const struct deepspeed *c, const struct python_item *it,
+                      const struct deepspeed_table *table, const char *where)
 {
-    struct strbuf idle;
+    int kind = 0;
+    names_find(table->keys, it->key, &kind);
+    const char *near = kind ? NULL : names_nearest(table->keys, it->key);
     char what[200];
-    strbuf_init(&idle);
-    for (int32_t i = 0; i < dict->n; i++) {
-        const struct python_item *it = &dict->items[i];
-        int kind = 0;
-        names_find(known, it->key, &kind);
-        const char *near = kind ? NULL : names_nearest(known, it->key);
-        if (kind == KEY_UNSIMULATED && !is_off(it->value)) {
-            launch_note(c->t->l, it->value->line, "%s%s%s: is not simulated", c->prefix,
-                        where, it->key);
-        } else if (near || (!kind && refuses)) {
-            snprintf(what, sizeof(what), "unknown key%s%s%s",
-                     near ? " (did you mean \"" : " (DeepSpeed refuses it)",
-                     near ? near : "", near ? "\"?)" : "");
-            deepspeed_wrong(c, it, where, what);
-        } else if (kind != KEY_TAKEN && idle.len < 300) {
-            strbuf_printf(&idle, "%s%s%.60s", idle.len ? ", " : "", where, it->key);
-        }
+    if (kind == KEY_UNSIMULATED && !is_off(it->value)) {
+        launch_note(c->t->l, it->value->line, "%s%s%s: is not simulated", c->prefix,
+                    where, it->key);
+        return true;
     }
-    if (idle.len)
-        launch_note(c->t->l, dict->line, "%swithout effect here: %s", c->prefix,
-                    strbuf_get(&idle));
-    strbuf_release(&idle);
+    if (!near && (kind || !table->refuses))
+        return kind == KEY_TAKEN;
+    snprintf(what, sizeof(what), "unknown key%s%s%s",
+             near ? " (did you mean \"" : " (DeepSpeed refuses it)", near ? near : "",
+             near ? "\"?)" : "");
+    deepspeed_wrong(c, it, where, what);
+    return true;
+}
+
+/* The dictionary of a table; NULL: the configuration has none. */
+static const struct python_value *section_of(const struct deepspeed *c,
+                                             const char *path)
+{
+    const struct python_value *v = c->root;
+    char key[64];
+    while (v && *path) {
+        size_t n = strcspn(path, "/");
+        snprintf(key, sizeof(key), "%.*s", (int)n, path);
+        const struct python_item *it = python_get(v, key);
+        v = it && it->value->kind == PYTHON_DICT ? it->value : NULL;
+        path += n + (path[n] == '/');
+    }
+    return v;
+}
+
+static void check_table(const struct deepspeed *c, const struct deepspeed_table *table)
+{
+    const struct python_value *dict = section_of(c, table->path);
+    struct launch_idle idle;
+    char where[80] = "";
+    if (!dict)
+        return;
+    if (*table->path)
+        snprintf(where, sizeof(where), "%s.", table->path);
+    for (char *s = where; *s; s++)
+        *s = *s == '/' ? '.' : *s;
+    launch_idle_init(&idle, c->t->l, dict->line, c->prefix);
+    for (int32_t i = 0; i < dict->n; i++)
+        if (!check_key(c, &dict->items[i], table, where))
+            launch_idle_add(&idle, "%s%.60s", where, dict->items[i].key);
+    launch_idle_end(&idle);
 }
 
 void deepspeed_check_keys(const struct deepspeed *c)
 {
-    check_keys(c, c->root, root_keys, "", false);
-    if (c->zero)
-        check_keys(c, c->zero, zero_keys, "zero_optimization.", true);
+    for (const struct deepspeed_table *table = deepspeed_tables; table->path; table++)
+        check_table(c, table);
+    check_conditions(c);
 }

@@ -75,8 +75,12 @@ void launch_take_rows(struct import_context *t, const struct launch_row *rows,
             dict ? python_get(dict, row->name) : find_hyper(t, row->name);
         bool fresh =
             !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
-        if (it && fresh)
-            row->take(t, row, it);
+        if (!it || !fresh)
+            continue;
+        int64_t said = launch_said(t);
+        row->take(t, row, it);
+        if (launch_said(t) != said)
+            launch_hear(t, it);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 #define DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 
+#include "base/strbuf.h"
 #include "dialect/launch/launch.h"
 #include "dialect/source/python.h"
 
@@ -9,6 +10,12 @@ enum { LAUNCH_HYPER_MAX = 8 };
 
 /* How values are shown. */
 #define LAUNCH_SHOWN (JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15))
+
+/* An item that did something, or of which something is said. */
+struct launch_heard {
+    const struct python_item *it;
+    const struct launch_heard *next;
+};
 
 struct import_context {
     struct launch *l;
@@ -23,6 +30,7 @@ struct import_context {
     bool converts;        /* so does what shards it: weights are in 16 bits */
     int32_t values;       /* given as JSON so far */
     const struct launch_command *command; /* of a shell script; NULL */
+    const struct launch_heard *heard;     /* of the items that rows took */
 };
 
 /* What an argument or hyperparameter of that name is in the scenario. */
@@ -37,6 +45,27 @@ struct launch_row {
  * what; a row without a name ends each. */
 extern const struct launch_row launch_arguments[], launch_environment[],
     launch_hyperparameters[];
+
+/* launch_idle.c: names that nothing is made of, as notes "PREFIXwithout effect here:
+ * NAME, NAME", none of them cut off. */
+struct launch_idle {
+    struct launch *l;
+    int64_t line;
+    const char *prefix;
+    struct strbuf names;
+};
+void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
+                      const char *prefix);
+void launch_idle_add(struct launch_idle *idle, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void launch_idle_end(struct launch_idle *idle);
+
+/* How much was taken and said so far: an item after which it is more did something. */
+int64_t launch_said(const struct import_context *t);
+void launch_hear(struct import_context *t, const struct python_item *it); /* or NULL */
+bool launch_is_heard(const struct import_context *t, const struct python_item *it);
+/* Whether a value is none, false, or no more than 0: it asks for nothing. */
+bool launch_is_off(const struct python_value *v);
 
 /* Fills the scenario from the call. */
 void launch_take(struct import_context *t);

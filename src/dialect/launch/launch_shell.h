@@ -42,6 +42,10 @@ void launch_take_megatron(struct import_context *t, const struct launch_command 
  * simulated each, one warning of those that are not known. */
 void launch_check_megatron(struct import_context *t, const struct launch_command *c);
 
+/* The options that no row is of: without effect (0), read where they matter (1), not
+ * simulated (2); NULL for others. "*" at an end stands for any rest. */
+const char *const *launch_megatron_words(int which);
+
 /* The rows of launch_megatron_model.c (sizes and choices of the model) and of
  * launch_megatron.c; both tables, which NULL ends. */
 extern const struct launch_row launch_megatron_model[], launch_megatron_job[];

@@ -3,6 +3,7 @@
 #include "dialect/launch/launch_shell.h"
 
 #include "base/names.h"
+#include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,6 +149,24 @@ static void set_number(struct import_context *t, const char *pointer,
     launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
+/* The options of each that count. */
+static const char *const torchrun_nodes[] = { "--nnodes", NULL };
+static const char *const torchrun_gpus[] = { "--nproc-per-node", NULL };
+static const char *const deepspeed_nodes[] = { "--num-nodes", NULL };
+static const char *const deepspeed_gpus[] = { "--num-gpus", NULL };
+static const char *const deepspeed_hosts[] = { "--hostfile", "-H", NULL };
+static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
+static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
+static const char *const mpi_export[] = { "-x", NULL };
+static const char *const srun_export[] = { "--export", NULL };
+
+static const char *const *const counted[][4] = {
+    [TORCHRUN] = { torchrun_nodes, torchrun_gpus },
+    [DEEPSPEED] = { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts },
+    [MPIRUN] = { mpi_ranks, mpi_each, mpi_export },
+    [SRUN] = { node_names, task_names, srun_export },
+};
+
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
 static bool take_count(struct import_context *t, const char *pointer,
@@ -182,11 +201,8 @@ static void take_one(struct import_context *t, const char *pointer, const char *
 
 static void take_torchrun(struct import_context *t, const struct line *l)
 {
-    static const char *const nodes[] = { "--nnodes", NULL }, *const gpus[] = {
-        "--nproc-per-node", NULL
-    };
-    struct given n = find(l->w, l->at, l->end, nodes),
-                 g = find(l->w, l->at, l->end, gpus);
+    struct given n = find(l->w, l->at, l->end, torchrun_nodes),
+                 g = find(l->w, l->at, l->end, torchrun_gpus);
     if (!take_count(t, count_at, &n))
         take_one(t, count_at, "--nnodes' default", l->w[l->at].line);
     if (!take_count(t, gpus_at, &g))
@@ -197,12 +213,9 @@ static void take_torchrun(struct import_context *t, const struct line *l)
 static void take_deepspeed(struct import_context *t, const struct launch_command *c,
                            const struct line *l)
 {
-    static const char *const nodes[] = { "--num-nodes", NULL },
-                             *const gpus[] = { "--num-gpus", NULL },
-                             *const hosts[] = { "--hostfile", "-H", NULL };
-    struct given n = find(l->w, l->at, l->end, nodes),
-                 g = find(l->w, l->at, l->end, gpus),
-                 h = find(l->w, l->at, l->end, hosts);
+    struct given n = find(l->w, l->at, l->end, deepspeed_nodes),
+                 g = find(l->w, l->at, l->end, deepspeed_gpus),
+                 h = find(l->w, l->at, l->end, deepspeed_hosts);
     struct given slurm = find(c->directives.v, 0, c->directives.n, node_names);
     if (!take_count(t, count_at, &n) && !take_count(t, count_at, &slurm)) {
         if (h.name)
@@ -218,11 +231,8 @@ static void take_deepspeed(struct import_context *t, const struct launch_command
 /* mpirun -np 64 -N 8: ranks, and those of each instance. */
 static void take_mpirun(struct import_context *t, const struct line *l)
 {
-    static const char *const ranks[] = { "-np", "-n", "--np", NULL }, *const each[] = {
-        "-N", "--npernode", "-npernode", "-ppn", NULL
-    };
-    struct given n = find(l->w, l->at, l->end, ranks),
-                 g = find(l->w, l->at, l->end, each);
+    struct given n = find(l->w, l->at, l->end, mpi_ranks),
+                 g = find(l->w, l->at, l->end, mpi_each);
     int64_t all = 0, one = 1;
     bool known = n.name && g.name && !n.word->why && !g.word->why &&
                  number_of(n.value, &all) && number_of(g.value, &one);
@@ -251,10 +261,89 @@ static void take_srun(struct import_context *t, const struct launch_command *c,
     take_count(t, gpus_at, &g);
 }
 
+/* --- variables and what else is said ---------------------------------------------- */
+
+/* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
+static void take_export(struct import_context *t, const char *option,
+                        const struct shell_word *w, const char *text, size_t n)
+{
+    char *name = arena_strndup(t->arena, text, n), *equals = strchr(name, '=');
+    struct python_value v = { .kind = PYTHON_STRING, .line = w->line };
+    const struct python_item from = { option, w->line, &v };
+    if (!equals)
+        return;
+    *equals = '\0';
+    const char *pointer = launch_pointer(t, "/software/environment", name);
+    if (!nccl_environment_knows(name))
+        launch_note(t->l, w->line, "%s: without effect here: %.60s", option, name);
+    else if (w->why)
+        launch_add_unresolved(t, pointer, w->line, "%s: %s, and nothing is run", option,
+                              w->why);
+    else
+        launch_set(t, pointer, json_string(equals + 1), &from);
+}
+
+static void take_exports(struct import_context *t, const struct line *l, enum starter s)
+{
+    for (int32_t i = l->at + 1; i < l->end; i++) {
+        const struct shell_word *w = &l->w[i];
+        const char *list = w->text;
+        if (s == MPIRUN && strcmp(list, "-x") == 0 && i + 1 < l->end)
+            take_export(t, "-x", &l->w[i + 1], l->w[i + 1].text,
+                        strlen(l->w[i + 1].text));
+        if (s != SRUN || strncmp(list, "--export=", 9) != 0)
+            continue;
+        for (list += 9; *list; list += strspn(list, ",")) {
+            size_t n = strcspn(list, ",");
+            take_export(t, "--export", w, list, n);
+            list += n;
+        }
+    }
+}
+
+static bool is_counted(const char *const *const *lists, const char *word)
+{
+    size_t n = strcspn(word, "=");
+    for (int i = 0; i < 4 && lists[i]; i++)
+        for (const char *const *name = lists[i]; *name; name++)
+            if (same_name(word, n, *name))
+                return true;
+    return false;
+}
+
+/* Names the options of a run of words that count for nothing. */
+static void note_others(struct import_context *t, const struct shell_word *w,
+                        int32_t from, int32_t to, const char *of,
+                        const char *const *const *lists)
+{
+    struct launch_idle idle;
+    if (from >= to)
+        return;
+    launch_idle_init(&idle, t->l, w[from].line, arena_printf(t->arena, "%s: ", of));
+    for (int32_t i = from; i < to; i++)
+        if (w[i].text[0] == '-' &&
+            strspn(w[i].text, "-0123456789.") < strlen(w[i].text) &&
+            !is_counted(lists, w[i].text))
+            launch_idle_add(&idle, "%.*s", (int)strcspn(w[i].text, "="), w[i].text);
+    launch_idle_end(&idle);
+}
+
+static void note_rest(struct import_context *t, const struct launch_command *c,
+                      const struct line *l, enum starter s)
+{
+    static const char *const *const slurm[] = { node_names, slurm_gpu_names, task_names,
+                                                NULL };
+    if (s != ALONE)
+        note_others(t, l->w, l->at + 1, l->end, launch_last_part(l->w[l->at].text),
+                    counted[s]);
+    note_others(t, c->directives.v, 0, c->directives.n, "#SBATCH", slurm);
+}
+
 void launch_take_starter(struct import_context *t, const struct launch_command *c)
 {
     struct line l;
-    switch (starter_of(c, &l)) {
+    enum starter starter = starter_of(c, &l);
+    switch (starter) {
     case TORCHRUN:
         take_torchrun(t, &l);
         break;
@@ -272,4 +361,7 @@ void launch_take_starter(struct import_context *t, const struct launch_command *
         take_one(t, gpus_at, "no starter", c->command->line);
         break;
     }
+    if (starter != ALONE)
+        take_exports(t, &l, starter);
+    note_rest(t, c, &l, starter);
 }

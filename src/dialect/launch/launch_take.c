@@ -1,9 +1,11 @@
 /* A launch script's arguments and hyperparameters, each by its row of launch_fields.c;
  * and what is said of those that have none. */
-#include "base/strbuf.h"
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "scenario/nccl_environment.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What SMP's dictionary says of the batch and of precision. */
@@ -48,20 +50,80 @@ static bool is_row(const struct launch_row *rows, const char *word)
     return false;
 }
 
-/* One note that names all hyperparameters that were not asked for. */
+/* Names the hyperparameters that no row took, or that another goes before. */
 static void note_unused(struct import_context *t)
 {
-    struct strbuf b;
-    strbuf_init(&b);
+    struct launch_idle idle;
+    launch_idle_init(&idle, t->l, t->n_hyper ? t->hyper[0]->line : 0, "");
     for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
-            if (!is_row(launch_hyperparameters, t->hyper[i]->items[j].key) &&
-                b.len < 300)
-                strbuf_printf(&b, "%s%.60s", b.len ? ", " : "",
-                              t->hyper[i]->items[j].key);
-    if (b.len)
-        launch_note(t->l, t->hyper[0]->line, "without effect here: %s", strbuf_get(&b));
-    strbuf_release(&b);
+        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n;
+             j++) {
+            const struct python_item *it = &t->hyper[i]->items[j];
+            bool known = is_row(launch_hyperparameters, it->key);
+            if (!launch_is_heard(t, it) && !(known && launch_is_off(it->value)))
+                launch_idle_add(&idle, "%.60s", it->key);
+        }
+    launch_idle_end(&idle);
+}
+
+/* The argument of the estimator that a word nearly is; NULL. */
+static const char *near_argument(struct import_context *t, const char *word)
+{
+    VEC(struct name_value) names = { 0 };
+    for (const struct launch_row *row = launch_arguments; row->name; row++)
+        VEC_PUSH(&names, ((struct name_value) { row->name, 1 }));
+    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
+    const char *near = names_nearest(names.v, word);
+    near = near ? arena_strdup(t->arena, near) : NULL;
+    VEC_RELEASE(&names);
+    return near;
+}
+
+/* Likewise the estimator's arguments; misspelt ones are warned of. */
+static void note_arguments(struct import_context *t)
+{
+    static const char *const elsewhere[] = { "hyperparameters", "source_dir",
+                                             "environment", "env", NULL };
+    const struct python_value *given = t->call->arguments;
+    struct launch_idle idle;
+    launch_idle_init(&idle, t->l, t->call->line, "");
+    for (int32_t i = 0; i < given->n; i++) {
+        const struct python_item *it = &given->items[i];
+        bool known = is_row(launch_arguments, it->key);
+        const char *near = known ? NULL : near_argument(t, it->key);
+        if (launch_is_heard(t, it) || names_listed(elsewhere, it->key) ||
+            (known && launch_is_off(it->value)))
+            continue;
+        if (near)
+            diags_add(
+                &t->l->loader->diags,
+                diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_KEY, t->l->file, it->line),
+                "%.60s: no such argument (did you mean %s?)", it->key, near);
+        else
+            launch_idle_add(&idle, "%.60s", it->key);
+    }
+    launch_idle_end(&idle);
+}
+
+/* Likewise the variables that neither NCCL nor its network reads. */
+static void note_environment(struct import_context *t, const struct python_item *env)
+{
+    struct launch_idle idle;
+    if (!env || env->value->kind == PYTHON_NONE)
+        return;
+    if (env->value->kind != PYTHON_DICT) {
+        launch_note(t->l, env->line, "%s: %s; none of it is taken", env->key,
+                    env->value->kind == PYTHON_UNKNOWN ? env->value->why
+                                                       : "it is no dictionary");
+        return;
+    }
+    launch_idle_init(&idle, t->l, env->line, arena_printf(t->arena, "%s: ", env->key));
+    for (int32_t i = 0; i < env->value->n; i++) {
+        const struct python_item *it = &env->value->items[i];
+        if (!launch_is_heard(t, it) && !nccl_environment_knows(it->key))
+            launch_idle_add(&idle, "%.60s", it->key);
+    }
+    launch_idle_end(&idle);
 }
 
 /* A TensorFlow estimator whose version is in its image only. */
@@ -75,6 +137,21 @@ static void take_class(struct import_context *t)
         launch_set(t, pointer, json_string("tensorflow2"), &from);
 }
 
+/* The dictionary's reader knows PyTorch by its release, which an image may hide. */
+static void warn_servers(struct import_context *t)
+{
+    static const char *const torch[] = { "PyTorch", "HuggingFace", NULL };
+    const char *class = python_last_part(t->call->function);
+    const json_t *on = pointer_get(t->tree, "/distribution/parameter_server/enabled");
+    if (json_is_true(on) && names_listed(torch, class) &&
+        !launch_has(t, "/software/pytorch"))
+        diags_add(&t->l->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_UNSURE, t->l->file, t->call->line),
+                  "parameter_server: the container of %s starts no parameter servers; "
+                  "those of TensorFlow's are simulated",
+                  class);
+}
+
 void launch_take(struct import_context *t)
 {
     const struct python_value *given = t->call->arguments;
@@ -83,6 +160,7 @@ void launch_take(struct import_context *t)
         launch_note(t->l, given->gap, "the script leaves arguments out here");
     launch_take_rows(t, launch_arguments, given);
     take_class(t);
+    warn_servers(t);
     read_smp(t);
     launch_take_rows(t, launch_hyperparameters, NULL);
     env = env ? env : python_get(given, "environment");
@@ -90,5 +168,8 @@ void launch_take(struct import_context *t)
         launch_take_rows(t, launch_environment, env->value);
     doubt_hyper(t);
     launch_unresolved_autos(t);
+    if (!t->command) /* of an estimator */
+        note_arguments(t);
+    note_environment(t, env);
     note_unused(t);
 }

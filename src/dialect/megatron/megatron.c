@@ -24,10 +24,12 @@ void launch_decide(struct import_context *t, const char *pointer, json_t *value,
 {
     struct python_value v = { .line = t->command->command->line };
     const struct python_item from = { otherwise, v.line, &v };
-    if (launch_has(t, pointer))
+    if (launch_has(t, pointer)) {
         json_decref(value);
-    else
-        launch_set(t, pointer, value, it ? it : &from);
+        return;
+    }
+    launch_set(t, pointer, value, it ? it : &from);
+    launch_hear(t, it);
 }
 
 bool launch_is_megatron(const struct python_value *options)
@@ -217,6 +219,7 @@ static void take_uneven(struct import_context *t, const struct launch_command *c
         json_array_append_new(counts, json_integer((json_int_t)n));
     }
     launch_decide(t, WIDE "partition", counts, first ? first : last, "");
+    launch_hear(t, last);
 }
 
 static void take_sequence_parallel(struct import_context *t,
@@ -261,6 +264,7 @@ static void note_rampup(struct import_context *t, const struct launch_command *c
         launch_note(t->l, it->line,
                     "%s: the batch that it grows to is simulated, in every step",
                     it->key);
+    launch_hear(t, it);
 }
 
 void launch_take_megatron(struct import_context *t, const struct launch_command *c)

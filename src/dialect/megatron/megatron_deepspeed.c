@@ -92,6 +92,9 @@ void launch_take_megatron_deepspeed(struct import_context *t,
                              *stage = launch_option(c, "--zero-stage");
     const struct python_value *config = config_of(t, c, named);
     const char *name = named && named->value->text ? named->value->text : "";
+    launch_hear(t, launch_option(c, "--deepspeed"));
+    launch_hear(t, named);
+    launch_hear(t, config ? NULL : stage);
     struct python_value v = { .line = c->command->line };
     const struct python_item from = { "DeepSpeed's own", v.line, &v };
     if (launch_has(t, "/parallelism/pipeline") &&

@@ -68,9 +68,14 @@ static const char *const idle[] = {
     "--use-gloo-*", "--distribute-checkpointed-activations", "--synchronize-*", NULL,
 };
 static const char *const taken[] = { /* beside the rows: read where they matter */
-    "--bf16", "--fp16", "--fp8-format", "--fp8-hybrid", "--fp8-e4m3", "--use-flash-attn*",
-    "--recompute-*", "--checkpoint-activations", "--checkpoint-num-layers",
-    "--activations-checkpoint-*", "--sequence-parallel", "--use-distributed-optimizer",
+    "--bf16", "--fp16", "--fp8-format", "--fp8-hybrid", "--fp8-e4m3", "--use-flash-attn",
+    "--use-flash-attn-v1", "--use-flash-attn-v2", "--use-flash-attn-triton",
+    "--use-flash-attn-builder", "--recompute-activations", "--recompute-granularity",
+    "--recompute-method", "--recompute-num-layers", "--recompute-modules",
+    "--checkpoint-activations", "--checkpoint-num-layers",
+    "--activations-checkpoint-granularity", "--activations-checkpoint-method",
+    "--activations-checkpoint-num-layers", "--sequence-parallel",
+    "--use-distributed-optimizer",
     "--overlap-grad-reduce", "--overlap-param-gather", "--tp-comm-overlap",
     "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
     "--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers",
@@ -185,29 +190,59 @@ static bool is_taken(const char *word)
     return fits(taken, word);
 }
 
-void launch_check_megatron(struct import_context *t, const struct launch_command *c)
+static void write_unknown(struct import_context *t, struct strbuf *names, int64_t line)
 {
-    struct strbuf unknown;
-    int64_t line = 0;
-    strbuf_init(&unknown);
-    for (int32_t i = 0; i < c->options.n; i++) {
-        const struct python_item *it = &c->options.items[i];
-        if (is_taken(it->key))
-            continue;
-        if (fits(unsimulated, it->key)) {
-            if (!is_off(it))
-                launch_note(t->l, it->line, "%.60s: is not simulated", it->key);
-        } else if (!fits(idle, it->key) && unknown.len < 400) {
-            const char *near = nearest(t->arena, it->key);
-            line = line ? line : it->line;
-            strbuf_printf(&unknown, "%s%.60s%s%s%s", unknown.len ? ", " : "", it->key,
-                          near ? " (did you mean " : "", near ? near : "",
-                          near ? "?)" : "");
-        }
-    }
-    if (unknown.len)
+    if (names->len)
         diags_add(&t->l->loader->diags,
                   diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_KEY, t->l->file, line),
-                  "not known, and passed over: %s", strbuf_get(&unknown));
-    strbuf_release(&unknown);
+                  "not known, and passed over: %s", strbuf_get(names));
+    strbuf_release(names);
+}
+
+/* Names options that are not known, in warnings of one line each. */
+static void warn_unknown(struct import_context *t, const struct launch_command *c)
+{
+    enum { LINE_MAX_B = 300 };
+    struct strbuf b;
+    int64_t line = 0;
+    strbuf_init(&b);
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct python_item *it = &c->options.items[i];
+        if (is_taken(it->key) || fits(unsimulated, it->key) || fits(idle, it->key))
+            continue;
+        const char *near = nearest(t->arena, it->key);
+        line = b.len ? line : it->line;
+        strbuf_printf(&b, "%s%.60s%s%s%s", b.len ? ", " : "", it->key,
+                      near ? " (did you mean " : "", near ? near : "",
+                      near ? "?)" : "");
+        if (b.len > LINE_MAX_B)
+            write_unknown(t, &b, line);
+    }
+    write_unknown(t, &b, line);
+}
+
+void launch_check_megatron(struct import_context *t, const struct launch_command *c)
+{
+    struct launch_idle unheard;
+    launch_idle_init(&unheard, t->l, c->command->line, "");
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct python_item *it = &c->options.items[i];
+        bool known = is_taken(it->key);
+        if (launch_is_heard(t, it) || (known && launch_is_off(it->value)) ||
+            (known && is_off(it)))
+            continue;
+        bool unsure = fits(unsimulated, it->key);
+        if (unsure && !is_off(it))
+            launch_note(t->l, it->line, "%.60s: is not simulated", it->key);
+        else if (!unsure && (known || fits(idle, it->key)))
+            launch_idle_add(&unheard, "%.60s", it->key);
+    }
+    launch_idle_end(&unheard);
+    warn_unknown(t, c);
+}
+
+const char *const *launch_megatron_words(int which)
+{
+    static const char *const *const lists[] = { idle, taken, unsimulated };
+    return which < 3 ? lists[which] : NULL;
 }

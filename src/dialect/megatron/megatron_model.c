@@ -100,7 +100,10 @@ static void take_experts(struct import_context *t, const struct launch_row *row,
 static void take_groups(struct import_context *t, const struct launch_row *row,
                         const struct python_item *it)
 {
-    if (launch_option(t->command, "--group-query-attention"))
+    const struct python_item *grouped =
+        launch_option(t->command, "--group-query-attention");
+    launch_hear(t, grouped);
+    if (grouped)
         launch_take_size(t, row, it);
     else
         launch_note(t->l, it->line,
@@ -196,6 +199,8 @@ static void assume_vocabulary(struct import_context *t, const struct launch_comm
                     "how many words there are%s%.60s is not known: as many as %s's are "
                     "taken (give --set /model/vocab_size=N)",
                     named ? " in " : "", named ? type->value->text : "", usual);
+    launch_hear(t, type);
+    launch_hear(t, more);
     n = n < 0 ? words_of_tokenizer(t, usual) : n;
     if (more && size_of(t, more->value, &extra) && extra > 0 && extra < 1 << 20)
         n += extra;
@@ -224,6 +229,7 @@ static void take_vocabulary(struct import_context *t, const struct launch_comman
     const struct python_item from = { it ? it->key
                                          : "make-vocab-size-divisible-by's default",
                                       v.line, &v };
+    launch_hear(t, it);
     if (tensor <= VOCAB_PADDING_MAX / n)
         launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
 }
@@ -253,8 +259,10 @@ void launch_settle_megatron_model(struct import_context *t,
                                                   launch_take_size };
     const struct python_item *it = launch_option(c, of_experts.name);
     take_kind(t, c);
-    if (it && launch_option(c, "--num-experts"))
+    if (it && launch_option(c, "--num-experts")) {
         of_experts.take(t, &of_experts, it);
+        launch_hear(t, it);
+    }
     launch_take_rows(t, launch_megatron_model, &c->options);
     take_vocabulary(t, c);
     if (launch_has(t, "/model/num_experts") &&

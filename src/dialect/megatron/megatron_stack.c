@@ -128,13 +128,17 @@ void launch_take_precision(struct import_context *t, const struct launch_command
                     "neither --bf16 nor --fp16 is there: the job computes in fp32");
     launch_decide(t, "/training/precision", json_string(word), it,
                   "without --fp16 and --bf16");
+    launch_hear(t, bf16 ? bf16 : fp16); /* what fp8 stands beside */
     const struct python_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
-    bool wide = launch_option(c, "--accumulate-allreduce-grads-in-fp32") ||
-                launch_uses_deepspeed(c);
+    const struct python_item *wide =
+        launch_option(c, "--accumulate-allreduce-grads-in-fp32");
+    bool half = fp16 && !bf16 && !fp8 && !launch_uses_deepspeed(c);
     if (narrow)
         launch_decide(t, "/training/gradient_dtype", json_string("bf16"), narrow, "");
-    else if (fp16 && !bf16 && !fp8 && !wide) /* bf16 alone is summed in fp32 */
+    else if (half && !wide) /* bf16 alone is summed in fp32 */
         launch_decide(t, "/training/gradient_dtype", json_string("fp16"), fp16, "");
+    else if (half)
+        launch_hear(t, wide);
 }
 
 /* --- recomputation ---------------------------------------------------------------- */
@@ -178,6 +182,8 @@ static void take_recompute_full(struct import_context *t,
     bool block = method && method->value->kind == PYTHON_STRING &&
                  strcmp(method->value->text, "block") == 0;
     int64_t n = 1;
+    launch_hear(t, method);
+    launch_hear(t, count);
     if (count && (!launch_whole(count->value, &n) || n < 1)) {
         launch_unresolved_item(t, "/training/activation_checkpointing", count,
                                "number of layers");
@@ -216,6 +222,7 @@ void launch_take_recompute(struct import_context *t, const struct launch_command
         launch_note(t->l, modules->line,
                     "%s: what is computed again is taken to be attention alone",
                     modules->key);
+    launch_hear(t, modules);
 }
 
 /* --- the optimizer, and what overlaps --------------------------------------------- */
@@ -238,6 +245,10 @@ void launch_take_overlaps(struct import_context *t, const struct launch_command 
         launch_decide(t, "/parallelism/overlap_param_gather",
                       json_boolean(gathers != NULL), gathers,
                       "without --overlap-param-gather");
+    else if (gathers)
+        launch_note(t->l, gathers->line,
+                    "%s: without effect, as --use-distributed-optimizer is not there",
+                    gathers->key);
     if (core && launch_has(t, "/parallelism/tensor"))
         launch_decide(t, "/parallelism/overlap_tensor", json_boolean(pieces != NULL),
                       pieces, "without --tp-comm-overlap");

@@ -190,12 +190,12 @@ static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
         struct cluster_group *g = &c->groups[i];
         int64_t most = given ? g->gpus_per_instance : g->instance->n_gpus;
         if (n > most || (given && n != most))
-            return cfg_error(at,
-                             "%" PRId64 " processes for the %" PRId64
-                             " GPUs of %s%s (write "
-                             "%s%" PRId64 ")",
-                             n, most, g->instance->name, given ? " that are used" : "",
-                             given ? "" : "at most ", most);
+            return cfg_error(
+                at,
+                "%" PRId64 " processes for the %" PRId64 " GPUs of %s%s (write "
+                "%s%" PRId64 ")",
+                n, most, g->instance->name, given ? " in gpus_per_instance" : "",
+                given ? "" : "at most ", most);
     }
     c->n_gpus = 0;
     for (int i = 0; i < c->n_groups; i++) {
@@ -235,7 +235,9 @@ static int read_torch(struct parse_context *r, struct cfg c, bool torchrun)
 
 /* A server and a worker on every instance. The option is that of SageMaker's TensorFlow
  * container, whose servers update asynchronously ("Distributed training with parameter
- * servers", Use TensorFlow with the SageMaker Python SDK). */
+ * servers", Use TensorFlow with the SageMaker Python SDK). The launchers of PyTorch's are
+ * pytorchddp, torch_distributed and smdistributed ("Use the PyTorch framework estimators
+ * in the SageMaker Python SDK", Amazon SageMaker AI's guide): its scripts start alone. */
 static int read_servers(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
@@ -246,6 +248,10 @@ static int read_servers(struct parse_context *r, struct cfg c)
     use(r, LIBRARY_PARAMETER_SERVER);
     r->has_library = true; /* whatever framework trains */
     r->s->parallel.asynchronous = true;
+    if (r->s->software.pytorch)
+        cfg_warn(c, DIAG_UNSURE,
+                 "the container of PyTorch starts no parameter servers; those of "
+                 "TensorFlow's are simulated");
     if (!cfg_present(cfg_get(r->parallelism, "asynchronous")))
         cfg_warn(c, DIAG_ASSUMED,
                  "asynchronous updates are assumed, those of SageMaker's TensorFlow "

@@ -168,6 +168,23 @@ static void settle_length(struct launch *l, struct cfg root)
     drop(l, root, "training", "epochs");
 }
 
+/* "max_run, checkpoint_s3_uri": what the script gives of a section. */
+static const char *names_under(const struct launch *l, const char *pointer)
+{
+    const char *names = "what is around the steps";
+    size_t n = strlen(pointer);
+    bool first = true;
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        const struct launch_resolved *f = &l->resolved.v[i];
+        if (strncmp(f->pointer, pointer, n) != 0)
+            continue;
+        names = first ? f->from
+                      : arena_printf(&l->loader->arena, "%s, %.40s", names, f->from);
+        first = false;
+    }
+    return names;
+}
+
 static void settle_job(struct launch *l, struct cfg root)
 {
     bool ends = launch_is_set(root, "/training/steps") ||
@@ -178,8 +195,9 @@ static void settle_job(struct launch *l, struct cfg root)
     struct cfg job = cfg_get(root, "job"), kept = cfg_get(job, "checkpoint");
     if (!ends && cfg_is_object(job) && is_own(l, job, "/job")) {
         launch_note(l, l->line,
-                    "what is around the steps is left out, as the job's length is not "
-                    "known (give --set /training/steps=N)");
+                    "left out, as the job's length is not known: %s (give --set "
+                    "/training/steps=N)",
+                    names_under(l, "/job"));
         drop(l, root, "job", NULL);
     } else if (!often && cfg_is_object(kept) && is_own(l, kept, "/job/checkpoint")) {
         launch_note(l, l->line,

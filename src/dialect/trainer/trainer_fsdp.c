@@ -1,8 +1,10 @@
 /* The Hugging Face Trainer's fsdp: "full_shard auto_wrap" and the like
  * (transformers.TrainingArguments.fsdp). */
+#include "base/names.h"
 #include "dialect/launch/launch_context.h"
 #include "hardware/instance.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static bool text_has(const struct python_value *v, const char *word)
@@ -64,6 +66,31 @@ static void take_offload(struct import_context *t, const struct python_item *it,
                     it->key);
 }
 
+/* Names the words that transformers' FSDPOption has not (trainer_utils.py). */
+static void note_words(struct import_context *t, const struct python_item *it)
+{
+    static const char *const known[] = {
+        "full_shard",         "shard_grad_op", "no_shard",  "offload",
+        "hybrid_shard_zero2", "hybrid_shard",  "auto_wrap", NULL,
+    };
+    const struct python_value *v = it->value;
+    for (int32_t i = 0; i < (v->kind == PYTHON_LIST ? v->n : 1); i++) {
+        const struct python_value *e = v->kind == PYTHON_LIST ? v->items[i].value : v;
+        for (const char *s = e->kind == PYTHON_STRING ? e->text : ""; *s;) {
+            size_t n = strcspn(s, " ,");
+            char *word = arena_strndup(t->arena, s, n);
+            if (n && !names_listed(known, word))
+                diags_add(
+                    &t->l->loader->diags,
+                    diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_NAME, t->l->file, e->line),
+                    "%s: \"%.40s\" is no option of the Trainer's "
+                    "FSDP",
+                    it->key, word);
+            s += n + strspn(s + n, " ,");
+        }
+    }
+}
+
 void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)
 {
@@ -91,8 +118,26 @@ void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
             take_degree(t, it);
         if (has_word(it->value, "offload"))
             take_offload(t, it, strcmp(strategies[i].strategy, "full") == 0);
+        note_words(t, it);
         return;
     }
+}
+
+/* Names the other keys of the configuration. */
+static void note_config(struct import_context *t, const struct python_item *it,
+                        const char *const *taken, size_t n_taken)
+{
+    struct launch_idle idle;
+    const struct python_value *v = it->value;
+    launch_idle_init(&idle, t->l, it->line, "fsdp_config: ");
+    for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
+        bool known = false;
+        for (size_t k = 0; k < n_taken; k++)
+            known |= strcmp(v->items[i].key, taken[k]) == 0;
+        if (!known)
+            launch_idle_add(&idle, "%.60s", v->items[i].key);
+    }
+    launch_idle_end(&idle);
 }
 
 /* Of the configuration beside it, what a step depends on. */
@@ -106,6 +151,7 @@ void launch_take_fsdp_config(struct import_context *t, const struct launch_row *
         if (on && launch_true(on->value))
             launch_set(t, row->pointer, json_string("full"), on);
     }
+    note_config(t, it, checkpointing, 2);
     if (it->value->kind == PYTHON_STRING)
         launch_note(t->l, it->value->line,
                     "%s: the file is not read (give --set %s=full where it says "

@@ -1,0 +1,83 @@
+/* What a script gives, and nothing of a scenario is made of: named in full, in notes of
+ * one line each. */
+#include "base/strbuf.h"
+#include "dialect/launch/launch_context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_MAX_B = 250, NAME_MAX_B = 70 };
+
+void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
+                      const char *prefix)
+{
+    *idle = (struct launch_idle) { .l = l, .line = line, .prefix = prefix };
+    strbuf_init(&idle->names);
+}
+
+static void write_note(struct launch_idle *idle)
+{
+    if (idle->names.len)
+        launch_note(idle->l, idle->line, "%swithout effect here: %s", idle->prefix,
+                    strbuf_get(&idle->names));
+    strbuf_release(&idle->names);
+    strbuf_init(&idle->names);
+}
+
+void launch_idle_add(struct launch_idle *idle, const char *fmt, ...)
+{
+    char name[NAME_MAX_B];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof(name), fmt, ap);
+    va_end(ap);
+    if (idle->names.len + strlen(name) > LINE_MAX_B)
+        write_note(idle);
+    strbuf_printf(&idle->names, "%s%s", idle->names.len ? ", " : "", name);
+}
+
+void launch_idle_end(struct launch_idle *idle)
+{
+    write_note(idle);
+    strbuf_release(&idle->names);
+}
+
+/* --- which items did something ---------------------------------------------------- */
+
+int64_t launch_said(const struct import_context *t)
+{
+    const struct launch *l = t->l;
+    const struct diags *d = &l->loader->diags;
+    return l->resolved.n + l->unresolved.n + l->notes.n + l->autos.n + d->n_errors +
+           d->n_warnings + (l->spot_line != 0);
+}
+
+void launch_hear(struct import_context *t, const struct python_item *it)
+{
+    if (!it)
+        return;
+    struct launch_heard *h = ARENA_NEW(t->arena, struct launch_heard);
+    *h = (struct launch_heard) { it, t->heard };
+    t->heard = h;
+}
+
+bool launch_is_heard(const struct import_context *t, const struct python_item *it)
+{
+    for (const struct launch_heard *h = t->heard; h; h = h->next)
+        if (h->it == it)
+            return true;
+    return false;
+}
+
+bool launch_is_off(const struct python_value *v)
+{
+    static const char *const words[] = { "", "False", "false", "None", "none", NULL };
+    double x;
+    if (v->kind == PYTHON_NONE || (v->kind == PYTHON_BOOL && !v->integer))
+        return true;
+    for (const char *const *w = words; v->kind == PYTHON_STRING && *w; w++)
+        if (strcmp(v->text, *w) == 0)
+            return true;
+    return launch_real(v, &x) && x <= 0;
+}

@@ -1,0 +1,338 @@
+/* Every row of the dialects' tables (an estimator's arguments, hyperparameters and
+ * environment, Megatron's arguments, DeepSpeed's keys) acts, is refused by name, or is
+ * named as without effect; so is a key that nobody has. tests/walk/dialects.json has
+ * the files on which each is changed. */
+#include "base/strbuf.h"
+#include "config/datadir.h"
+#include "config/pointer.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_shell.h"
+#include "scenario/scenario.h"
+#include "walk.h"
+
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_dialect_keys_register(void);
+
+enum { WORD_MAX_B = 80, FILE_MAX_B = 300 };
+
+/* --- a file as text --------------------------------------------------------------- */
+
+static void write_python(struct strbuf *b, const json_t *v)
+{
+    const char *key, *separator = "";
+    json_t *member;
+    if (json_is_object(v)) {
+        strbuf_addch(b, '{');
+        json_object_foreach((json_t *)(uintptr_t)v, key, member)
+        {
+            strbuf_printf(b, "%s\"%s\": ", separator, key);
+            write_python(b, member);
+            separator = ", ";
+        }
+        strbuf_addch(b, '}');
+        return;
+    }
+    char *text = json_dumps(v, JSON_ENCODE_ANY);
+    bool is_word = json_is_boolean(v) || json_is_null(v);
+    strbuf_addstr(b, !is_word          ? text
+                     : json_is_true(v) ? "True"
+                     : json_is_null(v) ? "None"
+                                       : "False");
+    free(text);
+}
+
+static void write_estimator(struct strbuf *b, const json_t *base)
+{
+    const char *key;
+    json_t *v;
+    strbuf_printf(b, "estimator = %s(\n",
+                  json_string_value(json_object_get(base, "class")));
+    json_object_foreach(json_object_get(base, "arguments"), key, v)
+    {
+        strbuf_printf(b, "    %s=", key);
+        write_python(b, v);
+        strbuf_addstr(b, ",\n");
+    }
+    strbuf_addstr(b, ")\n");
+}
+
+static void write_words(struct strbuf *b, json_t *words)
+{
+    const char *key;
+    json_t *v;
+    json_object_foreach(words, key, v)
+    {
+        char *text = json_dumps(v, JSON_ENCODE_ANY);
+        strbuf_printf(b, "%s ", key);
+        if (!json_is_boolean(v) && strcmp(text, "\"\"") != 0)
+            strbuf_printf(b, "%s ", text);
+        free(text);
+    }
+}
+
+static void write_shell(struct strbuf *b, const json_t *base)
+{
+    write_words(b, json_object_get(base, "starter"));
+    strbuf_addstr(b, "pretrain_gpt.py ");
+    write_words(b, json_object_get(base, "options"));
+    strbuf_addch(b, '\n');
+}
+
+static void write_file(const char *file, const json_t *base)
+{
+    struct strbuf b;
+    char *text;
+    strbuf_init(&b);
+    if (json_object_get(base, "class")) {
+        write_estimator(&b, base);
+    } else if (json_object_get(base, "starter")) {
+        write_shell(&b, base);
+    } else {
+        text = json_dumps(base, JSON_INDENT(1));
+        strbuf_addstr(&b, text);
+        free(text);
+    }
+    FILE *out = fopen(file, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    fputs(strbuf_get(&b), out);
+    fclose(out);
+    strbuf_release(&b);
+}
+
+/* --- what a file comes to --------------------------------------------------------- */
+
+static void say(struct walk_outcome *out, const struct launch *l, struct diags *d)
+{
+    for (int64_t i = 0; i < l->notes.n; i++)
+        json_array_append_new(out->said,
+                              json_string(diag_text(&d->arena, &l->notes.v[i])));
+    for (int64_t i = 0; i < d->n; i++)
+        json_array_append_new(out->said, json_string(diag_text(&d->arena, &d->v[i])));
+}
+
+static void read_file(struct walk_outcome *out, const char *file, const json_t *sets)
+{
+    struct cfg_loader loader;
+    struct launch l;
+    struct scenario s;
+    *out = (struct walk_outcome) { .said = json_array() };
+    cfg_loader_init(&loader);
+    struct cfg root = launch_load(&l, &loader, file, NULL);
+    for (size_t i = 0; root.json && i < json_array_size(sets); i++)
+        cfg_set(root, json_string_value(json_array_get(sets, i)));
+    out->failed = !root.json || loader.diags.n_errors > 0 ||
+                  launch_complete(&l, root) || scenario_read(&s, &loader, root);
+    if (!out->failed)
+        out->digest = json_dumps(root.json, JSON_SORT_KEYS);
+    say(out, &l, &loader.diags);
+    launch_release(&l);
+    cfg_loader_release(&loader);
+}
+
+/* --- the walk --------------------------------------------------------------------- */
+
+struct walker {
+    const json_t *row; /* of dialects.json */
+    const char *name;
+    char file[FILE_MAX_B];
+    struct walk_outcome before;
+    int walked, missing;
+};
+
+/* As messages have it: "--model_name" of the Trainer is its model_name. */
+static bool says(const struct walker *w, const struct walk_outcome *after,
+                 const char *key)
+{
+    char word[WORD_MAX_B];
+    size_t n = (size_t)snprintf(word, sizeof(word), "%s", key + strspn(key, "-"));
+    bool said = walk_says(&w->before, after, key) || walk_says(&w->before, after, word);
+    for (size_t i = 0; i < n; i++)
+        word[i] = word[i] == '_' ? '-' : word[i];
+    return said || walk_says(&w->before, after, word);
+}
+
+/* With a value of NULL the key is left out. */
+static enum walk_effect try_value(struct walker *w, const char *pointer,
+                                  const char *key, json_t *value, bool *named)
+{
+    struct walk_outcome after;
+    struct err err;
+    json_t *base = json_deep_copy(json_object_get(w->row, "base"));
+    if (!value) {
+        char place[FILE_MAX_B];
+        snprintf(place, sizeof(place), "%.*s", (int)(strrchr(pointer, '/') - pointer),
+                 pointer);
+        json_object_del(*place ? pointer_get(base, place) : base, key);
+    } else if (pointer_set(base, pointer, json_incref(value), &err)) {
+        fprintf(stderr, "%s: %s: %s\n", w->name, pointer, err.text);
+        w->missing++;
+    }
+    write_file(w->file, base);
+    read_file(&after, w->file, json_object_get(w->row, "sets"));
+    bool said = says(w, &after, key);
+    enum walk_effect e = walk_effect(&w->before, &after, key);
+    e = said && e == WALK_NOTHING   ? WALK_WARNS
+        : said && e == WALK_UNNAMED ? WALK_REFUSED
+                                    : e;
+    walk_outcome_release(&after);
+    json_decref(base);
+    *named = said;
+    return e;
+}
+
+static json_t *values_of(const struct walker *w, const char *key)
+{
+    json_t *given = json_object_get(json_object_get(w->row, "values"), key);
+    return given ? json_incref(given)
+                 : json_pack("[i, s, b, i, s, s, i, f, {s:s}]", 2, "word", 1, 4, "bf16",
+                             "cpu", 0, 0.5, "device", "cpu");
+}
+
+/* Whether some value of the key acts, or is told of by name. */
+static void walk_key(struct walker *w, const char *place, const char *key)
+{
+    char pointer[FILE_MAX_B];
+    enum walk_effect e = WALK_NOTHING;
+    json_t *values = values_of(w, key);
+    bool named;
+    snprintf(pointer, sizeof(pointer), "%s/%s", place, key);
+    for (size_t i = 0; i < json_array_size(values) && e != WALK_ACTS && e != WALK_WARNS;
+         i++) {
+        enum walk_effect now =
+            try_value(w, pointer, key, json_array_get(values, i), &named);
+        e = now == WALK_NOTHING || now == WALK_UNNAMED ? e : now;
+    }
+    if (e == WALK_NOTHING && pointer_get(json_object_get(w->row, "base"), pointer))
+        e = try_value(w, pointer, key, NULL, &named);
+    json_decref(values);
+    bool silent = json_object_get(json_object_get(w->row, "silent"), pointer) != NULL;
+    bool told = e != WALK_NOTHING && e != WALK_UNNAMED;
+    w->walked++;
+    w->missing += told == silent;
+    if (told == silent)
+        fprintf(stderr, "%s: %s: %s\n", w->name, pointer,
+                silent ? "is not silent any more"
+                       : "no value acts, is refused or warned of");
+}
+
+static void walk_rows(struct walker *w, const char *place, const struct launch_row *row,
+                      const char *prefix)
+{
+    char key[WORD_MAX_B];
+    for (; row->name; row++) {
+        snprintf(key, sizeof(key), "%s%s", prefix, row->name);
+        walk_key(w, place, key);
+    }
+}
+
+/* "--data-*" is tried as "--data-x". */
+static void walk_megatron(struct walker *w, const char *place)
+{
+    const char *const *words;
+    for (const struct launch_row *const *table = launch_megatron_tables; *table;
+         table++)
+        walk_rows(w, place, *table, "");
+    for (int which = 0; (words = launch_megatron_words(which)); which++)
+        for (; *words; words++) {
+            char key[WORD_MAX_B];
+            size_t n = strcspn(*words, "*");
+            snprintf(key, sizeof(key), "%.*s%s", (int)n, *words,
+                     (*words)[n] ? "x" : "");
+            walk_key(w, place, key);
+        }
+}
+
+static void walk_deepspeed(struct walker *w, const char *place)
+{
+    for (const struct deepspeed_table *table = deepspeed_tables; table->path; table++) {
+        char at[FILE_MAX_B];
+        snprintf(at, sizeof(at), "%s%s%s", place, *table->path ? "/" : "", table->path);
+        for (const struct name_value *k = table->keys; k->name; k++)
+            walk_key(w, at, k->name);
+    }
+}
+
+static void walk_table(struct walker *w, const char *table, const char *place)
+{
+    if (strcmp(table, "arguments") == 0)
+        walk_rows(w, place, launch_arguments, "");
+    else if (strcmp(table, "hyperparameters") == 0)
+        walk_rows(w, place, launch_hyperparameters, "");
+    else if (strcmp(table, "environment") == 0)
+        walk_rows(w, place, launch_environment, "");
+    else if (strcmp(table, "trainer") == 0)
+        walk_rows(w, place, launch_hyperparameters, "--");
+    else if (strcmp(table, "megatron") == 0)
+        walk_megatron(w, place);
+    else
+        walk_deepspeed(w, place);
+}
+
+static void walk_unknown(struct walker *w, const char *place)
+{
+    bool words = json_object_get(json_object_get(w->row, "base"), "starter") != NULL;
+    const char *key = words ? "--invented-key" : "invented_key";
+    char pointer[FILE_MAX_B];
+    json_t *value = json_integer(2);
+    snprintf(pointer, sizeof(pointer), "%s/%s", place, key);
+    bool told = false;
+    try_value(w, pointer, key, value, &told);
+    w->missing += !told;
+    if (!told)
+        fprintf(stderr, "%s: %s: is passed over without a word\n", w->name, pointer);
+    json_decref(value);
+}
+
+static void walk_dialect(const json_t *row, const char *dir)
+{
+    struct walker w = { .row = row,
+                        .name = json_string_value(json_object_get(row, "name")) };
+    const char *table;
+    json_t *place;
+    size_t i;
+    snprintf(w.file, sizeof(w.file), "%s/%s", dir, w.name);
+    write_file(w.file, json_object_get(row, "base"));
+    read_file(&w.before, w.file, json_object_get(row, "sets"));
+    CU_ASSERT_FALSE(w.before.failed);
+    if (w.before.failed)
+        json_dumpf(w.before.said, stderr, JSON_INDENT(1));
+    json_object_foreach(json_object_get(row, "tables"), table, place)
+        walk_table(&w, table, json_string_value(place));
+    json_array_foreach(json_object_get(row, "unknown"), i, place)
+        walk_unknown(&w, json_string_value(place));
+    CU_ASSERT_EQUAL(w.missing, 0);
+    CU_ASSERT(w.walked > 10);
+    walk_outcome_release(&w.before);
+    unlink(w.file);
+}
+
+static void test_tables(void)
+{
+    struct cfg_loader loader;
+    char dir[] = "/tmp/dialect_keys_XXXXXX";
+    const char *only = getenv("WALK");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    cfg_loader_init(&loader);
+    const char *file = arena_printf(&loader.arena, "%s/tests/walk/dialects.json",
+                                    datadir_root(&loader.arena));
+    struct cfg root = cfg_load(&loader, file);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
+    for (size_t i = 0; i < json_array_size(root.json); i++) {
+        const json_t *row = json_array_get(root.json, i);
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (!only || strcmp(only, name) == 0)
+            walk_dialect(row, dir);
+    }
+    rmdir(dir);
+    cfg_loader_release(&loader);
+}
+
+void test_dialect_keys_register(void)
+{
+    CU_pSuite suite = CU_add_suite("dialect keys", NULL, NULL);
+    CU_add_test(suite, "tables", test_tables);
+}
