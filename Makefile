@@ -56,6 +56,7 @@ unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 
 golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
+	$(Q)sh tests/options.sh $(BUILD)/smsim
 
 readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim

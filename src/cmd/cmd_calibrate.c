@@ -237,10 +237,31 @@ static int load_all(struct work *w, const struct option_list *files)
     return w->loader.diags.n_errors ? -1 : 0;
 }
 
+/* What of the command line is for collectives, where kernels are fitted. */
+static void warn_of_collectives(struct work *w)
+{
+    const struct arguments *a = w->args;
+    const struct {
+        const char *option;
+        bool given;
+    } rows[] = { { "--instance", a->instance != NULL },
+                 { "--op", a->op >= 0 },
+                 { "--ranks", a->ranks > 0 },
+                 { "--nodes", a->nodes > 0 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].given)
+            diags_warn(&w->loader.diags, DIAG_WITHOUT_EFFECT,
+                       "%s: does nothing, as kernels are fitted (--fabric fits the "
+                       "collectives)",
+                       rows[i].option);
+}
+
 static int calibrate(struct work *w)
 {
     const struct samples *s = &w->samples;
     bool kernels = s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n > 0;
+    if (kernels && !w->args->fabric)
+        warn_of_collectives(w);
     if (kernels && !w->args->fabric ? fit_gpu(w) : fit_fabric(w))
         return -1;
     if (w->loader.diags.n_errors || calibrate_links(&w->found, s, &w->err))

@@ -396,17 +396,47 @@ static int write_plot(const struct work *w)
     return rc;
 }
 
+/* Options that nothing of this operation heeds. */
+static void warn_of_unheeded(const struct work *w)
+{
+    const struct arguments *a = w->args;
+    enum coll_algorithm done = w->rows.v[0].plan.algorithm;
+    if (a->fabric && w->cluster.n_instances == 1)
+        diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
+                   "--fabric: does nothing on one instance");
+    bool nccl = done != COLL_SMDDP && done != COLL_SERVERS;
+    if (a->nccl && !nccl)
+        diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
+                   "--nccl: does nothing, as %s runs",
+                   names_of(coll_algorithm_names, (int)done));
+    if (a->protocol != PROTOCOL_AUTO && !nccl)
+        diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
+                   "--protocol: does nothing, as %s runs",
+                   names_of(coll_algorithm_names, (int)done));
+}
+
 static int run(struct work *w)
 {
     if (prepare(w) || run_sizes(w))
         return -1;
     warn_of_protocol(w);
+    warn_of_unheeded(w);
     cmd_warn(w->loader);
     if (!w->args->json || strcmp(w->args->json, "-") != 0)
         print_rows(w);
     if (w->args->plot && write_plot(w))
         return -1;
     return w->args->json ? write_json(w) : 0;
+}
+
+/* What an option of these cannot do beside another; NULL. */
+static const char *misplaced(const struct arguments *a)
+{
+    if (a->explain && a->json && strcmp(a->json, "-") == 0)
+        return "--explain prints on standard output: give --json a file";
+    if (a->backend != COLL_AUTO && a->algorithm != COLL_AUTO)
+        return "--backend: --algorithm says which runs (leave one out)";
+    return NULL;
 }
 
 int cmd_collective(int argc, char **argv)
@@ -423,6 +453,12 @@ int cmd_collective(int argc, char **argv)
     if (!args.cluster || args.op == NO_OP) {
         fprintf(stderr, "smsim collective: %s is missing (smsim collective --help)\n",
                 args.cluster ? "--op" : "--cluster");
+        return EXIT_USAGE;
+    }
+    const char *unheeded = misplaced(&args);
+    if (unheeded) {
+        fprintf(stderr, "smsim collective: %s (see smsim collective --help)\n",
+                unheeded);
         return EXIT_USAGE;
     }
     cfg_loader_init(&loader);

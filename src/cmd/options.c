@@ -125,6 +125,38 @@ static int store(const struct usage *u, const struct option *o, const char *text
     return OPTIONS_WRONG;
 }
 
+static bool is_given(int argc, char **argv, const char *name, int *times)
+{
+    size_t n = strlen(name);
+    *times = 0;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        *times += strncmp(argv[i], name, n) == 0 && (!argv[i][n] || argv[i][n] == '=');
+    return *times > 0;
+}
+
+/* What does nothing is refused, or warned of. */
+static int check_given(const struct usage *u, int argc, char **argv)
+{
+    int times, unused;
+    char what[120];
+    for (const struct option *o = u->options; o->name; o++) {
+        if (!is_given(argc, argv, o->name, &times))
+            continue;
+        if (times > 1 && o->type != OPTION_LIST && o->type != OPTION_FLAG)
+            fprintf(stderr, "warning: %s: is given %d times; the last counts\n",
+                    o->name, times);
+        if (o->with && !is_given(argc, argv, o->with, &unused)) {
+            snprintf(what, sizeof(what), "does nothing without %s", o->with);
+            return wrong(u, o->name, what);
+        }
+        if (o->without && is_given(argc, argv, o->without, &unused)) {
+            snprintf(what, sizeof(what), "does nothing beside %s", o->without);
+            return wrong(u, o->name, what);
+        }
+    }
+    return OPTIONS_GO_ON;
+}
+
 /* Handles argv[*i], an option; moves *i on when the value is the next word. */
 static int one_option(const struct usage *u, int argc, char **argv, int *i, void *args)
 {
@@ -161,7 +193,7 @@ static const char *also_named(const struct usage *u, const struct option *out,
             return words->values[i];
     for (const struct option *o = u->options; o->name; o++) {
         const char *other = o == out ? NULL : value_of(o, args);
-        bool both = other && o->type == OPTION_OUT && strcmp(other, "-") != 0;
+        bool both = other && o->type == OPTION_OUT;
         if (other && (file_same(other, path) || (both && strcmp(other, path) == 0)))
             return o->name;
     }
@@ -226,5 +258,6 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
                 "an argument", u->command, u->arguments);
         return OPTIONS_WRONG;
     }
-    return check_outputs(u, args, words);
+    int given = check_given(u, argc, argv);
+    return given == OPTIONS_GO_ON ? check_outputs(u, args, words) : given;
 }

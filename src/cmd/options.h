@@ -34,6 +34,8 @@ struct option {
     const char *help;  /* one line */
     double min, max;
     const struct name_value *names;
+    const char *with;    /* the option without which it does nothing; NULL: none */
+    const char *without; /* likewise, the option beside which it does nothing */
 };
 
 struct usage {
@@ -50,7 +52,8 @@ enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED, OPTIONS_WRONG = 2, OPTIONS_NO_OUT = 3
 
 /* Fills args by the table; positional words are collected into `words`. "--name value"
  * and "--name=value" are the same, "--" ends options, "-" is a word. Prints help, or
- * what is wrong (with the nearest option; outputs that cannot be written), itself. */
+ * what is wrong (with the nearest option; outputs that cannot be written; options
+ * without the one that they go with), itself. An option given twice is warned of. */
 int options_parse(const struct usage *usage, int argc, char **argv, void *args,
                   struct option_list *words);
 

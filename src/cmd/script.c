@@ -110,6 +110,11 @@ int script_scenario(struct scenario *s, struct cfg *root, struct cfg_loader *loa
 {
     if (launch_is_script(name))
         return script_read(root, loader, name, how, read_scenario, s);
+    if (how->estimator) {
+        diags_error(&loader->diags,
+                    "--estimator: %s is no launch script (leave it out)", name);
+        return -1;
+    }
     *root = cmd_scenario(loader, name, how->sets);
     return root->json ? scenario_read(s, loader, *root) : -1;
 }

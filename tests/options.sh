@@ -1,0 +1,63 @@
+#!/bin/sh
+# Every option of the program given as $1 does something, or is refused or warned of by
+# name: the rows of tests/walk/options.txt.
+set -u
+smsim=$(realpath "${1:-build/smsim}")
+cd "$(dirname "$0")/.." || exit 1
+SMSIM_DATA=$PWD
+export SMSIM_DATA
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+rows=0
+
+# trimmed: without the blanks around
+trim() {
+    echo "$1" | sed 's/^ *//; s/ *$//'
+}
+
+# run NAME ARGUMENTS: what it prints, and what it writes; OUT is a new file
+run() {
+    rm -rf "$dir/out"
+    mkdir "$dir/out"
+    # shellcheck disable=SC2086
+    "$smsim" $(echo "$2" | sed "s:OUT:$dir/out/file:g") </dev/null \
+        >"$dir/$1" 2>"$dir/$1.err"
+    { echo "status $?"; ls "$dir/out"; } >>"$dir/$1"
+}
+
+complain() {
+    failed=$((failed + 1))
+    echo "options: $1"
+}
+
+# row ARGUMENTS OPTION WHAT
+row() {
+    name=${2%% *}
+    run plain "$1"
+    run with "$1 $2"
+    rows=$((rows + 1))
+    if [ "$3" = told ]; then
+        grep -q -e "$name" "$dir/with.err" ||
+            complain "smsim $1 $2: $name does nothing, and nothing says so"
+    elif [ "${3%%:*}" = same ]; then
+        cmp -s "$dir/plain" "$dir/with" || complain "smsim $1 $2: is not the same"
+    elif cmp -s "$dir/plain" "$dir/with"; then
+        complain "smsim $1 $2: $name does nothing"
+    fi
+}
+
+while IFS='|' read -r arguments option what; do
+    case $arguments in '#'* | '') continue ;; esac
+    row "$(trim "$arguments")" "$(trim "$option")" "$(trim "$what")"
+done <tests/walk/options.txt
+
+# each option of the commands that have rows has one
+for command in $(sed -n 's/^\([a-z]*\) .*|.*|.*/\1/p' tests/walk/options.txt | sort -u); do
+    for option in $("$smsim" "$command" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
+        grep -q -e "^$command .*| *$option[ |]" tests/walk/options.txt ||
+            complain "$command $option: has no row in tests/walk/options.txt"
+    done
+done
+echo "options: $rows rows, $failed failed"
+[ "$failed" = 0 ]
