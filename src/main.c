@@ -47,7 +47,7 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
     fprintf(
         out,
-        "\nsmsim COMMAND --help tells more, smsim help KEY what a key of a file means. "
+        "\nsmsim COMMAND --help says more, smsim help KEY what a key of a file means. "
         "Exit codes:\n0 done, 1 does not fit or failed check, 2 usage, 3 bad input, 4 "
         "out of memory, 5 a fault\nof smsim's own.\n\n"
         "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"

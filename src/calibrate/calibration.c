@@ -36,7 +36,7 @@ void calibration_add_fit(struct calibration *c, const struct fit *fit,
         if (p->bounded)
             t.why = "at its bound";
         else if (p->fixed && !t.why)
-            t.why = "the measurements do not tell it";
+            t.why = "the measurements do not identify it";
         VEC_PUSH(&c->terms, t);
     }
 }

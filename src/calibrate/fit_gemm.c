@@ -122,7 +122,7 @@ static void add_wave_rule(struct calibration *c, const struct gemms *g, bool fra
         .n = g->n
     };
     if (!told)
-        t.why = "too few products to tell the rule of waves";
+        t.why = "too few products to identify the rule of waves";
     VEC_PUSH(&c->terms, t);
 }
 

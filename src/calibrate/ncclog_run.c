@@ -143,7 +143,7 @@ static int fail_op(struct samples *s, const struct parse_context *r, unsigned op
                                  *names ? " or " : ": ", n->name);
     diags_add(&s->loader->diags,
               diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
-              "nothing tells the operation%s (%s)", names,
+              "the operation is unknown%s (%s)", names,
               ops ? "give it by --op" : "no operation has such columns");
     return -1;
 }
@@ -251,8 +251,7 @@ static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
         r->n_ranks = lo;
     if (r->n_ranks)
         return 0;
-    return fail(s, r,
-                "nothing tells the number of ranks for certain (give it by --ranks)");
+    return fail(s, r, "the number of ranks is not certain (give it by --ranks)");
 }
 
 /* --- handing over ----------------------------------------------------------------- */

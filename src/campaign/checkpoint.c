@@ -54,10 +54,10 @@ static int check_rate(const struct checkpoint *c, const struct storage *st,
         if (c->write_Bps > 0 || (Bps > 0 && isfinite(Bps)))
             continue;
         if (c->to == STORAGE_FSX)
-            return cfg_error(
-                cfg_get(object, "to"),
-                "no FSx file system is described (write \"throughput\" beside this, or "
-                "/storage with \"kind\": \"fsx\" and its throughput)");
+            return cfg_error(cfg_get(object, "to"),
+                             "no FSx file system is described (write \"throughput\" "
+                             "next to this, or "
+                             "/storage with \"kind\": \"fsx\" and its throughput)");
         return cfg_error(object,
                          "how fast %s writes is not known (give \"throughput\", for "
                          "example \"1GB/s\")",

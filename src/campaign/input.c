@@ -138,7 +138,7 @@ static const char *mend_of(struct arena *arena, const struct input_result *r,
         ceil(fmax(1, (double)in->workers) * r->step_s[INPUT_WORKERS] / step_s);
     if (r->slowest == INPUT_WORKERS && in->workers == 0)
         return "the training process itself loads: set /input/workers to 1 or more, so "
-               "that samples are prepared beside the step";
+               "that samples are prepared during the step";
     if (r->slowest == INPUT_WORKERS && needed > r->vcpus)
         return arena_printf(
             arena,

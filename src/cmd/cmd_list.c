@@ -63,7 +63,7 @@ static int fabric_summary(struct strbuf *out, struct cfg_loader *loader,
         return -1;
     strbuf_printf(out, "%s, %s; %.0f %% of line rate",
                   names_of(fabric_kind_names, (int)f->kind),
-                  f->era ? f->era : "any era", 100 * f->efficiency);
+                  f->software ? f->software : "any software", 100 * f->efficiency);
     return 0;
 }
 

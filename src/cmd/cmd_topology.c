@@ -23,7 +23,7 @@ static const struct option options[] = {
     OUT("--out", out, "FILE", "write the instance there; standard output by default"),
     WORD("--name", words.name, "NAME", "its title in what `smsim topology` shows"),
     WORD("--like", words.like, "INSTANCE", "take what the file leaves open from there"),
-    WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not tell"),
+    WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not name it"),
     WORD("--inside", words.inside, "FABRIC", "what joins the GPUs"),
     WORD("--fabric", words.fabric, "FABRIC", "what joins its NICs to other machines"),
     WORD("--nic-rate", nic_rate, "RATE", "of each NIC port, e.g. 100Gb/s"),
@@ -71,8 +71,9 @@ static void print_fabric(const char *label, const struct fabric *f)
         return;
     }
     printf("  %-10s %s (%s; %s): %.1f %% of line rate, %s a hop\n", label, f->name,
-           names_of(fabric_kind_names, (int)f->kind), f->era ? f->era : "any era",
-           100 * f->efficiency, units_time_text(a, f->latency_s));
+           names_of(fabric_kind_names, (int)f->kind),
+           f->software ? f->software : "any software", 100 * f->efficiency,
+           units_time_text(a, f->latency_s));
 }
 
 static void print_host(const struct instance *inst)

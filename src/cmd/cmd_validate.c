@@ -69,7 +69,7 @@ static const struct usage usage = {
     .command = "validate",
     .arguments = "[NAME...] [OPTION]...",
     .summary = "How far predictions are from published measurements. NAME is a mapping "
-               "of\nvalidate/cases/, or one of your own by its path, with its table beside "
+               "of\nvalidate/cases/, or one of your own by its path, with its table next to "
                "it (mine.json,\nmine.csv); without one, all of them are run.",
     .details = "Errors are predicted / measured - 1. \"mean |e|\", \"median\" and "
                "\"largest\" are of their\nsize, bias is their signed mean: above zero, "
@@ -95,8 +95,8 @@ static void show_progress(void *arg, int64_t done, int64_t total)
 /* What all mappings together come to. */
 struct results {
     json_t *sources;
-    struct regime_rows rows, blind; /* of tables that served to fit, and of others */
-    int64_t n_with_times;           /* sources that have rows by regime */
+    struct regime_rows rows, held_out; /* of tables that served to fit, and of others */
+    int64_t n_with_times;              /* sources that have rows by regime */
 };
 
 /* Runs one mapping and adds what it gives to the results. */
@@ -124,7 +124,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
         report_validation_text(stdout, &run, &summary, args->rows);
     json_array_append_new(all->sources, report_validation_json(&run, &summary));
     int64_t before = all->rows.list.n;
-    regime_rows_add(mapping.blind ? &all->blind : &all->rows, &run);
+    regime_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
     all->n_with_times += all->rows.list.n > before;
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
     mapping_release(&mapping);
@@ -173,12 +173,12 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
     cfg_loader_init(&loader);
     const struct interval_table *table = interval_table_get(&loader);
     struct regime_coverage c = regime_coverage(&all->rows, table);
-    struct regime_coverage blind = regime_coverage(&all->blind, table);
+    struct regime_coverage held_out = regime_coverage(&all->held_out, table);
     bool text = shows_text(args) && !args->brief;
     if (text && all->n_with_times > 1)
         report_regimes_text(stdout, lines, n, &c);
     if (text)
-        report_blind_text(stdout, &blind);
+        report_held_out_text(stdout, &held_out);
     cmd_warn(&loader);
     cfg_loader_release(&loader);
     return report_regimes_json(lines, n);
@@ -289,13 +289,13 @@ int cmd_validate(int argc, char **argv)
         default_names(&names, &arena);
     struct results all = { .sources = json_array() };
     regime_rows_init(&all.rows, &arena);
-    regime_rows_init(&all.blind, &arena);
+    regime_rows_init(&all.held_out, &arena);
     status = validate_all(&names, &args, &all);
     if (status != EXIT_BAD_INPUT && write_files(&all, &args))
         status = EXIT_BAD_INPUT;
     json_decref(all.sources);
     regime_rows_release(&all.rows);
-    regime_rows_release(&all.blind);
+    regime_rows_release(&all.held_out);
     arena_release(&arena);
     return status;
 }

@@ -68,7 +68,7 @@ static int find_program(char path[PATH_SIZE], struct err *err)
         return 0;
     return err_set(err,
                    "%s is not built: run `make measure` where nvcc is, and name it by "
-                   "SMSIM_MEASURE where it is not beside smsim",
+                   "SMSIM_MEASURE where it is not next to smsim",
                    program_name);
 }
 

@@ -33,7 +33,8 @@ struct protocol_rows {
 static const struct cfg_field fabric_fields[] = {
     CFG_ROW("kind", CFG_T_ENUM, struct fabric_raw, fabric.kind,
             .names = fabric_kind_names, .required = true),
-    CFG_STRING("era", struct fabric_raw, fabric.era),
+    CFG_STRING("software_generation", struct fabric_raw, fabric.software),
+    CFG_RENAMED("era", "software_generation"),
     CFG_ROW("efficiency", CFG_T_REAL, struct fabric_raw, fabric.efficiency, .min = 0.01,
             .max = 1, .required = true),
     FAB_TIME("latency", latency_s, true),

@@ -1,5 +1,5 @@
 /* What carries bytes, inside a node or between nodes: capacities and the software costs
- * of moving data over it in one era of drivers and libraries.
+ * of moving data over it in one generation of drivers and libraries.
  *
  * Read from topologies/fabrics/NAME.json. The terms are those of MODEL.md,
  * "Collectives"; an instance names one fabric inside and one outside, and a scenario
@@ -45,10 +45,10 @@ struct fabric_protocol {
 struct fabric {
     const char *name;
     enum fabric_kind kind;
-    const char *era;     /* software it describes: "NCCL 2.12, 2021" */
-    double efficiency;   /* share of line rate that payload reaches */
-    double latency_s;    /* one hop between two GPUs (inside) or two nodes (outside) */
-    double per_flow_Bps; /* one stream's limit (TCP); INFINITY: none */
+    const char *software; /* software it describes: "NCCL 2.12, 2021" */
+    double efficiency;    /* share of line rate that payload reaches */
+    double latency_s;     /* one hop between two GPUs (inside) or two nodes (outside) */
+    double per_flow_Bps;  /* one stream's limit (TCP); INFINITY: none */
     double
         oversubscription; /* >= 1: nodes' line rate over what the core carries each */
     double shared_frac;   /* share of the NICs that sums of gradients use whose groups

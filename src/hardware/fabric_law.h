@@ -2,7 +2,7 @@
  * algorithm a network plugin's tuner prefers: two parts of
  * topologies/fabrics/NAME.json.
  *
- * A law is one row of constants for one algorithm and protocol, in one era of software.
+ * A law is one row of constants for one algorithm and protocol, in one generation of software.
  * With N nodes, n ranks, g = max(log2 N - 1, 0), size S, m = S / n, and the time X that
  * the bytes alone need on the links (the network gives it, so sharing slows it):
  *

@@ -168,7 +168,7 @@ static int fill_nic_rates(struct import_filling *f)
         gaps |= inst->nics[i].line_Bps <= 0;
     if (gaps && known <= 0) {
         if (f->like->n_nics == 0)
-            return import_fail(f, "how fast its NICs are is told nowhere",
+            return import_fail(f, "the rate of its NICs is unknown",
                                "give --nic-rate, e.g. 100Gb/s");
         known = f->like->nics[0].line_Bps / f->like->nics[0].rails;
         take(f, "NIC rate", NULL);

@@ -158,11 +158,10 @@ static int read_devices(struct cut *c, const struct smp_node *leaves, struct err
             continue;
         int64_t next = leaves[i].device;
         if (next < device || next > device + 1)
-            return err_set(
-                err,
-                "SMP's tree puts layer %lld on stage %lld behind stage %lld: "
-                "one module outweighs the stages (write partition \"smp\")",
-                (long long)layer, (long long)next, (long long)device);
+            return err_set(err,
+                           "SMP's tree puts layer %lld on stage %lld after stage %lld: "
+                           "one module outweighs the stages (write partition \"smp\")",
+                           (long long)layer, (long long)next, (long long)device);
         if (next > device)
             c->ends[device] = layer;
         device = next;

@@ -35,7 +35,7 @@ const char *family_refusal(const char *name)
         { "albert", "its layers share one set of weights" },
         { "deberta", "its attention is disentangled" },
         { "deberta-v2", "its attention is disentangled" },
-        { "electra", "it trains a generator beside it" },
+        { "electra", "it trains a generator with it" },
         { "mamba", none },
         { "mamba2", none },
         { "rwkv", none },

@@ -1,7 +1,7 @@
 /* How one software stack trains: which kernels are fused, what the host spends on each
  * operator, how gradients are bucketed and reduced, what the optimizer does.
  *
- * Read from models/frameworks/NAME.json: one file per framework and era, never per
+ * Read from models/frameworks/NAME.json: one file per framework and software generation, never per
  * measured row; each number says in "provenance" what it was fitted to. */
 #ifndef MODEL_FRAMEWORK_H
 #define MODEL_FRAMEWORK_H

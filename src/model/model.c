@@ -194,7 +194,7 @@ static int check_design(const struct family_raw *raw, struct cfg root)
     const struct model *m = &raw->m;
     if (raw->embedding_width && raw->embedding_width != m->hidden)
         return cfg_error(cfg_get(root, "word_embed_proj_dim"),
-                         "embeddings of %lld columns beside a hidden size of %lld are "
+                         "embeddings of %lld columns with a hidden size of %lld are "
                          "not modelled",
                          (long long)raw->embedding_width, (long long)m->hidden);
     const char *step = cfg_present(cfg_get(root, "moe_layer_freq"))

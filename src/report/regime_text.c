@@ -31,7 +31,7 @@ void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
                 100.0 * (double)c->within_without / (double)c->n);
 }
 
-void report_blind_text(FILE *out, const struct regime_coverage *c)
+void report_held_out_text(FILE *out, const struct regime_coverage *c)
 {
     if (c->n)
         fprintf(out,

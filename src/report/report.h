@@ -58,7 +58,7 @@ void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
                          const struct regime_coverage *c);
 /* One line of the tables that no prediction was fitted to; nothing where there are
  * none. */
-void report_blind_text(FILE *out, const struct regime_coverage *c);
+void report_held_out_text(FILE *out, const struct regime_coverage *c);
 
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
 

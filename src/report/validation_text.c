@@ -156,9 +156,9 @@ void report_validation_text(FILE *out, const struct mapping_run *run,
         report_wrap(out, "    on ", "    ", m->hardware, WIDTH);
     if (m->recalled)
         fputs("    numbers recalled, not read in the source\n", out);
-    if (m->blind)
+    if (m->held_out)
         fputs("    no prediction was fitted to it\n", out);
-    if (m->blind)
+    if (m->held_out)
         print_rules(out, &m->fitted, "    but to ", "of it");
     fprintf(out, "  %" PRId64 " rows, %" PRId64 " dropped, %" PRId64 " failed",
             run->n_rows, run->n_dropped, run->n_failed);

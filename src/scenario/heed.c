@@ -192,7 +192,7 @@ static const char one_stage[] = "there is one pipeline stage",
     no_servers[] = "there is no parameter server",
     not_sharded[] = "nothing is sharded",
     not_gathered[] = "parameters are not sharded, so none are gathered",
-    by_shards[] = "full sharding reduces gradients unit by unit, beside backward",
+    by_shards[] = "full sharding reduces gradients unit by unit, overlapped with backward",
     dynamic_only[] = "only SMP's interleaved schedule heeds it";
 
 static const struct row {

@@ -101,8 +101,10 @@ static int check_param_gather(const struct parse_context *r)
                          "sharded (give /parallelism/sharding strategy \"optimizer\", "
                          "or write false)");
     if (!p->overlap)
-        return cfg_error(at, "gathers beside forward need sums beside backward (write "
-                             "\"overlap\": true, or false here)");
+        return cfg_error(
+            at,
+            "gathers overlapped with forward need sums overlapped with backward (write "
+            "\"overlap\": true, or false here)");
     return 0;
 }
 
@@ -132,7 +134,7 @@ static int check_decoder_length(const struct parse_context *r)
     if (!r->s->training.decoder_length)
         return 0;
     if (r->s->model.arch != MODEL_ENCODER_DECODER)
-        return cfg_error(at, "%s has no decoder behind an encoder (leave it out)",
+        return cfg_error(at, "%s has no decoder after an encoder (leave it out)",
                          r->s->model.name);
     if (p->pipeline > 1 || p->context > 1 || p->sequence_parallel || p->smp)
         return cfg_error(at, "a decoder's own length is not modelled with a pipeline, "

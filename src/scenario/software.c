@@ -133,7 +133,7 @@ int software_read(struct parse_context *r)
     if (r->s->software.efa)
         parse_note(r, cfg_get(r->software, "efa"),
                    "the version of EFA's installer does not change the simulation: "
-                   "fabrics are not told apart by it");
+                   "fabrics do not differ by it");
     apply_launcher(r);
     return rc;
 }

@@ -132,8 +132,8 @@ static int read_field(struct sweep *s, struct cfg axis, const struct axis_raw *r
 static int read_zip(struct sweep *s, struct cfg axis, const struct axis_raw *raw)
 {
     if (raw->path || cfg_present(raw->values) || cfg_present(raw->from))
-        return cfg_error(raw->zip,
-                         "stands beside \"path\" or values (keep one of them)");
+        return cfg_error(
+            raw->zip, "is given together with \"path\" or values (keep one of them)");
     if (!cfg_is_array(raw->zip) || cfg_len(raw->zip) == 0)
         return cfg_error(raw->zip, "should be an array of axes");
     int rc = 0;

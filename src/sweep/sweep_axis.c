@@ -118,7 +118,7 @@ json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
         return read_range(axis, from, to, step, factor);
     if (cfg_present(from) || cfg_present(to) || cfg_present(step) ||
         cfg_present(factor)) {
-        cfg_error(values, "stands beside a range (keep one of them)");
+        cfg_error(values, "is given together with a range (keep one of them)");
         return NULL;
     }
     if (!cfg_is_array(values) || cfg_len(values) == 0) {

@@ -73,7 +73,7 @@ static int arguments(struct parser *p, const char *name, size_t n, double *v)
     if (!is_min && !is_max && !is_ceil && !is_floor)
         return wrong(p, start, "no such function (there are min, max, ceil and floor)");
     if (!take(p, '('))
-        return wrong(p, p->at, "\"(\" is missing behind the function");
+        return wrong(p, p->at, "\"(\" is missing after the function");
     if (sum(p, v))
         return -1;
     while ((is_min || is_max) && take(p, ',')) {

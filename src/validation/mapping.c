@@ -14,7 +14,7 @@ static const struct name_value read_names[] = { { "read", false },
 struct file {
     const char *source, *hardware, *row_name, *table;
     int recalled;
-    bool blind;
+    bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
         variants, choose, rank_by, bands, name_at, table_at;
 };
@@ -23,7 +23,8 @@ static const struct cfg_field file_fields[] = {
     CFG_ROW("source", CFG_T_STRING, struct file, source, .required = true),
     CFG_STRING("hardware", struct file, hardware),
     CFG_ENUM("read", struct file, recalled, read_names),
-    CFG_BOOL("blind", struct file, blind),
+    CFG_BOOL("held_out", struct file, held_out),
+    CFG_RENAMED("blind", "held_out"),
     CFG_CHILD("why", struct file, why),
     CFG_CHILD("drop", struct file, drop),
     CFG_CHILD("keep", struct file, keep),
@@ -273,7 +274,7 @@ static int read_mapping(struct reader *r, struct cfg root)
     m->source = r->file.source;
     m->hardware = r->file.hardware;
     m->recalled = r->file.recalled;
-    m->blind = r->file.blind;
+    m->held_out = r->file.held_out;
     if (cfg_present(r->file.why) && !cfg_is_object(r->file.why))
         rc = cfg_error(r->file.why, "should be an object: {\"/training/optimizer\": "
                                     "\"why this value\"}");

@@ -39,14 +39,15 @@ struct mapping {
     const char *name;
     const char *source, *hardware;
     bool recalled; /* numbers from memory, not read in the source */
-    bool blind;    /* no prediction was fitted to it: no cells of regimes */
+    bool held_out; /* no prediction was fitted to it: no cells of regimes */
     enum mapping_kind kind;
     struct csv csv;
     struct filters filters;
-    struct filters fitted; /* of a blind table: rows that a constant was fitted to after
-                              all, which no blind figure counts */
-    json_t *subject;       /* "scenario", "collective" or "kernel" */
-    const char *row_name;  /* template, or NULL: the row's line in the table */
+    struct filters
+        fitted;      /* of a held-out table: rows that a constant was fitted to after
+                              all, which no held-out figure counts */
+    json_t *subject; /* "scenario", "collective" or "kernel" */
+    const char *row_name; /* template, or NULL: the row's line in the table */
     int32_t n_variants;
     struct mapping_variant *variants;
     int32_t n_choices;

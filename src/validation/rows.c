@@ -201,7 +201,7 @@ static bool add_outcome(struct rows *r, int32_t variant, struct value_row row)
         o.error = arena_strdup(r->arena, err.text);
         plan.own.n = 0;
     }
-    o.fitted = r->m->blind && !filters_pass(&r->m->fitted, &r->m->csv, row.row);
+    o.fitted = r->m->held_out && !filters_pass(&r->m->fitted, &r->m->csv, row.row);
     VEC_PUSH(&r->outcomes, o);
     VEC_PUSH(&r->plans, plan);
     return true;

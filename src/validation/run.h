@@ -28,7 +28,7 @@ struct mapping_outcome {
     const char *name;
     const char *error; /* why it could not be run; NULL when it was */
     int64_t row;
-    bool fitted; /* of a blind table, but a constant was fitted to it */
+    bool fitted; /* of a held-out table, but a constant was fitted to it */
     int32_t n_quantities;
     struct mapping_quantity *quantities;
     bool has_fits; /* something says whether the job ran */

@@ -252,7 +252,7 @@ static void test_traps(void)
         { mpi, "'pipeline_parallel_degree': 2, 'partitions': 4, 'ddp': True", "",
           "smp rule: 4 disagrees with pipeline_parallel_degree 2", 2 },
         { mpi, "'partitions': 2, 'ddp': True }, 'parameter_server': { 'enabled': True",
-          "", "sdk rule: what stands beside \"parameters\" is ignored", 2 },
+          "", "sdk rule: what is next to \"parameters\" is ignored", 2 },
         { mpi, "'partitions': 2, 'ddp': True }, 'microbatches': 4, 'x': {", "",
           "move \"microbatches\" into \"parameters\"", 2 },
         { mpi, "'partitions': 2, 'ddp': True, 'placement_strategy': 'PTD'", "",

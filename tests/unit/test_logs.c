@@ -125,7 +125,7 @@ static const struct {
                           "bandwidth means 64" },
     { "bad-log-copies.log", "bad-log-copies.log:11: a rank is listed twice" },
     { "bad-log-ranks.log", "bad-log-ranks.log:7: bus over algorithm bandwidth is not" },
-    { "bad-log-op.log", "nothing tells the operation: all_gather or alltoall (give" },
+    { "bad-log-op.log", "the operation is unknown: all_gather or alltoall (give" },
     { "bad-log-host-time.log", "holds no measurement" },
     { "bad-log-host-time.json", "/results/0/out_of_place/cpu_time: is the host's" },
     { "bad-log-groups.log", "holds no measurement" },

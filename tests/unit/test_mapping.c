@@ -295,12 +295,13 @@ static void test_run(void)
     cfg_loader_release(&loader);
 }
 
-/* Rows of a blind table that served a fit are known as such; of another table nothing is
- * blind. */
+/* Rows of a held-out table that served a fit are known as such; of another table nothing is
+ * held out. */
 static void test_fitted_rows(void)
 {
     static const char *const texts[] = {
-        "{" KERNEL "'blind': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$', "
+        "{" KERNEL
+        "'held_out': true, 'fitted': [{'column': 'gpu', 'matches': '^A100$', "
         "'why': 'it'}], "
         "'measured': {'time_s': {'expr': '{time (us)} / 1e6'}}}",
         "{" KERNEL "'fitted': [{'column': 'gpu', 'matches': '^A100$', 'why': 'it'}], "
@@ -360,6 +361,6 @@ void test_mapping_register(void)
     CU_add_test(suite, "pointers", test_pointers);
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
-    CU_add_test(suite, "rows of a blind table that served a fit", test_fitted_rows);
+    CU_add_test(suite, "rows of a held-out table that served a fit", test_fitted_rows);
     CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
 }

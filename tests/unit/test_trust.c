@@ -298,7 +298,7 @@ static void test_unfitted(void)
     cfg_loader_init(&loader);
     CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, "published_elsewhere", NULL),
                           0);
-    CU_ASSERT_TRUE(mapping.blind);
+    CU_ASSERT_TRUE(mapping.held_out);
     const struct interval_table *shipped = interval_table_get(&loader);
     for (int32_t i = 0; i < shipped->n; i++)
         CU_ASSERT_STRING_NOT_EQUAL(shipped->cells[i].source, mapping.name);
@@ -407,7 +407,7 @@ void test_trust_register(void)
     CU_add_test(suite, "distances", test_distances);
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
-    CU_add_test(suite, "blind tables", test_unfitted);
+    CU_add_test(suite, "held-out tables", test_unfitted);
     CU_add_test(suite, "what grades as inferred", test_inferred);
     CU_add_test(suite, "kinds of provenance", test_provenance_kinds);
     CU_add_test(suite, "memory", test_memory);

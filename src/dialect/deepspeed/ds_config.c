@@ -157,7 +157,7 @@ void launch_take_deepspeed_file(struct import_context *t, const struct launch_ro
     if (!read) {
         launch_add_unresolved(
             t, row->pointer, v->line,
-            "%s: DeepSpeed's configuration%s%.80s%s is not at hand (put it beside "
+            "%s: DeepSpeed's configuration%s%.80s%s was not found (put it next to "
             "the script)",
             it->key, v->text ? " \"" : "", v->text ? v->text : "", v->text ? "\"" : "");
         return;

@@ -160,7 +160,7 @@ static void take_offload(const struct deepspeed *c)
                       with_params ? params : states);
     if (with_params && !with_states)
         launch_note(c->t->l, params->value->line,
-                    "%soffload_param: optimizer states are taken to lie beside the "
+                    "%soffload_param: optimizer states are assumed to be with the "
                     "parameters",
                     c->prefix);
 }

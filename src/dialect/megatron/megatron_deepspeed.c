@@ -106,7 +106,7 @@ void launch_take_megatron_deepspeed(struct import_context *t,
     } else if (stage && stage->value->kind != PYTHON_UNKNOWN) {
         launch_note(t->l, named ? named->line : stage->line,
                     "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
-                    "taken, and defaults (put it beside the script)",
+                    "taken, and defaults (put it next to the script)",
                     name);
         launch_take_deepspeed(t, config_of_stage(t->arena, c, stage), "");
     } else {
@@ -114,7 +114,7 @@ void launch_take_megatron_deepspeed(struct import_context *t,
             t, "/parallelism/sharding/strategy",
             named ? named->value->line : c->command->line,
             "the stage of ZeRO (0 is none, 1 optimizer, 2 gradients, 3 full) is in "
-            "DeepSpeed's configuration %.60s%s, which is not at hand (put it beside "
+            "DeepSpeed's configuration %.60s%s, which was not found (put it next to "
             "the "
             "script)",
             name, strlen(name) > 60 ? "..." : "");

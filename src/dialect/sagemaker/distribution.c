@@ -65,8 +65,8 @@ static const struct cfg_field smdistributed_fields[] = {
     CFG_CHILD("modelparallel", struct smdistributed, modelparallel),
     CFG_REFUSED("enabled", "it belongs in \"dataparallel\" or \"modelparallel\""),
     CFG_REFUSED("parameters", "they belong in \"modelparallel\""),
-    CFG_REFUSED("mpi", "it belongs beside \"smdistributed\""),
-    CFG_REFUSED("torch_distributed", "it belongs beside \"smdistributed\""),
+    CFG_REFUSED("mpi", "it belongs next to \"smdistributed\""),
+    CFG_REFUSED("torch_distributed", "it belongs next to \"smdistributed\""),
     CFG_END,
 };
 
@@ -156,7 +156,7 @@ static int check_p5(const struct parse_context *r, struct cfg c, bool torch)
         if (strcmp(cl->groups[i].instance->name, "p5.48xlarge") == 0 && !torch)
             return cfg_error(c,
                              "sdk rule: p5.48xlarge needs \"torch_distributed\": { "
-                             "\"enabled\": True } beside \"smdistributed\" (give it)");
+                             "\"enabled\": True } next to \"smdistributed\" (give it)");
     return 0;
 }
 

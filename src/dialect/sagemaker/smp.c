@@ -41,14 +41,14 @@ static int check_beside(struct parse_context *r, struct cfg c)
             continue;
         if (names_listed(misplaced, key))
             rc |= parse_unsure(r, cfg_member(c, it), DIAG_SDK_RULE,
-                               "sdk rule: what stands beside \"parameters\" is ignored "
+                               "sdk rule: what is next to \"parameters\" is ignored "
                                "(move \"%s\" into \"parameters\")",
                                key);
         else
             cfg_warn(
                 cfg_member(c, it), DIAG_SDK_RULE,
-                "sdk rule: what stands beside \"parameters\" is ignored (leave \"%s\" "
-                "out, or give it beside \"smdistributed\")",
+                "sdk rule: what is next to \"parameters\" is ignored (leave \"%s\" "
+                "out, or give it next to \"smdistributed\")",
                 key);
     }
     return rc ? -1 : 0;
@@ -123,7 +123,7 @@ int smp_read(struct parse_context *r, struct cfg c, bool mpi, bool torch)
     if (!is_on(cfg_get(c, "enabled")))
         return rc;
     if (!mpi && !torch)
-        return cfg_error(c, "smp rule: the library needs a launcher beside "
+        return cfg_error(c, "smp rule: the library needs a launcher next to "
                             "\"smdistributed\" (give \"mpi\": { \"enabled\": True, "
                             "\"processes_per_host\": ... } for SMP v1, "
                             "\"torch_distributed\": { \"enabled\": True } for v2)");

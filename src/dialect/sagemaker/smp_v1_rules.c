@@ -28,7 +28,7 @@ static int check_sdk(const struct parse_context *r, struct cfg c,
     const struct sdk_rule rules[] = {
         { "partitions",
           "required up to release 2.199.0 of sagemaker_sdk (write \"partitions\" "
-          "beside or in "
+          "with or in "
           "place of \"pipeline_parallel_degree\")",
           "2.199.0", !w->given.partitions, false },
         { "placement_strategy",
