@@ -87,7 +87,7 @@ void calibration_add_figure(struct calibration *c, const char *of,
     VEC_PUSH(&c->figures, f);
 }
 
-/* --- which profile a device's name means ------------------------------------------ */
+/* Which profile a device's name means ---------------------------------------------- */
 
 /* Letters and digits up to the next other character, in upper case; moves on. */
 static bool next_token(const char **at, char token[32])
@@ -147,7 +147,7 @@ const char *calibration_gpu_of(struct arena *arena, const char *device,
     return best;
 }
 
-/* --- the profile ------------------------------------------------------------------ */
+/* The profile ---------------------------------------------------------------------- */
 
 /* Quantities as files have them: four digits, no blank before the unit. */
 static json_t *value_json(const struct calibration_term *t)

@@ -5,6 +5,7 @@
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -248,8 +249,8 @@ int fit_run(struct fit *fit, struct err *err)
         if (!fit->params[i].fixed)
             w.free[w.n_free++] = i;
     if (fit->n < 1 || fit->n <= (int64_t)w.n_free)
-        return err_set(err, "%lld measurements are too few for %d terms",
-                       (long long)fit->n, (int)w.n_free);
+        return err_set(err, "%" PRId64 " measurements are too few for %d terms",
+                       (int64_t)fit->n, (int)w.n_free);
     w.residuals = xmalloc((size_t)fit->n * sizeof(*w.residuals));
     int rc;
     if (w.n_free == 0) {

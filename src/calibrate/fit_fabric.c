@@ -5,6 +5,7 @@
 #include "base/xmalloc.h"
 #include "cost/collective.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void residuals(const double *values, double *out, void *arg)
         out[i] = log(out[i] / f->rows[i]->time_s);
 }
 
-/* --- tables ----------------------------------------------------------------------- */
+/* Tables --------------------------------------------------------------------------- */
 
 static int set_table(struct table *t, const struct cluster *cluster,
                      struct fabric *fabric, struct err *err)
@@ -146,9 +147,10 @@ static int set_table(struct table *t, const struct cluster *cluster,
     int64_t per_node = t->n_ranks / t->n_nodes;
     if (t->n_ranks % t->n_nodes || per_node > inst->n_gpus)
         return err_set(err,
-                       "%lld ranks on %lld nodes do not go onto %s, which has %d GPUs "
+                       "%" PRId64 " ranks on %" PRId64
+                       " nodes do not go onto %s, which has %d GPUs "
                        "(name another by --instance)",
-                       (long long)t->n_ranks, (long long)t->n_nodes, inst->name,
+                       (int64_t)t->n_ranks, (int64_t)t->n_nodes, inst->name,
                        inst->n_gpus);
     t->instance = *inst;
     t->cluster = *cluster;
@@ -236,16 +238,16 @@ static int collect(struct fabric_fit *f, const struct cluster *cluster,
         f->rows[f->n++] = k;
     }
     if (f->n < ROWS_LEAST)
-        return err_set(err,
-                       "%lld measurement%s of collectives %s: too few for a fit (%d "
-                       "sizes are needed, %d to fit more than the efficiency)",
-                       (long long)f->n, f->n == 1 ? "" : "s",
-                       inside ? "inside a node" : "between nodes", ROWS_LEAST,
-                       ROWS_ALL);
+        return err_set(
+            err,
+            "%" PRId64 " measurement%s of collectives %s: too few for a fit (%d "
+            "sizes are needed, %d to fit more than the efficiency)",
+            (int64_t)f->n, f->n == 1 ? "" : "s",
+            inside ? "inside a node" : "between nodes", ROWS_LEAST, ROWS_ALL);
     return 0;
 }
 
-/* --- the fit ---------------------------------------------------------------------- */
+/* The fit -------------------------------------------------------------------------- */
 
 /* Whether any row's time depends on a place: those of algorithms that no row ran are
  * not worth a fit. */

@@ -228,7 +228,7 @@ int fit_gemm_dtype(struct calibration *c, struct gpu *gpu, enum dtype dtype,
     return rc;
 }
 
-/* --- clocks ----------------------------------------------------------------------- */
+/* Clocks --------------------------------------------------------------------------- */
 
 void fit_gemm_clock(struct calibration *c, struct gpu *gpu, enum dtype dtype,
                     const struct samples *s)

@@ -13,7 +13,7 @@ enum { STREAMS_LEAST = 8, FLASHES_LEAST = 6 };
 
 static const double flash_flops_least = 1e9; /* less is launch and wrapper, no rate */
 
-/* --- memory-bound kernels --------------------------------------------------------- */
+/* Memory-bound kernels ------------------------------------------------------------- */
 
 struct streams {
     struct gpu gpu;
@@ -91,7 +91,7 @@ static int fit_streams(struct calibration *c, struct gpu *gpu, const struct samp
     return 0;
 }
 
-/* --- fused attention -------------------------------------------------------------- */
+/* Fused attention ------------------------------------------------------------------ */
 
 struct flashes {
     struct gpu gpu;
@@ -180,7 +180,7 @@ static int fit_flash(struct calibration *c, struct gpu *gpu, bool backward,
     return rc;
 }
 
-/* --- all -------------------------------------------------------------------------- */
+/* All ------------------------------------------------------------------------------ */
 
 static void set_context(struct calibration *c, struct gpu *gpu, const struct samples *s)
 {

@@ -8,6 +8,7 @@
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,11 +200,11 @@ static void add_link(struct calibration *c, const char *name, struct point *poin
 static const char *coll_name(struct calibration *c, const struct sample_coll *k)
 {
     if (k->n_nodes > 1)
-        return arena_printf(c->arena, "%s, %lld ranks on %lld nodes",
-                            names_of(coll_op_names, (int)k->op), (long long)k->n_ranks,
-                            (long long)k->n_nodes);
-    return arena_printf(c->arena, "%s, %lld ranks", names_of(coll_op_names, (int)k->op),
-                        (long long)k->n_ranks);
+        return arena_printf(c->arena, "%s, %" PRId64 " ranks on %" PRId64 " nodes",
+                            names_of(coll_op_names, (int)k->op), (int64_t)k->n_ranks,
+                            (int64_t)k->n_nodes);
+    return arena_printf(c->arena, "%s, %" PRId64 " ranks",
+                        names_of(coll_op_names, (int)k->op), (int64_t)k->n_ranks);
 }
 
 struct named {

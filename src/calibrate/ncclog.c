@@ -2,11 +2,12 @@
 
 #include "calibrate/ncclog_run.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { LINE_MAX_B = 1 << 14 };
 
-/* --- text ------------------------------------------------------------------------- */
+/* Text ----------------------------------------------------------------------------- */
 
 struct reader {
     struct samples *s;
@@ -99,9 +100,10 @@ static int nothing_read(const struct reader *r)
 {
     if (r->n_cut)
         diags_error(&r->s->loader->diags,
-                    "%s: no row of it can be read, of %lld: cut short, or time, size "
+                    "%s: no row of it can be read, of %" PRId64
+                    ": cut short, or time, size "
                     "and algbw do not agree",
-                    r->file, (long long)r->n_cut);
+                    r->file, (int64_t)r->n_cut);
     else
         diags_error(&r->s->loader->diags,
                     "%s: no measurement is in it (it should be output of "
@@ -137,7 +139,7 @@ int ncclog_read(struct samples *s, const char *file, const char *text,
     return rc;
 }
 
-/* --- JSON ------------------------------------------------------------------------- */
+/* JSON ----------------------------------------------------------------------------- */
 
 /* The placement that was timed, out of place where both were; host times are absent. */
 static int read_timed(struct cfg result, struct cfg *timed)

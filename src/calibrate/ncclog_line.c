@@ -25,7 +25,7 @@ static const struct {
 
 static const char *const foreign_programs[] = { "gather", "hypercube", "alltoallv" };
 
-/* --- words ------------------------------------------------------------------------ */
+/* Words ---------------------------------------------------------------------------- */
 
 static bool is_whole(const char *w)
 {
@@ -98,7 +98,7 @@ static int64_t number_after(char **words, int n, const char *word, int64_t other
     return strtoll(words[at + 1], NULL, 10);
 }
 
-/* --- programs --------------------------------------------------------------------- */
+/* Programs ------------------------------------------------------------------------- */
 
 /* The operation whose name ends right before `end`. */
 static int op_before(const char *text, const char *end)
@@ -131,7 +131,7 @@ int ncclog_op_of(const char *text)
     return found;
 }
 
-/* --- rows ------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------- */
 
 /* A word's last digits, where the rest is a prefix that was glued to them. */
 static const char *whole_tail(const char *w)
@@ -216,7 +216,7 @@ static bool read_row(struct ncclog_row *row, char **words, int n,
     return row->size_B == 0 || ncclog_row_unit_s(row, &base_B) >= 0;
 }
 
-/* --- lines ------------------------------------------------------------------------ */
+/* Lines ---------------------------------------------------------------------------- */
 
 /* "#  Rank  3 Group  0 Pid 41 on host-2 device  3 [0x10] NVIDIA A100-SXM4-40GB", in the
  * oldest programs "#   Device  0 ->  0 [0x0a] GeForce GTX TITAN X". */

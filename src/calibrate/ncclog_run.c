@@ -1,5 +1,6 @@
 #include "calibrate/ncclog_run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ void ncclog_run_rank(struct ncclog_run *run, struct samples *s, int64_t rank,
         run->device = arena_strdup(&s->loader->arena, device);
 }
 
-/* --- what the rows say ------------------------------------------------------------ */
+/* What the rows say ---------------------------------------------------------------- */
 
 /* What is read from all rows together. */
 struct parse_context {
@@ -187,7 +188,7 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
     return 0;
 }
 
-/* --- ranks ------------------------------------------------------------------------ */
+/* Ranks ---------------------------------------------------------------------------- */
 
 /* How many ranks the bandwidth factor may mean: of all-reduce 2 (n - 1) / n, of others
  * (n - 1) / n; false where it says nothing. */
@@ -209,12 +210,12 @@ static int contradicted(struct samples *s, const struct parse_context *r,
 {
     diags_add(&s->loader->diags,
               diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
-              "%lld ranks by the list of devices, but %s means %s: the list "
+              "%" PRId64 " ranks by the list of devices, but %s means %s: the list "
               "is cut, or is of another run (give --ranks)",
-              (long long)r->n_ranks, by,
-              lo == hi ? arena_printf(&s->loader->arena, "%lld", (long long)lo)
-                       : arena_printf(&s->loader->arena, "%lld to %lld", (long long)lo,
-                                      (long long)hi));
+              (int64_t)r->n_ranks, by,
+              lo == hi ? arena_printf(&s->loader->arena, "%" PRId64, (int64_t)lo)
+                       : arena_printf(&s->loader->arena, "%" PRId64 " to %" PRId64,
+                                      (int64_t)lo, (int64_t)hi));
     return -1;
 }
 
@@ -254,7 +255,7 @@ static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
     return fail(s, r, "the number of ranks is not certain (give it by --ranks)");
 }
 
-/* --- handing over ----------------------------------------------------------------- */
+/* Handing over --------------------------------------------------------------------- */
 
 /* Why the rows are of no use here; NULL when they are. */
 static const char *unfit(const struct ncclog_run *run)
@@ -273,9 +274,9 @@ static void warn_cut(const struct ncclog_run *run, struct samples *s, const char
     if (run->n_cut)
         diags_add(&s->loader->diags,
                   diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, run->cut_line),
-                  "rows left out, %lld: cut short, or other output runs into "
+                  "rows left out, %" PRId64 ": cut short, or other output runs into "
                   "them",
-                  (long long)run->n_cut);
+                  (int64_t)run->n_cut);
 }
 
 static int take_rows(const struct parse_context *r, const struct ncclog_run *run,
@@ -299,14 +300,13 @@ static int take_rows(const struct parse_context *r, const struct ncclog_run *run
 static void note(const struct parse_context *r, struct samples *s, int64_t n)
 {
     const char *nodes =
-        r->n_nodes ? arena_printf(&s->loader->arena, " on %lld node%s",
-                                  (long long)r->n_nodes, r->n_nodes > 1 ? "s" : "")
+        r->n_nodes ? arena_printf(&s->loader->arena, " on %" PRId64 " node%s",
+                                  (int64_t)r->n_nodes, r->n_nodes > 1 ? "s" : "")
                    : "";
-    const char *text =
-        arena_printf(&s->loader->arena, "%s:%lld: %s%s, %lld ranks%s, rows: %lld",
-                     r->file, (long long)r->line, names_of(coll_op_names, r->op),
-                     r->op_told ? "" : " (by its columns)", (long long)r->n_ranks,
-                     nodes, (long long)n);
+    const char *text = arena_printf(
+        &s->loader->arena, "%s:%" PRId64 ": %s%s, %" PRId64 " ranks%s, rows: %" PRId64,
+        r->file, (int64_t)r->line, names_of(coll_op_names, r->op),
+        r->op_told ? "" : " (by its columns)", (int64_t)r->n_ranks, nodes, (int64_t)n);
     VEC_PUSH(&s->notes, text);
 }
 
@@ -320,7 +320,7 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
     if (why) {
         diags_add(&s->loader->diags,
                   diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, r.line),
-                  "rows left out, %lld: %s", (long long)run->rows.n, why);
+                  "rows left out, %" PRId64 ": %s", (int64_t)run->rows.n, why);
         return 0;
     }
     read_rows(&r, run);
@@ -340,8 +340,8 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
     if (r.n_ranks == 1) {
         diags_add(&s->loader->diags,
                   diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, file, r.line),
-                  "rows left out, %lld: of one rank, which sends nothing",
-                  (long long)run->rows.n);
+                  "rows left out, %" PRId64 ": of one rank, which sends nothing",
+                  (int64_t)run->rows.n);
         return 0;
     }
     int wanted = run->device ? samples_device(s, run->device, file) : 1;

@@ -2,6 +2,7 @@
 
 #include "scenario/libraries.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* clang-format off */
@@ -73,9 +74,10 @@ int input_read(struct input *in, const struct storage *st, const struct scenario
         const struct instance *inst = s->cluster.groups[i].instance;
         if (in->busy_vcpus >= (double)inst->vcpus && inst->vcpus > 0)
             return cfg_error(cfg_get(c, "busy_vcpus"),
-                             "no vCPU of the %lld of %s is left for loading (write "
+                             "no vCPU of the %" PRId64
+                             " of %s is left for loading (write "
                              "less)",
-                             (long long)inst->vcpus, inst->name);
+                             (int64_t)inst->vcpus, inst->name);
     }
     return check_sample(in, st, s);
 }
@@ -140,16 +142,17 @@ static const char *mend_of(struct arena *arena, const struct input_result *r,
         return "the training process itself loads: set /input/workers to 1 or more, so "
                "that samples are prepared during the step";
     if (r->slowest == INPUT_WORKERS && needed > r->vcpus)
-        return arena_printf(
-            arena,
-            "%lld workers per GPU are too few, and it has %.4g vCPUs: set "
-            "/input/workers to %.0f, and prepare samples beforehand",
-            (long long)in->workers, r->vcpus, ceil(r->vcpus));
+        return arena_printf(arena,
+                            "%" PRId64
+                            " workers per GPU are too few, and it has %.4g vCPUs: set "
+                            "/input/workers to %.0f, and prepare samples beforehand",
+                            (int64_t)in->workers, r->vcpus, ceil(r->vcpus));
     if (r->slowest == INPUT_WORKERS)
         return arena_printf(arena,
-                            "%lld workers per GPU are too few: set /input/workers to "
+                            "%" PRId64
+                            " workers per GPU are too few: set /input/workers to "
                             "%.0f",
-                            (long long)in->workers, needed);
+                            (int64_t)in->workers, needed);
     if (r->slowest == INPUT_CPUS)
         return "the vCPUs are too few: prepare samples beforehand or on the GPU, or "
                "take "

@@ -2,6 +2,8 @@
 #include "base/units.h"
 #include "campaign/job.h"
 
+#include <inttypes.h>
+
 /* Fitted to one log: 2 ml.p3.16xlarge in us-east-1, 2024-01-23, a training job with the
  * Deep Learning Container of PyTorch 1.13.1. 192 s from "Starting" to "Downloading", 104
  * of them for capacity; 234 s for the image, taken to be of 8.5 GB, with unpacking. (An
@@ -84,10 +86,11 @@ static int check_trials(const struct raw_job *w, struct cfg c)
             "there is one job (give \"trials\" too)");
     if (job->trials && job->parallel_trials > job->trials)
         return cfg_error(cfg_get(c, "parallel_trials"),
-                         "%lld at once are more than the %lld trials (write %lld or "
+                         "%" PRId64 " at once are more than the %" PRId64
+                         " trials (write %" PRId64 " or "
                          "less)",
-                         (long long)job->parallel_trials, (long long)job->trials,
-                         (long long)job->trials);
+                         (int64_t)job->parallel_trials, (int64_t)job->trials,
+                         (int64_t)job->trials);
     return 0;
 }
 

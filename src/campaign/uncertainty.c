@@ -4,6 +4,7 @@
 #include "campaign/checkpoint.h"
 #include "campaign/montecarlo.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* Useful work of a draw where the job's own is not known. */
@@ -89,9 +90,10 @@ static int check_draws(const struct goodput_result *g, int64_t samples, struct e
     if ((double)samples * each <= all_most)
         return 0;
     return err_set(err,
-                   "/uncertainty/samples: %lld draws of up to %.0f failures each are "
+                   "/uncertainty/samples: %" PRId64
+                   " draws of up to %.0f failures each are "
                    "too many (write %.0f draws or less, or fewer job_hours)",
-                   (long long)samples, each, floor(all_most / each));
+                   (int64_t)samples, each, floor(all_most / each));
 }
 
 static int draw_failures(struct goodput_result *g, const struct uncertainty *u,

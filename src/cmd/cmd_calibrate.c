@@ -65,7 +65,7 @@ static const struct usage usage = {
     .max_positional = OPTION_LIST_MAX,
 };
 
-/* --- the table -------------------------------------------------------------------- */
+/* The table ------------------------------------------------------------------------ */
 
 static void value_text(char buf[UNITS_TEXT_MAX], const struct calibration_term *t,
                        double v)
@@ -153,7 +153,7 @@ static void print_calibration(FILE *out, const struct calibration *c,
         print_link(out, &c->links.v[i]);
 }
 
-/* --- what is fitted --------------------------------------------------------------- */
+/* What is fitted ------------------------------------------------------------------- */
 
 struct work {
     const struct arguments *args;

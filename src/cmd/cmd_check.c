@@ -26,7 +26,7 @@ static const struct usage usage = {
 };
 /* clang-format on */
 
-/* --- a reader for each kind of file ------------------------------------------ */
+/* A reader for each kind of file --------------------------------------------------- */
 
 static void print_cluster(const struct cluster *c)
 {
@@ -147,7 +147,7 @@ static const struct kind {
     { NULL, check_scenario },
 };
 
-/* --- files -------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------- */
 
 /* Where a script leaves the instances open, as a shell's does, one that can compute in
  * every precision stands for them, and is not told. */

@@ -13,6 +13,7 @@
 #include "search/plan_given.h"
 #include "search/plan_point.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,7 +115,7 @@ static void request_stop(int sig)
     stop_requested = 1;
 }
 
-/* --- progress on a terminal ------------------------------------------------------- */
+/* Progress on a terminal ----------------------------------------------------------- */
 
 struct meter {
     const char *stage;
@@ -133,13 +134,13 @@ static void show_progress(void *arg, const struct plan_progress *p)
     double rate = now_s > m->start_s ? (double)p->done / (now_s - m->start_s) : 0;
     double left_s = rate > 0 ? (double)(p->total - p->done) / rate : 0;
     m->shown_s = now_s;
-    fprintf(stderr, "\r%s %lld/%lld, %.3g/s, %.0f s left \033[K", p->stage,
-            (long long)p->done, (long long)p->total, rate, left_s);
+    fprintf(stderr, "\r%s %" PRId64 "/%" PRId64 ", %.3g/s, %.0f s left \033[K",
+            p->stage, (int64_t)p->done, (int64_t)p->total, rate, left_s);
     if (p->done >= p->total)
         fprintf(stderr, "\r\033[K");
 }
 
-/* --- the request ------------------------------------------------------------------ */
+/* The request ---------------------------------------------------------------------- */
 
 static int wrong(const char *what)
 {
@@ -190,8 +191,9 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
     struct script_job *s = arg;
     json_t *count = pointer_get(root.json, "/cluster/count");
     if (s->request->instances && !s->request->count && json_is_integer(count))
-        s->request->count = arena_printf(&loader->arena, "%lld", /* as many as it has */
-                                         (long long)json_integer_value(count));
+        s->request->count =
+            arena_printf(&loader->arena, "%" PRId64, /* as many as it has */
+                         (int64_t)json_integer_value(count));
     s->request->scenario = root;
     s->request->script = true;
     plan_given_script(s->request, &loader->diags);
@@ -271,7 +273,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
     return plan_job_init(job, loader, &r);
 }
 
-/* --- output ----------------------------------------------------------------------- */
+/* Output --------------------------------------------------------------------------- */
 
 /* A plan as a scenario, in that dialect; -1: it has no words for it. */
 static int emit_plan(const struct plan_job *job, const struct plan_entry *e,

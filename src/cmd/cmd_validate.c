@@ -205,7 +205,7 @@ static int write_files(struct results *all, const struct arguments *args)
     return rc;
 }
 
-/* --- steps that were run, not tables ---------------------------------------------- */
+/* Steps that were run, not tables -------------------------------------------------- */
 
 /* The first option given that does not go with the others; NULL. */
 static const char *misplaced(const struct arguments *a, const struct option_list *names)
@@ -257,7 +257,7 @@ static int validate_steps(const struct arguments *a, const struct option_list *f
                      : validate_measured(files->values, files->n, &show);
 }
 
-/* --- the command ------------------------------------------------------------------ */
+/* The command ---------------------------------------------------------------------- */
 
 int cmd_validate(int argc, char **argv)
 {

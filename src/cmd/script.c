@@ -41,7 +41,7 @@ void script_print(FILE *out, const struct launch *l)
     }
 }
 
-/* --- loading ---------------------------------------------------------------------- */
+/* Loading -------------------------------------------------------------------------- */
 
 /* "/shell/NAME=VALUE" is a variable of a shell script; false: it is no such thing. */
 static bool is_variable(struct arena *arena, const char *set, struct shell_given *out)

@@ -15,7 +15,7 @@ enum { PATH_SIZE = 4096 };
 
 static const char program_name[] = "smsim-measure";
 
-/* --- where the program is --------------------------------------------------------- */
+/* Where the program is ------------------------------------------------------------- */
 
 static bool is_program(const char *path)
 {
@@ -72,7 +72,7 @@ static int find_program(char path[PATH_SIZE], struct err *err)
                    program_name);
 }
 
-/* --- the run ---------------------------------------------------------------------- */
+/* The run -------------------------------------------------------------------------- */
 
 /* The file that the program writes to: beside the one that is wanted, or a temporary
  * one. It gets its name when the run is done. */

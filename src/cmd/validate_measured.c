@@ -7,6 +7,7 @@
 #include "report/compare.h"
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct showing {
@@ -26,7 +27,7 @@ static int64_t n_kernels(const struct samples *s)
     return s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n;
 }
 
-/* --- files ------------------------------------------------------------------------ */
+/* Files ---------------------------------------------------------------------------- */
 
 static int load(struct showing *w, const char *file)
 {
@@ -59,7 +60,7 @@ static int load_all(struct showing *w, const char *const *files, int n)
     return err_set(&w->err, "%s: holds no training step: %s", w->samples.file, why);
 }
 
-/* --- the GPU ---------------------------------------------------------------------- */
+/* The GPU -------------------------------------------------------------------------- */
 
 static struct cfg option(struct showing *w, const char *name, const char *value)
 {
@@ -131,8 +132,9 @@ static int choose_machine(struct showing *w, const char *base)
     w->report.instance = w->on.instance->name;
     w->report.instance_named = name != NULL;
     if (w->on.instance->n_gpus < n)
-        return err_set(&w->err, "--instance: %s has %d GPUs, a step was run on %lld",
-                       w->on.instance->name, w->on.instance->n_gpus, (long long)n);
+        return err_set(&w->err,
+                       "--instance: %s has %d GPUs, a step was run on %" PRId64,
+                       w->on.instance->name, w->on.instance->n_gpus, (int64_t)n);
     return 0;
 }
 
@@ -146,7 +148,7 @@ static int choose_hardware(struct showing *w)
     return 0;
 }
 
-/* --- the steps -------------------------------------------------------------------- */
+/* The steps ------------------------------------------------------------------------ */
 
 static void compare_all(struct showing *w)
 {

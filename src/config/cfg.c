@@ -8,6 +8,7 @@
 #include "config/place.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,7 @@ struct cfg cfg_at(struct cfg array, int64_t i)
         return array;
     json_t *json = i < 0 ? NULL : json_array_get(array.json, (size_t)i);
     const char *path =
-        arena_printf(&array.doc->loader->arena, "%s/%lld", array.path, (long long)i);
+        arena_printf(&array.doc->loader->arena, "%s/%" PRId64, array.path, (int64_t)i);
     return (struct cfg) { array.doc, json, path };
 }
 

@@ -6,6 +6,7 @@
 #include "config/lenient.h"
 #include "config/place.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,9 +154,9 @@ static int read_row(struct reader *r)
     if (width != r->width) {
         char what[120];
         snprintf(what, sizeof(what),
-                 "the row has %lld cell%s, the header has %lld "
+                 "the row has %" PRId64 " cell%s, the header has %" PRId64 " "
                  "(give a row as many cells as the header)",
-                 (long long)width, width == 1 ? "" : "s", (long long)r->width);
+                 (int64_t)width, width == 1 ? "" : "s", (int64_t)r->width);
         r->cells.n = before;
         return error_at(r, start, what);
     }

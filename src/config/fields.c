@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is there, and what should be, in words ---------------------------- */
+/* What is there, and what should be, in words -------------------------------------- */
 
 enum { WORDS_MAX = 160 };
 
@@ -78,7 +78,7 @@ static int missing(struct cfg c, const char *what)
                           key ? key + 1 : "", what);
 }
 
-/* --- single values ----------------------------------------------------------- */
+/* Single values -------------------------------------------------------------------- */
 
 int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max)
 {
@@ -236,7 +236,7 @@ int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, doubl
     return 0;
 }
 
-/* --- tables of fields -------------------------------------------------------- */
+/* Tables of fields ----------------------------------------------------------------- */
 
 /* A bound of a table as an integer; what is beyond 64 bits is no bound. */
 static int64_t int_bound(double bound)

@@ -1,6 +1,7 @@
 #include "config/lenient.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -304,9 +305,9 @@ static int read_all(struct reader *r)
     if (r->depth) {
         struct level *l = &r->levels[r->depth - 1];
         return err_set(r->err,
-                       "the text ends before the \"%c\" of line %lld is closed "
+                       "the text ends before the \"%c\" of line %" PRId64 " is closed "
                        "(write \"%c\")",
-                       l->open, (long long)line_of(r, l->at), closing(l->open));
+                       l->open, (int64_t)line_of(r, l->at), closing(l->open));
     }
     if (!r->done)
         return err_set(r->err, "there is no value (write { ... })");

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,8 +93,8 @@ static const struct coll_algo *plugin_choice(struct planner *p)
     if (!a || isinf(expected_s(p, a, c->protocol)))
         return NULL;
     return picked(p, a, c->protocol,
-                  arena_printf(p->arena, "the tuner of %s has it for %lld ranks",
-                               p->cluster->fabric->name, (long long)p->plan->n_ranks));
+                  arena_printf(p->arena, "the tuner of %s has it for %" PRId64 " ranks",
+                               p->cluster->fabric->name, (int64_t)p->plan->n_ranks));
 }
 
 /* NCCL 2.4 has no tuner: trees between nodes, rings elsewhere, LL for what is small.

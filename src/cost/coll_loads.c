@@ -1,6 +1,7 @@
 /* Hops of rings as links, and what they load onto them. */
 #include "cost/coll_plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,8 +37,9 @@ int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation
     int n = net_route(p->net, instance_a, gpu_a, instance_b, gpu_b, links);
     double rate = INFINITY;
     if (n < 0)
-        return err_set(p->err, "no path from GPU %d of instance %lld to GPU %d of %lld",
-                       gpu_a, (long long)instance_a, gpu_b, (long long)instance_b);
+        return err_set(
+            p->err, "no path from GPU %d of instance %" PRId64 " to GPU %d of %" PRId64,
+            gpu_a, (int64_t)instance_a, gpu_b, (int64_t)instance_b);
     VEC_PUSH(&b->starts, (int32_t)b->uses.n);
     for (int i = 0; i < n; i++) {
         const struct net_link *l = &net_links(p->net)[links[i]];

@@ -13,6 +13,7 @@
  * server sets the pace. */
 #include "cost/coll_host.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* As in coll_smddp.c: what one core adds. */
@@ -135,8 +136,8 @@ int coll_plan_servers(struct planner *p)
         return -1;
     if (p->request->groups[0].spans[0].n_gpus > 1)
         p->plan->phases[p->plan->n_phases - 1].place = COLL_AT_GATHER;
-    p->plan->why =
-        arena_printf(p->arena, "the busiest of %lld servers owns %.1f %% of the keys",
-                     (long long)host_nodes(p), 100 * busiest);
+    p->plan->why = arena_printf(
+        p->arena, "the busiest of %" PRId64 " servers owns %.1f %% of the keys",
+        (int64_t)host_nodes(p), 100 * busiest);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "cost/coll_plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static int check_span(const struct planner *p, const struct coll_span *s)
@@ -11,8 +12,9 @@ static int check_span(const struct planner *p, const struct coll_span *s)
     if (s->n_instances < 1 || s->stride < 1 || s->first < 0 ||
         last >= p->cluster->n_instances)
         return err_set(
-            p->err, "instances %lld..%lld are not all in the cluster of %lld",
-            (long long)s->first, (long long)last, (long long)p->cluster->n_instances);
+            p->err,
+            "instances %" PRId64 "..%" PRId64 " are not all in the cluster of %" PRId64,
+            (int64_t)s->first, (int64_t)last, (int64_t)p->cluster->n_instances);
     const struct instance *inst = coll_instance(p, s->first);
     if (s->n_gpus < 1 || s->n_gpus > inst->n_gpus)
         return err_set(p->err, "%s has %d GPUs, %d take part", inst->name, inst->n_gpus,

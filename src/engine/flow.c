@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- the life of an activity ---------------------------------------------------- */
+/* The life of an activity ---------------------------------------------------------- */
 
 static void leave_links(struct flow *f, double units)
 {
@@ -137,7 +137,7 @@ double flow_rate(const struct flow *f)
     return f->rate;
 }
 
-/* --- links ---------------------------------------------------------------------- */
+/* Links ---------------------------------------------------------------------------- */
 
 void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
                    const double *capacity)

@@ -61,7 +61,7 @@ void flow_mark_links(struct flow *f)
             flow_mark_link(f->state, f->member[i].link);
 }
 
-/* --- solving -------------------------------------------------------------------- */
+/* Solving -------------------------------------------------------------------------- */
 
 static void visit_link(struct flow_state *st, int32_t l)
 {

@@ -1,6 +1,7 @@
 #include "hardware/cluster.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,8 +84,8 @@ static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg a
             return -1;
     }
     if (c->n_instances > CLUSTER_INSTANCES_MAX)
-        return cfg_error(array, "%lld instances are too many (at most %d)",
-                         (long long)c->n_instances, CLUSTER_INSTANCES_MAX);
+        return cfg_error(array, "%" PRId64 " instances are too many (at most %d)",
+                         (int64_t)c->n_instances, CLUSTER_INSTANCES_MAX);
     return 0;
 }
 
@@ -114,9 +115,9 @@ static int check_nics(const struct cluster *c, struct cfg object)
     for (int32_t i = 0; i < c->n_groups && c->n_instances > 1; i++)
         if (c->groups[i].instance->n_nics == 0)
             return cfg_error(object,
-                             "%s has no network, so %lld instances cannot reach "
+                             "%s has no network, so %" PRId64 " instances cannot reach "
                              "each other (use one)",
-                             c->groups[i].instance->name, (long long)c->n_instances);
+                             c->groups[i].instance->name, (int64_t)c->n_instances);
     return 0;
 }
 
@@ -165,7 +166,7 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
 int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec)
 {
     const char *colon = strrchr(spec, ':');
-    long long count = 1;
+    int64_t count = 1;
 
     if (colon) {
         char *end;

@@ -13,7 +13,7 @@ static void take(struct import_filling *f, const char *what, const char *name)
                   name ? " " : "", name ? name : "");
 }
 
-/* --- GPUs and what joins them ----------------------------------------------------- */
+/* GPUs and what joins them --------------------------------------------------------- */
 
 /* A fabric of the right kind: of an instance with the same GPU, else of any. */
 static const struct fabric *known_inside(const struct import_filling *f)
@@ -84,7 +84,7 @@ static int fill_gpus(struct import_filling *f)
     return 0;
 }
 
-/* --- PCIe, host ------------------------------------------------------------------- */
+/* PCIe, host ----------------------------------------------------------------------- */
 
 static void fill_places(struct import_filling *f)
 {
@@ -137,7 +137,7 @@ static void fill_host(struct import_filling *f)
     take(f, "host memory, copies and storage", NULL);
 }
 
-/* --- NICs ------------------------------------------------------------------------- */
+/* NICs ----------------------------------------------------------------------------- */
 
 /* The NICs of the known instance, under the same switches where those are the same. */
 static void take_nics(struct import_filling *f)
@@ -240,7 +240,7 @@ static int fill_network(struct import_filling *f)
     return 0;
 }
 
-/* --- words ------------------------------------------------------------------------ */
+/* Words ---------------------------------------------------------------------------- */
 
 static void describe(struct import_filling *f)
 {

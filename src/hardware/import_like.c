@@ -71,7 +71,7 @@ bool import_same_numa(const struct import *im, const struct instance *inst)
                   (size_t)im->n_gpus * sizeof(im->gpu_numa[0])) == 0;
 }
 
-/* --- the known instance that is most like it -------------------------------------- */
+/* The known instance that is most like it ------------------------------------------ */
 
 /* Whether nothing that the file or the user tells speaks against it. */
 static bool fits(const struct import_filling *f, const struct instance *inst)

@@ -2,6 +2,7 @@
 
 #include "hardware/nccl_tree.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,7 +24,7 @@ static const struct name_value devices[] = {
     { NULL, 0 },
 };
 
-/* --- from what was found to the description ------------------------------------ */
+/* From what was found to the description ------------------------------------------- */
 
 static int by_dev(const void *a, const void *b)
 {
@@ -46,8 +47,8 @@ static int order_gpus(struct nccl_tree *t)
     qsort(t->found, (size_t)n, sizeof(t->found[0]), by_dev);
     for (int32_t i = 1; i < n; i++)
         if (t->found[i].dev >= 0 && t->found[i].dev == t->found[i - 1].dev)
-            return xml_error(t->found[i].gpu, "GPU %lld is there twice",
-                             (long long)t->found[i].dev);
+            return xml_error(t->found[i].gpu, "GPU %" PRId64 " is there twice",
+                             (int64_t)t->found[i].dev);
     return 0;
 }
 
@@ -83,7 +84,7 @@ static int place_all(struct nccl_tree *t)
     return 0;
 }
 
-/* --- NVLinks ------------------------------------------------------------------- */
+/* NVLinks -------------------------------------------------------------------------- */
 
 static int32_t gpu_at(const struct nccl_tree *t, const char *busid)
 {
@@ -157,7 +158,7 @@ static int read_links(struct nccl_tree *t)
     return check_links(t);
 }
 
-/* --- which GPU it is ----------------------------------------------------------- */
+/* Which GPU it is ------------------------------------------------------------------ */
 
 static int read_model(struct nccl_tree *t)
 {

@@ -14,7 +14,7 @@ static const struct {
     { 16, 31.5e9 / 16 }, { 32, 63e9 / 16 }, { 64, 121e9 / 16 },
 };
 
-/* --- what an element is ------------------------------------------------------- */
+/* What an element is --------------------------------------------------------------- */
 
 enum kind { KIND_BRIDGE, KIND_GPU, KIND_NIC, KIND_BARE, KIND_OTHER };
 
@@ -77,7 +77,7 @@ static int check_vendor(const struct xml_element *pci, const struct xml_element 
     return 0;
 }
 
-/* --- GPUs and NICs ------------------------------------------------------------- */
+/* GPUs and NICs -------------------------------------------------------------------- */
 
 static int add_gpu(struct nccl_tree *t, const struct xml_element *pci, double above_Bps)
 {
@@ -153,7 +153,7 @@ static int add_nic_device(struct nccl_tree *t, const struct xml_element *pci)
     return nic && child(nic, "net") ? add_nets(t, nic) : add_nic(t, pci, NULL);
 }
 
-/* --- the tree ------------------------------------------------------------------ */
+/* The tree ------------------------------------------------------------------------- */
 
 static int walk(struct nccl_tree *t, const struct xml_element *e, double above_Bps);
 

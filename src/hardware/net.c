@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* The copies of one group: neighbours in the numbering of copies and links. */
@@ -118,9 +119,10 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
 
     if (n_links > NET_LINKS_MAX) {
         err_set(err,
-                "%lld instances have %lld links, too many to simulate one by one (at "
+                "%" PRId64 " instances have %" PRId64
+                " links, too many to simulate one by one (at "
                 "most %d; leave out --unfold)",
-                (long long)c->n_instances, (long long)n_links, NET_LINKS_MAX);
+                (int64_t)c->n_instances, (int64_t)n_links, NET_LINKS_MAX);
         net_free(net);
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "hardware/net_shape.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 /* A route under construction: ids of links, each at most once. */
@@ -176,10 +177,10 @@ char *net_link_text(const struct net *net, int32_t link, char *buf, int size)
     if (l->kind == NET_CORE)
         snprintf(buf, (size_t)size, "core");
     else if (l->kind == NET_HOST)
-        snprintf(buf, (size_t)size, "%s[%lld]: %s memory",
-                 net_instance(net, l->copy)->name, (long long)l->copy, from);
+        snprintf(buf, (size_t)size, "%s[%" PRId64 "]: %s memory",
+                 net_instance(net, l->copy)->name, (int64_t)l->copy, from);
     else
-        snprintf(buf, (size_t)size, "%s[%lld]: %s -> %s",
-                 net_instance(net, l->copy)->name, (long long)l->copy, from, to);
+        snprintf(buf, (size_t)size, "%s[%" PRId64 "]: %s -> %s",
+                 net_instance(net, l->copy)->name, (int64_t)l->copy, from, to);
     return buf;
 }

@@ -32,7 +32,7 @@ int smi_error(const struct smi_matrix *m, size_t at, const char *fmt, ...)
     return -1;
 }
 
-/* --- words ------------------------------------------------------------------- */
+/* Words ---------------------------------------------------------------------------- */
 
 /* The next word of the line that *at is in; false at the line's end. */
 static bool next_word(const struct smi_matrix *m, size_t *at, struct smi_word *w)
@@ -95,7 +95,7 @@ static void blank_escapes(char *text)
     }
 }
 
-/* --- the header --------------------------------------------------------------- */
+/* The header ----------------------------------------------------------------------- */
 
 static bool is_header(const struct smi_matrix *m, size_t at)
 {
@@ -132,7 +132,7 @@ static int read_header(struct smi_matrix *m, size_t at)
     return 0;
 }
 
-/* --- rows --------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------- */
 
 static int relation_of(const struct smi_matrix *m, struct smi_word w)
 {

@@ -1,5 +1,7 @@
 #include "hardware/wiring.h"
 
+#include <inttypes.h>
+
 static int read_row(struct instance *inst, struct cfg row, int32_t i)
 {
     const int64_t max = inst->gpu->nvlink_links;
@@ -19,8 +21,8 @@ static int read_row(struct instance *inst, struct cfg row, int32_t i)
         sum += n;
     }
     if (sum > max)
-        return cfg_error(row, "GPU %d has %lld links, but a %s has %lld", i,
-                         (long long)sum, inst->gpu->name, (long long)max);
+        return cfg_error(row, "GPU %d has %" PRId64 " links, but a %s has %" PRId64, i,
+                         (int64_t)sum, inst->gpu->name, (int64_t)max);
     return 0;
 }
 
@@ -88,8 +90,9 @@ static int check_numa(const struct instance *inst, struct cfg at, int64_t numa)
 {
     if (numa < inst->n_numa)
         return 0;
-    return cfg_error(at, "no NUMA node %lld (\"numa_nodes\" is %d, counted from 0)",
-                     (long long)numa, inst->n_numa);
+    return cfg_error(at,
+                     "no NUMA node %" PRId64 " (\"numa_nodes\" is %d, counted from 0)",
+                     (int64_t)numa, inst->n_numa);
 }
 
 /* Puts the GPUs of one switch (or of a root: pcie -1) in their place. */
@@ -104,8 +107,8 @@ static int place_gpus(struct instance *inst, struct cfg gpus, int32_t pcie,
         if (cfg_int(cfg_at(gpus, k), &gpu, 0, inst->n_gpus - 1))
             return -1;
         if (inst->gpu_numa[gpu] >= 0)
-            return cfg_error(cfg_at(gpus, k), "GPU %lld has a place already",
-                             (long long)gpu);
+            return cfg_error(cfg_at(gpus, k), "GPU %" PRId64 " has a place already",
+                             (int64_t)gpu);
         inst->gpu_pcie[gpu] = pcie;
         inst->gpu_numa[gpu] = numa;
     }
@@ -181,8 +184,8 @@ static int read_nic(struct instance *inst, struct cfg at)
         return cfg_error(at, "give either \"switch\" or \"numa\", where the NIC is");
     if (raw.pcie >= inst->n_pcie)
         return cfg_error(cfg_get(at, "switch"),
-                         "no PCIe switch %lld (there are %d, counted from 0)",
-                         (long long)raw.pcie, inst->n_pcie);
+                         "no PCIe switch %" PRId64 " (there are %d, counted from 0)",
+                         (int64_t)raw.pcie, inst->n_pcie);
     if (raw.numa >= 0 && check_numa(inst, cfg_get(at, "numa"), raw.numa))
         return -1;
     *nic = (struct instance_nic) {

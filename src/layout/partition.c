@@ -2,9 +2,10 @@
 
 #include "layout/smp_tree.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-/* --- layers with what goes with them ------------------------------------------ */
+/* Layers with what goes with them -------------------------------------------------- */
 
 /* A layer and the modules that stay with it. */
 struct item {
@@ -45,7 +46,7 @@ static struct item *make_items(struct arena *arena, const struct partition_reque
     return items;
 }
 
-/* --- methods: each fills ends[parts], one behind each part's last layer --------- */
+/* Methods: each fills ends[parts], one behind each part's last layer --------------- */
 
 struct cut {
     struct arena *arena;
@@ -73,8 +74,9 @@ static int cut_manual(struct cut *c, struct err *err)
     for (int64_t i = 0; i < c->parts; i++)
         c->ends[i] = end += c->q->layers[i];
     if (end != c->n)
-        return err_set(err, "the counts of layers sum to %lld, not to the model's %lld",
-                       (long long)end, (long long)c->n);
+        return err_set(
+            err, "the counts of layers sum to %" PRId64 ", not to the model's %" PRId64,
+            (int64_t)end, (int64_t)c->n);
     return 0;
 }
 
@@ -159,9 +161,10 @@ static int read_devices(struct cut *c, const struct smp_node *leaves, struct err
         int64_t next = leaves[i].device;
         if (next < device || next > device + 1)
             return err_set(err,
-                           "SMP's tree puts layer %lld on stage %lld after stage %lld: "
+                           "SMP's tree puts layer %" PRId64 " on stage %" PRId64
+                           " after stage %" PRId64 ": "
                            "one module outweighs the stages (write partition \"smp\")",
-                           (long long)layer, (long long)next, (long long)device);
+                           (int64_t)layer, (int64_t)next, (int64_t)device);
         if (next > device)
             c->ends[device] = layer;
         device = next;
@@ -194,7 +197,7 @@ static int (*const methods[])(struct cut *c, struct err *err) = {
     [PARTITION_MANUAL] = cut_manual,
 };
 
-/* --- parts ---------------------------------------------------------------------- */
+/* Parts ---------------------------------------------------------------------------- */
 
 static void fill_parts(struct partition *p, const struct cut *c)
 {
@@ -226,8 +229,9 @@ int partition_make(struct partition *p, struct arena *arena,
     c.n = count_layers(q);
     c.parts = q->n_stages * q->n_chunks;
     if (c.n < c.parts)
-        return err_set(err, "%lld stages are more than the model's %lld layers",
-                       (long long)c.parts, (long long)c.n);
+        return err_set(
+            err, "%" PRId64 " stages are more than the model's %" PRId64 " layers",
+            (int64_t)c.parts, (int64_t)c.n);
     c.items = make_items(arena, q, c.n);
     c.head_first = head_is_embeddings(q);
     c.ends = ARENA_ARRAY(arena, c.parts, int64_t);

@@ -1,6 +1,7 @@
 /* Sizes, widths, flags and products of a model under settings: see build.h. */
 #include "model/build.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static int check_divides(const struct model *m, const struct op_settings *s,
@@ -24,8 +25,9 @@ static int check_divides(const struct model *m, const struct op_settings *s,
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (!left[i] && rows[i].size % s->tensor)
             return err_set(err,
-                           "tensor degree %lld does not divide the model's %lld %s%s",
-                           (long long)s->tensor, (long long)rows[i].size, rows[i].what,
+                           "tensor degree %" PRId64
+                           " does not divide the model's %" PRId64 " %s%s",
+                           (int64_t)s->tensor, (int64_t)rows[i].size, rows[i].what,
                            i == 5 ? " (set vocab_padding to pad it)" : "");
     return 0;
 }
@@ -37,12 +39,13 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
         return err_set(err,
                        "batch, sequence length and tensor degree must be at least 1");
     if (s->predicted < 0 || s->predicted > s->sequence)
-        return err_set(err, "%lld predicted positions in a sequence of %lld",
-                       (long long)s->predicted, (long long)s->sequence);
+        return err_set(err, "%" PRId64 " predicted positions in a sequence of %" PRId64,
+                       (int64_t)s->predicted, (int64_t)s->sequence);
     if (m->positions > 0 && !m->positions_assumed && s->sequence > m->positions)
         return err_set(err,
-                       "a sequence of %lld tokens exceeds the model's %lld positions",
-                       (long long)s->sequence, (long long)m->positions);
+                       "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
+                       " positions",
+                       (int64_t)s->sequence, (int64_t)m->positions);
     if (m->latent_kv && s->tensor > 1)
         return err_set(err, "latent attention over a tensor group is not modelled");
     if (m->head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)

@@ -5,6 +5,7 @@
 #include "config/datadir.h"
 #include "model/families.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -194,9 +195,10 @@ static int check_design(const struct family_raw *raw, struct cfg root)
     const struct model *m = &raw->m;
     if (raw->embedding_width && raw->embedding_width != m->hidden)
         return cfg_error(cfg_get(root, "word_embed_proj_dim"),
-                         "embeddings of %lld columns with a hidden size of %lld are "
+                         "embeddings of %" PRId64
+                         " columns with a hidden size of %" PRId64 " are "
                          "not modelled",
-                         (long long)raw->embedding_width, (long long)m->hidden);
+                         (int64_t)raw->embedding_width, (int64_t)m->hidden);
     const char *step = cfg_present(cfg_get(root, "moe_layer_freq"))
                            ? "moe_layer_freq"
                            : "decoder_sparse_step";
@@ -208,25 +210,28 @@ static int check_design(const struct family_raw *raw, struct cfg root)
             cfg_get(root, "layer_types"),
             "sliding attention without a window (give \"sliding_window\")");
     if (raw->listed.n && raw->listed.n != m->layers)
-        return cfg_error(cfg_get(root, "layer_types"), "%lld types for %lld layers",
-                         (long long)raw->listed.n, (long long)m->layers);
+        return cfg_error(cfg_get(root, "layer_types"),
+                         "%" PRId64 " types for %" PRId64 " layers",
+                         (int64_t)raw->listed.n, (int64_t)m->layers);
     return 0;
 }
 
 static int check_heads(const struct model *m, struct cfg root)
 {
     if (!m->head_dim && m->hidden % m->heads)
-        return cfg_error(
-            root,
-            "%lld heads do not divide the hidden size %lld (change one, or "
-            "give \"head_dim\")",
-            (long long)m->heads, (long long)m->hidden);
+        return cfg_error(root,
+                         "%" PRId64 " heads do not divide the hidden size %" PRId64
+                         " (change one, or "
+                         "give \"head_dim\")",
+                         (int64_t)m->heads, (int64_t)m->hidden);
     if (m->kv_heads && m->heads % m->kv_heads)
-        return cfg_error(root, "%lld key-value heads do not divide %lld heads",
-                         (long long)m->kv_heads, (long long)m->heads);
+        return cfg_error(root,
+                         "%" PRId64 " key-value heads do not divide %" PRId64 " heads",
+                         (int64_t)m->kv_heads, (int64_t)m->heads);
     if (m->experts_per_token > m->experts)
-        return cfg_error(root, "%lld experts for each token, but only %lld experts",
-                         (long long)m->experts_per_token, (long long)m->experts);
+        return cfg_error(
+            root, "%" PRId64 " experts for each token, but only %" PRId64 " experts",
+            (int64_t)m->experts_per_token, (int64_t)m->experts);
     return 0;
 }
 
@@ -282,8 +287,8 @@ static int read_inline(struct model *m, struct cfg_loader *loader, struct cfg va
                                 "\"bert-large-uncased\")");
     if (read_model(m, value) < 0)
         return -1;
-    m->label = arena_printf(&loader->arena, "%s-%lldx%lld", m->family,
-                            (long long)m->layers, (long long)m->hidden);
+    m->label = arena_printf(&loader->arena, "%s-%" PRId64 "x%" PRId64, m->family,
+                            (int64_t)m->layers, (int64_t)m->hidden);
     return 0;
 }
 

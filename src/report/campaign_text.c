@@ -2,6 +2,7 @@
  * trials. */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* What each phase is called for people. */
@@ -61,22 +62,22 @@ static void print_checkpoints(FILE *out, const struct job_result *r)
     if (!r->has_checkpoints)
         return;
     fprintf(out,
-            "  %lld checkpoint%s of %s, one every %lld steps, by %lld instance%s: %s "
+            "  %" PRId64 " checkpoint%s of %s, one every %" PRId64 " steps, by %" PRId64
+            " instance%s: %s "
             "each\n",
-            (long long)c->count, c->count == 1 ? "" : "s",
-            units_bytes_text(size, c->size_B), (long long)c->every,
-            (long long)c->writers, c->writers == 1 ? "" : "s",
-            units_time_text(each, c->blocking_s));
+            (int64_t)c->count, c->count == 1 ? "" : "s",
+            units_bytes_text(size, c->size_B), (int64_t)c->every, (int64_t)c->writers,
+            c->writers == 1 ? "" : "s", units_time_text(each, c->blocking_s));
 }
 
 static void print_trials(FILE *out, const struct trials_result *t)
 {
     if (t->trials == 0)
         return;
-    fprintf(out, "\n%lld trials, %lld at once", (long long)t->trials,
-            (long long)t->parallel_trials);
+    fprintf(out, "\n%" PRId64 " trials, %" PRId64 " at once", (int64_t)t->trials,
+            (int64_t)t->parallel_trials);
     if (t->stopped)
-        fprintf(out, ", %lld stopped early", (long long)t->stopped);
+        fprintf(out, ", %" PRId64 " stopped early", (int64_t)t->stopped);
     fprintf(out, ": %.4g h, %.4g instance-hours", t->hours, t->instance_hours);
     if (isfinite(t->usd))
         fprintf(out, ", %.2f USD", t->usd);
@@ -90,8 +91,8 @@ static void print_job(FILE *out, const struct job_result *r)
         return;
     for (int i = 0; i < JOB_PHASES; i++)
         all_s += r->phases_s[i];
-    fprintf(out, "\nThe job: %lld steps, %.4g h, %.4g h billed", (long long)r->steps,
-            r->hours, r->billed_hours);
+    fprintf(out, "\nThe job: %" PRId64 " steps, %.4g h, %.4g h billed",
+            (int64_t)r->steps, r->hours, r->billed_hours);
     if (isfinite(r->usd))
         fprintf(out, ", %.2f USD", r->usd);
     if (r->spot_discount > 0)

@@ -4,6 +4,7 @@
 #include "draw/chart.h"
 #include "report/figure_step_data.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Watching ------------------------------------------------------------------------- */
@@ -234,8 +235,8 @@ void step_figures_free(struct step_figures *f)
 char *step_title(const char *what, const struct scenario *s)
 {
     const struct cluster_group *g = &s->cluster.groups[0];
-    return xasprintf("%s of %s on %lld x %s%s", what, s->model.label,
-                     (long long)g->count, g->instance->name,
+    return xasprintf("%s of %s on %" PRId64 " x %s%s", what, s->model.label,
+                     (int64_t)g->count, g->instance->name,
                      s->cluster.n_groups > 1 ? " and others" : "");
 }
 

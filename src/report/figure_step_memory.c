@@ -2,6 +2,8 @@
 #include "draw/chart.h"
 #include "report/figure_step_data.h"
 
+#include <inttypes.h>
+
 enum { FRAMEWORK = LEDGER_KINDS, STACKED, LIMIT = STACKED, SERIES };
 
 /* The track whose stage is fullest. */
@@ -100,10 +102,10 @@ void step_memory_draw(const struct step_figures *f, const struct scenario *s,
     double *block = xcalloc(most * (STACKED + 1), sizeof(*block)), *x = block;
     struct series series[SERIES];
     char *title = step_title("GPU memory in a step", s);
-    char *question = r->memory.n_stages > 1
-                         ? xasprintf("What fills stage %lld, the fullest, and when?",
-                                     (long long)stage)
-                         : xasprintf("What fills it, and when?");
+    char *question = r->memory.n_stages > 1 ? xasprintf("What fills stage %" PRId64
+                                                        ", the fullest, and when?",
+                                                        (int64_t)stage)
+                                            : xasprintf("What fills it, and when?");
     for (int k = 0; k < STACKED; k++)
         y[k] = block + most * (size_t)(k + 1);
     size_t n = take_levels(f, track, r->memory.stages[stage].peak_B, x, y);

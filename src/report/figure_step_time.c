@@ -4,6 +4,7 @@
 #include "draw/timeline.h"
 #include "report/figure_step_data.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -39,7 +40,7 @@ static const char *number_text(struct drawing *x, int32_t number)
     if (number < 0)
         return NULL;
     for (int64_t n = x->numbers.n; n <= number; n++)
-        VEC_PUSH(&x->numbers, xasprintf("%lld", (long long)n));
+        VEC_PUSH(&x->numbers, xasprintf("%" PRId64, (int64_t)n));
     return x->numbers.v[number];
 }
 
@@ -201,16 +202,17 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
 {
     char omitted[96] = "";
     if (f->n_tracks > 0 && f->tracks[0].extra > 0)
-        snprintf(omitted, sizeof(omitted), "; %lld more accumulation steps not drawn",
-                 (long long)f->tracks[0].extra);
+        snprintf(omitted, sizeof(omitted),
+                 "; %" PRId64 " more accumulation steps not drawn",
+                 (int64_t)f->tracks[0].extra);
     if (!is_pipeline(f))
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
     bool dense =
         s->training.microbatches * s->parallel.virtual_stages > CHART_WIDTH / 6;
-    return xasprintf("%s, %lld microbatches. White: bubbles%s%s",
+    return xasprintf("%s, %" PRId64 " microbatches. White: bubbles%s%s",
                      names_of(schedule_names, (int)s->parallel.schedule),
-                     (long long)s->training.microbatches,
+                     (int64_t)s->training.microbatches,
                      dense ? "; heights: shares of the time" : "", omitted);
 }
 
@@ -245,7 +247,7 @@ void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
         t.n_tracks = add_streams(&x, streams);
     choose_kinds(&x);
     for (int32_t i = 0; i < f->n_tracks; i++)
-        stages[i] = xasprintf("stage %lld", (long long)f->tracks[i].stage);
+        stages[i] = xasprintf("stage %" PRId64, (int64_t)f->tracks[i].stage);
     t.tracks = is_pipeline(f) ? (const char *const *)stages : streams;
     t.n_tracks = is_pipeline(f) ? (size_t)f->n_tracks : t.n_tracks;
     t.kinds = x.kinds;

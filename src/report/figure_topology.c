@@ -6,6 +6,7 @@
 #include "draw/palette.h"
 #include "report/topology_links.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +181,8 @@ static void draw_numa_labels(const struct topology_layout *l, struct draw *d)
     for (int32_t n = 0; n < inst->n_numa; n++) {
         struct draw_box box = l->numa[n], plate = box;
         snprintf(
-            text, sizeof(text), "NUMA %d: %lld vCPUs, %s", n,
-            (long long)(inst->vcpus / inst->n_numa),
+            text, sizeof(text), "NUMA %d: %" PRId64 " vCPUs, %s", n,
+            (int64_t)(inst->vcpus / inst->n_numa),
             units_bytes_text(memory, (double)(inst->host_memory_B / inst->n_numa)));
         plate.w = fmin(draw_text_width(text, 11, false) + 8, box.w - 4);
         plate.x = box.x + (box.w - plate.w) / 2;
@@ -203,8 +204,8 @@ static void draw_nvswitch(const struct topology_layout *l, struct draw *d,
         return;
     snprintf(id, sizeof(id), "%s-nvswitch", name);
     units_rate_text(rate, (double)gpu->nvlink_links * gpu->nvlink_Bps);
-    snprintf(text, sizeof(text), "NVSwitch: %lld NVLinks a GPU, %s each way",
-             (long long)gpu->nvlink_links, rate);
+    snprintf(text, sizeof(text), "NVSwitch: %" PRId64 " NVLinks a GPU, %s each way",
+             (int64_t)gpu->nvlink_links, rate);
     part(d, id, "nvswitch", l->nvswitch, 0xffcfe3f1, TOPOLOGY_NVLINK, text, NULL);
 }
 
@@ -225,9 +226,9 @@ static void draw_frame(const struct shown *s, struct draw *d, const char *name)
     style.id = name;
     style.cls = "instance";
     draw_rect(d, box, &style);
-    text = s->count > 1 ? xasprintf("%s  x %lld", inst->name, (long long)s->count)
+    text = s->count > 1 ? xasprintf("%s  x %" PRId64, inst->name, (int64_t)s->count)
            : s->group->count > 1
-               ? xasprintf("%s [%lld]", inst->name, (long long)s->first)
+               ? xasprintf("%s [%" PRId64 "]", inst->name, (int64_t)s->first)
                : xstrdup(inst->name);
     fit = draw_text_fit(text, 14, true, box.w - 24);
     draw_text(d, box.x + 12, box.y + 8, fit,
@@ -254,7 +255,7 @@ static void draw_instance(const struct shown *s, struct draw *d, double network_
     char name[24], group[32], id[64], tip[64], rate[UNITS_TEXT_MAX];
     const struct topology_layout *l = &s->layout;
 
-    snprintf(name, sizeof(name), "i%lld", (long long)s->first);
+    snprintf(name, sizeof(name), "i%" PRId64, (int64_t)s->first);
     snprintf(group, sizeof(group), "%s-parts", name);
     draw_group(d, group, "instance", NULL);
     draw_frame(s, d, name);
@@ -294,9 +295,9 @@ static void draw_network(const struct cluster *c, struct draw *d, struct draw_bo
 
 static void draw_title(const struct cluster *c, struct draw *d)
 {
-    char *text = xasprintf("%lld instance%s, %lld GPU%s", (long long)c->n_instances,
-                           c->n_instances == 1 ? "" : "s", (long long)c->n_gpus,
-                           c->n_gpus == 1 ? "" : "s");
+    char *text = xasprintf("%" PRId64 " instance%s, %" PRId64 " GPU%s",
+                           (int64_t)c->n_instances, c->n_instances == 1 ? "" : "s",
+                           (int64_t)c->n_gpus, c->n_gpus == 1 ? "" : "s");
 
     draw_text(d, EDGE, EDGE, text,
               &(struct draw_text) { .id = "title",

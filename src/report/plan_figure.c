@@ -4,6 +4,7 @@
 #include "report/plan_report.h"
 #include "search/plan_front.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,8 +23,8 @@ static int write_chart(const struct plan_report *r, const char *path,
 {
     bool cost = axis == PLAN_AXIS_COST;
     char title[128];
-    snprintf(title, sizeof(title), "Plans for %s, %lld sequences a step",
-             r->job->space.model->label, (long long)r->job->space.global_batch);
+    snprintf(title, sizeof(title), "Plans for %s, %" PRId64 " sequences a step",
+             r->job->space.model->label, (int64_t)r->job->space.global_batch);
     struct chart c = {
         .title = title,
         .subtitle = cost ? "What does a faster step cost?"

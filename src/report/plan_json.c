@@ -6,6 +6,7 @@
 #include "search/plan_front.h"
 #include "search/space_users.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -147,9 +148,9 @@ static json_t *warnings(const struct plan_report *r)
     json_t *list = diags_json(&r->job->loader->diags);
     add_warning(list, DIAG_PRICE_DATES, r->job->price_note);
     add_warning(list, DIAG_WITHOUT_EFFECT, plan_job_unused(r->job));
-    char *left = x->refusal
-                     ? xasprintf("%lld left out: %s", (long long)x->refused, x->refusal)
-                     : NULL;
+    char *left = x->refusal ? xasprintf("%" PRId64 " left out: %s", (int64_t)x->refused,
+                                        x->refusal)
+                            : NULL;
     add_warning(list, DIAG_LEFT_OUT, left);
     free(left);
     return list;

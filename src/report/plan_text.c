@@ -7,6 +7,7 @@
 #include "search/plan_front.h"
 #include "search/space_users.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,24 @@ static void wrap(FILE *out, const char *first, const char *text)
     report_wrap(out, first, "    ", text, WIDTH);
 }
 
-/* --- head ------------------------------------------------------------------------- */
+/* Head ----------------------------------------------------------------------------- */
 
 static void print_counts(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
     fprintf(out,
-            "%.4g combinations; %lld that the rules allow, %lld that memory may hold\n"
-            "%lld simulated: %lld too large, %lld that could not be simulated\n",
-            o->space, (long long)o->evaluated, (long long)o->feasible,
-            (long long)o->simulated, (long long)o->unfit, (long long)o->refused);
+            "%.4g combinations; %" PRId64 " that the rules allow, %" PRId64
+            " that memory may hold\n"
+            "%" PRId64 " simulated: %" PRId64 " too large, %" PRId64
+            " that could not be simulated\n",
+            o->space, (int64_t)o->evaluated, (int64_t)o->feasible,
+            (int64_t)o->simulated, (int64_t)o->unfit, (int64_t)o->refused);
     if (o->near && o->complete && o->n_sure < r->options->listed)
         fprintf(out,
-                "%lld more may be among the first %d by their scores (error %.0f %%): "
+                "%" PRId64
+                " more may be among the first %d by their scores (error %.0f %%): "
                 "--exhaustive\nsimulates all\n",
-                (long long)o->near, r->options->listed, 100 * o->score_error);
+                (int64_t)o->near, r->options->listed, 100 * o->score_error);
     if (!o->complete)
         fprintf(out,
                 "partial: stopped before the end; what follows is the best so far\n");
@@ -41,8 +45,8 @@ static void print_counts(FILE *out, const struct plan_report *r)
 static void print_head(FILE *out, const struct plan_report *r)
 {
     const struct space *s = &r->job->space;
-    fprintf(out, "%s, %lld sequences of %lld tokens a step, best %s\n", s->model->label,
-            (long long)s->global_batch, (long long)s->sequence,
+    fprintf(out, "%s, %" PRId64 " sequences of %" PRId64 " tokens a step, best %s\n",
+            s->model->label, (int64_t)s->global_batch, (int64_t)s->sequence,
             r->options->objective == PLAN_COST     ? "cost"
             : r->options->objective == PLAN_MEMORY ? "memory"
                                                    : "time");
@@ -60,12 +64,12 @@ static void print_warnings(FILE *out, const struct plan_report *r)
         wrap(out, "note: ", plan_job_unused(r->job));
     if (!o->refusal)
         return;
-    snprintf(text, sizeof(text), "%lld of those chosen were left out: %s",
-             (long long)o->refused, o->refusal);
+    snprintf(text, sizeof(text), "%" PRId64 " of those chosen were left out: %s",
+             (int64_t)o->refused, o->refusal);
     wrap(out, "warning: ", text);
 }
 
-/* --- plans ------------------------------------------------------------------------ */
+/* Plans ---------------------------------------------------------------------------- */
 
 static double usd_per_million(const struct plan_report *r, const struct plan_entry *e)
 {
@@ -220,7 +224,7 @@ static void print_front(FILE *out, const struct plan_report *r, enum plan_axis a
     free(front);
 }
 
-/* --- why -------------------------------------------------------------------------- */
+/* Why ------------------------------------------------------------------------------ */
 
 static void print_parts(FILE *out, const struct plan_entry *e)
 {
@@ -295,7 +299,7 @@ static void print_why(FILE *out, const struct plan_report *r)
     }
 }
 
-/* --- nothing ---------------------------------------------------------------------- */
+/* Nothing -------------------------------------------------------------------------- */
 
 static void print_remedies(FILE *out, const struct plan_report *r)
 {

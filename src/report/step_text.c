@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,17 +14,17 @@ static void print_cluster(FILE *out, const struct cluster *c)
 {
     for (int32_t i = 0; i < c->n_groups; i++) {
         const struct cluster_group *g = &c->groups[i];
-        fprintf(out, "%s%lld x %s%s", i ? " + " : "", (long long)g->count,
+        fprintf(out, "%s%" PRId64 " x %s%s", i ? " + " : "", (int64_t)g->count,
                 c->sagemaker ? "ml." : "", g->instance->name);
     }
-    fprintf(out, " (%lld x %s%s)", (long long)c->n_gpus,
+    fprintf(out, " (%" PRId64 " x %s%s)", (int64_t)c->n_gpus,
             c->groups[0].instance->gpu->name, c->n_groups > 1 ? " and others" : "");
 }
 
 static void print_degree(FILE *out, const char *name, int64_t degree)
 {
     if (degree > 1)
-        fprintf(out, ", %s %lld", name, (long long)degree);
+        fprintf(out, ", %s %" PRId64, name, (int64_t)degree);
 }
 
 static void print_title(FILE *out, const struct scenario *s)
@@ -32,18 +33,18 @@ static void print_title(FILE *out, const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     fprintf(out, "%s on ", s->model.label);
     print_cluster(out, &s->cluster);
-    fprintf(out, "\nbatch %lld = micro-batch %lld", (long long)t->global_batch_size,
-            (long long)t->micro_batch_size);
+    fprintf(out, "\nbatch %" PRId64 " = micro-batch %" PRId64,
+            (int64_t)t->global_batch_size, (int64_t)t->micro_batch_size);
     if (t->microbatches > 1)
-        fprintf(out, " x %lld microbatches", (long long)t->microbatches);
+        fprintf(out, " x %" PRId64 " microbatches", (int64_t)t->microbatches);
     if (t->accumulation > 1)
-        fprintf(out, " x %lld accumulated", (long long)t->accumulation);
-    fprintf(out, " x %lld data parallel", (long long)p->data);
+        fprintf(out, " x %" PRId64 " accumulated", (int64_t)t->accumulation);
+    fprintf(out, " x %" PRId64 " data parallel", (int64_t)p->data);
     print_degree(out, "tensor", p->tensor);
     print_degree(out, "pipeline", p->pipeline);
     print_degree(out, "context", p->context);
-    fprintf(out, "\nsequence %lld, %s, %s, %s attention, %s over %s",
-            (long long)t->sequence_length,
+    fprintf(out, "\nsequence %" PRId64 ", %s, %s, %s attention, %s over %s",
+            (int64_t)t->sequence_length,
             names_of(op_precision_names, (int)t->precision),
             names_of(optimizer_names, (int)t->optimizer),
             names_of(op_attention_names, (int)t->attention),
@@ -243,10 +244,9 @@ static void print_use(FILE *out, const struct simulate_result *r)
     fprintf(out, "\nBusy: GPU %.0f %%, host %.0f %%, NIC %.0f %%, NVLink %.0f %%\n",
             100 * r->util_gpu, 100 * r->util_host, 100 * r->util_nic,
             100 * r->util_nvlink);
-    fprintf(out, "Simulated at %s fidelity, %s, %llu events\n",
+    fprintf(out, "Simulated at %s fidelity, %s, %" PRIu64 " events\n",
             names_of(fidelity_names, (int)r->network),
-            r->folded ? "equal ranks folded" : "every rank",
-            (unsigned long long)r->events);
+            r->folded ? "equal ranks folded" : "every rank", (uint64_t)r->events);
 }
 
 void report_step_text(FILE *out, const struct scenario *s,

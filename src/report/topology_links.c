@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static double nvlink_width(int64_t links)
@@ -35,7 +36,7 @@ static void rate_tip(char *buf, size_t size, const char *what, int64_t links,
 
     units_rate_text(rate, Bps);
     if (links > 1)
-        snprintf(buf, size, "%lld %ss, %s each way", (long long)links, what, rate);
+        snprintf(buf, size, "%" PRId64 " %ss, %s each way", (int64_t)links, what, rate);
     else
         snprintf(buf, size, "%s, %s each way", what, rate);
 }

@@ -1,6 +1,8 @@
 /* How step times vary, and what failures leave of the time. */
 #include "report/report.h"
 
+#include <inttypes.h>
+
 static void print_steps(FILE *out, const struct uncertainty_result *r)
 {
     const struct distribution *d = &r->step_time_s;
@@ -32,15 +34,16 @@ static void print_goodput(FILE *out, const struct goodput_result *g)
             units_time_text(takes, p->checkpoint_s),
             units_time_text(interval, p->interval_s));
     if (g->gave_up)
-        fprintf(out, "             %lld draws hardly went on\n", (long long)g->gave_up);
+        fprintf(out, "             %" PRId64 " draws hardly went on\n",
+                (int64_t)g->gave_up);
 }
 
 void report_uncertainty_text(FILE *out, const struct uncertainty_result *r)
 {
     if (!r->given)
         return;
-    fprintf(out, "\nUncertainty (%lld draws, seed %lld%s)\n", (long long)r->samples,
-            (long long)r->seed,
+    fprintf(out, "\nUncertainty (%" PRId64 " draws, seed %" PRId64 "%s)\n",
+            (int64_t)r->samples, (int64_t)r->seed,
             !r->varies    ? ""
             : r->unfolded ? ", every rank"
                           : ", the slowest of equal ranks");

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* Classes -------------------------------------------------------------------------- */
@@ -286,9 +287,9 @@ int groups_spans(const struct groups *g, const struct ranks *r, struct coll_grou
         return 0;
     return err_set(
         err,
-        "a group of %lld ranks lies too irregularly over the instances (let "
+        "a group of %" PRId64 " ranks lies too irregularly over the instances (let "
         "the degrees divide the GPUs of an instance, or be multiples of them)",
-        (long long)ranks_count(r));
+        (int64_t)ranks_count(r));
 }
 
 /* Lock step ------------------------------------------------------------------------ */

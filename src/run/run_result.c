@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* When the rank's last task and its host have ended; RUN_NEVER when some never did. The
@@ -147,9 +148,10 @@ static int never_ends(struct run *run, int64_t rank)
                        "a transfer takes longer than %.0f days, where the clock ends",
                        units_s(SIM_LONGEST_PS) / UNITS_DAY_S);
     return err_fault(run->err,
-                     "rank %lld waits for what never comes in the step as it was "
+                     "rank %" PRId64
+                     " waits for what never comes in the step as it was "
                      "written (please report it with the scenario)",
-                     (long long)rank);
+                     (int64_t)rank);
 }
 
 int run_read_result(struct run *run, struct run_result *out)

@@ -74,7 +74,7 @@ const char *attention_transformers_of(const char *pytorch)
     return version;
 }
 
-/* --- what a GPU can run ----------------------------------------------------------- */
+/* What a GPU can run --------------------------------------------------------------- */
 
 /* Products of attention are in 16 bits, beside those of fp8, too. */
 static bool is_16bit(enum op_precision p)
@@ -127,7 +127,7 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
     };
 }
 
-/* --- what software takes by itself ------------------------------------------------ */
+/* What software takes by itself ---------------------------------------------------- */
 
 /* PyTorch's releases before 2.1.1 are left to eager modules by transformers
  * (utils/import_utils.py, is_torch_sdpa_available). */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* --- what a scenario has ---------------------------------------------------------- */
+/* What a scenario has -------------------------------------------------------------- */
 
 typedef bool fact(const struct scenario *s);
 
@@ -181,7 +181,7 @@ static bool many_gathers(const struct scenario *s)
     return s->parallel.shard_prefetch > 1;
 }
 
-/* --- the table -------------------------------------------------------------------- */
+/* The table ------------------------------------------------------------------------ */
 
 #define P "/parallelism/"
 #define SHARDING "/parallelism/sharding/"
@@ -274,7 +274,7 @@ static const struct row {
 #undef P
 #undef SHARDING
 
-/* --- the check -------------------------------------------------------------------- */
+/* The check ------------------------------------------------------------------------ */
 
 /* The value at a pointer without escapes; absent where any of it is. */
 static struct cfg find(struct cfg root, const char *pointer)

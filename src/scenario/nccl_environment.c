@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- lists of algorithms and protocols ------------------------------------------- */
+/* Lists of algorithms and protocols ------------------------------------------------ */
 
 struct word {
     const char *name; /* as NCCL spells it; case does not matter */
@@ -162,7 +162,7 @@ static int read_algorithm(struct parse_context *r, struct cfg c, const char *val
     return 0;
 }
 
-/* --- switches and numbers --------------------------------------------------------- */
+/* Switches and numbers ------------------------------------------------------------- */
 
 static int read_number(struct cfg c, const char *value, long *n)
 {
@@ -204,7 +204,7 @@ static int read_throttle(struct parse_context *r, struct cfg c, const char *valu
     return 0;
 }
 
-/* --- the table -------------------------------------------------------------------- */
+/* The table ------------------------------------------------------------------------ */
 
 #define CHANNELS "channels are those of the fabric's fit"
 #define TRANSPORT "transports are those that NCCL takes by itself on the instance"

@@ -90,7 +90,7 @@ static const struct cfg_field parallelism_fields[] = {
 #undef W
 /* clang-format on */
 
-/* --- rules ------------------------------------------------------------------- */
+/* Rules ---------------------------------------------------------------------------- */
 
 /* The library by its word; "smddp" names the backend, too. */
 static int name_library(struct parse_context *r, struct raw_section *w)
@@ -232,7 +232,7 @@ int parallelism_read(struct parse_context *r)
     return rc;
 }
 
-/* --- the framework, and what it decides where nothing is written -------------- */
+/* The framework, and what it decides where nothing is written ---------------------- */
 
 /* Megatron-LM before Transformer Engine never ran on Hopper. */
 static bool all_hopper(const struct cluster *c)

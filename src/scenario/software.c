@@ -67,7 +67,7 @@ static void apply_launcher(struct parse_context *r)
     w->protocol = FABRIC_PROTO_SIMPLE;
 }
 
-/* --- versions ---------------------------------------------------------------- */
+/* Versions ------------------------------------------------------------------------- */
 
 static int check_version(const struct parse_context *r, const char *key,
                          const char *value)

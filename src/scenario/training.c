@@ -70,7 +70,7 @@ static const struct cfg_field training_fields[] = {
 };
 /* clang-format on */
 
-/* --- rules of single values -------------------------------------------------- */
+/* Rules of single values ----------------------------------------------------------- */
 
 /* {"group": n}, one input for n layers; or {"every": n}, one layer in n. */
 static int read_group(struct training *t, struct cfg c)

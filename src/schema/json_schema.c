@@ -7,7 +7,7 @@
 static json_t *value_of(const struct reference *r, const char *pointer,
                         const struct cfg_field *f);
 
-/* --- single values ------------------------------------------------------------- */
+/* Single values -------------------------------------------------------------------- */
 
 static void set_bounds(json_t *o, const struct cfg_field *f)
 {
@@ -56,7 +56,7 @@ static json_t *words(void)
     return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
 }
 
-/* --- objects, arrays ------------------------------------------------------------- */
+/* Objects, arrays ------------------------------------------------------------------ */
 
 /* Members in the order of the table; "comment" is known everywhere. */
 static json_t *table_schema(const struct reference *r,
@@ -170,7 +170,7 @@ static json_t *child(const struct reference *r, const char *pointer, const json_
     return one_or_any(list);
 }
 
-/* --- keys ---------------------------------------------------------------------- */
+/* Keys ----------------------------------------------------------------------------- */
 
 /* Under an old name a key is what it is under the new one. */
 static json_t *renamed(const struct reference *r, const char *pointer,

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <string.h>
 
-/* --- type and range ------------------------------------------------------------- */
+/* Type and range ------------------------------------------------------------------- */
 
 static const char *bound(char buf[UNITS_TEXT_MAX], const struct cfg_field *f, double v)
 {
@@ -93,7 +93,7 @@ void reference_type_text(struct strbuf *out, const struct reference_key *key)
     }
 }
 
-/* --- one key -------------------------------------------------------------------- */
+/* One key -------------------------------------------------------------------------- */
 
 /* The unit of a plain number; what has its unit in the string says so by its type. */
 static const char *unit_text(const struct reference_key *key)
@@ -166,7 +166,7 @@ void reference_key_text(struct strbuf *out, const struct reference *r,
     strbuf_release(&b);
 }
 
-/* --- the page ---------------------------------------------------------------------- */
+/* The page ------------------------------------------------------------------------- */
 
 /* A row of a table in Markdown has no bars of its own. */
 static void add_cell(struct strbuf *out, const char *text)

@@ -13,7 +13,7 @@ const char *reference_name(const char *pointer)
     return slash ? slash + 1 : pointer;
 }
 
-/* --- pointers -------------------------------------------------------------------- */
+/* Pointers ------------------------------------------------------------------------- */
 
 static bool is_index(const char *part)
 {
@@ -43,7 +43,7 @@ const char *reference_pointer(const struct reference *r, const char *pointer)
     return at;
 }
 
-/* --- tables ---------------------------------------------------------------------- */
+/* Tables --------------------------------------------------------------------------- */
 
 static int64_t count(const struct cfg_field *fields)
 {
@@ -73,7 +73,7 @@ void reference_add_table(struct reference *r, const char *pointer,
     VEC_PUSH(&r->tables, ((struct reference_table) { pointer, copy }));
 }
 
-/* --- keys ------------------------------------------------------------------------ */
+/* Keys ----------------------------------------------------------------------------- */
 
 static bool is_known(const struct reference *r, const char *pointer)
 {

@@ -15,7 +15,7 @@ const struct name_value plan_objective_names[] = {
     { NULL, 0 },
 };
 
-/* --- everything ------------------------------------------------------------------- */
+/* Everything ----------------------------------------------------------------------- */
 
 static void count_entry(struct plan_outcome *out, struct arena *arena,
                         const struct plan_entry *e)
@@ -74,7 +74,7 @@ static void simulate_all(struct plan_run *run, struct plan_outcome *out,
     scorer_free(scorer);
 }
 
-/* --- outcome ---------------------------------------------------------------------- */
+/* Outcome -------------------------------------------------------------------------- */
 
 /* What lies within the range of the best is not told apart from it. Its own range is
  * not added: what is wrong about one plan of a job is mostly wrong about the next.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- choosing --------------------------------------------------------------------- */
+/* Choosing ------------------------------------------------------------------------- */
 
 static double price_of(const struct plan_run *run, const struct candidate *c)
 {
@@ -67,7 +67,7 @@ static void sort_scored(struct scored *s)
     best_sort(&s->tightest);
 }
 
-/* --- what is left to choose from -------------------------------------------------- */
+/* What is left to choose from ------------------------------------------------------ */
 
 /* A candidate with what does not change while the search goes on. */
 struct option {
@@ -235,7 +235,7 @@ static struct plan_run_left count_left(const struct plan_run *run,
     return left;
 }
 
-/* --- uphill ----------------------------------------------------------------------- */
+/* Uphill --------------------------------------------------------------------------- */
 
 /* What is one change away from the best may be better, whatever the scores say: it is
  * simulated, and so on from there. */

@@ -2,6 +2,7 @@
  * nothing, and which would not. */
 #include "search/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* The first point of a space, if it has any; else the last field of which a rule leaves
@@ -75,7 +76,8 @@ int plan_empty(const struct plan_job *job, struct err *err)
     if (known)
         return err_set(err, "no plan is left: %s", why);
     return err_set(err,
-                   "no plan is left: what is asked for (%lld sequences a step on %s "
+                   "no plan is left: what is asked for (%" PRId64
+                   " sequences a step on %s "
                    "and others) does not divide, or no library here can run it",
-                   (long long)s->global_batch, s->instances[0].name);
+                   (int64_t)s->global_batch, s->instances[0].name);
 }

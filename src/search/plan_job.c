@@ -9,11 +9,12 @@
 #include "search/plan_prices.h"
 #include "search/space_users.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the scenario, or what the command line gives in its place -------------------- */
+/* The scenario, or what the command line gives in its place ------------------------ */
 
 static bool all_have(const struct space *s, enum dtype dtype)
 {
@@ -72,7 +73,7 @@ static void strip(json_t *base, int64_t global_batch)
     json_object_set_new(t, "global_batch_size", json_integer((json_int_t)global_batch));
 }
 
-/* --- instances -------------------------------------------------------------------- */
+/* Instances ------------------------------------------------------------------------ */
 
 static int add_instance(struct plan_job *job, const char *name)
 {
@@ -121,8 +122,8 @@ static void take_groups(struct plan_job *job, const struct cluster *c, json_t *a
     const char *text = "", *date, *missing;
     for (int32_t i = 0; i < c->n_groups; i++) {
         const struct cluster_group *g = &c->groups[i];
-        text = arena_printf(arena, "%s%s%lld x %s%s", text, i ? " + " : "",
-                            (long long)g->count, c->sagemaker ? "ml." : "",
+        text = arena_printf(arena, "%s%s%" PRId64 " x %s%s", text, i ? " + " : "",
+                            (int64_t)g->count, c->sagemaker ? "ml." : "",
                             g->instance->name);
         if (g->instance->gpu->memory_B > x->instance->gpu->memory_B)
             x->instance = g->instance;
@@ -170,7 +171,7 @@ static int read_count(struct plan_job *job, const char *count)
     return rc;
 }
 
-/* --- the space -------------------------------------------------------------------- */
+/* The space ------------------------------------------------------------------------ */
 
 static int narrow(struct plan_job *job, const struct plan_request *r)
 {

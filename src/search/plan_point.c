@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "scenario/attention.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ json_t *plan_point_parallelism(const struct space_point *p)
         put(o, "sharding", sharding_json(p));
     if (p->v[SPACE_BUCKET]) {
         char text[32];
-        snprintf(text, sizeof(text), "%lldB", (long long)p->v[SPACE_BUCKET]);
+        snprintf(text, sizeof(text), "%" PRId64 "B", (int64_t)p->v[SPACE_BUCKET]);
         put(o, "bucket_size", json_string(text));
     }
     return o;
@@ -196,7 +197,7 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
     return root;
 }
 
-/* --- simulation ------------------------------------------------------------------- */
+/* Simulation ----------------------------------------------------------------------- */
 
 static void take(struct plan_result *r, const struct simulate_result *s)
 {
@@ -283,7 +284,7 @@ char *plan_point_cluster_text(const struct plan_job *job, const struct space_poi
     if (job->cluster)
         snprintf(buf, size, "%s", job->cluster_text);
     else
-        snprintf(buf, size, "%lld x %s", (long long)p->v[SPACE_COUNT],
+        snprintf(buf, size, "%" PRId64 " x %s", (int64_t)p->v[SPACE_COUNT],
                  job->space.instances[p->v[SPACE_INSTANCE]].name);
     return buf;
 }
@@ -298,14 +299,15 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
     size_t at = (size_t)snprintf(buf, size, "%s", stack_of(p)->name);
     for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]) && at < size; i++)
         if (p->v[degrees[i]] > 1)
-            at += (size_t)snprintf(buf + at, size - at, ", %s %lld",
+            at += (size_t)snprintf(buf + at, size - at, ", %s %" PRId64,
                                    names_of(space_field_names, (int)degrees[i]),
-                                   (long long)p->v[degrees[i]]);
+                                   (int64_t)p->v[degrees[i]]);
     if (p->v[SPACE_PIPELINE] > 1 && at < size)
         at += (size_t)snprintf(buf + at, size - at, " (%s)",
                                names_of(schedule_names, (int)p->v[SPACE_SCHEDULE]));
     if (p->data > 1 && at < size)
-        at += (size_t)snprintf(buf + at, size - at, ", data %lld", (long long)p->data);
+        at +=
+            (size_t)snprintf(buf + at, size - at, ", data %" PRId64, (int64_t)p->data);
     if (stack_of(p)->optimize && p->v[SPACE_TENSOR] > 1 && at < size)
         at += (size_t)snprintf(buf + at, size - at, ", optimize %s",
                                p->v[SPACE_OPTIMIZE] ? "speed" : "memory");
@@ -322,8 +324,8 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                 buf + at, size - at, ", %s %s", words[i],
                 space_value_text(&job->space, named[i], p->v[named[i]], v, sizeof(v)));
     if (at < size)
-        snprintf(buf + at, size - at, ", micro-batch %lld x %lld%s%s",
-                 (long long)p->v[SPACE_MICRO], (long long)p->pieces,
+        snprintf(buf + at, size - at, ", micro-batch %" PRId64 " x %" PRId64 "%s%s",
+                 (int64_t)p->v[SPACE_MICRO], (int64_t)p->pieces,
                  p->v[SPACE_PLACEMENT] ? ", placement " : "",
                  p->v[SPACE_PLACEMENT] ? space_placements[p->v[SPACE_PLACEMENT]] : "");
     return buf;

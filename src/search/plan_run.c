@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- entries ---------------------------------------------------------------------- */
+/* Entries -------------------------------------------------------------------------- */
 
 /* What a step of the job takes, or is billed, with its share of what is around the
  * steps. */
@@ -109,7 +109,7 @@ void plan_run_simulate(struct plan_run *run, int64_t total)
     run->first_new = run->all.n;
 }
 
-/* --- what the simulated say of the scores ----------------------------------------- */
+/* What the simulated say of the scores --------------------------------------------- */
 
 /* Sorts v. */
 static double median(double *v, int64_t n)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- more of each resource -------------------------------------------------------- */
+/* More of each resource ------------------------------------------------------------ */
 
 /* The scenario's hardware is shared: what is changed is copied first. */
 static struct instance *own_instance(struct scenario *s, struct arena *arena, int32_t i)
@@ -90,7 +90,7 @@ static void sense(struct plan_sensitivity *out, int i, const struct plan_job *jo
                               : (double)NAN;
 }
 
-/* --- one change ------------------------------------------------------------------- */
+/* One change ----------------------------------------------------------------------- */
 
 static void find_alternatives(struct plan_why *w, const struct plan_job *job,
                               const struct plan_entry *best)

@@ -80,7 +80,7 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     return l;
 }
 
-/* --- groups ----------------------------------------------------------------------- */
+/* Groups --------------------------------------------------------------------------- */
 
 /* Ranks between neighbours of a letter's group. */
 static int64_t stride_of(const struct space_point *p, char letter)
@@ -99,7 +99,7 @@ static struct score_group group_of(const struct space_point *p, char letter, int
     return score_group_of(n, stride_of(p, letter), p->v[SPACE_GPUS]);
 }
 
-/* --- a layer ---------------------------------------------------------------------- */
+/* A layer -------------------------------------------------------------------------- */
 
 static double tensor_s(struct scorer *s, const struct space_point *p,
                        const struct score_layer *l)
@@ -212,7 +212,7 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
         u->backward_s += backward_s;
 }
 
-/* --- a step ----------------------------------------------------------------------- */
+/* A step --------------------------------------------------------------------------- */
 
 /* First and last stage, which share the words. Within a node as neighbours: their pairs
  * do not get in each other's way, as all pairs so far apart would. */

@@ -1,5 +1,6 @@
 #include "search/space.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "scenario/libraries.h"
@@ -20,7 +21,7 @@ const struct name_value space_field_names[] = {
 const char *const space_placements[6] = { "DPT", "PDT", "TPD", "DTP", "PTD", "TDP" };
 /* clang-format on */
 
-/* --- rules: each sees the digits up to its own ------------------------------------ */
+/* Rules: each sees the digits up to its own ---------------------------------------- */
 
 static bool has_bit(uint32_t bits, int64_t i)
 {
@@ -316,27 +317,28 @@ const char *space_rule_text(const struct space *s, enum space_field f, char *buf
 {
     const struct model *m = s->model;
     if (f == SPACE_TENSOR)
-        snprintf(
-            buf, size,
-            "it divides the GPUs, %lld attention heads, %lld key-value heads and the "
-            "feed-forward width %lld, and the library has it",
-            (long long)m->heads, (long long)m->kv_heads, (long long)m->ffn);
+        snprintf(buf, size,
+                 "it divides the GPUs, %" PRId64 " attention heads, %" PRId64
+                 " key-value heads and the "
+                 "feed-forward width %" PRId64 ", and the library has it",
+                 (int64_t)m->heads, (int64_t)m->kv_heads, (int64_t)m->ffn);
     else if (f == SPACE_PIPELINE)
-        snprintf(
-            buf, size,
-            "with the tensor degree it divides the GPUs, is at most the %lld layers, "
-            "and the library has it",
-            (long long)s->layers);
+        snprintf(buf, size,
+                 "with the tensor degree it divides the GPUs, is at most the %" PRId64
+                 " layers, "
+                 "and the library has it",
+                 (int64_t)s->layers);
     else if (f == SPACE_MICRO)
         snprintf(buf, size,
-                 "times the data-parallel degree it divides %lld sequences a step",
-                 (long long)s->global_batch);
+                 "times the data-parallel degree it divides %" PRId64
+                 " sequences a step",
+                 (int64_t)s->global_batch);
     else
         snprintf(buf, size, "%s", rule_texts[f]);
     return buf;
 }
 
-/* --- the counter ------------------------------------------------------------------ */
+/* The counter ---------------------------------------------------------------------- */
 
 static bool set_digit(const struct space *s, struct space_point *p, int field,
                       int32_t digit)

@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* --- reading --------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------- */
 
 static int bad_value(struct diags *d, const char *option, const char *field,
                      const char *word, const char *mend)
@@ -118,8 +119,8 @@ static int read_value(enum space_field f, const char *word, int64_t *v, struct d
     if (read_int(word, v) == 0 && *v >= kinds[f].min && *v <= kinds[f].max)
         return 0;
     char mend[96];
-    snprintf(mend, sizeof(mend), "is no whole number from %lld to %lld",
-             (long long)kinds[f].min, (long long)kinds[f].max);
+    snprintf(mend, sizeof(mend), "is no whole number from %" PRId64 " to %" PRId64,
+             (int64_t)kinds[f].min, (int64_t)kinds[f].max);
     return bad_value(d, option, field, word, mend);
 }
 
@@ -213,7 +214,7 @@ int space_allow(struct space *s, struct arena *arena, struct diags *diags,
     return 0;
 }
 
-/* --- what is worth trying --------------------------------------------------------- */
+/* What is worth trying ------------------------------------------------------------- */
 
 static void fill(struct space *s, struct arena *arena, enum space_field f, int32_t n,
                  const int64_t *values)
@@ -364,12 +365,12 @@ char *space_value_text(const struct space *s, enum space_field f, int64_t v, cha
     if (f == SPACE_INSTANCE)
         snprintf(buf, size, "%s", s->instances[v].name);
     else if (f == SPACE_CHECKPOINTING && v > SPACE_GROUP)
-        snprintf(buf, size, "every %lld layers", (long long)(v - SPACE_GROUP));
+        snprintf(buf, size, "every %" PRId64 " layers", (int64_t)(v - SPACE_GROUP));
     else if (kinds[f].names)
         snprintf(buf, size, "%s", names_of(kinds[f].names, (int)v));
     else if (kinds[f].bytes && v)
         units_bytes_text(buf, (double)v);
     else
-        snprintf(buf, size, "%lld", (long long)v);
+        snprintf(buf, size, "%" PRId64, (int64_t)v);
     return buf;
 }

@@ -78,7 +78,7 @@ static void list_changes(struct tries *t, const struct scenario *s, struct arena
     add_half(t, s, arena);
 }
 
-/* --- one of them ------------------------------------------------------------------ */
+/* One of them ---------------------------------------------------------------------- */
 
 /* The scenario with the change, simulated; false where it cannot be. */
 static bool try_change(struct fit_remedy *out, const json_t *root,
@@ -118,7 +118,7 @@ static const char *sets_text(struct arena *arena, const struct change *c)
     return text;
 }
 
-/* --- all of them ------------------------------------------------------------------ */
+/* All of them ---------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {

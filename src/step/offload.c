@@ -10,7 +10,7 @@ static double copy_s(const struct stage *stage, int64_t size_B)
     return (double)size_B / stage->s->cluster.groups[0].instance->host_pinned_Bps;
 }
 
-/* --- activations ------------------------------------------------------------------ */
+/* Activations ---------------------------------------------------------------------- */
 
 /* Between pipelines' passes everything is loaded that the next backwards need; in one
  * pass layer by layer. */
@@ -176,7 +176,7 @@ void offload_await(struct builder *b, const struct load_order *o, int64_t at)
     issue_wait(b, o->task[at]);
 }
 
-/* --- states ----------------------------------------------------------------------- */
+/* States --------------------------------------------------------------------------- */
 
 struct states offload_states(const struct stage *stage, struct states states)
 {

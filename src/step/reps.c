@@ -5,6 +5,8 @@
 #include "step/schedule.h"
 #include "step/stage.h"
 
+#include <inttypes.h>
+
 enum {
     UNFOLDED_RANKS_MAX = 65536,
     UNEVEN_RANKS_MAX = 64, /* all simulated where groups straddle instances */
@@ -54,12 +56,12 @@ static int make_nets(struct reps *reps, const struct scenario *s, bool unfold,
         return 0;
     }
     if (c->n_gpus > UNFOLDED_RANKS_MAX)
-        return err_set(err,
-                       "%lld ranks are too many to simulate each (%s, or at most %d)",
-                       (long long)c->n_gpus,
-                       folds(s) ? "leave --unfold out"
-                                : "write a cluster of one group, which is folded",
-                       UNFOLDED_RANKS_MAX);
+        return err_set(
+            err, "%" PRId64 " ranks are too many to simulate each (%s, or at most %d)",
+            (int64_t)c->n_gpus,
+            folds(s) ? "leave --unfold out"
+                     : "write a cluster of one group, which is folded",
+            UNFOLDED_RANKS_MAX);
     reps->net = net_new(c, false, err);
     return reps->net ? 0 : -1;
 }

@@ -1,5 +1,7 @@
 #include "step/schedule.h"
 
+#include <inttypes.h>
+
 static void push(struct pass_list *l, enum pass_kind kind, int64_t chunk, int64_t m)
 {
     l->v[l->n++] = (struct pass_ref) { kind, (int32_t)chunk, (int32_t)m };
@@ -118,8 +120,8 @@ static int check(const struct schedule_request *q, struct err *err)
     if (q->chunks > 1 && q->microbatches % q->stages != 0)
         return err_set(err,
                        "interleaved stages need a number of microbatches that is a "
-                       "multiple of the %lld stages, not %lld",
-                       (long long)q->stages, (long long)q->microbatches);
+                       "multiple of the %" PRId64 " stages, not %" PRId64,
+                       (int64_t)q->stages, (int64_t)q->microbatches);
     return 0;
 }
 

@@ -3,6 +3,8 @@
 #include "cost/hashring.h"
 #include "scenario/libraries.h"
 
+#include <inttypes.h>
+
 enum { SLICE_ELEMENTS = 1 << 20, POINTS_MAX = 1 << 20 };
 
 /* Virtual nodes of each server: fewer where there are very many servers. */
@@ -52,8 +54,9 @@ const char *servers_note(struct arena *arena, const struct scenario *s)
     if (!library_is_asynchronous(p) || n < 2)
         return NULL;
     return arena_printf(arena,
-                        "asynchronous: %lld updates by other workers lie on average "
+                        "asynchronous: %" PRId64
+                        " updates by other workers lie on average "
                         "between the parameters that a gradient was computed on and "
                         "those it is applied to",
-                        (long long)(n - 1));
+                        (int64_t)(n - 1));
 }

@@ -101,10 +101,10 @@ static int open_other(struct sweep_journal *j, const char *path, const char *hea
 
 static bool is_journal(const char *name)
 {
-    long long i, n;
+    int64_t i, n;
     char rest;
     return strcmp(name, "journal") == 0 ||
-           sscanf(name, "journal-%lld-of-%lld%c", &i, &n, &rest) == 2;
+           sscanf(name, "journal-%" PRId64 "-of-%" PRId64 "%c", &i, &n, &rest) == 2;
 }
 
 static int open_others(struct sweep_journal *j, const char *own, const char *header,

@@ -5,6 +5,7 @@
 #include "config/pointer.h"
 #include "simulate/result_json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 json_t *sweep_point_value(const struct sweep *s, int32_t field, int64_t point)
@@ -40,8 +41,8 @@ static json_t *axes_of(const struct sweep *s, int64_t point)
 static int scenario_error(struct diags *d, struct err *err)
 {
     if (d->n_errors > 1)
-        return err_set(err, "%s (and %lld more)", diags_error_text(d, 0),
-                       (long long)d->n_errors - 1);
+        return err_set(err, "%s (and %" PRId64 " more)", diags_error_text(d, 0),
+                       (int64_t)d->n_errors - 1);
     return err_set(err, "%s", d->n_errors ? diags_error_text(d, 0) : "unknown error");
 }
 

@@ -1,6 +1,7 @@
 /* Events of a trace: names, memory, tasks, arrows: see trace_state.h. */
 #include "trace/trace_state.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ static void name_thread(struct trace *t, const struct shown *s, int thread,
 {
     char name[128];
     int64_t tid = thread_of(s, thread);
-    snprintf(name, sizeof(name), "GPU %d %s (rank %lld)", (int)s->r.gpu, what,
-             (long long)s->r.number);
+    snprintf(name, sizeof(name), "GPU %d %s (rank %" PRId64 ")", (int)s->r.gpu, what,
+             (int64_t)s->r.number);
     metadata(t, s->r.instance, tid, "thread_name", name, 0);
     metadata(t, s->r.instance, tid, "thread_sort_index", NULL, tid);
 }
@@ -45,7 +46,7 @@ void trace_name_rank(struct trace *t, const struct shown *s, bool new_process)
         const struct cluster_group *g = t->groups.cluster->groups;
         for (; left >= g->count; g++)
             left -= g->count;
-        snprintf(name, sizeof(name), "instance %lld: %s", (long long)s->r.instance,
+        snprintf(name, sizeof(name), "instance %" PRId64 ": %s", (int64_t)s->r.instance,
                  g->instance->name);
         metadata(t, s->r.instance, 0, "process_name", name, 0);
         metadata(t, s->r.instance, 0, "process_sort_index", NULL, s->r.instance);

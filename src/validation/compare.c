@@ -5,6 +5,7 @@
 #include "cost/kernel.h"
 #include "simulate/simulate.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ double compared_error(struct compared c)
     return c.predicted / c.measured - 1;
 }
 
-/* --- the same step as a scenario -------------------------------------------------- */
+/* The same step as a scenario ------------------------------------------------------ */
 
 static json_t *model_tree(const struct measured_step *m)
 {
@@ -86,7 +87,7 @@ static void job_close(struct job *j)
     cfg_loader_release(&j->loader);
 }
 
-/* --- the host --------------------------------------------------------------------- */
+/* The host ------------------------------------------------------------------------- */
 
 /* Time of the host for one pass, spread over what the list dispatches: every operator
  * is a product of cuBLAS or a launch. */
@@ -117,7 +118,7 @@ static void set_host(struct job *j, const struct measured_step *m,
     j->framework.dispatch_optimizer_s = on->launch_s;
 }
 
-/* --- operators -------------------------------------------------------------------- */
+/* Operators ------------------------------------------------------------------------ */
 
 /* A list that operators of one name are gathered in. */
 struct gathered {
@@ -244,7 +245,7 @@ static void compare_ops(struct comparison *c, struct arena *arena, const struct 
         c->n_ops = 0; /* nothing to lay beside them */
 }
 
-/* --- the step --------------------------------------------------------------------- */
+/* The step ------------------------------------------------------------------------- */
 
 /* The measuring program plans its memory itself: it holds what lives, not segments. */
 static void compare_memory(struct comparison *c, const struct memory_result *r,
@@ -324,7 +325,7 @@ void compare_sum(struct comparisons *all)
     free(sizes);
 }
 
-/* --- the machine ------------------------------------------------------------------ */
+/* The machine ---------------------------------------------------------------------- */
 
 const struct instance *compare_instance(struct cfg_loader *loader, const char *gpu,
                                         int64_t n_gpus)
@@ -345,7 +346,8 @@ const struct instance *compare_instance(struct cfg_loader *loader, const char *g
         }
     }
     if (!best)
-        diags_error(&loader->diags, "no machine of topologies/instances has %lld GPUs",
-                    (long long)n_gpus);
+        diags_error(&loader->diags,
+                    "no machine of topologies/instances has %" PRId64 " GPUs",
+                    (int64_t)n_gpus);
     return best;
 }

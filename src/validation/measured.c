@@ -15,7 +15,7 @@ void measured_release(struct measured *m)
     VEC_RELEASE(&m->failures);
 }
 
-/* --- fields ----------------------------------------------------------------------- */
+/* Fields --------------------------------------------------------------------------- */
 
 static int get_time_or_none(struct cfg row, const char *key, double *v)
 {
@@ -68,7 +68,7 @@ static int read_common(struct measured_step *s, struct cfg row)
     return cfg_time_s(cfg_get(row, "time_s"), &s->time_s);
 }
 
-/* --- rows ------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------- */
 
 /* The program's 16-bit numbers are those of parameters, too. */
 static const struct name_value own_precisions[] = {

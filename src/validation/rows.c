@@ -3,6 +3,7 @@
 #include "config/pointer.h"
 #include "validation/value.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static const char *outcome_name(struct rows *r, const struct mapping_variant *v,
     if (r->m->row_name)
         column_fill(r->m->row_name, row, &b, &err);
     else
-        strbuf_printf(&b, "line %lld", (long long)row.csv->lines[row.row]);
+        strbuf_printf(&b, "line %" PRId64, (int64_t)row.csv->lines[row.row]);
     if (v->name)
         strbuf_printf(&b, "/%s", v->name);
     return keep_text(r, &b);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- values ----------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------- */
 
 void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
                      const char *where, const char *what)
@@ -111,7 +111,7 @@ void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
     VEC_PUSH(&c->t->l->autos, filled);
 }
 
-/* --- batches and precision -------------------------------------------------------- */
+/* Batches and precision ------------------------------------------------------------ */
 
 static void take_batches(const struct deepspeed *c)
 {
@@ -206,7 +206,7 @@ static void take_wire(struct deepspeed *c)
         deepspeed_set(c, "/training/gradient_dtype", json_string(word), it->key, it);
 }
 
-/* --- optimizer, clipping, checkpoints --------------------------------------------- */
+/* Optimizer, clipping, checkpoints ------------------------------------------------- */
 
 static void take_optimizer(const struct deepspeed *c)
 {
@@ -282,7 +282,7 @@ static void take_checkpointing(const struct deepspeed *c)
             c->prefix);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* All of it ------------------------------------------------------------------------ */
 
 static void take_degrees(const struct deepspeed *c)
 {

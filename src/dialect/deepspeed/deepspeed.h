@@ -40,7 +40,7 @@ void launch_unresolved_autos(struct import_context *t);
 /* Sizes that are "auto" are of the model's hidden size, known once --set is through. */
 void launch_settle_autos(struct launch *l, struct cfg root);
 
-/* --- between the files --- */
+/* Between the files ---------------------------------------------------------------- */
 
 /* One configuration under way. */
 struct deepspeed {

@@ -136,7 +136,7 @@ const struct deepspeed_table deepspeed_tables[] = {
 };
 /* clang-format on */
 
-/* --- keys that act only beside others --------------------------------------------- */
+/* Keys that act only beside others ------------------------------------------------- */
 
 static bool any_stage(const struct deepspeed *c)
 {
@@ -202,7 +202,7 @@ static void check_conditions(const struct deepspeed *c)
     }
 }
 
-/* --- the tables ------------------------------------------------------------------- */
+/* The tables ----------------------------------------------------------------------- */
 
 /* Whether a switch is off, or a size at the value at which it does nothing. */
 static bool is_off(const struct python_value *v)

@@ -8,7 +8,7 @@
 
 enum { VALUES_MAX = 500 };
 
-/* --- the file --------------------------------------------------------------------- */
+/* The file ------------------------------------------------------------------------- */
 
 /* Read apart, so that what is no JSON is somebody else's to report. */
 bool launch_is_deepspeed(const char *file)
@@ -91,7 +91,7 @@ const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
     return value_of_root(loader, cfg_load(loader, file));
 }
 
-/* --- beside a script -------------------------------------------------------------- */
+/* Beside a script ------------------------------------------------------------------ */
 
 /* The lines are the script's, from the text's first on. */
 static void move_by(struct python_value *v, int64_t lines)
@@ -166,7 +166,7 @@ void launch_take_deepspeed_file(struct import_context *t, const struct launch_ro
     launch_take_deepspeed(t, read, arena_printf(t->arena, "%s: ", v->text));
 }
 
-/* --- "auto" ----------------------------------------------------------------------- */
+/* "auto" --------------------------------------------------------------------------- */
 
 /* max_grad_norm is 1 unless said otherwise (transformers.TrainingArguments). */
 static void fill_clipping(struct import_context *t, const struct launch_auto *a)

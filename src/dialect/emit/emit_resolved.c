@@ -3,6 +3,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "scenario/attention.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static json_t *word_of(const struct name_value *names, int value)
@@ -42,7 +43,7 @@ static bool has_groups(const struct scenario *s)
            s->parallel.expert > 1;
 }
 
-/* --- rows' values: a whole number, a switch, a word -------------------------------- */
+/* Rows' values: a whole number, a switch, a word ----------------------------------- */
 
 #define VALUE(name, result)                         \
     static json_t *name(const struct scenario *s)   \
@@ -112,7 +113,7 @@ VALUE(persistence, WHEN(is_full(s), WHOLE(p->shard_persistence_elements)))
 VALUE(reuse, WHEN(is_full(s), WHOLE(p->shard_reuse_elements)))
 VALUE(live, WHEN(is_full(s), positive(p->shard_live_elements)))
 
-VALUE(bucket, WHEN(p->bucket_B > 0, json_sprintf("%lldB", (long long)p->bucket_B)))
+VALUE(bucket, WHEN(p->bucket_B > 0, json_sprintf("%" PRId64 "B", (int64_t)p->bucket_B)))
 VALUE(first_bucket, WHOLE(p->first_bucket_B))
 VALUE(overlap, json_boolean(p->overlap))
 VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->overlap_param_gather)))

@@ -64,7 +64,7 @@ static void release(struct back *b)
     cfg_loader_release(&b->loader);
 }
 
-/* --- sets ------------------------------------------------------------------------- */
+/* Sets ----------------------------------------------------------------------------- */
 
 static bool lies_outside(const struct writer *w, const char *pointer)
 {
@@ -152,7 +152,7 @@ static void set_difference(struct drive *d, const char *pointer, json_t *wanted,
         set_null(d, arena_printf(d->arena, "%s/%s", pointer, key));
 }
 
-/* --- what lies around the step ---------------------------------------------------- */
+/* What lies around the step -------------------------------------------------------- */
 
 /* Of a cluster of equal instances, what differs in effect. */
 static void set_cluster(struct drive *d, json_t *got)
@@ -236,7 +236,7 @@ static void set_asked(struct drive *d, const struct back *b)
         set_own(d, "/training/sequence_length");
 }
 
-/* --- reading back ----------------------------------------------------------------- */
+/* Reading back --------------------------------------------------------------------- */
 
 /* As far as the file says it, or as a scenario with the sets. */
 static int read_back(struct back *b, const struct drive *d, bool whole, struct err *err)
@@ -385,7 +385,7 @@ static int settle(struct drive *d, struct err *err)
     return rc == 0 && differ ? err_set(err, "what it lacks cannot be told") : rc;
 }
 
-/* --- the text --------------------------------------------------------------------- */
+/* The text ------------------------------------------------------------------------- */
 
 static void add_sets(struct strbuf *b, const struct emitted *e, bool lost,
                      const char *why)

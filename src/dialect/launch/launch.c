@@ -59,7 +59,7 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->notes);
 }
 
-/* --- which estimator -------------------------------------------------------------- */
+/* Which estimator ------------------------------------------------------------------ */
 
 static bool is_estimator(const struct python_call *c)
 {
@@ -159,7 +159,7 @@ static const struct python_call *assume(struct launch *l, const struct python *p
     return c;
 }
 
-/* --- from the text to the scenario ------------------------------------------------ */
+/* From the text to the scenario ---------------------------------------------------- */
 
 static const struct python_call *find_call(struct launch *l, const struct python *p,
                                            const char *estimator)
@@ -322,7 +322,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     return root;
 }
 
-/* --- what the script's reading left open ------------------------------------------ */
+/* What the script's reading left open ---------------------------------------------- */
 
 static const struct need *need_of(const char *pointer)
 {

@@ -43,7 +43,7 @@ void launch_idle_end(struct launch_idle *idle)
     strbuf_release(&idle->names);
 }
 
-/* --- which items did something ---------------------------------------------------- */
+/* Which items did something -------------------------------------------------------- */
 
 int64_t launch_said(const struct import_context *t)
 {

@@ -14,7 +14,7 @@
 
 enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4 };
 
-/* --- words ------------------------------------------------------------------------ */
+/* Words ---------------------------------------------------------------------------- */
 
 static bool is_python(const char *word)
 {
@@ -42,7 +42,7 @@ static int32_t script_of(const struct shell_command *c)
     return -1;
 }
 
-/* --- options ---------------------------------------------------------------------- */
+/* Options -------------------------------------------------------------------------- */
 
 struct options {
     struct import_context *t;
@@ -157,9 +157,9 @@ static void note_lost(const struct options *o)
                     (int)(o->n_lost - UNKNOWN_SHOWN));
 }
 
-/* --- for those who read options --------------------------------------------------- */
+/* For those who read options ------------------------------------------------------- */
 
-/* --- which command ---------------------------------------------------------------- */
+/* Which command -------------------------------------------------------------------- */
 
 static bool is_trainer(const struct python_value *options)
 {
@@ -219,7 +219,7 @@ static void no_command(const struct launch *l, const struct shell *s)
                   "%s", s->notes.v[i].text);
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* All of it ------------------------------------------------------------------------ */
 
 /* The Trainer's arguments are spelled without dashes as hyperparameters. */
 static struct python_value *without_dashes(struct arena *arena,

@@ -31,7 +31,7 @@ void launch_take_starter(struct import_context *t, const struct launch_command *
 int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
                                struct shell_given *out, int32_t most);
 
-/* --- Megatron ---- */
+/* Megatron ------------------------------------------------------------------------- */
 
 /* Whether it takes no value, so that what follows is none. */
 bool launch_is_megatron_flag(const char *option);

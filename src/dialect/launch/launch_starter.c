@@ -55,7 +55,7 @@ static bool number_of(const char *text, int64_t *n)
     return end != text && (!*end || *end == '(') && *n > 0 && *n <= 1 << 20;
 }
 
-/* --- SLURM ------------------------------------------------------------------------ */
+/* SLURM ---------------------------------------------------------------------------- */
 
 static const char *const node_names[] = { "--nodes", "-N", NULL };
 static const char *const slurm_gpu_names[] = { "--gpus-per-node", "--gres", NULL };
@@ -99,7 +99,7 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
     return n;
 }
 
-/* --- starters --------------------------------------------------------------------- */
+/* Starters ------------------------------------------------------------------------- */
 
 enum starter { ALONE, TORCHRUN, DEEPSPEED, MPIRUN, SRUN };
 
@@ -261,7 +261,7 @@ static void take_srun(struct import_context *t, const struct launch_command *c,
     take_count(t, gpus_at, &g);
 }
 
-/* --- variables and what else is said ---------------------------------------------- */
+/* Variables and what else is said -------------------------------------------------- */
 
 /* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
 static void take_export(struct import_context *t, const char *option,

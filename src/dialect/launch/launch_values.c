@@ -11,7 +11,7 @@
 
 enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
 
-/* --- setting and doubting --------------------------------------------------------- */
+/* Setting and doubting ------------------------------------------------------------- */
 
 bool launch_has(const struct import_context *t, const char *pointer)
 {
@@ -52,7 +52,7 @@ void launch_add_unresolved(struct import_context *t, const char *pointer, int64_
                                     pointer, arena_strdup(t->arena, text), line }));
 }
 
-/* --- values ----------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------- */
 
 const char *launch_pointer(struct import_context *t, const char *pointer,
                            const char *key)

@@ -17,7 +17,7 @@ static void flag(struct strbuf *out, bool on, const char *words)
         strbuf_printf(out, " \\\n    %s", words);
 }
 
-/* --- the model -------------------------------------------------------------------- */
+/* The model ------------------------------------------------------------------------ */
 
 /* Megatron's layer has biases, dropout, LayerNorm, learned positions and a tied head
  * unless told otherwise. */
@@ -73,7 +73,7 @@ static void put_padding(struct strbuf *out, const struct scenario *s)
            padding >= tensor ? padding / tensor : 1);
 }
 
-/* --- the job ---------------------------------------------------------------------- */
+/* The job -------------------------------------------------------------------------- */
 
 /* Options whose table says which field they are; degrees of one are left out. */
 static void put_rows(struct strbuf *out, const struct scenario *s)

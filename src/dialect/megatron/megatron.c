@@ -47,7 +47,7 @@ bool launch_is_megatron(const struct python_value *options)
     return found > 1;
 }
 
-/* --- single options --------------------------------------------------------------- */
+/* Single options ------------------------------------------------------------------- */
 
 static void take_clipping(struct import_context *t, const struct launch_row *row,
                           const struct python_item *it)
@@ -155,7 +155,7 @@ const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
                                                             launch_megatron_model,
                                                             NULL };
 
-/* --- pipelines -------------------------------------------------------------------- */
+/* Pipelines ------------------------------------------------------------------------ */
 
 static void set_virtual(struct import_context *t, int64_t n,
                         const struct python_item *it)
@@ -230,7 +230,7 @@ static void take_sequence_parallel(struct import_context *t,
         launch_decide(t, WIDE "sequence_parallel", json_true(), it, "");
 }
 
-/* --- how long --------------------------------------------------------------------- */
+/* How long ------------------------------------------------------------------------- */
 
 /* Samples, or tokens, over the batch. */
 static void take_steps(struct import_context *t, const struct launch_command *c)

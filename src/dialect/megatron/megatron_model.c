@@ -8,7 +8,7 @@
 
 enum { VOCAB_PADDING_MAX = 1 << 16 };
 
-/* --- values ----------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------- */
 
 /* A size as Python's int() reads it: 220_000_000, too. */
 static bool size_of(struct import_context *t, const struct python_value *v, int64_t *n)
@@ -62,7 +62,7 @@ int64_t launch_number(const struct import_context *t, const char *pointer,
     return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
 }
 
-/* --- rows ------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------- */
 
 static void take_off(struct import_context *t, const struct launch_row *row,
                      const struct python_item *it)
@@ -167,7 +167,7 @@ const struct launch_row launch_megatron_model[] = {
 };
 /* clang-format on */
 
-/* --- what follows of several ------------------------------------------------------ */
+/* What follows of several ---------------------------------------------------------- */
 
 /* The words of a tokenizer, where its name fixes them; -1: it does not. */
 static int64_t words_of_tokenizer(struct import_context *t, const char *name)

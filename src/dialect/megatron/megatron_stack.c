@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- software: which Megatron it is, by what only it understands ------------------ */
+/* Software: which Megatron it is, by what only it understands ---------------------- */
 
 /* With Transformer Engine, as from 2024 on. */
 static const char *const core_words[] = { "--use-mcore-models",
@@ -110,7 +110,7 @@ void launch_take_attention(struct import_context *t, const struct launch_command
                       "");
 }
 
-/* --- precision -------------------------------------------------------------------- */
+/* Precision ------------------------------------------------------------------------ */
 
 void launch_take_precision(struct import_context *t, const struct launch_command *c)
 {
@@ -141,7 +141,7 @@ void launch_take_precision(struct import_context *t, const struct launch_command
         launch_hear(t, wide);
 }
 
-/* --- recomputation ---------------------------------------------------------------- */
+/* Recomputation -------------------------------------------------------------------- */
 
 static void recompute(struct import_context *t, json_t *value,
                       const struct python_item *it)
@@ -225,7 +225,7 @@ void launch_take_recompute(struct import_context *t, const struct launch_command
     launch_hear(t, modules);
 }
 
-/* --- the optimizer, and what overlaps --------------------------------------------- */
+/* The optimizer, and what overlaps ------------------------------------------------- */
 
 void launch_take_overlaps(struct import_context *t, const struct launch_command *c)
 {

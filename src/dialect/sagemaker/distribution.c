@@ -130,7 +130,7 @@ static int read_launcher(struct parse_context *r, struct cfg c,
     return 0;
 }
 
-/* --- each launcher ----------------------------------------------------------- */
+/* Each launcher -------------------------------------------------------------------- */
 
 static int read_dataparallel(struct parse_context *r, struct cfg c)
 {

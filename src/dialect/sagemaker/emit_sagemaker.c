@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Python ----------------------------------------------------------------------- */
+/* Python --------------------------------------------------------------------------- */
 
 static void add_python(struct strbuf *out, const json_t *v, int indent);
 
@@ -57,7 +57,7 @@ static void add_python(struct strbuf *out, const json_t *v, int indent)
     }
 }
 
-/* --- the estimator ---------------------------------------------------------------- */
+/* The estimator -------------------------------------------------------------------- */
 
 /* What starts the script: the scenario's own dictionary, or the library's launcher. */
 static json_t *distribution(const struct emit_source *e)

@@ -10,7 +10,7 @@
 
 enum { NAME_MAX_B = 200 };
 
-/* --- names of models, tasks and data sets ----------------------------------------- */
+/* Names of models, tasks and data sets --------------------------------------------- */
 
 /* The longest entry of a table that a word fits; keys may end with "*". */
 static struct cfg look_up(struct import_context *t, const char *table, const char *word)
@@ -51,7 +51,7 @@ static bool is_shipped(struct import_context *t, const char *name)
     return *all != NULL;
 }
 
-/* --- a field each ----------------------------------------------------------------- */
+/* A field each --------------------------------------------------------------------- */
 
 static void take_text(struct import_context *t, const struct launch_row *row,
                       const struct python_item *it)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* --- taking ----------------------------------------------------------------------- */
+/* Taking --------------------------------------------------------------------------- */
 
 /* What the job can be simulated without is no doubt. */
 static void leave_out(struct import_context *t, const struct python_item *it,
@@ -117,7 +117,7 @@ void launch_take_workers(struct import_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-/* --- what cannot stand without more ----------------------------------------------- */
+/* What cannot stand without more --------------------------------------------------- */
 
 /* Whether all that the section has came from the script. */
 static bool is_own(const struct launch *l, struct cfg section, const char *pointer)

@@ -3,9 +3,10 @@
 #include "base/names.h"
 #include "dialect/source/python_parse.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-/* --- calls ------------------------------------------------------------------------ */
+/* Calls ---------------------------------------------------------------------------- */
 
 static void read_argument(struct python_parser *r, struct python_value *arguments,
                           int *positional)
@@ -78,8 +79,9 @@ static struct python_value *call_method(struct python_parser *r, struct python_v
         python_append(r, x, first->value);
     } else if (!names_listed(harmless, method)) {
         python_spoil(r, x,
-                     arena_printf(r->p->arena, "it is changed by .%.40s() at line %lld",
-                                  method, (long long)line));
+                     arena_printf(r->p->arena,
+                                  "it is changed by .%.40s() at line %" PRId64, method,
+                                  (int64_t)line));
     }
     return python_unknown(r, line, ".%.40s() is a call", method);
 }

@@ -41,7 +41,7 @@ void python_close(struct python_parser *r, const char *bracket)
     python_advance(r);
 }
 
-/* --- what is not understood ------------------------------------------------------- */
+/* What is not understood ----------------------------------------------------------- */
 
 static bool ends_value(const struct python_parser *r)
 {
@@ -96,7 +96,7 @@ static void skip_rest(struct python_parser *r)
     }
 }
 
-/* --- brackets --------------------------------------------------------------------- */
+/* Brackets ------------------------------------------------------------------------- */
 
 /* Over "..." and its comma, if one follows: it stands for items that are left out. */
 bool python_gap(struct python_parser *r, struct python_value *v)
@@ -195,7 +195,7 @@ static struct python_value *read_dict(struct python_parser *r)
     return why ? python_unknown(r, v->line, "%s", why) : v;
 }
 
-/* --- terms ------------------------------------------------------------------------ */
+/* Terms ---------------------------------------------------------------------------- */
 
 const char *python_path(struct python_parser *r)
 {

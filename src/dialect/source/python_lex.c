@@ -36,7 +36,7 @@ size_t python_prompt(const char *s)
     return s[i] == ']' && s[i + 1] == ':' ? i + 2 : 0;
 }
 
-/* --- blanks ---------------------------------------------------------------------- */
+/* Blanks --------------------------------------------------------------------------- */
 
 /* Blanks, comments, continued lines and, inside brackets, newlines. */
 static void skip_blanks(struct python_lexer *lex)
@@ -59,7 +59,7 @@ static void skip_blanks(struct python_lexer *lex)
     }
 }
 
-/* --- numbers --------------------------------------------------------------------- */
+/* Numbers -------------------------------------------------------------------------- */
 
 static size_t number_length(const char *s)
 {
@@ -120,7 +120,7 @@ static void read_number(struct python_lexer *lex, struct python_token *t)
     }
 }
 
-/* --- strings --------------------------------------------------------------------- */
+/* Strings -------------------------------------------------------------------------- */
 
 static void add_utf8(struct strbuf *b, unsigned long c)
 {
@@ -248,7 +248,7 @@ static void read_string(struct python_lexer *lex, struct python_token *t, int pr
     strbuf_release(&b);
 }
 
-/* --- operators ------------------------------------------------------------------- */
+/* Operators ------------------------------------------------------------------------ */
 
 static void read_operator(struct python_lexer *lex, struct python_token *t)
 {

@@ -22,7 +22,7 @@ struct python_parser {
     const char *limit;     /* a limit was reached: which; reading ends */
 };
 
-/* --- tokens ---- */
+/* Tokens --------------------------------------------------------------------------- */
 
 void python_advance(struct python_parser *r);
 void python_open(struct python_parser *r); /* over an opening bracket */
@@ -30,7 +30,7 @@ void python_close(struct python_parser *r,
                   const char *bracket); /* over that, or fails */
 bool python_at(const struct python_parser *r, const char *word);
 
-/* --- expressions: never NULL; r->failed when the text is none ---- */
+/* Expressions: never NULL; r->failed when the text is none ------------------------- */
 
 /* One value up to a comma, a closing bracket, ":", "=", ";" or the end of the line. */
 struct python_value *python_expression(struct python_parser *r);
@@ -54,12 +54,12 @@ bool python_comma(struct python_parser *r, const char *closing);
 /* Whether the closing bracket is yet to come. */
 bool python_goes_on(const struct python_parser *r, const char *closing);
 
-/* --- statements: r->failed when the text is none ---- */
+/* Statements: r->failed when the text is none -------------------------------------- */
 
 /* All that stands on a line and in its brackets; the next token ends it. */
 void python_statement(struct python_parser *r);
 
-/* --- values ---- */
+/* Values --------------------------------------------------------------------------- */
 
 struct python_value *python_new(struct python_parser *r, enum python_kind kind,
                                 int64_t line);
@@ -96,7 +96,7 @@ const char *python_key(struct python_parser *r, const struct python_value *key);
 /* From now on the value is not known, for whoever holds it. */
 void python_spoil(struct python_parser *r, struct python_value *v, const char *why);
 
-/* --- names ---- */
+/* Names ---------------------------------------------------------------------------- */
 
 void python_bind(struct python_parser *r, const char *name, struct python_value *v);
 struct python_value *python_find(const struct python_parser *r, const char *name);

@@ -1,6 +1,7 @@
 /* Statements of Python source. */
 #include "dialect/source/python_parse.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { TARGETS_MAX = 8, KEYS_MAX = 8 };
@@ -18,7 +19,7 @@ static bool stopped(const struct python_parser *r)
     return r->failed || r->limit;
 }
 
-/* --- assignments ------------------------------------------------------------------ */
+/* Assignments ---------------------------------------------------------------------- */
 
 static bool at_name(const struct python_parser *r)
 {
@@ -63,8 +64,9 @@ static void assign(struct python_parser *r, const struct target *t,
         python_put(r, x, key, t->line, v);
     else
         python_spoil(r, x,
-                     arena_printf(r->p->arena, "an element of it is set at line %lld",
-                                  (long long)t->line));
+                     arena_printf(r->p->arena,
+                                  "an element of it is set at line %" PRId64,
+                                  (int64_t)t->line));
 }
 
 /* a, b = 1, 2 */
@@ -193,7 +195,7 @@ static bool read_assignment(struct python_parser *r)
     return true;
 }
 
-/* --- other statements ------------------------------------------------------------- */
+/* Other statements ----------------------------------------------------------------- */
 
 /* from a.b import C as D, E: what D and E stand for, when they are called. */
 static void read_imports(struct python_parser *r, const char *from)

@@ -39,7 +39,7 @@ struct python_value *python_text(struct python_parser *r, int64_t line, const ch
     return v;
 }
 
-/* --- containers ------------------------------------------------------------------- */
+/* Containers ----------------------------------------------------------------------- */
 
 /* Room for one more item, or NULL. */
 static struct python_item *add_item(struct python_parser *r, struct python_value *v)
@@ -201,7 +201,7 @@ void python_spoil(struct python_parser *r, struct python_value *v, const char *w
     v->n = v->cap = 0;
 }
 
-/* --- names ------------------------------------------------------------------------ */
+/* Names ---------------------------------------------------------------------------- */
 
 static struct python_name *find_name(const struct python *p, const char *name,
                                      int64_t from)

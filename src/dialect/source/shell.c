@@ -4,6 +4,7 @@
 #include "config/place.h"
 #include "dialect/source/shell_machine.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +82,9 @@ int shell_read(struct shell *s, struct arena *arena, const char *text, size_t le
                        "training)",
                        SHELL_TEXT_MAX_B >> 10);
     if (bad < len)
-        return err_set(err, "%lld:1: the line is no text in UTF-8 (save it as such)",
-                       (long long)place_of(text, bad).line);
+        return err_set(err,
+                       "%" PRId64 ":1: the line is no text in UTF-8 (save it as such)",
+                       (int64_t)place_of(text, bad).line);
     struct shell_machine m = {
         .out = s, .arena = arena, .at = characters(arena, text, len), .err = err
     };

@@ -16,7 +16,7 @@ struct command {
     bool assigned;
 };
 
-/* --- redirections ----------------------------------------------------------------- */
+/* Redirections --------------------------------------------------------------------- */
 
 /* From behind the line on which it is named to the line that is its end. */
 static void read_document(struct shell_machine *m, struct shell_redirect *r,
@@ -121,7 +121,7 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
     return true;
 }
 
-/* --- assignments ------------------------------------------------------------------ */
+/* Assignments ---------------------------------------------------------------------- */
 
 static void read_array(struct shell_machine *m, struct shell_texts *out)
 {
@@ -206,7 +206,7 @@ static bool read_assignment(struct shell_machine *m)
     return true;
 }
 
-/* --- what commands do ------------------------------------------------------------- */
+/* What commands do ----------------------------------------------------------------- */
 
 static struct shell_word word_of(struct shell_machine *m, const struct shell_text *t)
 {
@@ -389,7 +389,7 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
     return SHELL_DONE;
 }
 
-/* --- all of one ------------------------------------------------------------------- */
+/* All of one ----------------------------------------------------------------------- */
 
 static bool takes_assignments(const struct shell_texts *words)
 {

@@ -39,7 +39,7 @@ static void take_string(struct shell_machine *m, struct shell_texts *out,
     shell_texts_take(m, out, &t);
 }
 
-/* --- what would have to be run ---------------------------------------------------- */
+/* What would have to be run -------------------------------------------------------- */
 
 static int32_t command_unknown(struct shell_machine *m, int32_t from, int32_t to)
 {
@@ -88,7 +88,7 @@ static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
         take_unknown(m, out, place, why);
 }
 
-/* --- ${ } ------------------------------------------------------------------------- */
+/* ${ } ----------------------------------------------------------------------------- */
 
 /* What stands between the name and the closing bracket. */
 struct parameter {
@@ -253,7 +253,7 @@ static void read_braces(struct shell_machine *m, struct shell_texts *out, bool *
     m->depth--;
 }
 
-/* --- $ ---------------------------------------------------------------------------- */
+/* $ -------------------------------------------------------------------------------- */
 
 static void read_plain(struct shell_machine *m, struct shell_texts *out, bool *fields,
                        struct shell_char place)

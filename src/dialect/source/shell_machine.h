@@ -75,7 +75,7 @@ struct shell_machine {
     VEC(struct shell_unknown) unknowns;
 };
 
-/* --- shell_text.c: texts, and pieces that are not known ---- */
+/* shell_text.c: texts, and pieces that are not known ------------------------------- */
 
 void shell_text_release(struct shell_text *t);
 void shell_texts_release(struct shell_texts *t);
@@ -111,7 +111,7 @@ void shell_fail(struct shell_machine *m, const struct shell_char *at, const char
 /* Counts work; true when reading has ended. */
 bool shell_works(struct shell_machine *m, int64_t n);
 
-/* --- variables ---- */
+/* Variables ------------------------------------------------------------------------ */
 
 struct shell_variable *shell_find(const struct shell_machine *m, const char *name);
 /* Sets a variable to the texts (kept by copy), or goes on from what it holds; heeds the
@@ -119,7 +119,7 @@ struct shell_variable *shell_find(const struct shell_machine *m, const char *nam
 void shell_assign(struct shell_machine *m, const char *name,
                   const struct shell_texts *values, bool array, bool append);
 
-/* --- shell_cursor.c: characters of the text under way ---- */
+/* shell_cursor.c: characters of the text under way --------------------------------- */
 
 struct shell_char shell_peek(const struct shell_machine *m, int32_t ahead);
 bool shell_ends(const struct shell_machine *m);
@@ -139,7 +139,7 @@ const char *shell_slice(struct shell_machine *m, int32_t from, int32_t to);
  * it is never closed. */
 bool shell_skip_brackets(struct shell_machine *m, char open, char close);
 
-/* --- shell_word.c and shell_expand.c: words ---- */
+/* shell_word.c and shell_expand.c: words ------------------------------------------- */
 
 /* The word at the cursor as texts: none or several where variables are split. */
 void shell_read_word(struct shell_machine *m, struct shell_texts *out, bool split);
@@ -152,7 +152,7 @@ void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
                          struct shell_text *out);
 void shell_backtick(struct shell_machine *m, struct shell_text *out);
 
-/* --- shell_number.c, shell_test.c: what is compared ---- */
+/* shell_number.c, shell_test.c: what is compared ----------------------------------- */
 
 /* The value of arithmetic; false: *why says why it is not known. */
 bool shell_calculate(struct shell_machine *m, const struct shell_text *t, int64_t *v,
@@ -167,7 +167,7 @@ enum shell_status shell_double_test(struct shell_machine *m);
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
                    const struct shell_text *pattern);
 
-/* --- shell_command.c, shell_statement.c ---- */
+/* shell_command.c, shell_statement.c ----------------------------------------------- */
 
 enum shell_status shell_simple_command(struct shell_machine *m);
 /* Statements up to the end of the text, or one of these words (a list NULL ends). */

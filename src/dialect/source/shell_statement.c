@@ -7,7 +7,7 @@
 
 enum { REPEATS_MAX = 1000 };
 
-/* --- modes ------------------------------------------------------------------------ */
+/* Modes ---------------------------------------------------------------------------- */
 
 /* What of the machine a branch changes, and gets back behind it. */
 struct branch {
@@ -55,7 +55,7 @@ static void expect(struct shell_machine *m, const char *word, struct shell_char 
         shell_fail(m, &place, "this \"%s\" is never closed (add \"%s\")", what, word);
 }
 
-/* --- if --------------------------------------------------------------------------- */
+/* If ------------------------------------------------------------------------------- */
 
 /* Behind "if": branches are taken until one is known to be. */
 static void read_if(struct shell_machine *m, struct shell_char place)
@@ -88,7 +88,7 @@ static void read_if(struct shell_machine *m, struct shell_char place)
     expect(m, "fi", place, "if");
 }
 
-/* --- case ------------------------------------------------------------------------- */
+/* Case ----------------------------------------------------------------------------- */
 
 /* a|b) at the cursor: whether the word is one of them. */
 static enum shell_status read_patterns(struct shell_machine *m,
@@ -145,7 +145,7 @@ static void read_case(struct shell_machine *m, struct shell_char place)
     expect(m, "esac", place, "case");
 }
 
-/* --- loops ------------------------------------------------------------------------ */
+/* Loops ---------------------------------------------------------------------------- */
 
 static void read_body(struct shell_machine *m, enum shell_status s,
                       struct shell_char place)
@@ -229,7 +229,7 @@ static void read_for(struct shell_machine *m, struct shell_char place)
     read_body(m, SHELL_NO, place);
 }
 
-/* --- functions and groups --------------------------------------------------------- */
+/* Functions and groups ------------------------------------------------------------- */
 
 enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text)
 {
@@ -311,7 +311,7 @@ static enum shell_status read_count(struct shell_machine *m)
     return SHELL_UNKNOWN;
 }
 
-/* --- lists ------------------------------------------------------------------------ */
+/* Lists ---------------------------------------------------------------------------- */
 
 /* One statement that is no simple command; false: it is one. */
 static bool read_compound(struct shell_machine *m, enum shell_status *s)

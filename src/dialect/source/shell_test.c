@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- patterns --------------------------------------------------------------------- */
+/* Patterns ------------------------------------------------------------------------- */
 
 /* "*" and "?"; the rest as it stands. Backtracks to the last "*" alone. */
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
@@ -34,7 +34,7 @@ bool shell_matches(struct shell_machine *m, const struct shell_text *t,
     return j == pattern->n;
 }
 
-/* --- one comparison --------------------------------------------------------------- */
+/* One comparison ------------------------------------------------------------------- */
 
 static enum shell_status status_of(bool yes)
 {
@@ -111,7 +111,7 @@ static enum shell_status compare(struct shell_machine *m, const struct shell_tex
     return differs ? opposite(s) : s;
 }
 
-/* --- expressions ------------------------------------------------------------------ */
+/* Expressions ---------------------------------------------------------------------- */
 
 struct test {
     struct shell_machine *m;

@@ -11,7 +11,7 @@
 
 enum { UNKNOWNS_MAX = 4096, NOTES_MAX = 50, NAME_SHOWN = 40 };
 
-/* --- the end of reading ----------------------------------------------------------- */
+/* The end of reading --------------------------------------------------------------- */
 
 void shell_fail(struct shell_machine *m, const struct shell_char *at, const char *fmt,
                 ...)
@@ -53,7 +53,7 @@ void shell_note(struct shell_machine *m, int64_t line, const char *fmt, ...)
              ((struct shell_note) { line, arena_strdup(m->arena, text) }));
 }
 
-/* --- texts ------------------------------------------------------------------------ */
+/* Texts ---------------------------------------------------------------------------- */
 
 void shell_text_release(struct shell_text *t)
 {
@@ -149,7 +149,7 @@ bool shell_is(const struct shell_text *t, const char *word)
     return word[t->n] == '\0';
 }
 
-/* --- what is not known ------------------------------------------------------------ */
+/* What is not known ---------------------------------------------------------------- */
 
 const struct shell_unknown *shell_unknown_of(const struct shell_machine *m,
                                              const struct shell_text *t)
@@ -185,7 +185,7 @@ const char *shell_why(const struct shell_machine *m, int32_t unknown)
     return unknown ? m->unknowns.v[unknown - 1].why : "it is not read";
 }
 
-/* --- variables -------------------------------------------------------------------- */
+/* Variables ------------------------------------------------------------------------ */
 
 struct shell_variable *shell_find(const struct shell_machine *m, const char *name)
 {
