@@ -21,21 +21,21 @@ static const struct python_wanted wanted = { calls, same };
 /* --- the language ----------------------------------------------------------------- */
 
 /* A value as text: 1, 'a', [1], {'a': 1}, ?why. */
-static void show(char *out, size_t size, const struct python_value *v)
+static void show(char *out, size_t size, const struct value *v)
 {
     size_t at = 0;
-    if (!v || v->kind == PYTHON_UNKNOWN) {
+    if (!v || v->kind == VALUE_UNKNOWN) {
         snprintf(out, size, "?%s", v ? v->why : "unbound");
-    } else if (v->kind == PYTHON_STRING) {
+    } else if (v->kind == VALUE_STRING) {
         snprintf(out, size, "'%s'", v->text);
-    } else if (v->kind == PYTHON_REAL) {
+    } else if (v->kind == VALUE_REAL) {
         snprintf(out, size, "%g", v->real);
-    } else if (v->kind == PYTHON_NONE) {
+    } else if (v->kind == VALUE_NONE) {
         snprintf(out, size, "None");
-    } else if (v->kind == PYTHON_INT || v->kind == PYTHON_BOOL) {
+    } else if (v->kind == VALUE_INT || v->kind == VALUE_BOOL) {
         snprintf(out, size, "%lld", (long long)v->integer);
     } else {
-        const char *brackets = v->kind == PYTHON_LIST ? "[]" : "{}";
+        const char *brackets = v->kind == VALUE_LIST ? "[]" : "{}";
         at += (size_t)snprintf(out, size, "%c", brackets[0]);
         for (int32_t i = 0; i < v->n && at < size - 100; i++) {
             if (v->items[i].key)

@@ -9,7 +9,7 @@
 
 /* Values --------------------------------------------------------------------------- */
 
-void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_wrong(const struct deepspeed *c, const struct value_item *it,
                      const char *where, const char *what)
 {
     struct launch *l = c->t->l;
@@ -18,40 +18,40 @@ void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
               "%s%s%s: %s", c->prefix, where, it->key, what);
 }
 
-void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,
                          const char *where, const char *what)
 {
-    const struct python_value *v = it->value;
+    const struct value *v = it->value;
     const char *text = "it";
     struct arena *arena = c->t->arena;
-    if (v->kind == PYTHON_UNKNOWN) {
+    if (v->kind == VALUE_UNKNOWN) {
         deepspeed_wrong(
             c, it, where,
             arena_printf(arena, "%s, and nothing is run (write the value)", v->why));
         return;
     }
-    if (v->kind == PYTHON_STRING)
+    if (v->kind == VALUE_STRING)
         text = arena_printf(arena, "\"%.40s\"", v->text);
-    else if (v->kind == PYTHON_INT)
+    else if (v->kind == VALUE_INT)
         text = arena_printf(arena, "%" PRId64, v->integer);
-    else if (v->kind == PYTHON_REAL)
+    else if (v->kind == VALUE_REAL)
         text = arena_printf(arena, "%g", v->real);
-    else if (v->kind == PYTHON_BOOL)
+    else if (v->kind == VALUE_BOOL)
         text = v->integer ? "true" : "false";
     deepspeed_wrong(c, it, where, arena_printf(arena, "%s is %s", text, what));
 }
 
-bool deepspeed_is_auto(const struct python_item *it)
+bool deepspeed_is_auto(const struct value_item *it)
 {
-    return it && it->value->kind == PYTHON_STRING &&
+    return it && it->value->kind == VALUE_STRING &&
            strcmp(it->value->text, "auto") == 0;
 }
 
 void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
-                   const char *key, const struct python_item *it)
+                   const char *key, const struct value_item *it)
 {
-    const struct python_item from = { arena_printf(c->t->arena, "%s%s", c->prefix, key),
-                                      it->line, it->value };
+    const struct value_item from = { arena_printf(c->t->arena, "%s%s", c->prefix, key),
+                                     it->line, it->value };
     const json_t *set = pointer_get(c->t->tree, pointer);
     size_t n = strlen(key), m = it->key ? strlen(it->key) : 0;
     bool given = m && n >= m && strcmp(key + n - m, it->key) == 0; /* no default */
@@ -63,11 +63,11 @@ void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value
     json_decref(value);
 }
 
-bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
+bool deepspeed_whole(const struct deepspeed *c, const struct value_item *it,
                      const char *where, int64_t least, int64_t *n)
 {
     char what[80];
-    if (!it || deepspeed_is_auto(it) || it->value->kind == PYTHON_NONE)
+    if (!it || deepspeed_is_auto(it) || it->value->kind == VALUE_NONE)
         return false;
     if (launch_whole(it->value, n) && *n >= least)
         return true;
@@ -76,31 +76,31 @@ bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
     return false;
 }
 
-void deepspeed_check_switch(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_check_switch(const struct deepspeed *c, const struct value_item *it,
                             const char *where)
 {
     static const char *const words[] = { "true",  "True", "1", "false",
                                          "False", "0",    NULL };
-    const struct python_value *v = it->value;
-    bool is_switch = v->kind == PYTHON_BOOL || v->kind == PYTHON_NONE ||
-                     (v->kind == PYTHON_INT && (v->integer == 0 || v->integer == 1)) ||
-                     (v->kind == PYTHON_STRING && names_listed(words, v->text));
+    const struct value *v = it->value;
+    bool is_switch = v->kind == VALUE_BOOL || v->kind == VALUE_NONE ||
+                     (v->kind == VALUE_INT && (v->integer == 0 || v->integer == 1)) ||
+                     (v->kind == VALUE_STRING && names_listed(words, v->text));
     if (!is_switch)
         deepspeed_bad_value(c, it, where, "neither true nor false");
 }
 
-static void take_whole(const struct deepspeed *c, const struct python_value *dict,
+static void take_whole(const struct deepspeed *c, const struct value *dict,
                        const char *where, const char *name, int64_t least,
                        const char *pointer)
 {
-    const struct python_item *it = dict ? python_get(dict, name) : NULL;
+    const struct value_item *it = dict ? value_get(dict, name) : NULL;
     int64_t n;
     if (deepspeed_whole(c, it, where, least, &n))
         deepspeed_set(c, pointer, json_integer((json_int_t)n),
                       arena_printf(c->t->arena, "%s%s", where, name), it);
 }
 
-void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
                     struct launch_auto filled)
 {
     if (!deepspeed_is_auto(it))
@@ -120,15 +120,15 @@ static void take_batches(const struct deepspeed *c)
     take_whole(c, c->root, "", "train_batch_size", 1, "/training/global_batch_size");
     take_whole(c, c->root, "", micro, 1, "/training/micro_batch_size");
     take_whole(c, c->root, "", steps, 1, "/training/gradient_accumulation_steps");
-    deepspeed_auto(c, python_get(c->root, micro),
+    deepspeed_auto(c, value_get(c->root, micro),
                    (struct launch_auto) { .pointer = "/training/micro_batch_size",
                                           .argument = "per_device_train_batch_size" });
 }
 
-static const struct python_item *enabled_of(const struct deepspeed *c, const char *name)
+static const struct value_item *enabled_of(const struct deepspeed *c, const char *name)
 {
-    const struct python_item *it = python_get(c->root, name);
-    const struct python_item *on = it ? python_get(it->value, "enabled") : NULL;
+    const struct value_item *it = value_get(c->root, name);
+    const struct value_item *on = it ? value_get(it->value, "enabled") : NULL;
     if (on && !deepspeed_is_auto(on))
         deepspeed_check_switch(c, on, arena_printf(c->t->arena, "%s.", name));
     return on;
@@ -142,10 +142,10 @@ static const char *autocast_precision(const struct deepspeed *c)
         { "float16", 1 },  { "torch.float16", 1 },  { "fp16", 1 },
         { NULL, 0 },
     };
-    const struct python_item *it = python_get(c->root, "torch_autocast"),
-                             *dtype = it ? python_get(it->value, "dtype") : NULL;
+    const struct value_item *it = value_get(c->root, "torch_autocast"),
+                            *dtype = it ? value_get(it->value, "dtype") : NULL;
     const char *word =
-        dtype && dtype->value->kind == PYTHON_STRING ? dtype->value->text : "bfloat16";
+        dtype && dtype->value->kind == VALUE_STRING ? dtype->value->text : "bfloat16";
     int half = 0;
     if (names_find(types, word, &half))
         deepspeed_bad_value(c, dtype, "torch_autocast.",
@@ -167,7 +167,7 @@ static void take_precision(struct deepspeed *c)
     const char *first = NULL;
     c->width_B = 4;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-        const struct python_item *on = enabled_of(c, modes[i].key);
+        const struct value_item *on = enabled_of(c, modes[i].key);
         if (deepspeed_is_auto(on)) {
             c->width_B = first ? c->width_B : 2;
             deepspeed_auto(
@@ -177,7 +177,7 @@ static void take_precision(struct deepspeed *c)
                     .key = arena_printf(c->t->arena, "%s.enabled", modes[i].key),
                     .argument = *modes[i].key == 'b' ? "bf16" : "fp16" });
         } else if (on && launch_true(on->value) && first) {
-            deepspeed_wrong(c, python_get(c->root, modes[i].key), "",
+            deepspeed_wrong(c, value_get(c->root, modes[i].key), "",
                             "two precisions are enabled (keep one)");
         } else if (on && launch_true(on->value)) {
             first = modes[i].key;
@@ -193,10 +193,10 @@ static void take_wire(struct deepspeed *c)
     static const struct name_value types[] = {
         { "fp16", 2 }, { "bf16", 2 }, { "fp32", 4 }, { NULL, 0 }
     };
-    const struct python_item *it = python_get(c->root, "communication_data_type");
-    if (!it || it->value->kind == PYTHON_NONE || deepspeed_is_auto(it))
+    const struct value_item *it = value_get(c->root, "communication_data_type");
+    if (!it || it->value->kind == VALUE_NONE || deepspeed_is_auto(it))
         return;
-    const char *word = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
     word = strcmp(word, "bfp16") == 0 ? "bf16" : word;
     if (names_find(types, word, &c->width_B))
         deepspeed_bad_value(c, it, "",
@@ -216,11 +216,11 @@ static void take_optimizer(const struct deepspeed *c)
         { "Lamb", "lamb" },      { "FusedLamb", "lamb" },
         { "SGD", "sgd" },
     };
-    const struct python_item *o = python_get(c->root, "optimizer");
-    const struct python_item *type = o ? python_get(o->value, "type") : NULL;
+    const struct value_item *o = value_get(c->root, "optimizer");
+    const struct value_item *type = o ? value_get(o->value, "type") : NULL;
     if (!type)
         return;
-    const char *word = type->value->kind == PYTHON_STRING ? type->value->text : "";
+    const char *word = type->value->kind == VALUE_STRING ? type->value->text : "";
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcasecmp(word, words[i][0]) != 0)
             continue;
@@ -235,13 +235,13 @@ static void take_optimizer(const struct deepspeed *c)
 
 static void take_clipping(const struct deepspeed *c)
 {
-    const struct python_item *it = python_get(c->root, "gradient_clipping");
-    if (!it || it->value->kind == PYTHON_NONE)
+    const struct value_item *it = value_get(c->root, "gradient_clipping");
+    if (!it || it->value->kind == VALUE_NONE)
         return;
-    const struct python_value *v = it->value;
-    double norm = v->kind == PYTHON_REAL  ? v->real
-                  : v->kind == PYTHON_INT ? (double)v->integer
-                                          : -1;
+    const struct value *v = it->value;
+    double norm = v->kind == VALUE_REAL  ? v->real
+                  : v->kind == VALUE_INT ? (double)v->integer
+                                         : -1;
     if (deepspeed_is_auto(it))
         deepspeed_auto(c, it,
                        (struct launch_auto) { .pointer = "/training/gradient_clipping",
@@ -256,11 +256,11 @@ static void take_clipping(const struct deepspeed *c)
  * them. */
 static void take_checkpointing(const struct deepspeed *c)
 {
-    const struct python_item *it = python_get(c->root, "activation_checkpointing");
-    if (!it || it->value->kind != PYTHON_DICT)
+    const struct value_item *it = value_get(c->root, "activation_checkpointing");
+    if (!it || it->value->kind != VALUE_DICT)
         return;
-    const struct python_item *cpu = python_get(it->value, "cpu_checkpointing"),
-                             *parts = python_get(it->value, "partition_activations");
+    const struct value_item *cpu = value_get(it->value, "cpu_checkpointing"),
+                            *parts = value_get(it->value, "partition_activations");
     bool moves = cpu && launch_true(cpu->value),
          cuts = parts && launch_true(parts->value);
     if (moves || cuts)
@@ -286,12 +286,12 @@ static void take_checkpointing(const struct deepspeed *c)
 
 static void take_degrees(const struct deepspeed *c)
 {
-    const struct python_item *pipe = python_get(c->root, "pipeline"),
-                             *split = python_get(c->root, "tensor_parallel");
+    const struct value_item *pipe = value_get(c->root, "pipeline"),
+                            *split = value_get(c->root, "tensor_parallel");
     take_whole(c, pipe ? pipe->value : NULL, "pipeline.", "stages", 1,
                "/parallelism/pipeline");
-    const struct python_item *size =
-        split ? python_get(split->value, "autotp_size") : NULL;
+    const struct value_item *size =
+        split ? value_get(split->value, "autotp_size") : NULL;
     int64_t n;
     if (deepspeed_whole(c, size, "tensor_parallel.", 0, &n) && n > 0)
         deepspeed_set(c, "/parallelism/tensor", json_integer((json_int_t)n),
@@ -314,21 +314,21 @@ static void check_sections(const struct deepspeed *c)
         NULL,
     };
     for (const char *const *name = sections; *name; name++) {
-        const struct python_item *it = python_get(c->root, *name);
-        if (it && it->value->kind != PYTHON_DICT && it->value->kind != PYTHON_NONE)
+        const struct value_item *it = value_get(c->root, *name);
+        if (it && it->value->kind != VALUE_DICT && it->value->kind != VALUE_NONE)
             deepspeed_bad_value(c, it, "", "no object (write it in braces)");
     }
 }
 
-void launch_take_deepspeed(struct import_context *t, const struct python_value *config,
+void launch_take_deepspeed(struct launch_context *t, const struct value *config,
                            const char *prefix)
 {
     struct deepspeed c = { .t = t, .root = config, .prefix = prefix };
-    const struct python_item *zero = python_get(config, "zero_optimization");
-    if (config->kind != PYTHON_DICT || config->n == 0)
+    const struct value_item *zero = value_get(config, "zero_optimization");
+    if (config->kind != VALUE_DICT || config->n == 0)
         return;
-    c.zero = zero && zero->value->kind == PYTHON_DICT ? zero->value : NULL;
-    c.where = c.zero ? python_get(c.zero, "stage") : NULL;
+    c.zero = zero && zero->value->kind == VALUE_DICT ? zero->value : NULL;
+    c.where = c.zero ? value_get(c.zero, "stage") : NULL;
     c.where = c.where ? c.where : zero ? zero : &config->items[0];
     c.stage = deepspeed_stage(&c);
     t->converts = true;

@@ -13,29 +13,27 @@
 
 /* The file as a value, its lines kept; NULL when it cannot be read, which is reported
  * to the loader. */
-const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
-                                                 const char *file);
+struct value *launch_read_deepspeed(struct cfg_loader *loader, const char *file);
 
 /* The same of a text that begins on that line of a file. */
-const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
-                                                  const char *file, const char *text,
-                                                  int64_t line);
+const struct value *launch_parse_deepspeed(struct cfg_loader *loader, const char *file,
+                                           const char *text, int64_t line);
 
 /* A configuration of that name: beside the script, in its source_dir there, as the path
  * stands; NULL: it is nowhere. */
-const char *launch_find_deepspeed(struct import_context *t, const char *name);
+const char *launch_find_deepspeed(struct launch_context *t, const char *name);
 
 /* Takes from the dictionary what a scenario has of it; the rest is noted, misspelt and
  * impossible values are errors. `prefix` stands before the keys in what is shown. */
-void launch_take_deepspeed(struct import_context *t, const struct python_value *config,
+void launch_take_deepspeed(struct launch_context *t, const struct value *config,
                            const char *prefix);
 
 /* The hyperparameter of that name: a file beside the script, or the dictionary. */
-void launch_take_deepspeed_file(struct import_context *t, const struct launch_row *row,
-                                const struct python_item *it);
+void launch_take_deepspeed_file(struct launch_context *t, const struct launch_row *row,
+                                const struct value_item *it);
 
 /* Behind all other rows: doubts what is "auto", and nothing has filled in. */
-void launch_unresolved_autos(struct import_context *t);
+void launch_unresolved_autos(struct launch_context *t);
 
 /* Sizes that are "auto" are of the model's hidden size, known once --set is through. */
 void launch_settle_autos(struct launch *l, struct cfg root);
@@ -44,9 +42,9 @@ void launch_settle_autos(struct launch *l, struct cfg root);
 
 /* One configuration under way. */
 struct deepspeed {
-    struct import_context *t;
-    const struct python_value *root, *zero; /* zero: NULL without one */
-    const struct python_item *where;        /* what says the stage */
+    struct launch_context *t;
+    const struct value *root, *zero; /* zero: NULL without one */
+    const struct value_item *where;  /* what says the stage */
     const char *prefix;
     int64_t stage;
     int width_B; /* of a gradient on the wire */
@@ -65,31 +63,31 @@ extern const struct deepspeed_table deepspeed_tables[];
 void deepspeed_check_keys(const struct deepspeed *c);
 
 /* Reports "FILE:LINE: prefix where key: what". */
-void deepspeed_wrong(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_wrong(const struct deepspeed *c, const struct value_item *it,
                      const char *where, const char *what);
 
 /* The same of a value: "VALUE is what". */
-void deepspeed_bad_value(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,
                          const char *where, const char *what);
 
 /* Reports what is neither true nor false (as null is), nor a word or number for it. */
-void deepspeed_check_switch(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_check_switch(const struct deepspeed *c, const struct value_item *it,
                             const char *where);
 
-bool deepspeed_is_auto(const struct python_item *it);
+bool deepspeed_is_auto(const struct value_item *it);
 
 /* Sets a field, which is shown as of "prefix + key"; what was said before stands. */
 void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
-                   const char *key, const struct python_item *it);
+                   const char *key, const struct value_item *it);
 
 /* A whole number of at least `least`, also as 5e8; false: absent, "auto", or an
  * error. */
-bool deepspeed_whole(const struct deepspeed *c, const struct python_item *it,
+bool deepspeed_whole(const struct deepspeed *c, const struct value_item *it,
                      const char *where, int64_t least, int64_t *n);
 
 /* If it is "auto": that the Trainer's argument fills the field in, or the hidden size h
  * as linear h + squared h^2, with that unit. */
-void deepspeed_auto(const struct deepspeed *c, const struct python_item *it,
+void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
                     struct launch_auto filled);
 
 /* launch_zero.c: the stage before, the rest behind the precision. */

@@ -150,14 +150,14 @@ static bool stage_3(const struct deepspeed *c)
 
 static bool mics(const struct deepspeed *c)
 {
-    const struct python_item *it =
-        c->zero ? python_get(c->zero, "mics_shard_size") : NULL;
+    const struct value_item *it =
+        c->zero ? value_get(c->zero, "mics_shard_size") : NULL;
     return it && !launch_is_off(it->value);
 }
 
 static bool has_no(const struct deepspeed *c, const char *key)
 {
-    return !c->zero || !python_get(c->zero, key);
+    return !c->zero || !value_get(c->zero, key);
 }
 
 static bool states_elsewhere(const struct deepspeed *c)
@@ -193,8 +193,8 @@ static const struct {
 static void check_conditions(const struct deepspeed *c)
 {
     for (size_t i = 0; c->zero && i < sizeof(conditions) / sizeof(conditions[0]); i++) {
-        const struct python_item *it = python_get(c->zero, conditions[i].key);
-        if (it && it->value->kind != PYTHON_NONE && !conditions[i].needs(c))
+        const struct value_item *it = value_get(c->zero, conditions[i].key);
+        if (it && it->value->kind != VALUE_NONE && !conditions[i].needs(c))
             launch_note(c->t->l, it->value->line,
                         "%szero_optimization.%s: %s; it is "
                         "without effect",
@@ -205,17 +205,17 @@ static void check_conditions(const struct deepspeed *c)
 /* The tables ----------------------------------------------------------------------- */
 
 /* Whether a switch is off, or a size at the value at which it does nothing. */
-static bool is_off(const struct python_value *v)
+static bool is_off(const struct value *v)
 {
-    const struct python_item *on = python_get(v, "enabled");
+    const struct value_item *on = value_get(v, "enabled");
     if (on)
         return !launch_true(on->value);
-    return v->kind == PYTHON_NONE || (v->kind == PYTHON_BOOL && !v->integer) ||
-           ((v->kind == PYTHON_INT || v->kind == PYTHON_REAL) && v->real <= 1);
+    return v->kind == VALUE_NONE || (v->kind == VALUE_BOOL && !v->integer) ||
+           ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->real <= 1);
 }
 
 /* Says of a key that is not taken why; false: it is without effect, and that is all. */
-static bool check_key(const struct deepspeed *c, const struct python_item *it,
+static bool check_key(const struct deepspeed *c, const struct value_item *it,
                       const struct deepspeed_table *table, const char *where)
 {
     int kind = 0;
@@ -237,16 +237,15 @@ static bool check_key(const struct deepspeed *c, const struct python_item *it,
 }
 
 /* The dictionary of a table; NULL: the configuration has none. */
-static const struct python_value *section_of(const struct deepspeed *c,
-                                             const char *path)
+static const struct value *section_of(const struct deepspeed *c, const char *path)
 {
-    const struct python_value *v = c->root;
+    const struct value *v = c->root;
     char key[64];
     while (v && *path) {
         size_t n = strcspn(path, "/");
         snprintf(key, sizeof(key), "%.*s", (int)n, path);
-        const struct python_item *it = python_get(v, key);
-        v = it && it->value->kind == PYTHON_DICT ? it->value : NULL;
+        const struct value_item *it = value_get(v, key);
+        v = it && it->value->kind == VALUE_DICT ? it->value : NULL;
         path += n + (path[n] == '/');
     }
     return v;
@@ -254,7 +253,7 @@ static const struct python_value *section_of(const struct deepspeed *c,
 
 static void check_table(const struct deepspeed *c, const struct deepspeed_table *table)
 {
-    const struct python_value *dict = section_of(c, table->path);
+    const struct value *dict = section_of(c, table->path);
     struct launch_idle idle;
     char where[80] = "";
     if (!dict)

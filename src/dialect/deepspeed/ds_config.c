@@ -30,97 +30,39 @@ bool launch_is_deepspeed(const char *file)
     return marked;
 }
 
-/* What is beyond the budget is left out, and the budget then below 0. */
-static struct python_value *value_of(struct arena *arena, struct cfg c, int64_t *budget)
+static struct value *value_of_root(struct cfg root)
 {
-    struct python_value *v = ARENA_NEW(arena, struct python_value);
-    *v = (struct python_value) { .kind = PYTHON_NONE, .line = cfg_line(c) };
-    switch (json_typeof(c.json)) {
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-        v->kind = json_is_object(c.json) ? PYTHON_DICT : PYTHON_LIST;
-        break;
-    case JSON_STRING:
-        v->kind = PYTHON_STRING;
-        v->text = arena_strdup(arena, json_string_value(c.json));
-        break;
-    case JSON_INTEGER:
-        v->kind = PYTHON_INT;
-        v->integer = (int64_t)json_integer_value(c.json);
-        v->real = (double)v->integer;
-        break;
-    case JSON_REAL:
-        v->kind = PYTHON_REAL;
-        v->real = json_real_value(c.json);
-        break;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        v->kind = PYTHON_BOOL;
-        v->integer = json_is_true(c.json);
-        break;
-    case JSON_NULL:
-        break;
-    }
-    if (v->kind != PYTHON_DICT) /* no key that is taken holds a list */
-        return v;
-    v->items = ARENA_ARRAY(arena, cfg_len(c), struct python_item);
-    for (void *it = cfg_first(c); it && --*budget >= 0; it = cfg_next(c, it)) {
-        struct python_value *inner = value_of(arena, cfg_member(c, it), budget);
-        v->items[v->n++] = (struct python_item) { arena_strdup(arena, cfg_key(it)),
-                                                  inner->line, inner };
-    }
-    return v;
+    return cfg_is_object(root)
+               ? value_of_json(root, VALUES_MAX, "what is none of DeepSpeed's")
+               : NULL;
 }
 
-static const struct python_value *value_of_root(struct cfg_loader *loader,
-                                                struct cfg root)
+struct value *launch_read_deepspeed(struct cfg_loader *loader, const char *file)
 {
-    int64_t budget = VALUES_MAX;
-    const struct python_value *v =
-        cfg_is_object(root) ? value_of(&loader->arena, root, &budget) : NULL;
-    if (budget < 0)
-        cfg_error(root,
-                  "has more than %d values (leave out what is none of DeepSpeed's)",
-                  VALUES_MAX);
-    return budget < 0 ? NULL : v;
-}
-
-const struct python_value *launch_read_deepspeed(struct cfg_loader *loader,
-                                                 const char *file)
-{
-    return value_of_root(loader, cfg_load(loader, file));
+    return value_of_root(cfg_load(loader, file));
 }
 
 /* Beside a script ------------------------------------------------------------------ */
 
-/* The lines are the script's, from the text's first on. */
-static void move_by(struct python_value *v, int64_t lines)
-{
-    v->line += lines;
-    for (int32_t i = 0; i < v->n; i++)
-        move_by(v->items[i].value, lines);
-}
-
-const struct python_value *launch_parse_deepspeed(struct cfg_loader *loader,
-                                                  const char *file, const char *text,
-                                                  int64_t line)
+const struct value *launch_parse_deepspeed(struct cfg_loader *loader, const char *file,
+                                           const char *text, int64_t line)
 {
     const char *name =
         arena_printf(&loader->arena, "%s, the text of line %" PRId64, file, line);
     struct cfg root = cfg_parse(loader, name, text, strlen(text));
-    const struct python_value *v = value_of_root(loader, root);
+    struct value *v = value_of_root(root);
     if (v)
-        move_by((struct python_value *)(uintptr_t)v, line - 1);
+        value_move_by(v, line - 1);
     return v;
 }
 
-const char *launch_find_deepspeed(struct import_context *t, const char *name)
+const char *launch_find_deepspeed(struct launch_context *t, const char *name)
 {
     const char *slash = strrchr(t->l->file, '/');
     int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
-    const struct python_item *dir = python_get(t->call->arguments, "source_dir");
+    const struct value_item *dir = value_get(t->call->arguments, "source_dir");
     const char *inside =
-        dir && dir->value->kind == PYTHON_STRING ? dir->value->text : "";
+        dir && dir->value->kind == VALUE_STRING ? dir->value->text : "";
     const char *places[] = {
         arena_printf(t->arena, "%.*s%s", n, t->l->file, name),
         arena_printf(t->arena, "%.*s%s/%s", n, t->l->file, inside, name),
@@ -132,28 +74,19 @@ const char *launch_find_deepspeed(struct import_context *t, const char *name)
     return NULL;
 }
 
-/* What is shown are the script's lines. */
-static void move_to(struct python_value *v, int64_t line)
+void launch_take_deepspeed_file(struct launch_context *t, const struct launch_row *row,
+                                const struct value_item *it)
 {
-    v->line = line;
-    for (int32_t i = 0; i < v->n; i++)
-        move_to(v->items[i].value, line);
-}
-
-void launch_take_deepspeed_file(struct import_context *t, const struct launch_row *row,
-                                const struct python_item *it)
-{
-    const struct python_value *v = it->value;
-    if (v->kind == PYTHON_DICT) {
+    const struct value *v = it->value;
+    if (v->kind == VALUE_DICT) {
         launch_take_deepspeed(t, v, arena_printf(t->arena, "%s: ", it->key));
         return;
     }
-    if (v->kind != PYTHON_STRING && v->kind != PYTHON_UNKNOWN)
+    if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
         return; /* "deepspeed": True beside "deepspeed_config" */
     const char *file =
-        v->kind == PYTHON_STRING ? launch_find_deepspeed(t, v->text) : NULL;
-    const struct python_value *read =
-        file ? launch_read_deepspeed(t->l->loader, file) : NULL;
+        v->kind == VALUE_STRING ? launch_find_deepspeed(t, v->text) : NULL;
+    struct value *read = file ? launch_read_deepspeed(t->l->loader, file) : NULL;
     if (!read) {
         launch_add_unresolved(
             t, row->pointer, v->line,
@@ -162,22 +95,22 @@ void launch_take_deepspeed_file(struct import_context *t, const struct launch_ro
             it->key, v->text ? " \"" : "", v->text ? v->text : "", v->text ? "\"" : "");
         return;
     }
-    move_to((struct python_value *)(uintptr_t)read, v->line);
+    value_move_to(read, v->line);
     launch_take_deepspeed(t, read, arena_printf(t->arena, "%s: ", v->text));
 }
 
 /* "auto" --------------------------------------------------------------------------- */
 
 /* max_grad_norm is 1 unless said otherwise (transformers.TrainingArguments). */
-static void fill_clipping(struct import_context *t, const struct launch_auto *a)
+static void fill_clipping(struct launch_context *t, const struct launch_auto *a)
 {
-    const struct python_value one = { .kind = PYTHON_REAL, .line = a->line, .real = 1 };
-    const struct python_item from = { "max_grad_norm's default", a->line,
-                                      (struct python_value *)(uintptr_t)&one };
+    const struct value one = { .kind = VALUE_REAL, .line = a->line, .real = 1 };
+    const struct value_item from = { "max_grad_norm's default", a->line,
+                                     (struct value *)(uintptr_t)&one };
     launch_set(t, a->pointer, json_real(1), &from);
 }
 
-void launch_unresolved_autos(struct import_context *t)
+void launch_unresolved_autos(struct launch_context *t)
 {
     for (int64_t i = 0; i < t->l->autos.n; i++) {
         const struct launch_auto *a = &t->l->autos.v[i];

@@ -9,22 +9,22 @@
 /* Elements; more than any model has. */
 #define BUCKET_MAX 1000000000000
 
-static const struct python_item *zero_get(const struct deepspeed *c, const char *name,
-                                          const char *other)
+static const struct value_item *zero_get(const struct deepspeed *c, const char *name,
+                                         const char *other)
 {
-    const struct python_item *it = c->zero ? python_get(c->zero, name) : NULL;
-    return it || !other || !c->zero ? it : python_get(c->zero, other);
+    const struct value_item *it = c->zero ? value_get(c->zero, name) : NULL;
+    return it || !other || !c->zero ? it : value_get(c->zero, other);
 }
 
 /* "zero_optimization": true was stage 1 once. */
 int64_t deepspeed_stage(const struct deepspeed *c)
 {
-    const struct python_item *it = python_get(c->root, "zero_optimization"),
-                             *stage = zero_get(c, "stage", NULL);
+    const struct value_item *it = value_get(c->root, "zero_optimization"),
+                            *stage = zero_get(c, "stage", NULL);
     int64_t n = 0;
-    if (it && it->value->kind == PYTHON_BOOL)
+    if (it && it->value->kind == VALUE_BOOL)
         return it->value->integer ? 1 : 0;
-    if (it && it->value->kind != PYTHON_DICT && it->value->kind != PYTHON_NONE)
+    if (it && it->value->kind != VALUE_DICT && it->value->kind != VALUE_NONE)
         deepspeed_wrong(c, it, "", "is no object (write for example { \"stage\": 2 })");
     if (!stage)
         return 0;
@@ -48,9 +48,9 @@ static void take_stage(const struct deepspeed *c)
 /* Only stage 3 overlaps by default; without ZeRO nothing ever does. */
 static void take_overlap(const struct deepspeed *c)
 {
-    const struct python_item *it = zero_get(c, "overlap_comm", NULL);
+    const struct value_item *it = zero_get(c, "overlap_comm", NULL);
     bool given =
-        c->stage && it && it->value->kind != PYTHON_NONE && !deepspeed_is_auto(it);
+        c->stage && it && it->value->kind != VALUE_NONE && !deepspeed_is_auto(it);
     bool overlaps = given ? launch_true(it->value) : c->stage == SHARDING_FULL;
     if (given)
         deepspeed_check_switch(c, it, "zero_optimization.");
@@ -64,7 +64,7 @@ static void take_bucket(const struct deepspeed *c)
 {
     static const char pointer[] = "/parallelism/bucket_size",
                       of_units[] = "/parallelism/sharding/reduce_bucket_elements";
-    const struct python_item *it =
+    const struct value_item *it =
         c->stage ? zero_get(c, "reduce_bucket_size", NULL) : NULL;
     int64_t n = library_named("deepspeed")->bucket.elements;
     bool full = c->stage == SHARDING_FULL,
@@ -99,7 +99,7 @@ static void take_sizes(const struct deepspeed *c)
           "/parallelism/sharding/max_reuse_elements", 0, 0 },
     };
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        const struct python_item *it = zero_get(c, sizes[i].key, sizes[i].other);
+        const struct value_item *it = zero_get(c, sizes[i].key, sizes[i].other);
         int64_t n;
         if (deepspeed_is_auto(it) && sizes[i].of_hidden > 0) {
             deepspeed_auto(c, it,
@@ -116,19 +116,19 @@ static void take_sizes(const struct deepspeed *c)
 }
 
 /* "cpu", "nvme" or "none"; the old switches are true or false. */
-static bool offloads(const struct deepspeed *c, const struct python_item *it)
+static bool offloads(const struct deepspeed *c, const struct value_item *it)
 {
     static const struct name_value devices[] = {
         { "none", 0 }, { "cpu", 1 }, { "nvme", 2 }, { NULL, 0 }
     };
     int where = 0;
-    if (!it || it->value->kind == PYTHON_NONE)
+    if (!it || it->value->kind == VALUE_NONE)
         return false;
-    if (it->value->kind == PYTHON_BOOL)
+    if (it->value->kind == VALUE_BOOL)
         return it->value->integer;
-    const struct python_item *device = python_get(it->value, "device");
+    const struct value_item *device = value_get(it->value, "device");
     const char *word =
-        device && device->value->kind == PYTHON_STRING ? device->value->text : "";
+        device && device->value->kind == VALUE_STRING ? device->value->text : "";
     if (names_find(devices, word, &where))
         deepspeed_wrong(
             c, it, "zero_optimization.",
@@ -143,9 +143,8 @@ static bool offloads(const struct deepspeed *c, const struct python_item *it)
 
 static void take_offload(const struct deepspeed *c)
 {
-    const struct python_item *states = zero_get(c, "offload_optimizer", "cpu_offload"),
-                             *params =
-                                 zero_get(c, "offload_param", "cpu_offload_param");
+    const struct value_item *states = zero_get(c, "offload_optimizer", "cpu_offload"),
+                            *params = zero_get(c, "offload_param", "cpu_offload_param");
     params = params ? params : zero_get(c, "cpu_offload_params", NULL);
     bool with_states = offloads(c, states), with_params = offloads(c, params);
     if (with_params && c->stage != SHARDING_FULL)
@@ -168,9 +167,8 @@ static void take_offload(const struct deepspeed *c)
 /* MiCS shards over groups of so many ranks; -1 is none. */
 static void take_mics(const struct deepspeed *c)
 {
-    const struct python_item *size = zero_get(c, "mics_shard_size", NULL),
-                             *two =
-                                 zero_get(c, "mics_hierarchical_params_gather", NULL);
+    const struct value_item *size = zero_get(c, "mics_shard_size", NULL),
+                            *two = zero_get(c, "mics_hierarchical_params_gather", NULL);
     int64_t n;
     if (!deepspeed_whole(c, size, "zero_optimization.", -1, &n) || n <= 0)
         return;

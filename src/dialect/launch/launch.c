@@ -66,7 +66,7 @@ static bool is_estimator(const struct python_call *c)
     if (!names_listed(estimators, python_last_part(c->function)))
         return false;
     for (const char *const *token = tokens; *token; token++)
-        if (python_get(c->arguments, *token))
+        if (value_get(c->arguments, *token))
             return true;
     return c->arguments->gap > 0;
 }
@@ -101,38 +101,36 @@ static int no_such(struct launch *l, const struct python *p, const char *name)
 }
 
 /* A file without an estimator: the names that its arguments usually have. */
-static struct python_value *dict_of(struct arena *arena, int32_t cap)
+static struct value *dict_of(struct arena *arena, int32_t cap)
 {
-    struct python_value *v = ARENA_NEW(arena, struct python_value);
-    *v = (struct python_value) { .kind = PYTHON_DICT, .line = 1 };
-    v->items = ARENA_ARRAY(arena, cap, struct python_item);
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) { .kind = VALUE_DICT, .line = 1 };
+    v->items = ARENA_ARRAY(arena, cap, struct value_item);
     return v;
 }
 
-static void put(struct python_value *dict, const char *key,
-                const struct python_value *value)
+static void put(struct value *dict, const char *key, const struct value *value)
 {
     if (value)
         dict->items[dict->n++] =
-            (struct python_item) { key, value->line, (struct python_value *)value };
+            (struct value_item) { key, value->line, (struct value *)value };
 }
 
 /* The last dictionary with that member, by whatever name. */
-static const struct python_value *name_with(const struct python *p, const char *key)
+static const struct value *name_with(const struct python *p, const char *key)
 {
-    const struct python_value *found = NULL;
+    const struct value *found = NULL;
     for (int64_t i = 0; i < p->names.n; i++)
-        if (python_get(p->names.v[i].value, "enabled") &&
-            python_get(p->names.v[i].value, key))
+        if (value_get(p->names.v[i].value, "enabled") &&
+            value_get(p->names.v[i].value, key))
             found = p->names.v[i].value;
     return found;
 }
 
-static const struct python_value *options_of(struct arena *arena,
-                                             const struct python *p)
+static const struct value *options_of(struct arena *arena, const struct python *p)
 {
-    const struct python_value *smp = name_with(p, "parameters");
-    struct python_value *d = dict_of(arena, 2), *inner = dict_of(arena, 1);
+    const struct value *smp = name_with(p, "parameters");
+    struct value *d = dict_of(arena, 2), *inner = dict_of(arena, 1);
     if (!smp)
         return NULL;
     inner->line = d->line = smp->line;
@@ -151,11 +149,11 @@ static const struct python_call *assume(struct launch *l, const struct python *p
     c->arguments = dict_of(arena, N_TOKENS + 1);
     for (const char *const *token = tokens; *token; token++)
         put(c->arguments, *token, python_name(p, *token));
-    if (!python_get(c->arguments, "distribution"))
+    if (!value_get(c->arguments, "distribution"))
         put(c->arguments, "distribution", options_of(arena, p));
-    if (!python_get(c->arguments, "distribution"))
+    if (!value_get(c->arguments, "distribution"))
         return NULL;
-    c->line = python_get(c->arguments, "distribution")->value->line;
+    c->line = value_get(c->arguments, "distribution")->value->line;
     return c;
 }
 
@@ -187,14 +185,14 @@ static const struct python_call *find_call(struct launch *l, const struct python
     return c;
 }
 
-static void add_hyper(struct import_context *t, const struct python_value *v)
+static void add_hyper(struct launch_context *t, const struct value *v)
 {
     if (t->n_hyper < LAUNCH_HYPER_MAX)
         t->hyper[t->n_hyper++] = v;
 }
 
 /* est.set_hyperparameters(a=1) goes before what the constructor was given. */
-static void find_hyper(struct import_context *t, const struct python *p)
+static void find_hyper(struct launch_context *t, const struct python *p)
 {
     const char *target = t->call->target;
     for (int64_t i = p->calls.n; i-- > 0 && target;) {
@@ -204,7 +202,7 @@ static void find_hyper(struct import_context *t, const struct python *p)
             strcmp(c->function + n, ".set_hyperparameters") == 0)
             add_hyper(t, c->arguments);
     }
-    const struct python_item *it = python_get(t->call->arguments, "hyperparameters");
+    const struct value_item *it = value_get(t->call->arguments, "hyperparameters");
     if (it)
         add_hyper(t, it->value);
 }
@@ -227,7 +225,7 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
     struct arena *arena = &l->loader->arena;
     struct python p;
     struct err err = { 0 };
-    struct import_context t = {
+    struct launch_context t = {
         .l = l, .arena = arena, .tree = NULL, .microbatches = 1
     };
     if (python_read(&p, arena, text, len, &wanted, &err)) {
@@ -245,13 +243,13 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
 }
 
 /* DeepSpeed's configuration alone: the rest is for --set to say. */
-static struct cfg take_config(struct launch *l, const struct python_value *config)
+static struct cfg take_config(struct launch *l, const struct value *config)
 {
-    struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
+    struct value nothing = { .kind = VALUE_DICT, .line = 1 };
     const struct python_call call = { .function = "",
                                       .line = 1,
                                       .arguments = &nothing };
-    struct import_context t = { .l = l,
+    struct launch_context t = { .l = l,
                                 .arena = &l->loader->arena,
                                 .call = &call,
                                 .tree =

@@ -44,7 +44,7 @@ const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
     return NULL;
 }
 
-bool launch_is_unresolved(const struct import_context *t, const char *pointer)
+bool launch_is_unresolved(const struct launch_context *t, const char *pointer)
 {
     return launch_unresolved_of(t->l, pointer) != NULL;
 }
@@ -57,22 +57,22 @@ bool launch_same_word(const char *a, const char *b)
     return *a == *b;
 }
 
-static const struct python_item *find_hyper(const struct import_context *t,
-                                            const char *name)
+static const struct value_item *find_hyper(const struct launch_context *t,
+                                           const char *name)
 {
     for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n; j++)
+        for (int32_t j = 0; t->hyper[i]->kind == VALUE_DICT && j < t->hyper[i]->n; j++)
             if (launch_same_word(t->hyper[i]->items[j].key, name))
                 return &t->hyper[i]->items[j];
     return NULL;
 }
 
-void launch_take_rows(struct import_context *t, const struct launch_row *rows,
-                      const struct python_value *dict)
+void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
+                      const struct value *dict)
 {
     for (const struct launch_row *row = rows; row->name; row++) {
-        const struct python_item *it =
-            dict ? python_get(dict, row->name) : find_hyper(t, row->name);
+        const struct value_item *it =
+            dict ? value_get(dict, row->name) : find_hyper(t, row->name);
         bool fresh =
             !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
         if (!it || !fresh)

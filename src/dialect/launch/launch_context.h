@@ -13,18 +13,18 @@ enum { LAUNCH_HYPER_MAX = 8 };
 
 /* An item that did something, or of which something is said. */
 struct launch_heard {
-    const struct python_item *it;
+    const struct value_item *it;
     const struct launch_heard *next;
 };
 
-struct import_context {
+struct launch_context {
     struct launch *l;
     struct arena *arena;
     const struct python_call *call;
     json_t *tree;     /* the scenario so far */
     struct cfg names; /* models/launch/names.json */
     int n_hyper;      /* dictionaries of hyperparameters, the newest first */
-    const struct python_value *hyper[LAUNCH_HYPER_MAX];
+    const struct value *hyper[LAUNCH_HYPER_MAX];
     int64_t microbatches; /* of SMP's dictionary; 1 without */
     bool smp_precision;   /* SMP converts the model itself */
     bool converts;        /* so does what shards it: weights are in 16 bits */
@@ -37,8 +37,8 @@ struct import_context {
 struct launch_row {
     const char *name;
     const char *pointer; /* NULL: the function knows */
-    void (*take)(struct import_context *t, const struct launch_row *row,
-                 const struct python_item *it);
+    void (*take)(struct launch_context *t, const struct launch_row *row,
+                 const struct value_item *it);
 };
 
 /* Which arguments of an estimator, entries of its environment and hyperparameters mean
@@ -61,46 +61,46 @@ void launch_idle_add(struct launch_idle *idle, const char *fmt, ...)
 void launch_idle_end(struct launch_idle *idle);
 
 /* How much was taken and said so far: an item after which it is more did something. */
-int64_t launch_said(const struct import_context *t);
-void launch_hear(struct import_context *t, const struct python_item *it); /* or NULL */
-bool launch_is_heard(const struct import_context *t, const struct python_item *it);
+int64_t launch_said(const struct launch_context *t);
+void launch_hear(struct launch_context *t, const struct value_item *it); /* or NULL */
+bool launch_is_heard(const struct launch_context *t, const struct value_item *it);
 /* Whether a value is none, false, or no more than 0: it asks for nothing. */
-bool launch_is_off(const struct python_value *v);
+bool launch_is_off(const struct value *v);
 
 /* Fills the scenario from the call. */
-void launch_take(struct import_context *t);
+void launch_take(struct launch_context *t);
 
 /* Hyperparameters are spelled with "-" or "_". */
 bool launch_same_word(const char *a, const char *b);
 
 /* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
  * was taken so far. */
-void launch_take_rows(struct import_context *t, const struct launch_row *rows,
-                      const struct python_value *dict);
+void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
+                      const struct value *dict);
 
 /* launch_job.c: what is around the steps. */
-void launch_take_seconds(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it);
-void launch_take_keep_alive(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it);
-void launch_take_spot(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it);
-void launch_take_input_mode(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it);
-void launch_take_volume(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it);
-void launch_take_checkpoint(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it);
-void launch_take_workers(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it);
-void launch_take_save_steps(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it);
+void launch_take_seconds(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it);
+void launch_take_keep_alive(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it);
+void launch_take_spot(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it);
+void launch_take_input_mode(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it);
+void launch_take_volume(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it);
+void launch_take_checkpoint(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it);
+void launch_take_workers(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it);
+void launch_take_save_steps(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it);
 
 /* launch_fsdp.c */
-void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it);
-void launch_take_fsdp_config(struct import_context *t, const struct launch_row *row,
-                             const struct python_item *it);
+void launch_take_fsdp(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it);
+void launch_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
+                             const struct value_item *it);
 
 /* Leaves out, with a note, what of the job the scenario cannot have as it stands:
  * epochs without samples, a job without a length, data without a size. After
@@ -108,11 +108,11 @@ void launch_take_fsdp_config(struct import_context *t, const struct launch_row *
 void launch_settle_job(struct launch *l, struct cfg root);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */
-void launch_set(struct import_context *t, const char *pointer, json_t *value,
-                const struct python_item *from);
-bool launch_has(const struct import_context *t, const char *pointer);
-bool launch_is_unresolved(const struct import_context *t, const char *pointer);
-void launch_add_unresolved(struct import_context *t, const char *pointer, int64_t line,
+void launch_set(struct launch_context *t, const char *pointer, json_t *value,
+                const struct value_item *from);
+bool launch_has(const struct launch_context *t, const char *pointer);
+bool launch_is_unresolved(const struct launch_context *t, const char *pointer);
+void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -130,20 +130,20 @@ bool launch_is_set(struct cfg root, const char *pointer);
 
 /* A value as JSON, its places remembered; what is not known inside is left out and
  * doubted. NULL when nothing is known. */
-json_t *launch_json(struct import_context *t, const struct python_value *v,
+json_t *launch_json(struct launch_context *t, const struct value *v,
                     const char *pointer);
 
 /* A JSON pointer with one more segment. */
-const char *launch_pointer(struct import_context *t, const char *pointer,
+const char *launch_pointer(struct launch_context *t, const char *pointer,
                            const char *key);
 
 /* A whole number, also one in quotes, as hyperparameters travel. */
-bool launch_whole(const struct python_value *v, int64_t *n);
-bool launch_real(const struct python_value *v, double *x); /* finite; likewise */
-bool launch_true(const struct python_value *v);
+bool launch_whole(const struct value *v, int64_t *n);
+bool launch_real(const struct value *v, double *x); /* finite; likewise */
+bool launch_true(const struct value *v);
 
 /* Doubts a value that is not known, or is no `wanted`. */
-void launch_unresolved_item(struct import_context *t, const char *pointer,
-                            const struct python_item *it, const char *wanted);
+void launch_unresolved_item(struct launch_context *t, const char *pointer,
+                            const struct value_item *it, const char *wanted);
 
 #endif

@@ -45,7 +45,7 @@ void launch_idle_end(struct launch_idle *idle)
 
 /* Which items did something -------------------------------------------------------- */
 
-int64_t launch_said(const struct import_context *t)
+int64_t launch_said(const struct launch_context *t)
 {
     const struct launch *l = t->l;
     const struct diags *d = &l->loader->diags;
@@ -53,7 +53,7 @@ int64_t launch_said(const struct import_context *t)
            d->n_warnings + (l->spot_line != 0);
 }
 
-void launch_hear(struct import_context *t, const struct python_item *it)
+void launch_hear(struct launch_context *t, const struct value_item *it)
 {
     if (!it)
         return;
@@ -62,7 +62,7 @@ void launch_hear(struct import_context *t, const struct python_item *it)
     t->heard = h;
 }
 
-bool launch_is_heard(const struct import_context *t, const struct python_item *it)
+bool launch_is_heard(const struct launch_context *t, const struct value_item *it)
 {
     for (const struct launch_heard *h = t->heard; h; h = h->next)
         if (h->it == it)
@@ -70,13 +70,13 @@ bool launch_is_heard(const struct import_context *t, const struct python_item *i
     return false;
 }
 
-bool launch_is_off(const struct python_value *v)
+bool launch_is_off(const struct value *v)
 {
     static const char *const words[] = { "", "False", "false", "None", "none", NULL };
     double x;
-    if (v->kind == PYTHON_NONE || (v->kind == PYTHON_BOOL && !v->integer))
+    if (v->kind == VALUE_NONE || (v->kind == VALUE_BOOL && !v->integer))
         return true;
-    for (const char *const *w = words; v->kind == PYTHON_STRING && *w; w++)
+    for (const char *const *w = words; v->kind == VALUE_STRING && *w; w++)
         if (strcmp(v->text, *w) == 0)
             return true;
     return launch_real(v, &x) && x <= 0;

@@ -45,19 +45,19 @@ static int32_t script_of(const struct shell_command *c)
 /* Options -------------------------------------------------------------------------- */
 
 struct options {
-    struct import_context *t;
-    struct python_value dict;
+    struct launch_context *t;
+    struct value dict;
     int64_t *columns;
     int32_t n_lost; /* words that may hold any options */
     const struct shell_word *lost[UNKNOWN_SHOWN];
 };
 
-static struct python_value *value_of(struct arena *arena, const struct shell_word *w,
-                                     const char *text)
+static struct value *value_of(struct arena *arena, const struct shell_word *w,
+                              const char *text)
 {
-    struct python_value *v = ARENA_NEW(arena, struct python_value);
-    *v = (struct python_value) {
-        .kind = w->why ? PYTHON_UNKNOWN : PYTHON_STRING,
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) {
+        .kind = w->why ? VALUE_UNKNOWN : VALUE_STRING,
         .line = w->line,
         .text = text,
         .why = w->why,
@@ -66,29 +66,28 @@ static struct python_value *value_of(struct arena *arena, const struct shell_wor
 }
 
 /* As argparse has it, the last of several goes. */
-static void put(struct options *o, const char *key, int64_t line,
-                struct python_value *value, int64_t column)
+static void put(struct options *o, const char *key, int64_t line, struct value *value,
+                int64_t column)
 {
     int32_t i = 0;
     while (i < o->dict.n && strcmp(o->dict.items[i].key, key) != 0)
         i++;
     if (i == OPTIONS_MAX)
         return;
-    o->dict.items[i] = (struct python_item) { key, line, value };
+    o->dict.items[i] = (struct value_item) { key, line, value };
     o->columns[i] = column;
     o->dict.n += i == o->dict.n;
 }
 
-static struct python_value *list_of(struct arena *arena, const struct shell_word *w,
-                                    int32_t n)
+static struct value *list_of(struct arena *arena, const struct shell_word *w, int32_t n)
 {
-    struct python_value *v = ARENA_NEW(arena, struct python_value);
-    *v = (struct python_value) { .kind = PYTHON_LIST, .line = w->line };
-    v->items = ARENA_ARRAY(arena, n, struct python_item);
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) { .kind = VALUE_LIST, .line = w->line };
+    v->items = ARENA_ARRAY(arena, n, struct value_item);
     for (v->n = 0; v->n < n; v->n++)
         v->items[v->n] =
-            (struct python_item) { NULL, w[v->n].line,
-                                   value_of(arena, &w[v->n], w[v->n].text) };
+            (struct value_item) { NULL, w[v->n].line,
+                                  value_of(arena, &w[v->n], w[v->n].text) };
     return v;
 }
 
@@ -122,17 +121,17 @@ static int32_t take_option(struct options *o, const struct shell_word *w, int32_
         put(o, key, w->line, list_of(arena, &w[1], values), w[1].column);
     if (equals || values)
         return 1 + values;
-    struct python_value *on = ARENA_NEW(arena, struct python_value);
-    *on = (struct python_value) { .kind = PYTHON_BOOL, .line = w->line, .integer = 1 };
+    struct value *on = ARENA_NEW(arena, struct value);
+    *on = (struct value) { .kind = VALUE_BOOL, .line = w->line, .integer = 1 };
     put(o, key, w->line, on, w->column);
     return 1;
 }
 
 static void take_options(struct options *o, const struct shell_command *c, int32_t from)
 {
-    o->dict = (struct python_value) { .kind = PYTHON_DICT, .line = c->line };
+    o->dict = (struct value) { .kind = VALUE_DICT, .line = c->line };
     int32_t most = c->n - from < OPTIONS_MAX ? c->n - from : OPTIONS_MAX;
-    o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct python_item);
+    o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct value_item);
     o->columns = ARENA_ARRAY(o->t->arena, most + 1, int64_t);
     for (int32_t i = from; i < c->n;) {
         if (is_option(&c->words[i])) {
@@ -161,7 +160,7 @@ static void note_lost(const struct options *o)
 
 /* Which command -------------------------------------------------------------------- */
 
-static bool is_trainer(const struct python_value *options)
+static bool is_trainer(const struct value *options)
 {
     static const char *const marks[] = { "--model-name-or-path",
                                          "--per-device-train-batch-size", NULL };
@@ -172,7 +171,7 @@ static bool is_trainer(const struct python_value *options)
 }
 
 /* The last that is reached; else the last that may be. */
-static bool choose(struct import_context *t, struct launch_command *c,
+static bool choose(struct launch_context *t, struct launch_command *c,
                    struct options *best)
 {
     int found = 0;
@@ -222,12 +221,11 @@ static void no_command(const struct launch *l, const struct shell *s)
 /* All of it ------------------------------------------------------------------------ */
 
 /* The Trainer's arguments are spelled without dashes as hyperparameters. */
-static struct python_value *without_dashes(struct arena *arena,
-                                           const struct python_value *options)
+static struct value *without_dashes(struct arena *arena, const struct value *options)
 {
-    struct python_value *v = ARENA_NEW(arena, struct python_value);
+    struct value *v = ARENA_NEW(arena, struct value);
     *v = *options;
-    v->items = ARENA_ARRAY(arena, options->n + 1, struct python_item);
+    v->items = ARENA_ARRAY(arena, options->n + 1, struct value_item);
     for (int32_t i = 0; i < options->n; i++) {
         v->items[i] = options->items[i];
         v->items[i].key += 2;
@@ -236,19 +234,19 @@ static struct python_value *without_dashes(struct arena *arena,
 }
 
 /* Of the variables, what is for NCCL and its network. */
-static void take_environment(struct import_context *t, const struct shell *s)
+static void take_environment(struct launch_context *t, const struct shell *s)
 {
     for (int64_t i = 0; i < s->bindings.n; i++) {
         const struct shell_binding *b = &s->bindings.v[i];
-        struct python_value v = { .kind = PYTHON_STRING, .line = b->line };
-        const struct python_item from = { b->name, b->line, &v };
+        struct value v = { .kind = VALUE_STRING, .line = b->line };
+        const struct value_item from = { b->name, b->line, &v };
         if (nccl_environment_knows(b->name))
             launch_set(t, launch_pointer(t, "/software/environment", b->name),
                        json_string(b->value), &from);
     }
 }
 
-static void take_command(struct import_context *t, struct launch_command *c)
+static void take_command(struct launch_context *t, struct launch_command *c)
 {
     struct launch *l = t->l;
     const char *script = launch_last_part(c->command->words[c->script].text);
@@ -263,15 +261,15 @@ static void take_command(struct import_context *t, struct launch_command *c)
         launch_check_megatron(t, c);
         return;
     }
-    const struct python_item entry = { "the script", c->command->line,
-                                       value_of(t->arena, &c->command->words[c->script],
-                                                c->command->words[c->script].text) };
-    struct python_value *none = ARENA_NEW(t->arena, struct python_value);
+    const struct value_item entry = { "the script", c->command->line,
+                                      value_of(t->arena, &c->command->words[c->script],
+                                               c->command->words[c->script].text) };
+    struct value *none = ARENA_NEW(t->arena, struct value);
     struct python_call *call = ARENA_NEW(t->arena, struct python_call);
-    *none = (struct python_value) { .kind = PYTHON_DICT, .line = l->line };
-    none->items = ARENA_NEW(t->arena, struct python_item);
+    *none = (struct value) { .kind = VALUE_DICT, .line = l->line };
+    none->items = ARENA_NEW(t->arena, struct value_item);
     none->items[none->n++] =
-        (struct python_item) { "entry_point", entry.line, entry.value };
+        (struct value_item) { "entry_point", entry.line, entry.value };
     *call = (struct python_call) { .function = "", .line = l->line, .arguments = none };
     t->call = call;
     t->hyper[t->n_hyper++] = without_dashes(t->arena, &c->options);
@@ -327,9 +325,9 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct err err = { 0 };
     struct shell s = { 0 };
     struct shell_given variables[GIVEN_MAX];
-    struct python_value nothing = { .kind = PYTHON_DICT, .line = 1 };
+    struct value nothing = { .kind = VALUE_DICT, .line = 1 };
     struct python_call call = { .function = "", .line = 1, .arguments = &nothing };
-    struct import_context t = {
+    struct launch_context t = {
         .l = l, .arena = arena, .call = &call, .microbatches = 1
     };
     struct launch_command c = { .shell = &s,

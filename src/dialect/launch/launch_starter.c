@@ -141,11 +141,11 @@ static enum starter starter_of(const struct launch_command *c, struct line *l)
     }
 }
 
-static void set_number(struct import_context *t, const char *pointer,
+static void set_number(struct launch_context *t, const char *pointer,
                        const struct given *g, int64_t n)
 {
-    struct python_value v = { .kind = PYTHON_INT, .line = g->word->line };
-    const struct python_item from = { g->name, g->word->line, &v };
+    struct value v = { .kind = VALUE_INT, .line = g->word->line };
+    const struct value_item from = { g->name, g->word->line, &v };
     launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
@@ -169,7 +169,7 @@ static const char *const *const counted[][4] = {
 
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
-static bool take_count(struct import_context *t, const char *pointer,
+static bool take_count(struct launch_context *t, const char *pointer,
                        const struct given *g)
 {
     static const char *const all[] = { "gpu", "auto", NULL };
@@ -191,7 +191,7 @@ static const char count_at[] = "/cluster/count",
                   gpus_at[] = "/cluster/gpus_per_instance";
 
 /* What is not given counts as one. */
-static void take_one(struct import_context *t, const char *pointer, const char *name,
+static void take_one(struct launch_context *t, const char *pointer, const char *name,
                      int64_t line)
 {
     const struct shell_word here = { .line = line };
@@ -199,7 +199,7 @@ static void take_one(struct import_context *t, const char *pointer, const char *
     set_number(t, pointer, &one, 1);
 }
 
-static void take_torchrun(struct import_context *t, const struct line *l)
+static void take_torchrun(struct launch_context *t, const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, torchrun_nodes),
                  g = find(l->w, l->at, l->end, torchrun_gpus);
@@ -210,7 +210,7 @@ static void take_torchrun(struct import_context *t, const struct line *l)
 }
 
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
-static void take_deepspeed(struct import_context *t, const struct launch_command *c,
+static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
                            const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, deepspeed_nodes),
@@ -229,7 +229,7 @@ static void take_deepspeed(struct import_context *t, const struct launch_command
 }
 
 /* mpirun -np 64 -N 8: ranks, and those of each instance. */
-static void take_mpirun(struct import_context *t, const struct line *l)
+static void take_mpirun(struct launch_context *t, const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, mpi_ranks),
                  g = find(l->w, l->at, l->end, mpi_each);
@@ -246,7 +246,7 @@ static void take_mpirun(struct import_context *t, const struct line *l)
 }
 
 /* A task is a rank; the lines #SBATCH say what srun does not. */
-static void take_srun(struct import_context *t, const struct launch_command *c,
+static void take_srun(struct launch_context *t, const struct launch_command *c,
                       const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, node_names),
@@ -264,12 +264,12 @@ static void take_srun(struct import_context *t, const struct launch_command *c,
 /* Variables and what else is said -------------------------------------------------- */
 
 /* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
-static void take_export(struct import_context *t, const char *option,
+static void take_export(struct launch_context *t, const char *option,
                         const struct shell_word *w, const char *text, size_t n)
 {
     char *name = arena_strndup(t->arena, text, n), *equals = strchr(name, '=');
-    struct python_value v = { .kind = PYTHON_STRING, .line = w->line };
-    const struct python_item from = { option, w->line, &v };
+    struct value v = { .kind = VALUE_STRING, .line = w->line };
+    const struct value_item from = { option, w->line, &v };
     if (!equals)
         return;
     *equals = '\0';
@@ -283,7 +283,7 @@ static void take_export(struct import_context *t, const char *option,
         launch_set(t, pointer, json_string(equals + 1), &from);
 }
 
-static void take_exports(struct import_context *t, const struct line *l, enum starter s)
+static void take_exports(struct launch_context *t, const struct line *l, enum starter s)
 {
     for (int32_t i = l->at + 1; i < l->end; i++) {
         const struct shell_word *w = &l->w[i];
@@ -312,7 +312,7 @@ static bool is_counted(const char *const *const *lists, const char *word)
 }
 
 /* Names the options of a run of words that count for nothing. */
-static void note_others(struct import_context *t, const struct shell_word *w,
+static void note_others(struct launch_context *t, const struct shell_word *w,
                         int32_t from, int32_t to, const char *of,
                         const char *const *const *lists)
 {
@@ -328,7 +328,7 @@ static void note_others(struct import_context *t, const struct shell_word *w,
     launch_idle_end(&idle);
 }
 
-static void note_rest(struct import_context *t, const struct launch_command *c,
+static void note_rest(struct launch_context *t, const struct launch_command *c,
                       const struct line *l, enum starter s)
 {
     static const char *const *const slurm[] = { node_names, slurm_gpu_names, task_names,
@@ -339,7 +339,7 @@ static void note_rest(struct import_context *t, const struct launch_command *c,
     note_others(t, c->directives.v, 0, c->directives.n, "#SBATCH", slurm);
 }
 
-void launch_take_starter(struct import_context *t, const struct launch_command *c)
+void launch_take_starter(struct launch_context *t, const struct launch_command *c)
 {
     struct line l;
     enum starter starter = starter_of(c, &l);

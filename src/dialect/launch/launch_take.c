@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* What SMP's dictionary says of the batch and of precision. */
-static void read_smp(struct import_context *t)
+static void read_smp(struct launch_context *t)
 {
     json_t *smp = pointer_get(t->tree, "/distribution/smdistributed/modelparallel");
     json_t *parameters = json_object_get(smp, "parameters");
@@ -26,13 +26,13 @@ static void read_smp(struct import_context *t)
 }
 
 /* When hyperparameters are not known as a whole, that is why these are not. */
-static void doubt_hyper(struct import_context *t)
+static void doubt_hyper(struct launch_context *t)
 {
     static const char *const pointers[] = { "/model", "/training/sequence_length",
                                             "/training/micro_batch_size" };
     for (int i = 0; i < t->n_hyper; i++) {
-        const struct python_value *v = t->hyper[i];
-        if (v->kind != PYTHON_UNKNOWN)
+        const struct value *v = t->hyper[i];
+        if (v->kind != VALUE_UNKNOWN)
             continue;
         for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
             if (!launch_has(t, pointers[j]) && !launch_is_unresolved(t, pointers[j]))
@@ -51,14 +51,14 @@ static bool is_row(const struct launch_row *rows, const char *word)
 }
 
 /* Names the hyperparameters that no row took, or that another goes before. */
-static void note_unused(struct import_context *t)
+static void note_unused(struct launch_context *t)
 {
     struct launch_idle idle;
     launch_idle_init(&idle, t->l, t->n_hyper ? t->hyper[0]->line : 0, "");
     for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == PYTHON_DICT && j < t->hyper[i]->n;
+        for (int32_t j = 0; t->hyper[i]->kind == VALUE_DICT && j < t->hyper[i]->n;
              j++) {
-            const struct python_item *it = &t->hyper[i]->items[j];
+            const struct value_item *it = &t->hyper[i]->items[j];
             bool known = is_row(launch_hyperparameters, it->key);
             if (!launch_is_heard(t, it) && !(known && launch_is_off(it->value)))
                 launch_idle_add(&idle, "%.60s", it->key);
@@ -67,7 +67,7 @@ static void note_unused(struct import_context *t)
 }
 
 /* The argument of the estimator that a word nearly is; NULL. */
-static const char *near_argument(struct import_context *t, const char *word)
+static const char *near_argument(struct launch_context *t, const char *word)
 {
     VEC(struct name_value) names = { 0 };
     for (const struct launch_row *row = launch_arguments; row->name; row++)
@@ -80,15 +80,15 @@ static const char *near_argument(struct import_context *t, const char *word)
 }
 
 /* Likewise the estimator's arguments; misspelt ones are warned of. */
-static void note_arguments(struct import_context *t)
+static void note_arguments(struct launch_context *t)
 {
     static const char *const elsewhere[] = { "hyperparameters", "source_dir",
                                              "environment", "env", NULL };
-    const struct python_value *given = t->call->arguments;
+    const struct value *given = t->call->arguments;
     struct launch_idle idle;
     launch_idle_init(&idle, t->l, t->call->line, "");
     for (int32_t i = 0; i < given->n; i++) {
-        const struct python_item *it = &given->items[i];
+        const struct value_item *it = &given->items[i];
         bool known = is_row(launch_arguments, it->key);
         const char *near = known ? NULL : near_argument(t, it->key);
         if (launch_is_heard(t, it) || names_listed(elsewhere, it->key) ||
@@ -106,20 +106,20 @@ static void note_arguments(struct import_context *t)
 }
 
 /* Likewise the variables that neither NCCL nor its network reads. */
-static void note_environment(struct import_context *t, const struct python_item *env)
+static void note_environment(struct launch_context *t, const struct value_item *env)
 {
     struct launch_idle idle;
-    if (!env || env->value->kind == PYTHON_NONE)
+    if (!env || env->value->kind == VALUE_NONE)
         return;
-    if (env->value->kind != PYTHON_DICT) {
+    if (env->value->kind != VALUE_DICT) {
         launch_note(t->l, env->line, "%s: %s; none of it is taken", env->key,
-                    env->value->kind == PYTHON_UNKNOWN ? env->value->why
-                                                       : "it is no dictionary");
+                    env->value->kind == VALUE_UNKNOWN ? env->value->why
+                                                      : "it is no dictionary");
         return;
     }
     launch_idle_init(&idle, t->l, env->line, arena_printf(t->arena, "%s: ", env->key));
     for (int32_t i = 0; i < env->value->n; i++) {
-        const struct python_item *it = &env->value->items[i];
+        const struct value_item *it = &env->value->items[i];
         if (!launch_is_heard(t, it) && !nccl_environment_knows(it->key))
             launch_idle_add(&idle, "%.60s", it->key);
     }
@@ -127,18 +127,18 @@ static void note_environment(struct import_context *t, const struct python_item 
 }
 
 /* A TensorFlow estimator whose version is in its image only. */
-static void take_class(struct import_context *t)
+static void take_class(struct launch_context *t)
 {
     static const char pointer[] = "/training/framework";
-    struct python_value v = { .kind = PYTHON_STRING, .line = t->call->line };
-    const struct python_item from = { "TensorFlow", t->call->line, &v };
+    struct value v = { .kind = VALUE_STRING, .line = t->call->line };
+    const struct value_item from = { "TensorFlow", t->call->line, &v };
     if (strcmp(python_last_part(t->call->function), from.key) == 0 &&
         !launch_has(t, pointer))
         launch_set(t, pointer, json_string("tensorflow2"), &from);
 }
 
 /* The dictionary's reader knows PyTorch by its release, which an image may hide. */
-static void warn_servers(struct import_context *t)
+static void warn_servers(struct launch_context *t)
 {
     static const char *const torch[] = { "PyTorch", "HuggingFace", NULL };
     const char *class = python_last_part(t->call->function);
@@ -152,10 +152,10 @@ static void warn_servers(struct import_context *t)
                   class);
 }
 
-void launch_take(struct import_context *t)
+void launch_take(struct launch_context *t)
 {
-    const struct python_value *given = t->call->arguments;
-    const struct python_item *env = python_get(given, "env");
+    const struct value *given = t->call->arguments;
+    const struct value_item *env = value_get(given, "env");
     if (given->gap)
         launch_note(t->l, given->gap, "the script leaves arguments out here");
     launch_take_rows(t, launch_arguments, given);
@@ -163,8 +163,8 @@ void launch_take(struct import_context *t)
     warn_servers(t);
     read_smp(t);
     launch_take_rows(t, launch_hyperparameters, NULL);
-    env = env ? env : python_get(given, "environment");
-    if (env && env->value->kind == PYTHON_DICT)
+    env = env ? env : value_get(given, "environment");
+    if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, launch_environment, env->value);
     doubt_hyper(t);
     launch_unresolved_autos(t);

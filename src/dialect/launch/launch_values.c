@@ -13,18 +13,18 @@ enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
 
 /* Setting and doubting ------------------------------------------------------------- */
 
-bool launch_has(const struct import_context *t, const char *pointer)
+bool launch_has(const struct launch_context *t, const char *pointer)
 {
     return pointer_get(t->tree, pointer) != NULL;
 }
 
-static void remember(struct import_context *t, const char *pointer, int64_t line)
+static void remember(struct launch_context *t, const char *pointer, int64_t line)
 {
     VEC_PUSH(&t->l->origins, ((struct launch_origin) { pointer, line }));
 }
 
-void launch_set(struct import_context *t, const char *pointer, json_t *value,
-                const struct python_item *from)
+void launch_set(struct launch_context *t, const char *pointer, json_t *value,
+                const struct value_item *from)
 {
     struct err err = { 0 };
     if (!value)
@@ -40,7 +40,7 @@ void launch_set(struct import_context *t, const char *pointer, json_t *value,
         VEC_PUSH(&t->l->resolved, fact);
 }
 
-void launch_add_unresolved(struct import_context *t, const char *pointer, int64_t line,
+void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...)
 {
     char text[300];
@@ -54,7 +54,7 @@ void launch_add_unresolved(struct import_context *t, const char *pointer, int64_
 
 /* Values --------------------------------------------------------------------------- */
 
-const char *launch_pointer(struct import_context *t, const char *pointer,
+const char *launch_pointer(struct launch_context *t, const char *pointer,
                            const char *key)
 {
     struct strbuf b;
@@ -71,21 +71,21 @@ const char *launch_pointer(struct import_context *t, const char *pointer,
     return path;
 }
 
-static json_t *make_json(struct import_context *t, const struct python_value *v,
+static json_t *make_json(struct launch_context *t, const struct value *v,
                          const char *pointer, int depth);
 
-static json_t *container_json(struct import_context *t, const struct python_value *v,
+static json_t *container_json(struct launch_context *t, const struct value *v,
                               const char *pointer, int depth)
 {
-    json_t *tree = v->kind == PYTHON_DICT ? json_object() : json_array();
+    json_t *tree = v->kind == VALUE_DICT ? json_object() : json_array();
     if (v->gap)
         launch_note(t->l, v->gap, "%s: the script leaves something out here", pointer);
     for (int32_t i = 0; i < v->n; i++) {
-        const struct python_item *it = &v->items[i];
+        const struct value_item *it = &v->items[i];
         const char *key = it->key ? it->key : arena_printf(t->arena, "%d", (int)i);
         json_t *item =
             make_json(t, it->value, launch_pointer(t, pointer, key), depth + 1);
-        if (item && v->kind == PYTHON_DICT)
+        if (item && v->kind == VALUE_DICT)
             json_object_set_new(tree, key, item);
         else if (item)
             json_array_append_new(tree, item);
@@ -93,7 +93,7 @@ static json_t *container_json(struct import_context *t, const struct python_valu
     return tree;
 }
 
-static json_t *make_json(struct import_context *t, const struct python_value *v,
+static json_t *make_json(struct launch_context *t, const struct value *v,
                          const char *pointer, int depth)
 {
     if (++t->values > VALUES_MAX || depth > DEPTH_MAX) {
@@ -104,71 +104,71 @@ static json_t *make_json(struct import_context *t, const struct python_value *v,
     }
     remember(t, pointer, v->line);
     switch (v->kind) {
-    case PYTHON_NONE:
+    case VALUE_NONE:
         return json_null();
-    case PYTHON_BOOL:
+    case VALUE_BOOL:
         return json_boolean(v->integer);
-    case PYTHON_INT:
+    case VALUE_INT:
         return json_integer((json_int_t)v->integer);
-    case PYTHON_REAL:
+    case VALUE_REAL:
         return json_real(v->real);
-    case PYTHON_STRING:
+    case VALUE_STRING:
         return json_string(v->text);
-    case PYTHON_LIST:
-    case PYTHON_DICT:
+    case VALUE_LIST:
+    case VALUE_DICT:
         return container_json(t, v, pointer, depth);
-    case PYTHON_UNKNOWN:
+    case VALUE_UNKNOWN:
         break;
     }
     launch_add_unresolved(t, pointer, v->line, "%s, and nothing is run", v->why);
     return NULL;
 }
 
-json_t *launch_json(struct import_context *t, const struct python_value *v,
+json_t *launch_json(struct launch_context *t, const struct value *v,
                     const char *pointer)
 {
     return make_json(t, v, pointer, 0);
 }
 
 /* A whole number, also one in quotes, as hyperparameters travel. */
-bool launch_whole(const struct python_value *v, int64_t *n)
+bool launch_whole(const struct value *v, int64_t *n)
 {
     char *end;
-    double real = v->kind == PYTHON_REAL ? v->real : 0.5;
-    if (v->kind == PYTHON_INT) {
+    double real = v->kind == VALUE_REAL ? v->real : 0.5;
+    if (v->kind == VALUE_INT) {
         *n = v->integer;
         return true;
     }
-    if (v->kind == PYTHON_STRING && v->text[0])
+    if (v->kind == VALUE_STRING && v->text[0])
         real = strtod(v->text, &end), real = *end ? 0.5 : real;
     *n = fabs(real) < 1e15 ? (int64_t)real : 0;
     return fabs(real) < 1e15 && real == floor(real);
 }
 
-bool launch_real(const struct python_value *v, double *x)
+bool launch_real(const struct value *v, double *x)
 {
     char *end = NULL;
-    *x = v->kind == PYTHON_INT ? (double)v->integer : v->real;
-    if (v->kind == PYTHON_STRING && v->text[0])
+    *x = v->kind == VALUE_INT ? (double)v->integer : v->real;
+    if (v->kind == VALUE_STRING && v->text[0])
         *x = strtod(v->text, &end);
-    else if (v->kind != PYTHON_INT && v->kind != PYTHON_REAL)
+    else if (v->kind != VALUE_INT && v->kind != VALUE_REAL)
         return false;
     return (!end || !*end) && isfinite(*x);
 }
 
-bool launch_true(const struct python_value *v)
+bool launch_true(const struct value *v)
 {
-    if (v->kind == PYTHON_STRING)
+    if (v->kind == VALUE_STRING)
         return strcmp(v->text, "True") == 0 || strcmp(v->text, "true") == 0 ||
                strcmp(v->text, "1") == 0;
-    return (v->kind == PYTHON_BOOL || v->kind == PYTHON_INT) && v->integer != 0;
+    return (v->kind == VALUE_BOOL || v->kind == VALUE_INT) && v->integer != 0;
 }
 
 /* Doubts a value that is not known, or is of the wrong kind. */
-void launch_unresolved_item(struct import_context *t, const char *pointer,
-                            const struct python_item *it, const char *wanted)
+void launch_unresolved_item(struct launch_context *t, const char *pointer,
+                            const struct value_item *it, const char *wanted)
 {
-    if (it->value->kind == PYTHON_UNKNOWN)
+    if (it->value->kind == VALUE_UNKNOWN)
         launch_add_unresolved(t, pointer, it->value->line, "%s: %s, and nothing is run",
                               it->key, it->value->why);
     else

@@ -9,20 +9,19 @@ const char *launch_last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-const struct python_item *launch_option(const struct launch_command *c,
-                                        const char *name)
+const struct value_item *launch_option(const struct launch_command *c, const char *name)
 {
-    return python_get(&c->options, name);
+    return value_get(&c->options, name);
 }
 
 bool launch_option_is(const struct launch_command *c, const char *name,
                       const char *word)
 {
-    const struct python_item *it = launch_option(c, name);
-    return it && it->value->kind == PYTHON_STRING && strcmp(it->value->text, word) == 0;
+    const struct value_item *it = launch_option(c, name);
+    return it && it->value->kind == VALUE_STRING && strcmp(it->value->text, word) == 0;
 }
 
-void launch_wrong_option(const struct import_context *t, const struct python_item *it,
+void launch_wrong_option(const struct launch_context *t, const struct value_item *it,
                          const char *fmt, ...)
 {
     char text[300];
@@ -30,7 +29,7 @@ void launch_wrong_option(const struct import_context *t, const struct python_ite
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    const struct python_value *all = &t->command->options;
+    const struct value *all = &t->command->options;
     bool own = it >= all->items && it < all->items + all->n;
     int64_t column = own ? t->command->columns[it - all->items] : 1;
     diags_add(&t->l->loader->diags, launch_diag(t->l, it->value->line, column),

@@ -10,20 +10,20 @@
 
 enum { STAGES_MAX = 1 << 16 };
 
-const struct python_item *launch_any_option(const struct launch_command *c,
-                                            const char *const *names)
+const struct value_item *launch_any_option(const struct launch_command *c,
+                                           const char *const *names)
 {
-    const struct python_item *it = NULL;
+    const struct value_item *it = NULL;
     for (; *names && !it; names++)
         it = launch_option(c, *names);
     return it;
 }
 
-void launch_decide(struct import_context *t, const char *pointer, json_t *value,
-                   const struct python_item *it, const char *otherwise)
+void launch_decide(struct launch_context *t, const char *pointer, json_t *value,
+                   const struct value_item *it, const char *otherwise)
 {
-    struct python_value v = { .line = t->command->command->line };
-    const struct python_item from = { otherwise, v.line, &v };
+    struct value v = { .line = t->command->command->line };
+    const struct value_item from = { otherwise, v.line, &v };
     if (launch_has(t, pointer)) {
         json_decref(value);
         return;
@@ -32,7 +32,7 @@ void launch_decide(struct import_context *t, const char *pointer, json_t *value,
     launch_hear(t, it);
 }
 
-bool launch_is_megatron(const struct python_value *options)
+bool launch_is_megatron(const struct value *options)
 {
     static const char *const marks[] = { "--num-layers",
                                          "--encoder-num-layers",
@@ -49,11 +49,11 @@ bool launch_is_megatron(const struct python_value *options)
 
 /* Single options ------------------------------------------------------------------- */
 
-static void take_clipping(struct import_context *t, const struct launch_row *row,
-                          const struct python_item *it)
+static void take_clipping(struct launch_context *t, const struct launch_row *row,
+                          const struct value_item *it)
 {
     double norm;
-    if (it->value->kind == PYTHON_UNKNOWN || !launch_real(it->value, &norm))
+    if (it->value->kind == VALUE_UNKNOWN || !launch_real(it->value, &norm))
         launch_unresolved_item(t, row->pointer, it, "norm");
     else if (norm < 0)
         launch_wrong_option(t, it, "it is no norm of at least 0 (0 is none)");
@@ -62,31 +62,31 @@ static void take_clipping(struct import_context *t, const struct launch_row *row
 }
 
 /* A degree of one is said by leaving it out. */
-static void take_degree(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it)
+static void take_degree(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     int64_t n;
     if (!launch_whole(it->value, &n) || n != 1)
         launch_take_size(t, row, it);
 }
 
-static void take_optimizer(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_optimizer(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
     static const char *const known[] = { "adam", "adamw", "sgd", "lamb", NULL };
-    if (it->value->kind == PYTHON_STRING && names_listed(known, it->value->text))
+    if (it->value->kind == VALUE_STRING && names_listed(known, it->value->text))
         launch_set(t, row->pointer, json_string(it->value->text), it);
     else
         launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
 }
 
-static void take_context_comm(struct import_context *t, const struct launch_row *row,
-                              const struct python_item *it)
+static void take_context_comm(struct launch_context *t, const struct launch_row *row,
+                              const struct value_item *it)
 {
     static const char *const words[][2] = { { "p2p", "ring" },
                                             { "all_gather", "all-gather" },
                                             { "a2a", "alltoall" } };
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(text, words[i][0]) == 0 && launch_has(t, "/parallelism/context"))
             launch_set(t, row->pointer, json_string(words[i][1]), it);
@@ -95,15 +95,15 @@ static void take_context_comm(struct import_context *t, const struct launch_row 
 }
 
 /* The order of ranks: data parallel ones between tensor and pipeline, or outermost. */
-static void take_order(struct import_context *t, const struct launch_row *row,
-                       const struct python_item *it)
+static void take_order(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
     launch_set(t, row->pointer, json_string("DPT"), it);
 }
 
 /* DeepSpeed's Ulysses: heads are dealt out by all-to-all. */
-static void take_ulysses(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+static void take_ulysses(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     take_degree(t, row, it);
     if (launch_has(t, row->pointer))
@@ -111,13 +111,13 @@ static void take_ulysses(struct import_context *t, const struct launch_row *row,
 }
 
 /* 'type:transformer', its quotes perhaps kept by the shell. */
-static void take_partition(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_partition(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
     static const char *const known[] = { "type:transformer",
                                          "type:transformer|embedding", "parameters",
                                          "uniform", NULL };
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     text += strspn(text, "'\"");
     const char *word = arena_strndup(t->arena, text, strcspn(text, "'\""));
     if (!launch_has(t, "/parallelism/pipeline"))
@@ -157,8 +157,8 @@ const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
 
 /* Pipelines ------------------------------------------------------------------------ */
 
-static void set_virtual(struct import_context *t, int64_t n,
-                        const struct python_item *it)
+static void set_virtual(struct launch_context *t, int64_t n,
+                        const struct value_item *it)
 {
     if (n < 2)
         return;
@@ -166,12 +166,12 @@ static void set_virtual(struct import_context *t, int64_t n,
     launch_decide(t, WIDE "schedule", json_string("interleaved"), it, "");
 }
 
-static void take_virtual(struct import_context *t, const struct launch_command *c)
+static void take_virtual(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *each = launch_option(
-                                 c, "--num-layers-per-virtual-pipeline-stage"),
-                             *many = launch_option(
-                                 c, "--num-virtual-stages-per-pipeline-rank");
+    const struct value_item *each = launch_option(
+                                c, "--num-layers-per-virtual-pipeline-stage"),
+                            *many = launch_option(
+                                c, "--num-virtual-stages-per-pipeline-rank");
     int64_t layers = launch_number(t, "/model/num_layers", 0),
             stages = launch_number(t, WIDE "pipeline", 1), n;
     if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
@@ -190,12 +190,12 @@ static void take_virtual(struct import_context *t, const struct launch_command *
 }
 
 /* Layers of the first and the last stage, the others evenly. */
-static void take_uneven(struct import_context *t, const struct launch_command *c)
+static void take_uneven(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *first = launch_option(
-                                 c, "--decoder-first-pipeline-num-layers"),
-                             *last =
-                                 launch_option(c, "--decoder-last-pipeline-num-layers");
+    const struct value_item *first =
+                                launch_option(c, "--decoder-first-pipeline-num-layers"),
+                            *last =
+                                launch_option(c, "--decoder-last-pipeline-num-layers");
     int64_t layers = launch_number(t, "/model/num_layers", 0), a = 0, b = 0,
             stages = launch_number(t, WIDE "pipeline", 1),
             inner = stages - (first != NULL) - (last != NULL);
@@ -222,10 +222,10 @@ static void take_uneven(struct import_context *t, const struct launch_command *c
     launch_hear(t, last);
 }
 
-static void take_sequence_parallel(struct import_context *t,
+static void take_sequence_parallel(struct launch_context *t,
                                    const struct launch_command *c)
 {
-    const struct python_item *it = launch_option(c, "--sequence-parallel");
+    const struct value_item *it = launch_option(c, "--sequence-parallel");
     if (it && launch_has(t, WIDE "tensor"))
         launch_decide(t, WIDE "sequence_parallel", json_true(), it, "");
 }
@@ -233,7 +233,7 @@ static void take_sequence_parallel(struct import_context *t,
 /* How long ------------------------------------------------------------------------- */
 
 /* Samples, or tokens, over the batch. */
-static void take_steps(struct import_context *t, const struct launch_command *c)
+static void take_steps(struct launch_context *t, const struct launch_command *c)
 {
     static const struct {
         const char *name;
@@ -242,24 +242,23 @@ static void take_steps(struct import_context *t, const struct launch_command *c)
     int64_t batch = launch_number(t, "/training/global_batch_size", 0),
             tokens = launch_number(t, "/training/sequence_length", 1), n;
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && batch > 0; i++) {
-        const struct python_item *it = launch_option(c, lengths[i].name);
+        const struct value_item *it = launch_option(c, lengths[i].name);
         int64_t whole = lengths[i].tokens ? tokens : 1;
         char digits[32] = "";
-        const char *text =
-            it && it->value->kind == PYTHON_STRING ? it->value->text : "";
+        const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
         for (size_t j = 0; *text && j + 1 < sizeof(digits); text++)
             if (*text != '_')
                 digits[j++] = *text;
-        struct python_value v = { .kind = PYTHON_STRING, .text = digits };
+        struct value v = { .kind = VALUE_STRING, .text = digits };
         if (it && launch_whole(&v, &n) && n / whole / batch > 0)
             launch_decide(t, "/training/steps",
                           json_integer((json_int_t)(n / whole / batch)), it, "");
     }
 }
 
-static void note_rampup(struct import_context *t, const struct launch_command *c)
+static void note_rampup(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *it = launch_option(c, "--rampup-batch-size");
+    const struct value_item *it = launch_option(c, "--rampup-batch-size");
     if (it)
         launch_note(t->l, it->line,
                     "%s: the batch that it grows to is simulated, in every step",
@@ -267,7 +266,7 @@ static void note_rampup(struct import_context *t, const struct launch_command *c
     launch_hear(t, it);
 }
 
-void launch_take_megatron(struct import_context *t, const struct launch_command *c)
+void launch_take_megatron(struct launch_context *t, const struct launch_command *c)
 {
     launch_take_rows(t, launch_megatron_job, &c->options);
     launch_decide(t, WIDE "placement", json_string("PDT"), NULL,

@@ -18,13 +18,12 @@ static const char *const said[] = { "train_batch_size",
                                     "pipeline",
                                     NULL };
 
-static const struct python_value *without_said(struct arena *arena,
-                                               const struct python_value *config)
+static const struct value *without_said(struct arena *arena, const struct value *config)
 {
-    struct python_value *rest = ARENA_NEW(arena, struct python_value);
+    struct value *rest = ARENA_NEW(arena, struct value);
     *rest = *config;
     rest->n = 0;
-    rest->items = ARENA_ARRAY(arena, config->n + 1, struct python_item);
+    rest->items = ARENA_ARRAY(arena, config->n + 1, struct value_item);
     for (int32_t i = 0; i < config->n; i++)
         if (!names_listed(said, config->items[i].key))
             rest->items[rest->n++] = config->items[i];
@@ -41,9 +40,9 @@ static const struct shell_file *written(const struct shell *s, const char *name)
 }
 
 /* The configuration that an option names; NULL: it is not at hand. */
-static const struct python_value *config_of(struct import_context *t,
-                                            const struct launch_command *c,
-                                            const struct python_item *it)
+static const struct value *config_of(struct launch_context *t,
+                                     const struct launch_command *c,
+                                     const struct value_item *it)
 {
     const char *name = it && it->value->text ? it->value->text : "";
     const struct shell_file *own = written(c->shell, name);
@@ -53,57 +52,57 @@ static const struct python_value *config_of(struct import_context *t,
     return file ? launch_read_deepspeed(t->l->loader, file) : NULL;
 }
 
-static struct python_value *dictionary_of(struct arena *arena, const char *key,
-                                          const struct python_item *it)
+static struct value *dictionary_of(struct arena *arena, const char *key,
+                                   const struct value_item *it)
 {
-    struct python_value *d = ARENA_NEW(arena, struct python_value);
-    *d = (struct python_value) { .kind = PYTHON_DICT, .line = it->value->line, .n = 1 };
-    d->items = ARENA_NEW(arena, struct python_item);
-    *d->items = (struct python_item) { key, it->line, it->value };
+    struct value *d = ARENA_NEW(arena, struct value);
+    *d = (struct value) { .kind = VALUE_DICT, .line = it->value->line, .n = 1 };
+    d->items = ARENA_NEW(arena, struct value_item);
+    *d->items = (struct value_item) { key, it->line, it->value };
     return d;
 }
 
 /* A configuration of the stage that --zero-stage gives, and of the precision. */
-static const struct python_value *config_of_stage(struct arena *arena,
-                                                  const struct launch_command *c,
-                                                  const struct python_item *stage)
+static const struct value *config_of_stage(struct arena *arena,
+                                           const struct launch_command *c,
+                                           const struct value_item *stage)
 {
     static const char *const words[] = { "--fp16", "--bf16" };
-    struct python_value *config = ARENA_NEW(arena, struct python_value);
-    *config = (struct python_value) { .kind = PYTHON_DICT, .line = stage->value->line };
-    config->items = ARENA_ARRAY(arena, 3, struct python_item);
+    struct value *config = ARENA_NEW(arena, struct value);
+    *config = (struct value) { .kind = VALUE_DICT, .line = stage->value->line };
+    config->items = ARENA_ARRAY(arena, 3, struct value_item);
     config->items[config->n++] =
-        (struct python_item) { "zero_optimization", stage->line,
-                               dictionary_of(arena, "stage", stage) };
+        (struct value_item) { "zero_optimization", stage->line,
+                              dictionary_of(arena, "stage", stage) };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        const struct python_item *it = launch_option(c, words[i]);
+        const struct value_item *it = launch_option(c, words[i]);
         if (it)
             config->items[config->n++] =
-                (struct python_item) { words[i] + 2, it->line,
-                                       dictionary_of(arena, "enabled", it) };
+                (struct value_item) { words[i] + 2, it->line,
+                                      dictionary_of(arena, "enabled", it) };
     }
     return config;
 }
 
-void launch_take_megatron_deepspeed(struct import_context *t,
+void launch_take_megatron_deepspeed(struct launch_context *t,
                                     const struct launch_command *c)
 {
-    const struct python_item *named = launch_option(c, "--deepspeed-config"),
-                             *stage = launch_option(c, "--zero-stage");
-    const struct python_value *config = config_of(t, c, named);
+    const struct value_item *named = launch_option(c, "--deepspeed-config"),
+                            *stage = launch_option(c, "--zero-stage");
+    const struct value *config = config_of(t, c, named);
     const char *name = named && named->value->text ? named->value->text : "";
     launch_hear(t, launch_option(c, "--deepspeed"));
     launch_hear(t, named);
     launch_hear(t, config ? NULL : stage);
-    struct python_value v = { .line = c->command->line };
-    const struct python_item from = { "DeepSpeed's own", v.line, &v };
+    struct value v = { .line = c->command->line };
+    const struct value_item from = { "DeepSpeed's own", v.line, &v };
     if (launch_has(t, "/parallelism/pipeline") &&
         !launch_has(t, "/parallelism/partition"))
         launch_set(t, "/parallelism/partition", json_string("type:transformer"), &from);
     if (config) {
         launch_take_deepspeed(t, without_said(t->arena, config),
                               arena_printf(t->arena, "%.60s: ", name));
-    } else if (stage && stage->value->kind != PYTHON_UNKNOWN) {
+    } else if (stage && stage->value->kind != VALUE_UNKNOWN) {
         launch_note(t->l, named ? named->line : stage->line,
                     "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
                     "taken, and defaults (put it next to the script)",

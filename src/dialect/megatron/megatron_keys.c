@@ -158,10 +158,10 @@ static bool is_row(const struct launch_row *rows, const char *word)
 }
 
 /* Whether a switch says no, or a number what it does nothing at. */
-static bool is_off(const struct python_item *it)
+static bool is_off(const struct value_item *it)
 {
     int64_t n;
-    return it->value->kind == PYTHON_STRING && launch_whole(it->value, &n) && n <= 1;
+    return it->value->kind == VALUE_STRING && launch_whole(it->value, &n) && n <= 1;
 }
 
 /* The name that a word nearly is, of those that are taken. */
@@ -190,7 +190,7 @@ static bool is_taken(const char *word)
     return fits(taken, word);
 }
 
-static void write_unknown(struct import_context *t, struct strbuf *names, int64_t line)
+static void write_unknown(struct launch_context *t, struct strbuf *names, int64_t line)
 {
     if (names->len)
         diags_add(&t->l->loader->diags,
@@ -200,14 +200,14 @@ static void write_unknown(struct import_context *t, struct strbuf *names, int64_
 }
 
 /* Names options that are not known, in warnings of one line each. */
-static void warn_unknown(struct import_context *t, const struct launch_command *c)
+static void warn_unknown(struct launch_context *t, const struct launch_command *c)
 {
     enum { LINE_MAX_B = 300 };
     struct strbuf b;
     int64_t line = 0;
     strbuf_init(&b);
     for (int32_t i = 0; i < c->options.n; i++) {
-        const struct python_item *it = &c->options.items[i];
+        const struct value_item *it = &c->options.items[i];
         if (is_taken(it->key) || fits(unsimulated, it->key) || fits(idle, it->key))
             continue;
         const char *near = nearest(t->arena, it->key);
@@ -221,12 +221,12 @@ static void warn_unknown(struct import_context *t, const struct launch_command *
     write_unknown(t, &b, line);
 }
 
-void launch_check_megatron(struct import_context *t, const struct launch_command *c)
+void launch_check_megatron(struct launch_context *t, const struct launch_command *c)
 {
     struct launch_idle unheard;
     launch_idle_init(&unheard, t->l, c->command->line, "");
     for (int32_t i = 0; i < c->options.n; i++) {
-        const struct python_item *it = &c->options.items[i];
+        const struct value_item *it = &c->options.items[i];
         bool known = is_taken(it->key);
         if (launch_is_heard(t, it) || (known && launch_is_off(it->value)) ||
             (known && is_off(it)))

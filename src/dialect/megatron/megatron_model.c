@@ -11,10 +11,10 @@ enum { VOCAB_PADDING_MAX = 1 << 16 };
 /* Values --------------------------------------------------------------------------- */
 
 /* A size as Python's int() reads it: 220_000_000, too. */
-static bool size_of(struct import_context *t, const struct python_value *v, int64_t *n)
+static bool size_of(struct launch_context *t, const struct value *v, int64_t *n)
 {
-    struct python_value plain = *v;
-    if (v->kind == PYTHON_STRING) {
+    struct value plain = *v;
+    if (v->kind == VALUE_STRING) {
         char *text = arena_strdup(t->arena, v->text), *to = text;
         for (const char *s = text; *s; s++)
             if (*s != '_')
@@ -25,11 +25,11 @@ static bool size_of(struct import_context *t, const struct python_value *v, int6
     return launch_whole(&plain, n);
 }
 
-void launch_take_size(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+void launch_take_size(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     int64_t n;
-    if (it->value->kind == PYTHON_UNKNOWN)
+    if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "number");
     else if (!size_of(t, it->value, &n) || n < 1)
         launch_wrong_option(t, it, "%s%.40s%s is no whole number of at least 1",
@@ -40,22 +40,22 @@ void launch_take_size(struct import_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-void launch_take_word(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+void launch_take_word(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
-    if (it->value->kind == PYTHON_STRING)
+    if (it->value->kind == VALUE_STRING)
         launch_set(t, row->pointer, json_string(it->value->text), it);
     else
         launch_unresolved_item(t, row->pointer, it, "single word");
 }
 
-void launch_take_flag(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+void launch_take_flag(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     launch_set(t, row->pointer, json_true(), it);
 }
 
-int64_t launch_number(const struct import_context *t, const char *pointer,
+int64_t launch_number(const struct launch_context *t, const char *pointer,
                       int64_t otherwise)
 {
     json_t *v = pointer_get(t->tree, pointer);
@@ -64,17 +64,17 @@ int64_t launch_number(const struct import_context *t, const char *pointer,
 
 /* Rows ----------------------------------------------------------------------------- */
 
-static void take_off(struct import_context *t, const struct launch_row *row,
-                     const struct python_item *it)
+static void take_off(struct launch_context *t, const struct launch_row *row,
+                     const struct value_item *it)
 {
     launch_set(t, row->pointer, json_false(), it);
 }
 
-static void take_dropout(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+static void take_dropout(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     double p;
-    if (it->value->kind == PYTHON_UNKNOWN)
+    if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "probability");
     else if (!launch_real(it->value, &p) || p < 0 || p > 1)
         launch_wrong_option(t, it, "it is no probability (write 0 to 1)");
@@ -84,11 +84,11 @@ static void take_dropout(struct import_context *t, const struct launch_row *row,
 
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
  * layer is none that is simulated. */
-static void take_experts(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+static void take_experts(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     int64_t n;
-    if (it->value->kind == PYTHON_LIST)
+    if (it->value->kind == VALUE_LIST)
         launch_add_unresolved(
             t, row->pointer, it->value->line,
             "%s: layers with experts of different numbers are not simulated", it->key);
@@ -97,10 +97,10 @@ static void take_experts(struct import_context *t, const struct launch_row *row,
 }
 
 /* Groups count where --group-query-attention is; each head has its own else. */
-static void take_groups(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it)
+static void take_groups(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
-    const struct python_item *grouped =
+    const struct value_item *grouped =
         launch_option(t->command, "--group-query-attention");
     launch_hear(t, grouped);
     if (grouped)
@@ -111,23 +111,23 @@ static void take_groups(struct import_context *t, const struct launch_row *row,
                     it->key);
 }
 
-static void take_rope(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+static void take_rope(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     bool alibi = strstr(it->key, "alibi") != NULL;
     launch_set(t, row->pointer, json_string(alibi ? "alibi" : "rope"), it);
 }
 
-static void take_squared(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+static void take_squared(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     launch_set(t, row->pointer, json_string("squared_relu"), it);
 }
 
-static void take_multi_query(struct import_context *t, const struct launch_row *row,
-                             const struct python_item *it)
+static void take_multi_query(struct launch_context *t, const struct launch_row *row,
+                             const struct value_item *it)
 {
-    if (it->value->kind == PYTHON_STRING && strcmp(it->value->text, "multiquery") == 0)
+    if (it->value->kind == VALUE_STRING && strcmp(it->value->text, "multiquery") == 0)
         launch_set(t, row->pointer, json_integer(1), it);
 }
 
@@ -170,7 +170,7 @@ const struct launch_row launch_megatron_model[] = {
 /* What follows of several ---------------------------------------------------------- */
 
 /* The words of a tokenizer, where its name fixes them; -1: it does not. */
-static int64_t words_of_tokenizer(struct import_context *t, const char *name)
+static int64_t words_of_tokenizer(struct launch_context *t, const char *name)
 {
     struct cfg known = cfg_get(cfg_get(t->names, "vocabularies"), name);
     int64_t n = -1;
@@ -180,20 +180,20 @@ static int64_t words_of_tokenizer(struct import_context *t, const char *name)
 }
 
 /* What nobody says is GPT-2's, BERT's or, of rotary models, Llama's. */
-static void assume_vocabulary(struct import_context *t, const struct launch_command *c)
+static void assume_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *own = launch_option(c, "--patch-tokenizer-type"),
-                             *type = own ? own : launch_option(c, "--tokenizer-type"),
-                             *more = launch_option(c, "--extra-vocab-size");
+    const struct value_item *own = launch_option(c, "--patch-tokenizer-type"),
+                            *type = own ? own : launch_option(c, "--tokenizer-type"),
+                            *more = launch_option(c, "--extra-vocab-size");
     const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
     bool rotary = position && strcmp(json_string_value(position), "rope") == 0,
-         named = type && type->value->kind == PYTHON_STRING;
+         named = type && type->value->kind == VALUE_STRING;
     const char *usual = launch_has(t, "/model/encoder") ? "BertWordPieceLowerCase"
                         : rotary                        ? "Llama2Tokenizer"
                                                         : "GPT2BPETokenizer";
     int64_t n = named ? words_of_tokenizer(t, type->value->text) : -1, extra = 0;
-    struct python_value v = { .line = type ? type->value->line : c->command->line };
-    const struct python_item from = { n < 0 ? "assumed" : type->key, v.line, &v };
+    struct value v = { .line = type ? type->value->line : c->command->line };
+    const struct value_item from = { n < 0 ? "assumed" : type->key, v.line, &v };
     if (n < 0 && (named || rotary))
         launch_note(t->l, v.line,
                     "how many words there are%s%.60s is not known: as many as %s's are "
@@ -207,7 +207,7 @@ static void assume_vocabulary(struct import_context *t, const struct launch_comm
     launch_set(t, "/model/vocab_size", json_integer((json_int_t)n), &from);
 }
 
-static void take_vocabulary(struct import_context *t, const struct launch_command *c)
+static void take_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
     static const struct launch_row rows[] = {
@@ -218,28 +218,28 @@ static void take_vocabulary(struct import_context *t, const struct launch_comman
     };
     static const struct launch_row divisible = { "--make-vocab-size-divisible-by",
                                                  padding, launch_take_size };
-    const struct python_item *it = launch_option(c, divisible.name);
+    const struct value_item *it = launch_option(c, divisible.name);
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
     launch_take_rows(t, rows, &c->options);
     if (!launch_has(t, at) && !launch_is_unresolved(t, at))
         assume_vocabulary(t, c);
     if (!it || !size_of(t, it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
         n = 128; /* arguments.py's default */
-    struct python_value v = { .line = it ? it->value->line : c->command->line };
-    const struct python_item from = { it ? it->key
-                                         : "make-vocab-size-divisible-by's default",
-                                      v.line, &v };
+    struct value v = { .line = it ? it->value->line : c->command->line };
+    const struct value_item from = { it ? it->key
+                                        : "make-vocab-size-divisible-by's default",
+                                     v.line, &v };
     launch_hear(t, it);
     if (tensor <= VOCAB_PADDING_MAX / n)
         launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
 }
 
 /* Which model it is, by the script's name. */
-static void take_kind(struct import_context *t, const struct launch_command *c)
+static void take_kind(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
-    struct python_value v = { .line = c->command->line };
-    const struct python_item from = { launch_last_part(w->text), v.line, &v };
+    struct value v = { .line = c->command->line };
+    const struct value_item from = { launch_last_part(w->text), v.line, &v };
     launch_set(t, "/model/model_type", json_string("megatron"), &from);
     if (strstr(from.key, "bert"))
         launch_set(t, "/model/encoder", json_true(), &from);
@@ -251,13 +251,13 @@ static void take_kind(struct import_context *t, const struct launch_command *c)
             from.key);
 }
 
-void launch_settle_megatron_model(struct import_context *t,
+void launch_settle_megatron_model(struct launch_context *t,
                                   const struct launch_command *c)
 {
     static const struct launch_row of_experts = { "--moe-ffn-hidden-size",
                                                   "/model/ffn_hidden_size",
                                                   launch_take_size };
-    const struct python_item *it = launch_option(c, of_experts.name);
+    const struct value_item *it = launch_option(c, of_experts.name);
     take_kind(t, c);
     if (it && launch_option(c, "--num-experts")) {
         of_experts.take(t, &of_experts, it);
@@ -267,11 +267,11 @@ void launch_settle_megatron_model(struct import_context *t,
     take_vocabulary(t, c);
     if (launch_has(t, "/model/num_experts") &&
         !launch_has(t, "/model/moe_router_topk")) {
-        struct python_value v = { .line = c->command->line };
+        struct value v = { .line = c->command->line };
         bool deepspeed = launch_option(c, "--deepspeed") != NULL;
-        const struct python_item from = { deepspeed ? "topk's default"
-                                                    : "moe-router-topk's default",
-                                          v.line, &v };
+        const struct value_item from = { deepspeed ? "topk's default"
+                                                   : "moe-router-topk's default",
+                                         v.line, &v };
         launch_set(t, "/model/moe_router_topk", json_integer(deepspeed ? 1 : 2), &from);
     }
 }

@@ -36,21 +36,21 @@ bool launch_uses_deepspeed(const struct launch_command *c)
     return launch_option(c, "--deepspeed") || launch_option(c, "--deepspeed-config");
 }
 
-static const struct python_item *core_of(const struct launch_command *c)
+static const struct value_item *core_of(const struct launch_command *c)
 {
-    const struct python_item *it = launch_any_option(c, core_words);
+    const struct value_item *it = launch_any_option(c, core_words);
     if (!it && launch_option_is(c, "--transformer-impl", "transformer_engine"))
         it = launch_option(c, "--transformer-impl");
     return it;
 }
 
 /* bf16 in Megatron-DeepSpeed is DeepSpeed's BF16_Optimizer below stage 2. */
-static void take_deepspeed_framework(struct import_context *t,
+static void take_deepspeed_framework(struct launch_context *t,
                                      const struct launch_command *c)
 {
     const char *strategy =
         json_string_value(pointer_get(t->tree, "/parallelism/sharding/strategy"));
-    const struct python_item *bf16 = launch_option(c, "--bf16");
+    const struct value_item *bf16 = launch_option(c, "--bf16");
     bool low = !strategy || strcmp(strategy, "optimizer") == 0;
     if (strategy && strcmp(strategy, "full") == 0)
         return; /* ZeRO-3's own */
@@ -63,9 +63,9 @@ static void take_deepspeed_framework(struct import_context *t,
                       bf16, "");
 }
 
-void launch_take_framework(struct import_context *t, const struct launch_command *c)
+void launch_take_framework(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *core = core_of(c), *old = launch_any_option(c, old_words);
+    const struct value_item *core = core_of(c), *old = launch_any_option(c, old_words);
     if (launch_uses_deepspeed(c)) {
         take_deepspeed_framework(t, c);
         return;
@@ -81,20 +81,20 @@ void launch_take_framework(struct import_context *t, const struct launch_command
 
 /* What the arguments say. Where they do not, the profile's own: Transformer Engine's
  * choice, or a fused softmax (scenario/attention.h). */
-void launch_take_attention(struct import_context *t, const struct launch_command *c)
+void launch_take_attention(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const flash[] = {
         "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
         "--use-flash-attn-triton", "--use-flash-attn-builder", NULL
     };
     static const char backend[] = "--attention-backend";
-    const struct python_item *fused = launch_any_option(c, flash),
-                             *named = launch_option(c, backend),
-                             *plain = launch_option(c, "--no-masked-softmax-fusion");
+    const struct value_item *fused = launch_any_option(c, flash),
+                            *named = launch_option(c, backend),
+                            *plain = launch_option(c, "--no-masked-softmax-fusion");
     bool auto_backend = !named || launch_option_is(c, backend, "auto");
     bool own = launch_option_is(c, backend, "unfused") ||
                launch_option_is(c, backend, "local");
-    const struct python_item *local =
+    const struct value_item *local =
         own ? named
         : launch_option_is(c, "--transformer-impl", "local")
             ? launch_option(c, "--transformer-impl")
@@ -112,14 +112,14 @@ void launch_take_attention(struct import_context *t, const struct launch_command
 
 /* Precision ------------------------------------------------------------------------ */
 
-void launch_take_precision(struct import_context *t, const struct launch_command *c)
+void launch_take_precision(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
                                              "--fp8-e4m3", NULL };
-    const struct python_item *fp8 = launch_any_option(c, fp8_words),
-                             *bf16 = launch_option(c, "--bf16"),
-                             *fp16 = launch_option(c, "--fp16");
-    const struct python_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
+    const struct value_item *fp8 = launch_any_option(c, fp8_words),
+                            *bf16 = launch_option(c, "--bf16"),
+                            *fp16 = launch_option(c, "--fp16");
+    const struct value_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
     const char *word = fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
     if (bf16 && fp16)
         launch_wrong_option(t, fp16, "--bf16 is there, too (keep one)");
@@ -129,8 +129,8 @@ void launch_take_precision(struct import_context *t, const struct launch_command
     launch_decide(t, "/training/precision", json_string(word), it,
                   "without --fp16 and --bf16");
     launch_hear(t, bf16 ? bf16 : fp16); /* what fp8 stands beside */
-    const struct python_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
-    const struct python_item *wide =
+    const struct value_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
+    const struct value_item *wide =
         launch_option(c, "--accumulate-allreduce-grads-in-fp32");
     bool half = fp16 && !bf16 && !fp8 && !launch_uses_deepspeed(c);
     if (narrow)
@@ -143,14 +143,14 @@ void launch_take_precision(struct import_context *t, const struct launch_command
 
 /* Recomputation -------------------------------------------------------------------- */
 
-static void recompute(struct import_context *t, json_t *value,
-                      const struct python_item *it)
+static void recompute(struct launch_context *t, json_t *value,
+                      const struct value_item *it)
 {
     launch_decide(t, "/training/activation_checkpointing", value, it, "");
 }
 
 /* So many layers of each chunk, the others keep all. */
-static void recompute_block(struct import_context *t, const struct python_item *it,
+static void recompute_block(struct launch_context *t, const struct value_item *it,
                             int64_t n)
 {
     int64_t chunk = launch_number(t, "/model/num_layers", 1) /
@@ -168,18 +168,18 @@ static void recompute_block(struct import_context *t, const struct python_item *
                 n, chunk, every);
 }
 
-static void take_recompute_full(struct import_context *t,
+static void take_recompute_full(struct launch_context *t,
                                 const struct launch_command *c,
-                                const struct python_item *it)
+                                const struct value_item *it)
 {
     static const char *const methods[] = { "--recompute-method",
                                            "--activations-checkpoint-method", NULL },
                              *const counts[] = { "--recompute-num-layers",
                                                  "--activations-checkpoint-num-layers",
                                                  "--checkpoint-num-layers", NULL };
-    const struct python_item *method = launch_any_option(c, methods),
-                             *count = launch_any_option(c, counts);
-    bool block = method && method->value->kind == PYTHON_STRING &&
+    const struct value_item *method = launch_any_option(c, methods),
+                            *count = launch_any_option(c, counts);
+    bool block = method && method->value->kind == VALUE_STRING &&
                  strcmp(method->value->text, "block") == 0;
     int64_t n = 1;
     launch_hear(t, method);
@@ -197,7 +197,7 @@ static void take_recompute_full(struct import_context *t,
         recompute(t, json_string("full"), it);
 }
 
-void launch_take_recompute(struct import_context *t, const struct launch_command *c)
+void launch_take_recompute(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const granularities[] = { "--recompute-granularity",
                                                  "--activations-checkpoint-granularity",
@@ -205,19 +205,19 @@ void launch_take_recompute(struct import_context *t, const struct launch_command
                              *const whole[] = { "--checkpoint-activations",
                                                 "--activations-checkpoint-method",
                                                 NULL };
-    const struct python_item *some = launch_option(c, "--recompute-activations"),
-                             *how = launch_any_option(c, granularities),
-                             *all = launch_any_option(c, whole),
-                             *modules = launch_option(c, "--recompute-modules");
-    bool selective = how && how->value->kind == PYTHON_STRING &&
+    const struct value_item *some = launch_option(c, "--recompute-activations"),
+                            *how = launch_any_option(c, granularities),
+                            *all = launch_any_option(c, whole),
+                            *modules = launch_option(c, "--recompute-modules");
+    bool selective = how && how->value->kind == VALUE_STRING &&
                      strcmp(how->value->text, "selective") == 0;
-    if (how && how->value->kind == PYTHON_UNKNOWN)
+    if (how && how->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, "/training/activation_checkpointing", how, "word");
     else if (some || selective)
         recompute(t, json_string("selective"), some ? some : how);
     else if (how || all)
         take_recompute_full(t, c, how ? how : all);
-    if (modules && !(modules->value->kind == PYTHON_STRING &&
+    if (modules && !(modules->value->kind == VALUE_STRING &&
                      strcmp(modules->value->text, "core_attn") == 0))
         launch_note(t->l, modules->line,
                     "%s: what is computed again is taken to be attention alone",
@@ -227,12 +227,12 @@ void launch_take_recompute(struct import_context *t, const struct launch_command
 
 /* The optimizer, and what overlaps ------------------------------------------------- */
 
-void launch_take_overlaps(struct import_context *t, const struct launch_command *c)
+void launch_take_overlaps(struct launch_context *t, const struct launch_command *c)
 {
-    const struct python_item *shards = launch_option(c, "--use-distributed-optimizer"),
-                             *sums = launch_option(c, "--overlap-grad-reduce"),
-                             *gathers = launch_option(c, "--overlap-param-gather"),
-                             *pieces = launch_option(c, "--tp-comm-overlap");
+    const struct value_item *shards = launch_option(c, "--use-distributed-optimizer"),
+                            *sums = launch_option(c, "--overlap-grad-reduce"),
+                            *gathers = launch_option(c, "--overlap-param-gather"),
+                            *pieces = launch_option(c, "--tp-comm-overlap");
     const char *framework =
         json_string_value(pointer_get(t->tree, "/training/framework"));
     bool core = framework && strcmp(framework, "megatron-core") == 0;

@@ -13,7 +13,7 @@ enum { NAME_MAX_B = 200 };
 /* Names of models, tasks and data sets --------------------------------------------- */
 
 /* The longest entry of a table that a word fits; keys may end with "*". */
-static struct cfg look_up(struct import_context *t, const char *table, const char *word)
+static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
 {
     struct cfg names = cfg_get(t->names, table), best = { 0 };
     size_t longest = 0;
@@ -31,7 +31,7 @@ static struct cfg look_up(struct import_context *t, const char *table, const cha
 }
 
 /* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
-static const char *plain_name(struct import_context *t, const char *text, bool ending)
+static const char *plain_name(struct launch_context *t, const char *text, bool ending)
 {
     const char *slash = strrchr(text, '/');
     char *name = arena_printf(t->arena, "%.*s", NAME_MAX_B, slash ? slash + 1 : text);
@@ -43,7 +43,7 @@ static const char *plain_name(struct import_context *t, const char *text, bool e
     return name;
 }
 
-static bool is_shipped(struct import_context *t, const char *name)
+static bool is_shipped(struct launch_context *t, const char *name)
 {
     const char **all = datadir_list(t->arena, "models");
     while (*all && strcmp(*all, name) != 0)
@@ -53,19 +53,19 @@ static bool is_shipped(struct import_context *t, const char *name)
 
 /* A field each --------------------------------------------------------------------- */
 
-static void take_text(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+static void take_text(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
-    if (it->value->kind == PYTHON_STRING)
+    if (it->value->kind == VALUE_STRING)
         launch_set(t, row->pointer, json_string(it->value->text), it);
-    else if (it->value->kind != PYTHON_NONE)
+    else if (it->value->kind != VALUE_NONE)
         launch_unresolved_item(t, row->pointer, it, "string");
 }
 
-static void take_instance(struct import_context *t, const struct launch_row *row,
-                          const struct python_item *it)
+static void take_instance(struct launch_context *t, const struct launch_row *row,
+                          const struct value_item *it)
 {
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     if (strncmp(text, "local", 5) == 0)
         launch_add_unresolved(t, row->pointer, it->value->line,
                               "\"%.20s\" is the machine that launches the job", text);
@@ -73,11 +73,11 @@ static void take_instance(struct import_context *t, const struct launch_row *row
         take_text(t, row, it);
 }
 
-static void take_count(struct import_context *t, const struct launch_row *row,
-                       const struct python_item *it)
+static void take_count(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
     int64_t n;
-    if (it->value->kind == PYTHON_NONE)
+    if (it->value->kind == VALUE_NONE)
         return;
     if (!launch_whole(it->value, &n))
         launch_unresolved_item(t, row->pointer, it, "whole number");
@@ -86,8 +86,8 @@ static void take_count(struct import_context *t, const struct launch_row *row,
 }
 
 /* As the Trainer has it: -1, the default, is none. */
-static void take_positive(struct import_context *t, const struct launch_row *row,
-                          const struct python_item *it)
+static void take_positive(struct launch_context *t, const struct launch_row *row,
+                          const struct value_item *it)
 {
     int64_t n;
     if (!launch_whole(it->value, &n) || n > 0)
@@ -95,8 +95,8 @@ static void take_positive(struct import_context *t, const struct launch_row *row
 }
 
 /* The script's batch is what smp.step cuts into microbatches. */
-static void take_batch(struct import_context *t, const struct launch_row *row,
-                       const struct python_item *it)
+static void take_batch(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
     int64_t n, parts = t->microbatches;
     if (parts <= 1 || !launch_whole(it->value, &n) || n < 1) {
@@ -112,17 +112,17 @@ static void take_batch(struct import_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
 }
 
-static void take_distribution(struct import_context *t, const struct launch_row *row,
-                              const struct python_item *it)
+static void take_distribution(struct launch_context *t, const struct launch_row *row,
+                              const struct value_item *it)
 {
-    if (it->value->kind != PYTHON_NONE)
+    if (it->value->kind != VALUE_NONE)
         launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
 }
 
-static void take_model(struct import_context *t, const struct launch_row *row,
-                       const struct python_item *it)
+static void take_model(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
-    if (it->value->kind != PYTHON_STRING) {
+    if (it->value->kind != VALUE_STRING) {
         launch_unresolved_item(t, row->pointer, it, "string");
         return;
     }
@@ -142,32 +142,32 @@ static void take_model(struct import_context *t, const struct launch_row *row,
             it->value->text);
 }
 
-static void take_task(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+static void take_task(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     const char *task = NULL;
-    if (it->value->kind != PYTHON_STRING)
+    if (it->value->kind != VALUE_STRING)
         return;
     struct cfg known = look_up(t, "tasks", plain_name(t, it->value->text, true));
     if (known.json && cfg_string(known, &task) == 0)
         launch_set(t, row->pointer, json_string(task), it);
 }
 
-static void take_samples(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+static void take_samples(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     int64_t n = 0;
-    if (it->value->kind != PYTHON_STRING)
+    if (it->value->kind != VALUE_STRING)
         return;
     struct cfg known = look_up(t, "samples", plain_name(t, it->value->text, false));
     if (known.json && cfg_int(known, &n, 1, INT64_MAX) == 0)
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-static void take_precision(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_precision(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
-    if (it->value->kind == PYTHON_UNKNOWN)
+    if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "boolean");
     else if (launch_true(it->value) && t->smp_precision)
         launch_note(t->l, it->value->line,
@@ -177,23 +177,23 @@ static void take_precision(struct import_context *t, const struct launch_row *ro
                    json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
 }
 
-static void take_norm(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+static void take_norm(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     double norm;
     if (launch_real(it->value, &norm))
         launch_set(t, row->pointer, json_real(norm), it);
-    else if (it->value->kind != PYTHON_NONE)
+    else if (it->value->kind != VALUE_NONE)
         launch_unresolved_item(t, row->pointer, it, "number");
 }
 
 /* DDP's bucket_cap_mb, in MiB; none is PyTorch's own (transformers/training_args.py,
  * ddp_bucket_cap_mb). What shards has buckets of its own. */
-static void take_bucket(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it)
+static void take_bucket(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     int64_t n;
-    if (it->value->kind == PYTHON_NONE || launch_has(t, "/parallelism/library"))
+    if (it->value->kind == VALUE_NONE || launch_has(t, "/parallelism/library"))
         return;
     if (!launch_whole(it->value, &n))
         launch_unresolved_item(t, row->pointer, it, "whole number");
@@ -201,17 +201,17 @@ static void take_bucket(struct import_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
 }
 
-static void take_checkpointing(struct import_context *t, const struct launch_row *row,
-                               const struct python_item *it)
+static void take_checkpointing(struct launch_context *t, const struct launch_row *row,
+                               const struct value_item *it)
 {
-    if (it->value->kind == PYTHON_UNKNOWN)
+    if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "boolean");
     else if (launch_true(it->value))
         launch_set(t, row->pointer, json_string("full"), it);
 }
 
-static void take_optimizer(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_optimizer(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
     static const char *const words[][2] = {
         { "adamw_bnb_8bit", "adam8bit" },
@@ -222,7 +222,7 @@ static void take_optimizer(struct import_context *t, const struct launch_row *ro
         { "lamb", "lamb" },
         { "sgd", "sgd" },
     };
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strncmp(text, words[i][0], strlen(words[i][0])) != 0)
             continue;
@@ -233,14 +233,14 @@ static void take_optimizer(struct import_context *t, const struct launch_row *ro
 }
 
 /* from_pretrained's attn_implementation. */
-static void take_attention(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_attention(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     int word;
     if (names_find(attention_words, text, &word) == 0)
         launch_set(t, row->pointer, json_string(text), it);
-    else if (it->value->kind != PYTHON_NONE)
+    else if (it->value->kind != VALUE_NONE)
         launch_unresolved_item(t, row->pointer, it, "attention that is simulated");
 }
 
@@ -254,8 +254,8 @@ static const char *version_behind(struct arena *arena, const char *image,
 }
 
 /* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
-static void take_image(struct import_context *t, const struct launch_row *row,
-                       const struct python_item *it)
+static void take_image(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
     const char *image = it->value->text ? it->value->text : "";
     const char *torch = version_behind(t->arena, image, "pytorch-training:");
@@ -267,11 +267,11 @@ static void take_image(struct import_context *t, const struct launch_row *row,
 }
 
 /* framework_version is of the class that is called. */
-static void take_framework(struct import_context *t, const struct launch_row *row,
-                           const struct python_item *it)
+static void take_framework(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it)
 {
     const char *function = python_last_part(t->call->function);
-    const char *text = it->value->kind == PYTHON_STRING ? it->value->text : "2";
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "2";
     if (strcmp(function, "PyTorch") == 0)
         take_text(t, row, it);
     else if (strcmp(function, "TensorFlow") == 0)
@@ -280,12 +280,12 @@ static void take_framework(struct import_context *t, const struct launch_row *ro
 }
 
 /* Of the environment, what steers communication; and what Hugging Face's names say. */
-static void take_environment(struct import_context *t, const struct launch_row *row,
-                             const struct python_item *it)
+static void take_environment(struct launch_context *t, const struct launch_row *row,
+                             const struct value_item *it)
 {
-    const struct python_value *v = it->value;
-    for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
-        const struct python_item *e = &v->items[i];
+    const struct value *v = it->value;
+    for (int32_t i = 0; v->kind == VALUE_DICT && i < v->n; i++) {
+        const struct value_item *e = &v->items[i];
         const struct launch_row inner = { e->key,
                                           launch_pointer(t, row->pointer, e->key),
                                           NULL };

@@ -9,19 +9,19 @@
 /* Taking --------------------------------------------------------------------------- */
 
 /* What the job can be simulated without is no doubt. */
-static void leave_out(struct import_context *t, const struct python_item *it,
+static void leave_out(struct launch_context *t, const struct value_item *it,
                       const char *wanted)
 {
-    bool unknown = it->value->kind == PYTHON_UNKNOWN;
+    bool unknown = it->value->kind == VALUE_UNKNOWN;
     launch_note(t->l, it->value->line, "%s: %s%s; it is left out", it->key,
                 unknown ? it->value->why : "it is no ", unknown ? "" : wanted);
 }
 
-static void take_amount(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it, const char *unit)
+static void take_amount(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it, const char *unit)
 {
     int64_t n;
-    if (it->value->kind == PYTHON_NONE)
+    if (it->value->kind == VALUE_NONE)
         return;
     if (!launch_whole(it->value, &n) || n < 0)
         leave_out(t, it, "whole number");
@@ -29,26 +29,26 @@ static void take_amount(struct import_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "%s", n, unit), it);
 }
 
-void launch_take_seconds(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+void launch_take_seconds(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     take_amount(t, row, it, "s");
 }
 
 /* The volume that File mode downloads to; other modes need none. */
-void launch_take_volume(struct import_context *t, const struct launch_row *row,
-                        const struct python_item *it)
+void launch_take_volume(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     if (!launch_has(t, "/storage/mode"))
         take_amount(t, row, it, "GiB");
 }
 
 /* File, the default, is left to the data set's size. */
-void launch_take_input_mode(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it)
+void launch_take_input_mode(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it)
 {
-    const char *mode = it->value->kind == PYTHON_STRING ? it->value->text : "";
-    if (strcmp(mode, "File") == 0 || it->value->kind == PYTHON_NONE)
+    const char *mode = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (strcmp(mode, "File") == 0 || it->value->kind == VALUE_NONE)
         return;
     if (strcmp(mode, "FastFile") == 0 || strcmp(mode, "Pipe") == 0)
         launch_set(t, row->pointer, json_string(mode), it);
@@ -57,13 +57,13 @@ void launch_take_input_mode(struct import_context *t, const struct launch_row *r
 }
 
 /* A spot price changes by the hour, so that the script cannot say it. */
-void launch_take_spot(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+void launch_take_spot(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
-    const struct python_value *given = t->call->arguments;
-    const struct python_item *keep = python_get(given, "keep_alive_period_in_seconds"),
-                             *run = python_get(given, "max_run"),
-                             *wait = python_get(given, "max_wait");
+    const struct value *given = t->call->arguments;
+    const struct value_item *keep = value_get(given, "keep_alive_period_in_seconds"),
+                            *run = value_get(given, "max_run"),
+                            *wait = value_get(given, "max_wait");
     int64_t run_s, wait_s;
     if (!launch_true(it->value))
         return;
@@ -81,34 +81,33 @@ void launch_take_spot(struct import_context *t, const struct launch_row *row,
                     run_s);
 }
 
-void launch_take_keep_alive(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it)
+void launch_take_keep_alive(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it)
 {
-    const struct python_item *spot =
-        python_get(t->call->arguments, "use_spot_instances");
+    const struct value_item *spot = value_get(t->call->arguments, "use_spot_instances");
     if (!spot || !launch_true(spot->value))
         launch_take_seconds(t, row, it);
 }
 
 /* Where the URI leads is not needed: it is S3. */
-void launch_take_checkpoint(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it)
+void launch_take_checkpoint(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it)
 {
-    if (it->value->kind != PYTHON_NONE)
+    if (it->value->kind != VALUE_NONE)
         launch_set(t, row->pointer, json_string("s3"), it);
 }
 
 /* Of what is kept on the instance alone, nothing is uploaded on the way. */
-void launch_take_save_steps(struct import_context *t, const struct launch_row *row,
-                            const struct python_item *it)
+void launch_take_save_steps(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it)
 {
     int64_t n;
     if (launch_has(t, "/job/checkpoint") && launch_whole(it->value, &n) && n > 0)
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-void launch_take_workers(struct import_context *t, const struct launch_row *row,
-                         const struct python_item *it)
+void launch_take_workers(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     int64_t n;
     if (!launch_whole(it->value, &n))

@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "dialect/source/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,38 +39,9 @@ enum {
     PYTHON_CALLS_MAX = 1000,
 };
 
-enum python_kind {
-    PYTHON_NONE,
-    PYTHON_BOOL, /* integer: 0 or 1 */
-    PYTHON_INT,
-    PYTHON_REAL,
-    PYTHON_STRING,
-    PYTHON_LIST, /* and tuples */
-    PYTHON_DICT,
-    PYTHON_UNKNOWN, /* why; text where a string is known in part, as '{}-a'.format(b) */
-};
-
-struct python_value {
-    enum python_kind kind;
-    int64_t line;     /* where it was written, from 1 */
-    int64_t integer;  /* of INT and BOOL */
-    double real;      /* of REAL */
-    const char *text; /* of STRING */
-    const char *why;  /* of UNKNOWN: "get_role() is a call" */
-    int64_t gap;      /* the line of a "..." among the items: some are left out; or 0 */
-    int32_t n, cap;
-    struct python_item *items; /* of LIST and DICT, in the order of the text */
-};
-
-struct python_item {
-    const char *key; /* NULL in a list; numbers as text */
-    int64_t line;    /* of the key */
-    struct python_value *value;
-};
-
 struct python_name {
     const char *name; /* with its dots, where an attribute was assigned */
-    struct python_value *value;
+    struct value *value;
 };
 
 /* A call of one of the functions that were asked for. */
@@ -79,7 +51,7 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
-    struct python_value *arguments; /* a dictionary; positional ones by "0", "1", ... */
+    struct value *arguments; /* a dictionary; positional ones by "0", "1", ... */
 };
 
 struct python_note {
@@ -109,10 +81,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
 void python_release(struct python *p);
 
 /* The value of a name at the end of the text, or NULL. */
-const struct python_value *python_name(const struct python *p, const char *name);
-
-/* A member of a dictionary, or NULL; of anything else NULL, too. */
-const struct python_item *python_get(const struct python_value *dict, const char *key);
+const struct value *python_name(const struct python *p, const char *name);
 
 /* What stands behind the last dot of a name: "PyTorch" of
  * "sagemaker.pytorch.PyTorch". */

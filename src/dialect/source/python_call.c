@@ -8,7 +8,7 @@
 
 /* Calls ---------------------------------------------------------------------------- */
 
-static void read_argument(struct python_parser *r, struct python_value *arguments,
+static void read_argument(struct python_parser *r, struct value *arguments,
                           int *positional)
 {
     struct python_lexer back = r->lex;
@@ -26,7 +26,7 @@ static void read_argument(struct python_parser *r, struct python_value *argument
         r->t = name;
     }
     bool unpacked = python_at(r, "*");
-    struct python_value *v = python_expression(r);
+    struct value *v = python_expression(r);
     if (unpacked)
         arguments->gap = v->line;
     else
@@ -34,9 +34,9 @@ static void read_argument(struct python_parser *r, struct python_value *argument
                    v->line, v);
 }
 
-struct python_value *python_arguments(struct python_parser *r)
+struct value *python_arguments(struct python_parser *r)
 {
-    struct python_value *v = python_new(r, PYTHON_DICT, r->t.line);
+    struct value *v = python_new(r, VALUE_DICT, r->t.line);
     int positional = 0;
     python_open(r);
     while (python_goes_on(r, ")")) {
@@ -58,24 +58,23 @@ const char *python_last_part(const char *name)
 }
 
 /* x.update(...) and the like, where x is a known dictionary or list. */
-static struct python_value *call_method(struct python_parser *r, struct python_value *x,
-                                        const char *method,
-                                        const struct python_value *arguments,
-                                        int64_t line)
+static struct value *call_method(struct python_parser *r, struct value *x,
+                                 const char *method, const struct value *arguments,
+                                 int64_t line)
 {
     static const char *const harmless[] = { "get",   "items", "keys", "values",
                                             "index", "count", NULL };
-    const struct python_item *first = python_get(arguments, "0");
+    const struct value_item *first = value_get(arguments, "0");
     if (strcmp(method, "copy") == 0)
         return python_copy(r, x);
-    if (strcmp(method, "update") == 0 && x->kind == PYTHON_DICT) {
+    if (strcmp(method, "update") == 0 && x->kind == VALUE_DICT) {
         if (first)
             python_merge(r, x, first->value);
-        struct python_value *named = python_copy(r, arguments);
+        struct value *named = python_copy(r, arguments);
         if (first && named->n) /* it stands first */
             named->items++, named->n--;
         python_merge(r, x, named);
-    } else if (strcmp(method, "append") == 0 && x->kind == PYTHON_LIST && first) {
+    } else if (strcmp(method, "append") == 0 && x->kind == VALUE_LIST && first) {
         python_append(r, x, first->value);
     } else if (!names_listed(harmless, method)) {
         python_spoil(r, x,
@@ -87,25 +86,24 @@ static struct python_value *call_method(struct python_parser *r, struct python_v
 }
 
 /* The dictionary or list before the last dot of a path, or NULL. */
-static struct python_value *object_of(struct python_parser *r, const char *path)
+static struct value *object_of(struct python_parser *r, const char *path)
 {
     const char *method = python_last_part(path);
     if (method == path)
         return NULL;
     size_t n = (size_t)(method - path) - 1;
-    struct python_value *x = python_find(r, arena_strndup(r->p->arena, path, n));
-    bool container = x && (x->kind == PYTHON_DICT || x->kind == PYTHON_LIST);
+    struct value *x = python_find(r, arena_strndup(r->p->arena, path, n));
+    bool container = x && (x->kind == VALUE_DICT || x->kind == VALUE_LIST);
     return container ? x : NULL;
 }
 
 /* dict(other, a=1) */
-static struct python_value *make_dict(struct python_parser *r,
-                                      struct python_value *arguments)
+static struct value *make_dict(struct python_parser *r, struct value *arguments)
 {
-    const struct python_item *other = python_get(arguments, "0");
+    const struct value_item *other = value_get(arguments, "0");
     if (!other)
         return arguments;
-    struct python_value *v = python_new(r, PYTHON_DICT, arguments->line);
+    struct value *v = python_new(r, VALUE_DICT, arguments->line);
     python_merge(r, v, other->value);
     for (int32_t i = 1; i < arguments->n; i++)
         python_put(r, v, arguments->items[i].key, arguments->items[i].line,
@@ -114,7 +112,7 @@ static struct python_value *make_dict(struct python_parser *r,
 }
 
 static void record_call(struct python_parser *r, const char *function, int64_t line,
-                        bool outermost, struct python_value *arguments)
+                        bool outermost, struct value *arguments)
 {
     if (r->p->calls.n == PYTHON_CALLS_MAX) {
         r->limit = "too many calls";
@@ -126,17 +124,16 @@ static void record_call(struct python_parser *r, const char *function, int64_t l
 }
 
 /* A call of the function at path; the parser stands at "(". */
-struct python_value *python_call_at(struct python_parser *r, const char *path,
-                                    int64_t line)
+struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;
-    const struct python_value *imported = python_find(r, path);
+    const struct value *imported = python_find(r, path);
     const char *function = imported && imported->text ? imported->text : path;
     bool wanted = names_listed(r->wanted->calls, python_last_part(function));
     if (wanted)
         r->calling = function;
-    struct python_value *x = object_of(r, path);
-    struct python_value *arguments = python_arguments(r);
+    struct value *x = object_of(r, path);
+    struct value *arguments = python_arguments(r);
     if (r->failed || r->limit)
         return arguments;
     if (wanted) {
@@ -147,9 +144,9 @@ struct python_value *python_call_at(struct python_parser *r, const char *path,
         return call_method(r, x, python_last_part(path), arguments, line);
     if (strcmp(path, "dict") == 0)
         return make_dict(r, arguments);
-    const struct python_item *first = python_get(arguments, "0");
+    const struct value_item *first = value_get(arguments, "0");
     if (names_listed(r->wanted->same, python_last_part(path)) && first) {
-        if (first->value->kind == PYTHON_DICT)
+        if (first->value->kind == VALUE_DICT)
             python_note(r, line, "%.60s(...) is not run: what it is given is taken",
                         path);
         return first->value;

@@ -99,7 +99,7 @@ static void skip_rest(struct python_parser *r)
 /* Brackets ------------------------------------------------------------------------- */
 
 /* Over "..." and its comma, if one follows: it stands for items that are left out. */
-bool python_gap(struct python_parser *r, struct python_value *v)
+bool python_gap(struct python_parser *r, struct value *v)
 {
     if (!python_at(r, "..."))
         return false;
@@ -127,16 +127,16 @@ bool python_goes_on(const struct python_parser *r, const char *closing)
 }
 
 /* A list, a tuple, or an expression in brackets. */
-static struct python_value *read_list(struct python_parser *r, const char *closing)
+static struct value *read_list(struct python_parser *r, const char *closing)
 {
-    struct python_value *v = python_new(r, PYTHON_LIST, r->t.line);
+    struct value *v = python_new(r, VALUE_LIST, r->t.line);
     bool comma = false;
     python_open(r);
     while (python_goes_on(r, closing)) {
         if (python_gap(r, v))
             continue;
         bool unpacked = python_at(r, "*");
-        struct python_value *item = python_expression(r);
+        struct value *item = python_expression(r);
         if (unpacked)
             v->gap = item->line;
         else
@@ -152,7 +152,7 @@ static struct python_value *read_list(struct python_parser *r, const char *closi
 }
 
 /* "**other", in a dictionary or a call. */
-bool python_unpacked(struct python_parser *r, struct python_value *dict)
+bool python_unpacked(struct python_parser *r, struct value *dict)
 {
     if (!python_at(r, "**"))
         return false;
@@ -162,13 +162,13 @@ bool python_unpacked(struct python_parser *r, struct python_value *dict)
 }
 
 /* Why an entry makes the whole no dictionary that is known, or NULL. */
-static const char *read_pair(struct python_parser *r, struct python_value *dict)
+static const char *read_pair(struct python_parser *r, struct value *dict)
 {
-    struct python_value *key = python_expression(r);
+    struct value *key = python_expression(r);
     if (!python_at(r, ":"))
         return "it is a set or a comprehension";
     python_advance(r);
-    struct python_value *value = python_expression(r);
+    struct value *value = python_expression(r);
     const char *name = python_key(r, key);
     if (!name)
         return "a key of it is no literal";
@@ -176,9 +176,9 @@ static const char *read_pair(struct python_parser *r, struct python_value *dict)
     return NULL;
 }
 
-static struct python_value *read_dict(struct python_parser *r)
+static struct value *read_dict(struct python_parser *r)
 {
-    struct python_value *v = python_new(r, PYTHON_DICT, r->t.line);
+    struct value *v = python_new(r, VALUE_DICT, r->t.line);
     const char *why = NULL;
     python_open(r);
     while (python_goes_on(r, "}")) {
@@ -213,12 +213,12 @@ const char *python_path(struct python_parser *r)
     return path;
 }
 
-static struct python_value *read_strings(struct python_parser *r)
+static struct value *read_strings(struct python_parser *r)
 {
-    struct python_value *v = NULL;
+    struct value *v = NULL;
     while ((r->t.kind == TOKEN_STRING || (r->t.kind == TOKEN_OTHER && r->t.text)) &&
            !r->limit) {
-        struct python_value *part;
+        struct value *part;
         if (r->t.kind == TOKEN_STRING) {
             part = python_text(r, r->t.line, r->t.text);
         } else {
@@ -231,13 +231,13 @@ static struct python_value *read_strings(struct python_parser *r)
     return v;
 }
 
-static struct python_value *read_number(struct python_parser *r, int sign)
+static struct value *read_number(struct python_parser *r, int sign)
 {
-    struct python_value *v;
+    struct value *v;
     if (r->t.kind == TOKEN_OTHER) {
         v = python_unknown(r, r->t.line, "it is no number that can be held");
     } else {
-        v = python_new(r, r->t.kind == TOKEN_INT ? PYTHON_INT : PYTHON_REAL, r->t.line);
+        v = python_new(r, r->t.kind == TOKEN_INT ? VALUE_INT : VALUE_REAL, r->t.line);
         v->integer = sign * r->t.integer;
         v->real = sign * r->t.real;
     }
@@ -245,20 +245,20 @@ static struct python_value *read_number(struct python_parser *r, int sign)
     return v;
 }
 
-static struct python_value *read_name(struct python_parser *r)
+static struct value *read_name(struct python_parser *r)
 {
     static const struct {
         const char *word;
-        enum python_kind kind;
+        enum value_kind kind;
         int64_t integer;
-    } words[] = { { "True", PYTHON_BOOL, 1 },
-                  { "False", PYTHON_BOOL, 0 },
-                  { "None", PYTHON_NONE, 0 } };
+    } words[] = { { "True", VALUE_BOOL, 1 },
+                  { "False", VALUE_BOOL, 0 },
+                  { "None", VALUE_NONE, 0 } };
     int64_t line = r->t.line;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (!python_at(r, words[i].word))
             continue;
-        struct python_value *v = python_new(r, words[i].kind, line);
+        struct value *v = python_new(r, words[i].kind, line);
         v->integer = words[i].integer;
         python_advance(r);
         return v;
@@ -268,18 +268,17 @@ static struct python_value *read_name(struct python_parser *r)
     const char *path = python_path(r);
     if (python_at(r, "("))
         return python_call_at(r, path, line);
-    struct python_value *v = python_find(r, path);
+    struct value *v = python_find(r, path);
     return v ? v : python_unknown(r, line, "%.60s is not known before", path);
 }
 
 /* .attribute, [index] and (call) after a value that is no plain name. */
-static struct python_value *read_postfix(struct python_parser *r,
-                                         struct python_value *v)
+static struct value *read_postfix(struct python_parser *r, struct value *v)
 {
     int64_t line = r->t.line;
     if (python_at(r, "[")) {
         python_open(r);
-        struct python_value *key = python_expression(r);
+        struct value *key = python_expression(r);
         while (python_goes_on(r, "]")) { /* a slice */
             python_advance(r);
             skip_rest(r);
@@ -288,7 +287,7 @@ static struct python_value *read_postfix(struct python_parser *r,
         python_close(r, "]");
         return python_element(r, v, key);
     }
-    const char *text = v->kind == PYTHON_STRING ? v->text : NULL;
+    const char *text = v->kind == VALUE_STRING ? v->text : NULL;
     if (python_at(r, ".")) {
         python_advance(r);
         r->failed |= r->t.kind != TOKEN_NAME;
@@ -296,14 +295,14 @@ static struct python_value *read_postfix(struct python_parser *r,
     } else {
         python_arguments(r);
     }
-    struct python_value *u = python_unknown(r, line, "it is a call");
-    u->text = text ? text : v->kind == PYTHON_UNKNOWN ? v->text : NULL;
+    struct value *u = python_unknown(r, line, "it is a call");
+    u->text = text ? text : v->kind == VALUE_UNKNOWN ? v->text : NULL;
     return u;
 }
 
-static struct python_value *read_term(struct python_parser *r)
+static struct value *read_term(struct python_parser *r)
 {
-    struct python_value *v;
+    struct value *v;
     bool negative = python_at(r, "-");
     if (negative)
         python_advance(r);
@@ -330,9 +329,9 @@ static struct python_value *read_term(struct python_parser *r)
 }
 
 /* Terms joined by * and //. */
-static struct python_value *read_product(struct python_parser *r)
+static struct value *read_product(struct python_parser *r)
 {
-    struct python_value *v = read_term(r);
+    struct value *v = read_term(r);
     while ((python_at(r, "*") || python_at(r, "//")) && !r->failed && !r->limit) {
         char op = *r->t.s;
         python_advance(r);
@@ -342,9 +341,9 @@ static struct python_value *read_product(struct python_parser *r)
 }
 
 /* Products joined by + and -. */
-static struct python_value *read_sum(struct python_parser *r)
+static struct value *read_sum(struct python_parser *r)
 {
-    struct python_value *v = read_product(r);
+    struct value *v = read_product(r);
     while ((python_at(r, "+") || python_at(r, "-")) && !r->failed && !r->limit) {
         char op = *r->t.s;
         python_advance(r);
@@ -353,7 +352,7 @@ static struct python_value *read_sum(struct python_parser *r)
     return v;
 }
 
-struct python_value *python_expression(struct python_parser *r)
+struct value *python_expression(struct python_parser *r)
 {
     int64_t line = r->t.line;
     if (r->nested == 2 * PYTHON_DEPTH_MAX || ends_value(r))
@@ -361,10 +360,10 @@ struct python_value *python_expression(struct python_parser *r)
     if (r->failed || r->limit)
         return python_unknown(r, line, "%s", literal_mend);
     r->nested++;
-    struct python_value *v = read_sum(r);
+    struct value *v = read_sum(r);
     if (!ends_value(r)) {
         int shown = r->t.n < 20 ? (int)r->t.n : 20;
-        if (v->kind != PYTHON_UNKNOWN || strcmp(v->why, arithmetic) != 0)
+        if (v->kind != VALUE_UNKNOWN || strcmp(v->why, arithmetic) != 0)
             v = python_unknown(r, line, "it is an expression with \"%.*s\"", shown,
                                r->t.s);
         skip_rest(r);

@@ -33,22 +33,21 @@ bool python_at(const struct python_parser *r, const char *word);
 /* Expressions: never NULL; r->failed when the text is none ------------------------- */
 
 /* One value up to a comma, a closing bracket, ":", "=", ";" or the end of the line. */
-struct python_value *python_expression(struct python_parser *r);
+struct value *python_expression(struct python_parser *r);
 
 /* A dotted name at the token, after which the parser stands. */
 const char *python_path(struct python_parser *r);
 
 /* Arguments as a dictionary; the parser stands at "(". */
-struct python_value *python_arguments(struct python_parser *r);
+struct value *python_arguments(struct python_parser *r);
 
 /* The value of a call of the function at path; the parser stands at "(". */
-struct python_value *python_call_at(struct python_parser *r, const char *path,
-                                    int64_t line);
+struct value *python_call_at(struct python_parser *r, const char *path, int64_t line);
 
 /* Over "..." and its comma, if one follows: it stands for items that are left out. */
-bool python_gap(struct python_parser *r, struct python_value *v);
+bool python_gap(struct python_parser *r, struct value *v);
 /* "**other", in a dictionary or a call. */
-bool python_unpacked(struct python_parser *r, struct python_value *dict);
+bool python_unpacked(struct python_parser *r, struct value *dict);
 /* Whether another item follows a comma; anything but the closing bracket fails. */
 bool python_comma(struct python_parser *r, const char *closing);
 /* Whether the closing bracket is yet to come. */
@@ -61,45 +60,39 @@ void python_statement(struct python_parser *r);
 
 /* Values --------------------------------------------------------------------------- */
 
-struct python_value *python_new(struct python_parser *r, enum python_kind kind,
-                                int64_t line);
-struct python_value *python_unknown(struct python_parser *r, int64_t line,
-                                    const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-struct python_value *python_text(struct python_parser *r, int64_t line, const char *s);
+struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line);
+struct value *python_unknown(struct python_parser *r, int64_t line, const char *fmt,
+                             ...) __attribute__((format(printf, 3, 4)));
+struct value *python_text(struct python_parser *r, int64_t line, const char *s);
 
 /* Sets a member; one of that key is replaced. */
-void python_put(struct python_parser *r, struct python_value *dict, const char *key,
-                int64_t line, struct python_value *value);
-void python_append(struct python_parser *r, struct python_value *list,
-                   struct python_value *value);
+void python_put(struct python_parser *r, struct value *dict, const char *key,
+                int64_t line, struct value *value);
+void python_append(struct python_parser *r, struct value *list, struct value *value);
 /* All members of another dictionary, or an unknown's lack of them. */
-void python_merge(struct python_parser *r, struct python_value *dict,
-                  const struct python_value *other);
-struct python_value *python_copy(struct python_parser *r,
-                                 const struct python_value *container);
-struct python_value *python_join(struct python_parser *r, const struct python_value *a,
-                                 const struct python_value *b);
+void python_merge(struct python_parser *r, struct value *dict,
+                  const struct value *other);
+struct value *python_copy(struct python_parser *r, const struct value *container);
+struct value *python_join(struct python_parser *r, const struct value *a,
+                          const struct value *b);
 /* a op b, op one of + - * and / (for //), where both are whole numbers and so is what
  * comes of them; + of strings joins them. Else not known. */
-struct python_value *python_calculate(struct python_parser *r, char op,
-                                      const struct python_value *a,
-                                      const struct python_value *b);
+struct value *python_calculate(struct python_parser *r, char op, const struct value *a,
+                               const struct value *b);
 
 /* The member that x[key] means; unknown when there is none. */
-struct python_value *python_element(struct python_parser *r,
-                                    const struct python_value *x,
-                                    const struct python_value *key);
+struct value *python_element(struct python_parser *r, const struct value *x,
+                             const struct value *key);
 /* The text of a key, NULL when it is none. */
-const char *python_key(struct python_parser *r, const struct python_value *key);
+const char *python_key(struct python_parser *r, const struct value *key);
 
 /* From now on the value is not known, for whoever holds it. */
-void python_spoil(struct python_parser *r, struct python_value *v, const char *why);
+void python_spoil(struct python_parser *r, struct value *v, const char *why);
 
 /* Names ---------------------------------------------------------------------------- */
 
-void python_bind(struct python_parser *r, const char *name, struct python_value *v);
-struct python_value *python_find(const struct python_parser *r, const char *name);
+void python_bind(struct python_parser *r, const char *name, struct value *v);
+struct value *python_find(const struct python_parser *r, const char *name);
 void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -45,22 +45,21 @@ static bool read_target(struct python_parser *r, struct target *t)
     return !stopped(r);
 }
 
-static void assign(struct python_parser *r, const struct target *t,
-                   struct python_value *v)
+static void assign(struct python_parser *r, const struct target *t, struct value *v)
 {
     if (t->n_keys == 0) {
         python_bind(r, t->name, v);
         return;
     }
-    struct python_value *x = python_find(r, t->name);
+    struct value *x = python_find(r, t->name);
     for (int i = 0; x && t->keys[i] && i + 1 < t->n_keys; i++) {
-        const struct python_item *it = python_get(x, t->keys[i]);
+        const struct value_item *it = value_get(x, t->keys[i]);
         x = it ? it->value : NULL;
     }
     const char *key = t->keys[t->n_keys - 1];
     if (!x)
         return;
-    if (x->kind == PYTHON_DICT && key)
+    if (x->kind == VALUE_DICT && key)
         python_put(r, x, key, t->line, v);
     else
         python_spoil(r, x,
@@ -71,9 +70,9 @@ static void assign(struct python_parser *r, const struct target *t,
 
 /* a, b = 1, 2 */
 static void assign_all(struct python_parser *r, const struct target *t, int n,
-                       const struct python_value *v)
+                       const struct value *v)
 {
-    bool fits = v->kind == PYTHON_LIST && v->n == n && !v->gap;
+    bool fits = v->kind == VALUE_LIST && v->n == n && !v->gap;
     for (int i = 0; i < n; i++)
         assign(
             r, &t[i],
@@ -82,12 +81,12 @@ static void assign_all(struct python_parser *r, const struct target *t, int n,
 }
 
 /* The value after "="; several with commas are a tuple. */
-static struct python_value *read_values(struct python_parser *r)
+static struct value *read_values(struct python_parser *r)
 {
-    struct python_value *v = python_expression(r);
+    struct value *v = python_expression(r);
     if (!python_at(r, ","))
         return v;
-    struct python_value *tuple = python_new(r, PYTHON_LIST, v->line);
+    struct value *tuple = python_new(r, VALUE_LIST, v->line);
     python_append(r, tuple, v);
     while (!stopped(r) && python_at(r, ",")) {
         python_advance(r);
@@ -104,7 +103,7 @@ static bool augment(struct python_parser *r, const struct target *t)
                    !strchr("=!<>:", r->t.s[0]);
     if (!changes)
         return false;
-    struct python_value *x = python_find(r, t->name);
+    struct value *x = python_find(r, t->name);
     if (x)
         python_spoil(r, x, "it is changed in place");
     if (!t->n_keys)
@@ -181,7 +180,7 @@ static bool read_assignment(struct python_parser *r)
     while (n_chained < TARGETS_MAX && read_chained(r, &chained[n_chained]))
         n_chained++;
     r->target = n == 1 && !t[0].n_keys ? t[0].name : NULL;
-    struct python_value *v = read_values(r);
+    struct value *v = read_values(r);
     if (stopped(r)) {
         assign_unread(r, t, n);
         return true;
@@ -211,7 +210,7 @@ static void read_imports(struct python_parser *r, const char *from)
             name = r->t.kind == TOKEN_NAME ? python_path(r) : path;
         }
         if (from || name != path) {
-            struct python_value *v = python_unknown(r, line, "it is imported");
+            struct value *v = python_unknown(r, line, "it is imported");
             v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
             python_bind(r, name, v);
         }

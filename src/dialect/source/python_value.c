@@ -8,10 +8,9 @@
 
 enum { NOTES_MAX = 100 };
 
-struct python_value *python_new(struct python_parser *r, enum python_kind kind,
-                                int64_t line)
+struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line)
 {
-    struct python_value *v = ARENA_NEW(r->p->arena, struct python_value);
+    struct value *v = ARENA_NEW(r->p->arena, struct value);
     v->kind = kind;
     v->line = line;
     if (++r->values > PYTHON_VALUES_MAX)
@@ -19,22 +18,22 @@ struct python_value *python_new(struct python_parser *r, enum python_kind kind,
     return v;
 }
 
-struct python_value *python_unknown(struct python_parser *r, int64_t line,
-                                    const char *fmt, ...)
+struct value *python_unknown(struct python_parser *r, int64_t line, const char *fmt,
+                             ...)
 {
     char why[200];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(why, sizeof(why), fmt, ap);
     va_end(ap);
-    struct python_value *v = python_new(r, PYTHON_UNKNOWN, line);
+    struct value *v = python_new(r, VALUE_UNKNOWN, line);
     v->why = arena_strdup(r->p->arena, why);
     return v;
 }
 
-struct python_value *python_text(struct python_parser *r, int64_t line, const char *s)
+struct value *python_text(struct python_parser *r, int64_t line, const char *s)
 {
-    struct python_value *v = python_new(r, PYTHON_STRING, line);
+    struct value *v = python_new(r, VALUE_STRING, line);
     v->text = s;
     return v;
 }
@@ -42,7 +41,7 @@ struct python_value *python_text(struct python_parser *r, int64_t line, const ch
 /* Containers ----------------------------------------------------------------------- */
 
 /* Room for one more item, or NULL. */
-static struct python_item *add_item(struct python_parser *r, struct python_value *v)
+static struct value_item *add_item(struct python_parser *r, struct value *v)
 {
     if (v->n == PYTHON_ITEMS_MAX || r->limit) {
         r->limit = "too many items in one dictionary or list";
@@ -50,7 +49,7 @@ static struct python_item *add_item(struct python_parser *r, struct python_value
     }
     if (v->n == v->cap) {
         int32_t cap = v->cap ? 2 * v->cap : 4;
-        struct python_item *more = ARENA_ARRAY(r->p->arena, cap, struct python_item);
+        struct value_item *more = ARENA_ARRAY(r->p->arena, cap, struct value_item);
         if (v->n)
             memcpy(more, v->items, (size_t)v->n * sizeof(*more));
         v->items = more;
@@ -60,53 +59,46 @@ static struct python_item *add_item(struct python_parser *r, struct python_value
     return &v->items[v->n++];
 }
 
-static struct python_item *find_item(const struct python_value *dict, const char *key)
+static struct value_item *find_item(const struct value *dict, const char *key)
 {
-    for (int32_t i = 0; dict && dict->kind == PYTHON_DICT && i < dict->n; i++)
+    for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n; i++)
         if (strcmp(dict->items[i].key, key) == 0)
             return &dict->items[i];
     return NULL;
 }
 
-const struct python_item *python_get(const struct python_value *dict, const char *key)
+void python_put(struct python_parser *r, struct value *dict, const char *key,
+                int64_t line, struct value *value)
 {
-    return find_item(dict, key);
-}
-
-void python_put(struct python_parser *r, struct python_value *dict, const char *key,
-                int64_t line, struct python_value *value)
-{
-    struct python_item *it = find_item(dict, key);
+    struct value_item *it = find_item(dict, key);
     if (!it)
         it = add_item(r, dict);
     if (it)
-        *it = (struct python_item) { key, line, value };
+        *it = (struct value_item) { key, line, value };
 }
 
-void python_append(struct python_parser *r, struct python_value *list,
-                   struct python_value *value)
+void python_append(struct python_parser *r, struct value *list, struct value *value)
 {
-    struct python_item *it = add_item(r, list);
+    struct value_item *it = add_item(r, list);
     if (it)
-        *it = (struct python_item) { NULL, value->line, value };
+        *it = (struct value_item) { NULL, value->line, value };
 }
 
-void python_merge(struct python_parser *r, struct python_value *dict,
-                  const struct python_value *other)
+void python_merge(struct python_parser *r, struct value *dict,
+                  const struct value *other)
 {
-    if (other->kind != PYTHON_DICT || other->gap)
+    if (other->kind != VALUE_DICT || other->gap)
         dict->gap = dict->gap ? dict->gap : other->gap ? other->gap : other->line;
     r->lex.work += (int64_t)other->n * (dict->n + other->n);
-    for (int32_t i = 0; other->kind == PYTHON_DICT && i < other->n; i++)
+    for (int32_t i = 0; other->kind == VALUE_DICT && i < other->n; i++)
         python_put(r, dict, other->items[i].key, other->items[i].line,
                    other->items[i].value);
 }
 
-struct python_value *python_copy(struct python_parser *r,
-                                 const struct python_value *container)
+struct value *python_copy(struct python_parser *r, const struct value *container)
 {
-    struct python_value *v = python_new(r, container->kind, container->line);
-    if (container->kind == PYTHON_DICT)
+    struct value *v = python_new(r, container->kind, container->line);
+    if (container->kind == VALUE_DICT)
         python_merge(r, v, container);
     else
         for (int32_t i = 0; i < container->n; i++)
@@ -115,13 +107,13 @@ struct python_value *python_copy(struct python_parser *r,
     return v;
 }
 
-struct python_value *python_join(struct python_parser *r, const struct python_value *a,
-                                 const struct python_value *b)
+struct value *python_join(struct python_parser *r, const struct value *a,
+                          const struct value *b)
 {
-    if (a->kind == PYTHON_UNKNOWN || b->kind == PYTHON_UNKNOWN)
+    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
         return python_unknown(r, a->line, "%s",
-                              a->kind == PYTHON_UNKNOWN ? a->why : b->why);
-    if (a->kind != PYTHON_STRING || b->kind != PYTHON_STRING)
+                              a->kind == VALUE_UNKNOWN ? a->why : b->why);
+    if (a->kind != VALUE_STRING || b->kind != VALUE_STRING)
         return python_unknown(r, a->line, "it is arithmetic");
     size_t n = strlen(a->text) + strlen(b->text);
     if (n > PYTHON_STRING_MAX)
@@ -136,17 +128,16 @@ static int64_t floored(int64_t a, int64_t b)
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-struct python_value *python_calculate(struct python_parser *r, char op,
-                                      const struct python_value *a,
-                                      const struct python_value *b)
+struct value *python_calculate(struct python_parser *r, char op, const struct value *a,
+                               const struct value *b)
 {
     int64_t v = 0;
-    bool whole = a->kind == PYTHON_INT && b->kind == PYTHON_INT, beyond = false;
+    bool whole = a->kind == VALUE_INT && b->kind == VALUE_INT, beyond = false;
     if (!whole && op == '+')
         return python_join(r, a, b);
-    if (a->kind == PYTHON_UNKNOWN || b->kind == PYTHON_UNKNOWN)
+    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
         return python_unknown(r, a->line, "%s",
-                              a->kind == PYTHON_UNKNOWN ? a->why : b->why);
+                              a->kind == VALUE_UNKNOWN ? a->why : b->why);
     if (!whole)
         return python_unknown(r, a->line, "it is arithmetic with \"%s\"",
                               op == '/' ? "//" : (char[]) { op, '\0' });
@@ -158,45 +149,44 @@ struct python_value *python_calculate(struct python_parser *r, char op,
                              : __builtin_mul_overflow(a->integer, b->integer, &v);
     if (beyond)
         return python_unknown(r, a->line, "it is no number that can be held");
-    struct python_value *made = python_new(r, PYTHON_INT, a->line);
+    struct value *made = python_new(r, VALUE_INT, a->line);
     made->integer = op == '/' ? floored(a->integer, b->integer) : v;
     made->real = (double)made->integer;
     return made;
 }
 
-const char *python_key(struct python_parser *r, const struct python_value *key)
+const char *python_key(struct python_parser *r, const struct value *key)
 {
-    if (key->kind == PYTHON_STRING)
+    if (key->kind == VALUE_STRING)
         return key->text;
-    if (key->kind == PYTHON_INT || key->kind == PYTHON_BOOL)
+    if (key->kind == VALUE_INT || key->kind == VALUE_BOOL)
         return arena_printf(r->p->arena, "%" PRId64, key->integer);
     return NULL;
 }
 
-struct python_value *python_element(struct python_parser *r,
-                                    const struct python_value *x,
-                                    const struct python_value *key)
+struct value *python_element(struct python_parser *r, const struct value *x,
+                             const struct value *key)
 {
-    if (x->kind == PYTHON_LIST && key->kind == PYTHON_INT) {
+    if (x->kind == VALUE_LIST && key->kind == VALUE_INT) {
         int64_t i = key->integer < 0 ? key->integer + x->n : key->integer;
         if (i >= 0 && i < x->n && !x->gap)
             return x->items[i].value;
     }
     const char *name = python_key(r, key);
-    const struct python_item *it = name ? find_item(x, name) : NULL;
+    const struct value_item *it = name ? find_item(x, name) : NULL;
     if (it)
         return it->value;
-    if (x->kind == PYTHON_UNKNOWN)
+    if (x->kind == VALUE_UNKNOWN)
         return python_unknown(r, key->line, "%s", x->why);
     return python_unknown(r, key->line, "it is an element that is not known");
 }
 
-void python_spoil(struct python_parser *r, struct python_value *v, const char *why)
+void python_spoil(struct python_parser *r, struct value *v, const char *why)
 {
     (void)r;
-    if (v->kind != PYTHON_DICT && v->kind != PYTHON_LIST)
+    if (v->kind != VALUE_DICT && v->kind != VALUE_LIST)
         return;
-    v->kind = PYTHON_UNKNOWN;
+    v->kind = VALUE_UNKNOWN;
     v->why = why;
     v->n = v->cap = 0;
 }
@@ -212,7 +202,7 @@ static struct python_name *find_name(const struct python *p, const char *name,
     return NULL;
 }
 
-void python_bind(struct python_parser *r, const char *name, struct python_value *v)
+void python_bind(struct python_parser *r, const char *name, struct value *v)
 {
     struct python_name *old = find_name(r->p, name, r->scope);
     r->lex.work += r->p->names.n / 8;
@@ -224,13 +214,13 @@ void python_bind(struct python_parser *r, const char *name, struct python_value 
         VEC_PUSH(&r->p->names, ((struct python_name) { name, v }));
 }
 
-struct python_value *python_find(const struct python_parser *r, const char *name)
+struct value *python_find(const struct python_parser *r, const char *name)
 {
     struct python_name *n = find_name(r->p, name, 0);
     return n ? n->value : NULL;
 }
 
-const struct python_value *python_name(const struct python *p, const char *name)
+const struct value *python_name(const struct python *p, const char *name)
 {
     struct python_name *n = find_name(p, name, 0);
     return n ? n->value : NULL;

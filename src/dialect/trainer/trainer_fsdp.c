@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool text_has(const struct python_value *v, const char *word)
+static bool text_has(const struct value *v, const char *word)
 {
     size_t n = strlen(word);
-    for (const char *s = v->kind == PYTHON_STRING ? v->text : NULL; s && *s;) {
+    for (const char *s = v->kind == VALUE_STRING ? v->text : NULL; s && *s;) {
         size_t m = strcspn(s, " ,");
         if (m == n && strncmp(s, word, n) == 0)
             return true;
@@ -21,18 +21,18 @@ static bool text_has(const struct python_value *v, const char *word)
 
 /* Of a list its strings alone: what is in lists within it is no option, and a list may
  * hold itself. */
-static bool has_word(const struct python_value *v, const char *word)
+static bool has_word(const struct value *v, const char *word)
 {
-    if (v->kind == PYTHON_BOOL)
+    if (v->kind == VALUE_BOOL)
         return v->integer && strcmp(word, "full_shard") == 0;
-    for (int32_t i = 0; v->kind == PYTHON_LIST && i < v->n; i++)
+    for (int32_t i = 0; v->kind == VALUE_LIST && i < v->n; i++)
         if (text_has(v->items[i].value, word))
             return true;
     return text_has(v, word);
 }
 
 /* hybrid_shard shards inside an instance, and replicates over them. */
-static void take_degree(struct import_context *t, const struct python_item *it)
+static void take_degree(struct launch_context *t, const struct value_item *it)
 {
     static const char pointer[] = "/parallelism/sharding/degree";
     const json_t *cluster = json_object_get(t->tree, "cluster");
@@ -54,7 +54,7 @@ static void take_degree(struct import_context *t, const struct python_item *it)
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the
  * GPU. */
-static void take_offload(struct import_context *t, const struct python_item *it,
+static void take_offload(struct launch_context *t, const struct value_item *it,
                          bool full)
 {
     launch_set(t, "/parallelism/sharding/offload",
@@ -67,16 +67,16 @@ static void take_offload(struct import_context *t, const struct python_item *it,
 }
 
 /* Names the words that transformers' FSDPOption has not (trainer_utils.py). */
-static void note_words(struct import_context *t, const struct python_item *it)
+static void note_words(struct launch_context *t, const struct value_item *it)
 {
     static const char *const known[] = {
         "full_shard",         "shard_grad_op", "no_shard",  "offload",
         "hybrid_shard_zero2", "hybrid_shard",  "auto_wrap", NULL,
     };
-    const struct python_value *v = it->value;
-    for (int32_t i = 0; i < (v->kind == PYTHON_LIST ? v->n : 1); i++) {
-        const struct python_value *e = v->kind == PYTHON_LIST ? v->items[i].value : v;
-        for (const char *s = e->kind == PYTHON_STRING ? e->text : ""; *s;) {
+    const struct value *v = it->value;
+    for (int32_t i = 0; i < (v->kind == VALUE_LIST ? v->n : 1); i++) {
+        const struct value *e = v->kind == VALUE_LIST ? v->items[i].value : v;
+        for (const char *s = e->kind == VALUE_STRING ? e->text : ""; *s;) {
             size_t n = strcspn(s, " ,");
             char *word = arena_strndup(t->arena, s, n);
             if (n && !names_listed(known, word))
@@ -91,8 +91,8 @@ static void note_words(struct import_context *t, const struct python_item *it)
     }
 }
 
-void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
-                      const struct python_item *it)
+void launch_take_fsdp(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
 {
     static const struct {
         const char *word, *strategy;
@@ -103,7 +103,7 @@ void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
         { "shard_grad_op", "gradients", false },
         { "hybrid_shard_zero2", "gradients", true },
     };
-    if (it->value->kind == PYTHON_UNKNOWN) {
+    if (it->value->kind == VALUE_UNKNOWN) {
         launch_unresolved_item(t, "/parallelism/sharding/strategy", it, "string");
         return;
     }
@@ -124,13 +124,13 @@ void launch_take_fsdp(struct import_context *t, const struct launch_row *row,
 }
 
 /* Names the other keys of the configuration. */
-static void note_config(struct import_context *t, const struct python_item *it,
+static void note_config(struct launch_context *t, const struct value_item *it,
                         const char *const *taken, size_t n_taken)
 {
     struct launch_idle idle;
-    const struct python_value *v = it->value;
+    const struct value *v = it->value;
     launch_idle_init(&idle, t->l, it->line, "fsdp_config: ");
-    for (int32_t i = 0; v->kind == PYTHON_DICT && i < v->n; i++) {
+    for (int32_t i = 0; v->kind == VALUE_DICT && i < v->n; i++) {
         bool known = false;
         for (size_t k = 0; k < n_taken; k++)
             known |= strcmp(v->items[i].key, taken[k]) == 0;
@@ -141,18 +141,18 @@ static void note_config(struct import_context *t, const struct python_item *it,
 }
 
 /* Of the configuration beside it, what a step depends on. */
-void launch_take_fsdp_config(struct import_context *t, const struct launch_row *row,
-                             const struct python_item *it)
+void launch_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
+                             const struct value_item *it)
 {
     static const char *const checkpointing[] = { "activation_checkpointing",
                                                  "fsdp_activation_checkpointing" };
     for (size_t i = 0; i < sizeof(checkpointing) / sizeof(checkpointing[0]); i++) {
-        const struct python_item *on = python_get(it->value, checkpointing[i]);
+        const struct value_item *on = value_get(it->value, checkpointing[i]);
         if (on && launch_true(on->value))
             launch_set(t, row->pointer, json_string("full"), on);
     }
     note_config(t, it, checkpointing, 2);
-    if (it->value->kind == PYTHON_STRING)
+    if (it->value->kind == VALUE_STRING)
         launch_note(t->l, it->value->line,
                     "%s: the file is not read (give --set %s=full where it says "
                     "activation_checkpointing)",

@@ -1,0 +1,96 @@
+#include "dialect/source/value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const struct value_item *value_get(const struct value *dict, const char *key)
+{
+    for (int32_t i = 0; dict && dict->kind == VALUE_DICT && i < dict->n; i++)
+        if (strcmp(dict->items[i].key, key) == 0)
+            return &dict->items[i];
+    return NULL;
+}
+
+void value_move_by(struct value *v, int64_t lines)
+{
+    v->line += lines;
+    for (int32_t i = 0; i < v->n; i++) {
+        v->items[i].line += lines;
+        value_move_by(v->items[i].value, lines);
+    }
+}
+
+void value_move_to(struct value *v, int64_t line)
+{
+    v->line = line;
+    for (int32_t i = 0; i < v->n; i++) {
+        v->items[i].line = line;
+        value_move_to(v->items[i].value, line);
+    }
+}
+
+/* JSON ----------------------------------------------------------------------------- */
+
+/* What is beyond the budget is left out, and the budget then below 0. */
+static struct value *of_json(struct arena *arena, struct cfg c, int64_t *budget);
+
+static void add_items(struct arena *arena, struct value *v, struct cfg c,
+                      int64_t *budget)
+{
+    v->items = ARENA_ARRAY(arena, cfg_len(c), struct value_item);
+    for (int64_t i = 0; v->kind == VALUE_LIST && i < cfg_len(c) && --*budget >= 0;
+         i++) {
+        struct value *inner = of_json(arena, cfg_at(c, i), budget);
+        v->items[v->n++] = (struct value_item) { NULL, inner->line, inner };
+    }
+    for (void *it = v->kind == VALUE_DICT ? cfg_first(c) : NULL; it && --*budget >= 0;
+         it = cfg_next(c, it)) {
+        struct value *inner = of_json(arena, cfg_member(c, it), budget);
+        v->items[v->n++] =
+            (struct value_item) { arena_strdup(arena, cfg_key(it)), inner->line, inner };
+    }
+}
+
+static struct value *of_json(struct arena *arena, struct cfg c, int64_t *budget)
+{
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) { .kind = VALUE_NONE, .line = cfg_line(c) };
+    switch (json_typeof(c.json)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        v->kind = json_is_object(c.json) ? VALUE_DICT : VALUE_LIST;
+        add_items(arena, v, c, budget);
+        break;
+    case JSON_STRING:
+        v->kind = VALUE_STRING;
+        v->text = arena_strdup(arena, json_string_value(c.json));
+        break;
+    case JSON_INTEGER:
+        v->kind = VALUE_INT;
+        v->integer = (int64_t)json_integer_value(c.json);
+        v->real = (double)v->integer;
+        break;
+    case JSON_REAL:
+        v->kind = VALUE_REAL;
+        v->real = json_real_value(c.json);
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        v->kind = VALUE_BOOL;
+        v->integer = json_is_true(c.json);
+        break;
+    case JSON_NULL:
+        break;
+    }
+    return v;
+}
+
+struct value *value_of_json(struct cfg root, int64_t most, const char *what)
+{
+    int64_t budget = most;
+    struct value *v = of_json(cfg_arena(root), root, &budget);
+    if (budget >= 0)
+        return v;
+    cfg_error(root, "has more than %" PRId64 " values (leave out %s)", most, what);
+    return NULL;
+}

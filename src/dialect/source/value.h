@@ -1,0 +1,49 @@
+/* What every source becomes: Python's literals, a shell's options, JSON, YAML and TOML are
+ * values that know their line, and why they are not known where they are not. The dialects
+ * take these alone. */
+#ifndef DIALECT_SOURCE_VALUE_H
+#define DIALECT_SOURCE_VALUE_H
+
+#include "config/cfg.h"
+
+enum value_kind {
+    VALUE_NONE,
+    VALUE_BOOL, /* integer: 0 or 1 */
+    VALUE_INT,
+    VALUE_REAL,
+    VALUE_STRING,
+    VALUE_LIST, /* and tuples */
+    VALUE_DICT,
+    VALUE_UNKNOWN, /* why; text where a string is known in part, as '{}-a'.format(b) */
+};
+
+struct value {
+    enum value_kind kind;
+    int64_t line;     /* where it was written, from 1 */
+    int64_t integer;  /* of INT and BOOL */
+    double real;      /* of REAL */
+    const char *text; /* of STRING */
+    const char *why;  /* of UNKNOWN: "get_role() is a call" */
+    int64_t gap;      /* the line of a "..." among the items: some are left out; or 0 */
+    int32_t n, cap;
+    struct value_item *items; /* of LIST and DICT, in the order of the text */
+};
+
+struct value_item {
+    const char *key; /* NULL in a list; numbers as text */
+    int64_t line;    /* of the key */
+    struct value *value;
+};
+
+/* A member of a dictionary, or NULL; of anything else NULL, too. */
+const struct value_item *value_get(const struct value *dict, const char *key);
+
+/* A value of a JSON document with its lines. Of more than `most` values NULL, after an
+ * error that says `what` to leave out. O(values x text). */
+struct value *value_of_json(struct cfg root, int64_t most, const char *what);
+
+/* All lines of a value moved by so many, or to one. */
+void value_move_by(struct value *v, int64_t lines);
+void value_move_to(struct value *v, int64_t line);
+
+#endif
