@@ -2,8 +2,9 @@
  * and compared with the scenario. What the file does not hold is named, each with the
  * `--set` that gives it; what would make another job of it is refused.
  *
- * The folder has the drive (emit_scenario.c), what a scenario comes down to
- * (emit_resolved.c), and what all writers share (emit_values.c); the writers are
+ * The folder has the drive (emit_scenario.c) and its parts: the sets (emit_sets.c), the
+ * comparison (emit_compare.c), the header (emit_text.c); what a scenario comes down to
+ * (emit_resolved.c), and what all writers share (emit_values.c). The writers are
  * dialect/NAME/emit_NAME.c. */
 #ifndef DIALECT_EMIT_EMIT_H
 #define DIALECT_EMIT_EMIT_H

@@ -46,8 +46,8 @@ static void add_items(struct arena *arena, struct value *v, struct cfg c,
     for (void *it = v->kind == VALUE_DICT ? cfg_first(c) : NULL; it && --*budget >= 0;
          it = cfg_next(c, it)) {
         struct value *inner = of_json(arena, cfg_member(c, it), budget);
-        v->items[v->n++] =
-            (struct value_item) { arena_strdup(arena, cfg_key(it)), inner->line, inner };
+        v->items[v->n++] = (struct value_item) { arena_strdup(arena, cfg_key(it)),
+                                                 inner->line, inner };
     }
 }
 

@@ -1,0 +1,51 @@
+/* What stands before an emitted text, and how it is printed. */
+#include "dialect/emit/emit_drive.h"
+
+#include <stdio.h>
+
+static void add_sets(struct strbuf *b, const struct emitted *e, bool lost,
+                     const char *why)
+{
+    bool any = false;
+    for (int64_t i = 0; i < e->sets.n; i++) {
+        if (e->sets.v[i].lost != lost)
+            continue;
+        if (!any)
+            strbuf_printf(b, "# %s\n", why);
+        any = true;
+        strbuf_addstr(b, "#   --set ");
+        emit_word(b, e->sets.v[i].assignment);
+        strbuf_addch(b, '\n');
+    }
+}
+
+/* What reading needs beside the file, before it. */
+void emit_header(struct emitted *e, const char *first)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_addstr(&b, first);
+    add_sets(&b, e, false,
+             "Outside this file: smsim simulate FILE, with these options, reads it "
+             "as it was planned.");
+    add_sets(&b, e, true,
+             "NOT said by this file: a job that it starts differs in each of these.");
+    strbuf_addstr(&b, strbuf_get(&e->text));
+    strbuf_release(&e->text);
+    e->text = b;
+}
+
+void emit_print(const struct emitted *e, const char *name)
+{
+    fputs(strbuf_get(&e->text), stdout);
+    fflush(stdout);
+    for (int64_t i = 0; i < e->sets.n; i++) {
+        const struct emit_set *one = &e->sets.v[i];
+        if (one->lost)
+            fprintf(stderr, "warning: --emit %s has no word for %s: --set %s\n", name,
+                    one->pointer, one->assignment);
+        else if (!e->comments)
+            fprintf(stderr, "warning: outside --emit %s: --set %s\n", name,
+                    one->assignment);
+    }
+}
