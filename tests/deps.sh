@@ -2,8 +2,8 @@
 # Installs what the build needs and lacks, with the system's package manager; where that
 # cannot be, prints the exact command. Does nothing when all is there.
 set -eu
-apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libcunit1-dev uthash-dev"
-dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel CUnit-devel uthash-devel"
+apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libfyaml-dev libcunit1-dev uthash-dev"
+dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel libfyaml-devel CUnit-devel uthash-devel"
 
 if [ -n "${MPI:-}" ]; then # make MPI=1
     apt_packages="$apt_packages libopenmpi-dev openmpi-bin"
@@ -12,7 +12,7 @@ fi
 
 have_all() {
     command -v "${CC:-cc}" >/dev/null && command -v pkg-config >/dev/null &&
-        pkg-config --exists jansson gsl cairo expat ${MPI:+ompi-c} &&
+        pkg-config --exists jansson gsl cairo expat libfyaml ${MPI:+ompi-c} &&
         printf "#include <CUnit/Basic.h>\n#include <uthash.h>\n" | "${CC:-cc}" -E - >/dev/null 2>&1
 }
 
@@ -38,6 +38,8 @@ fi
 echo "installing what is missing: $install"
 $sudo $update && $sudo $install >/dev/null || {
     echo "that failed; by hand: $sudo $update && $sudo $install" >&2
+    # Fedora and Debian have libfyaml; Amazon Linux and RHEL may lack it
+    pkg-config --exists libfyaml || echo "where no package libfyaml-devel is: build libfyaml 0.7 or later from its source (autotools), and run this again" >&2
     exit 1
 }
 have_all || { echo "packages are installed but not found by pkg-config" >&2; exit 1; }

@@ -1,7 +1,75 @@
 #include "dialect/source/value.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { WHY_MAX = 240 };
+
+/* Making --------------------------------------------------------------------------- */
+
+struct value *value_new(struct arena *arena, enum value_kind kind, int64_t line,
+                        int64_t column)
+{
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) { .kind = kind, .line = line, .column = column };
+    return v;
+}
+
+struct value *value_new_string(struct arena *arena, const char *text, int64_t line,
+                               int64_t column)
+{
+    struct value *v = value_new(arena, VALUE_STRING, line, column);
+    v->text = text;
+    return v;
+}
+
+struct value *value_new_unknown(struct arena *arena, int64_t line, int64_t column,
+                                const char *why, ...)
+{
+    char text[WHY_MAX];
+    struct value *v = value_new(arena, VALUE_UNKNOWN, line, column);
+    va_list ap;
+    va_start(ap, why);
+    vsnprintf(text, sizeof(text), why, ap);
+    va_end(ap);
+    v->why = arena_strdup(arena, text);
+    return v;
+}
+
+void value_add(struct arena *arena, struct value *container, const char *key,
+               int64_t line, struct value *value)
+{
+    if (container->n == container->cap) {
+        int32_t cap = container->cap ? 2 * container->cap : 4;
+        struct value_item *more = ARENA_ARRAY(arena, cap, struct value_item);
+        if (container->n)
+            memcpy(more, container->items, (size_t)container->n * sizeof(*more));
+        container->items = more;
+        container->cap = cap;
+    }
+    container->items[container->n++] = (struct value_item) { key, line, value };
+}
+
+struct value *value_copy(struct arena *arena, const struct value *v, int64_t *budget)
+{
+    if (--*budget < 0)
+        return NULL;
+    struct value *copy = ARENA_NEW(arena, struct value);
+    *copy = *v;
+    copy->items = NULL;
+    copy->n = copy->cap = 0;
+    for (int32_t i = 0; i < v->n; i++) {
+        struct value *inner = value_copy(arena, v->items[i].value, budget);
+        if (!inner)
+            return NULL;
+        value_add(arena, copy, v->items[i].key, v->items[i].line, inner);
+    }
+    return copy;
+}
+
+/* Finding and moving --------------------------------------------------------------- */
 
 const struct value_item *value_get(const struct value *dict, const char *key)
 {

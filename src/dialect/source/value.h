@@ -20,6 +20,7 @@ enum value_kind {
 struct value {
     enum value_kind kind;
     int64_t line;     /* where it was written, from 1 */
+    int64_t column;   /* likewise; 0: the source does not say */
     int64_t integer;  /* of INT and BOOL */
     double real;      /* of REAL */
     const char *text; /* of STRING */
@@ -34,6 +35,29 @@ struct value_item {
     int64_t line;    /* of the key */
     struct value *value;
 };
+
+/* What a reader says of a line: what was assumed or passed over. */
+struct value_note {
+    int64_t line;
+    const char *text;
+};
+
+/* A value in the arena, all zero but for its kind and place. */
+struct value *value_new(struct arena *arena, enum value_kind kind, int64_t line,
+                        int64_t column);
+struct value *value_new_string(struct arena *arena, const char *text, int64_t line,
+                               int64_t column);
+/* Not known; `why` is printed into the arena. */
+struct value *value_new_unknown(struct arena *arena, int64_t line, int64_t column,
+                                const char *why, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* One more item at the end; key is NULL in a list, and is not looked up. */
+void value_add(struct arena *arena, struct value *container, const char *key,
+               int64_t line, struct value *value);
+
+/* A copy with all inside; NULL when that takes more than *budget values. */
+struct value *value_copy(struct arena *arena, const struct value *v, int64_t *budget);
 
 /* A member of a dictionary, or NULL; of anything else NULL, too. */
 const struct value_item *value_get(const struct value *dict, const char *key);
