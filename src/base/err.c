@@ -25,6 +25,32 @@ int err_set(struct err *err, const char *fmt, ...)
     return -1;
 }
 
+int err_set_at(struct err *err, int line, int column, const char *fmt, ...)
+{
+    va_list ap;
+    if (!err->set) {
+        err->line = line;
+        err->column = column;
+    }
+    va_start(ap, fmt);
+    set_text(err, "", fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int err_set_file(struct err *err, const char *file, const char *fmt, ...)
+{
+    char begin[sizeof(err->text) / 2];
+    va_list ap;
+    int n = snprintf(begin, sizeof(begin), "%s: ", file);
+    if (!err->set)
+        err->begin = n < (int)sizeof(begin) ? n : 0;
+    va_start(ap, fmt);
+    set_text(err, begin, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
 int err_fault(struct err *err, const char *fmt, ...)
 {
     va_list ap;

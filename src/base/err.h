@@ -21,13 +21,21 @@
 
 struct err {
     bool set;
-    bool fault;      /* of the program's own: no input is to blame */
-    char text[1000]; /* one line, no newline; says what is wrong and what would do */
+    bool fault;       /* of the program's own: no input is to blame */
+    int line, column; /* of the text that was read, from 1; 0: unknown */
+    int begin;        /* where in text what is wrong begins, after the name of a file */
+    char text[1000];  /* one line, no newline; says what is wrong and what would do */
 };
 
 /* Records the message unless an error is recorded already; always returns -1. */
 int err_set(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same of a place in a text, and of a file, whose name begins the message. */
+int err_set_at(struct err *err, int line, int column, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+int err_set_file(struct err *err, const char *file, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The same where what went wrong is a fault of the program, whatever it was given; the
  * message begins with words that say so. */

@@ -23,9 +23,9 @@ static char *read_stream(FILE *in, const char *path, size_t max_B, size_t *len,
         n += got;
         if (n > max_B) {
             if (max_B >> 20)
-                err_set(err, "%s: is larger than %zu MiB", path, max_B >> 20);
+                err_set_file(err, path, "is larger than %zu MiB", max_B >> 20);
             else
-                err_set(err, "%s: is larger than %zu bytes", path, max_B);
+                err_set_file(err, path, "is larger than %zu bytes", max_B);
             goto fail;
         }
         if (got == 0)
@@ -36,7 +36,7 @@ static char *read_stream(FILE *in, const char *path, size_t max_B, size_t *len,
         }
     }
     if (ferror(in)) {
-        err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+        err_set_file(err, path, "cannot be read: %s", strerror(errno));
         goto fail;
     }
     text[n] = '\0';
@@ -71,7 +71,7 @@ static bool is_descriptor(const char *path)
 
 static int cannot_read(const char *path, struct err *err)
 {
-    return err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+    return err_set_file(err, path, "cannot be read: %s", strerror(errno));
 }
 
 /* Opening a pipe without a writer would wait for ever, and a device may do anything:
@@ -91,7 +91,7 @@ static FILE *open_regular(const char *path, struct err *err)
         kind = kind_of(st.st_mode);
     FILE *in = rc || kind ? NULL : fdopen(fd, "rb");
     if (kind)
-        err_set(err, "%s: is %s", path, kind);
+        err_set_file(err, path, "is %s", kind);
     else if (!in)
         cannot_read(path, err);
     else

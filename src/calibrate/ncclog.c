@@ -99,16 +99,16 @@ static int read_line(struct reader *r, const char *text, size_t len)
 static int nothing_read(const struct reader *r)
 {
     if (r->n_cut)
-        diags_error(&r->s->loader->diags,
-                    "%s: no row of it can be read, of %" PRId64
-                    ": cut short, or time, size "
-                    "and algbw do not agree",
-                    r->file, (int64_t)r->n_cut);
+        diags_add(&r->s->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_NO_DATA, r->file, 0),
+                  "no row of it can be read, of %" PRId64 ": cut short, or time, size "
+                  "and algbw do not agree",
+                  (int64_t)r->n_cut);
     else
-        diags_error(&r->s->loader->diags,
-                    "%s: no measurement is in it (it should be output of "
-                    "smsim-measure, a log of nccl-tests, or a table of kernels as CSV)",
-                    r->file);
+        diags_add(&r->s->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, r->file, 0),
+                  "no measurement is in it (it should be output of "
+                  "smsim-measure, a log of nccl-tests, or a table of kernels as CSV)");
     return -1;
 }
 
@@ -150,7 +150,7 @@ static int read_timed(struct cfg result, struct cfg *timed)
     if (cfg_present(cfg_get(*timed, "cpu_time")) &&
         !cfg_present(cfg_get(*timed, "time")))
         return cfg_error(
-            cfg_get(*timed, "cpu_time"),
+            cfg_get(*timed, "cpu_time"), DIAG_NO_DATA,
             "is the host's time (-C), not the collective's: run without -C");
     return 0;
 }
@@ -178,7 +178,8 @@ static int read_result(struct ncclog_run *run, struct cfg result)
     if (row.size_B == 0)
         return 0;
     if (row.time <= 0)
-        return cfg_error(cfg_get(timed, "time"), "is not a positive time");
+        return cfg_error(cfg_get(timed, "time"), DIAG_OUT_OF_RANGE,
+                         "is not a positive time");
     if (cfg_is_string(cfg_get(result, "redop")))
         cfg_string(cfg_get(result, "redop"), &redop);
     if (cfg_is_string(cfg_get(result, "root")))
@@ -226,7 +227,7 @@ int ncclog_read_json(struct samples *s, const char *file, struct cfg root,
     ncclog_run_init(run);
     run->columns = (struct ncclog_columns) { .known = true, .has_root = true };
     if (!cfg_is_array(results))
-        rc = cfg_error(results, "is not a list of results");
+        rc = cfg_error(results, DIAG_WRONG_TYPE, "is not a list of results");
     if (rc == 0 && cfg_is_string(program) && cfg_string(program, &name) == 0)
         run->op = ncclog_op_of(name);
     if (rc == 0)

@@ -47,10 +47,11 @@ struct parse_context {
     int64_t parts;               /* pieces that a size is made of: ranks, or 1 */
 };
 
-static int fail(struct samples *s, const struct parse_context *r, const char *what)
+static int fail(struct samples *s, const struct parse_context *r, enum diag_code code,
+                const char *what)
 {
-    diags_add(&s->loader->diags,
-              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line), "%s", what);
+    diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, code, r->file, r->line), "%s",
+              what);
     return -1;
 }
 
@@ -143,7 +144,7 @@ static int fail_op(struct samples *s, const struct parse_context *r, unsigned op
             names = arena_printf(&s->loader->arena, "%s%s%s", names,
                                  *names ? " or " : ": ", n->name);
     diags_add(&s->loader->diags,
-              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+              diag_at_line(DIAG_ERROR, DIAG_MISSING, r->file, r->line),
               "the operation is unknown%s (%s)", names,
               ops ? "give it by --op" : "no operation has such columns");
     return -1;
@@ -175,7 +176,7 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
         }
     if (r->hints->op >= 0 && run->op < 0) {
         diags_add(&s->loader->diags,
-                  diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+                  diag_at_line(DIAG_ERROR, DIAG_CONTRADICTION, r->file, r->line),
                   "--op %s, but the columns are not of that operation",
                   names_of(coll_op_names, r->hints->op));
         return -1;
@@ -209,7 +210,7 @@ static int contradicted(struct samples *s, const struct parse_context *r,
                         const char *by, int64_t lo, int64_t hi)
 {
     diags_add(&s->loader->diags,
-              diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, r->line),
+              diag_at_line(DIAG_ERROR, DIAG_CONTRADICTION, r->file, r->line),
               "%" PRId64 " ranks by the list of devices, but %s means %s: the list "
               "is cut, or is of another run (give --ranks)",
               (int64_t)r->n_ranks, by,
@@ -252,7 +253,8 @@ static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
         r->n_ranks = lo;
     if (r->n_ranks)
         return 0;
-    return fail(s, r, "the number of ranks is not certain (give it by --ranks)");
+    return fail(s, r, DIAG_MISSING,
+                "the number of ranks is not certain (give it by --ranks)");
 }
 
 /* Handing over --------------------------------------------------------------------- */
@@ -287,7 +289,7 @@ static int take_rows(const struct parse_context *r, const struct ncclog_run *run
         double time_s = row->time * r->unit_s;
         if (!isfinite(time_s) || time_s <= 0) {
             diags_add(&s->loader->diags,
-                      diag_at_line(DIAG_ERROR, DIAG_INVALID, r->file, row->line),
+                      diag_at_line(DIAG_ERROR, DIAG_OUT_OF_RANGE, r->file, row->line),
                       "the time is not a positive number");
             return -1;
         }
@@ -326,13 +328,13 @@ static int hand_over(struct ncclog_run *run, struct samples *s, const char *file
     read_rows(&r, run);
     if (r.odd_line) {
         r.line = r.odd_line;
-        return fail(s, &r,
+        return fail(s, &r, DIAG_CONTRADICTION,
                     "bus over algorithm bandwidth is not that of the rows before: one "
                     "number of ranks at a time");
     }
     if (run->is_copied && !hints->n_ranks)
         return fail(
-            s, &r,
+            s, &r, DIAG_NO_DATA,
             "a rank is listed twice: each process ran alone, so build nccl-tests "
             "with MPI=1 (or give --ranks, if the list is wrong)");
     if (set_op(&r, run, s) || set_ranks(&r, run, s))

@@ -34,10 +34,10 @@ int samples_device(struct samples *s, const char *device, const char *where)
         s->device = arena_strdup(&s->loader->arena, device);
     if (strcmp(s->device, device) == 0)
         return 1;
-    diags_error(&s->loader->diags,
-                "%s: measured on \"%s\" and on \"%s\": one kind of GPU at a time "
-                "(smsim calibrate --device TEXT chooses)",
-                where, s->device, device);
+    diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, DIAG_CONTRADICTION, where, 0),
+              "measured on \"%s\" and on \"%s\": one kind of GPU at a time "
+              "(smsim calibrate --device TEXT chooses)",
+              s->device, device);
     return -1;
 }
 
@@ -89,20 +89,22 @@ static int load_json(struct samples *s, const char *file, const char *text, size
         return samples_load_measure(s, root);
     if (cfg_present(cfg_get(root, "results")))
         return ncclog_read_json(s, file, root, hints);
-    return cfg_error(root, "is neither of smsim-measure (no \"format\") nor of "
-                           "nccl-tests (no \"results\")");
+    return cfg_error(root, DIAG_UNKNOWN_FORMAT,
+                     "is neither of smsim-measure (no \"format\") nor of "
+                     "nccl-tests (no \"results\")");
 }
 
 static void report_nothing(struct samples *s, const char *file, bool failed)
 {
     if (failed)
-        diags_error(&s->loader->diags, "%s: every measurement in it failed", file);
+        diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, DIAG_NO_DATA, file, 0),
+                  "every measurement in it failed");
     else if (s->filter)
-        diags_error(&s->loader->diags,
-                    "%s: holds no measurement that is wanted (--device \"%s\")", file,
-                    s->filter);
+        diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, DIAG_NO_DATA, file, 0),
+                  "holds no measurement that is wanted (--device \"%s\")", s->filter);
     else
-        diags_error(&s->loader->diags, "%s: holds no measurement that is wanted", file);
+        diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, DIAG_NO_DATA, file, 0),
+                  "holds no measurement that is wanted");
 }
 
 /* A table whose columns other marks part than commas: spreadsheets write such. */
@@ -122,10 +124,9 @@ static int load_log(struct samples *s, const char *file, const char *text,
 {
     if (!is_parted_otherwise(text))
         return ncclog_read(s, file, text, hints);
-    diags_error(&s->loader->diags,
-                "%s:1: columns are parted by semicolons or tabs: write the table with "
-                "commas",
-                file);
+    diags_add(&s->loader->diags, diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, file, 1),
+              "columns are parted by semicolons or tabs: write the table with "
+              "commas");
     return -1;
 }
 
@@ -137,7 +138,7 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     int rc = 0;
     if (!text) {
-        diags_error(&s->loader->diags, "%s", err.text);
+        diags_unreadable(&s->loader->diags, file, &err);
         return -1;
     }
     if (!s->file)
@@ -154,11 +155,10 @@ int samples_load(struct samples *s, const char *file, const struct samples_hints
         rc = load_log(s, file, text, hints);
         break;
     case FORMAT_BINARY:
-        diags_error(
-            &s->loader->diags,
-            "%s: is no text in UTF-8 (compressed, or UTF-16 of Windows: convert "
-            "it first)",
-            file);
+        diags_add(&s->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, file, 0),
+                  "is no text in UTF-8 (compressed, or UTF-16 of Windows: convert "
+                  "it first)");
         rc = -1;
         break;
     }

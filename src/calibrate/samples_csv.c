@@ -50,10 +50,10 @@ static const char *cell(const struct table *t, int64_t c)
     return csv_cell(&t->csv, t->row, c);
 }
 
-static int fail(const struct table *t, int64_t c, const char *what)
+static int fail(const struct table *t, int64_t c, enum diag_code code, const char *what)
 {
     diags_add(&t->s->loader->diags,
-              diag_at_line(DIAG_ERROR, DIAG_INVALID, t->csv.file, t->csv.lines[t->row]),
+              diag_at_line(DIAG_ERROR, code, t->csv.file, t->csv.lines[t->row]),
               "column %s: \"%s\" %s", t->csv.columns[c], cell(t, c), what);
     return -1;
 }
@@ -63,7 +63,7 @@ static int number(const struct table *t, int64_t c, double *v)
     char *end;
     *v = strtod(cell(t, c), &end);
     if (end == cell(t, c) || *end || !isfinite(*v) || *v <= 0)
-        return fail(t, c, "is not a positive number");
+        return fail(t, c, DIAG_OUT_OF_RANGE, "is not a positive number");
     return 0;
 }
 
@@ -77,7 +77,7 @@ static int whole(const struct table *t, const char *name, int64_t otherwise, int
     if (number(t, c, &real))
         return -1;
     if (real > 1e12 || real != floor(real))
-        return fail(t, c, "is not a whole number");
+        return fail(t, c, DIAG_WRONG_TYPE, "is not a whole number");
     *v = (int64_t)real;
     return 0;
 }
@@ -95,7 +95,7 @@ static int dtype_of(const struct table *t, enum dtype *dtype)
     int64_t c = column(&t->csv, dtype_columns);
     int v = DTYPE_BF16;
     if (c >= 0 && names_find(dtype_words, cell(t, c), &v))
-        return fail(t, c,
+        return fail(t, c, DIAG_UNKNOWN_NAME,
                     "is no number format known here (bfloat16, float16, float32, "
                     "tf32, fp8)");
     *dtype = (enum dtype)v;
@@ -140,7 +140,8 @@ static int read_collective(struct table *t)
     int op;
     int64_t c = csv_column(&t->csv, "op");
     if (names_find(coll_op_names, cell(t, c), &op))
-        return fail(t, c, "is no operation known here (all_reduce, all_gather, ...)");
+        return fail(t, c, DIAG_UNKNOWN_NAME,
+                    "is no operation known here (all_reduce, all_gather, ...)");
     if (number(t, column(&t->csv, gpus_columns), &gpus) ||
         number(t, column(&t->csv, size_columns), &k.bytes) ||
         whole(t, "nodes", 0, &k.n_nodes) || time_of(t, &k.time_s))
@@ -179,7 +180,7 @@ int samples_load_csv(struct samples *s, const char *file,
     read_row_fn *read_row = reader_of(&t.csv);
     if (!read_row) {
         diags_error(
-            &s->loader->diags,
+            &s->loader->diags, DIAG_UNKNOWN_FORMAT,
             "%s:1: is no table of kernels or collectives (columns m, n, k and "
             "latency_us; isl, num_heads and latency_us; or op, size_B, gpus and "
             "time_us)",

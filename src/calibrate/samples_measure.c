@@ -116,7 +116,7 @@ static int read_row(struct samples *s, struct cfg row)
 {
     const char *kind;
     if (!cfg_is_object(row))
-        return cfg_error(row, "is no measurement");
+        return cfg_error(row, DIAG_WRONG_TYPE, "is no measurement");
     if (cfg_string(cfg_get(row, "kind"), &kind))
         return -1;
     if (cfg_present(cfg_get(row, "error"))) {
@@ -156,7 +156,7 @@ static int read_head(struct samples *s, struct cfg root)
     if (cfg_string(cfg_get(root, "format"), &format))
         return -1;
     if (strcmp(format, "smsim-measure") != 0)
-        return cfg_error(cfg_get(root, "format"),
+        return cfg_error(cfg_get(root, "format"), DIAG_UNKNOWN_FORMAT,
                          "is a format not known here (\"smsim-measure\" is)");
     if (cfg_int(cfg_get(root, "version"), &version, 1, VERSION))
         return -1;
@@ -176,7 +176,8 @@ int samples_load_measure(struct samples *s, struct cfg root)
     if (read_head(s, root))
         return -1;
     if (!cfg_is_array(devices) || !cfg_is_array(rows))
-        return cfg_error(cfg_is_array(devices) ? rows : devices, "is not a list");
+        return cfg_error(cfg_is_array(devices) ? rows : devices, DIAG_WRONG_TYPE,
+                         "is not a list");
     for (int64_t i = 0; i < cfg_len(devices) && i < 64; i++) {
         int rc = read_device(s, cfg_at(devices, i),
                              s->files.n ? s->files.v[s->files.n - 1] : s->file);

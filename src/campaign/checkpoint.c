@@ -32,7 +32,7 @@ static int check_writer(const struct checkpoint *c, const struct scenario *s,
     if (c->writer != CHECKPOINT_BY_RANK0 || !states_are_sharded(s))
         return 0;
     if (library_has(library->saves_shards, (int)p->sharding))
-        return cfg_error(at,
+        return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s saves no whole optimizer state where it is sharded: each "
                          "rank saves its part (write \"sharded\", or leave it out)",
                          library->title);
@@ -54,11 +54,11 @@ static int check_rate(const struct checkpoint *c, const struct storage *st,
         if (c->write_Bps > 0 || (Bps > 0 && isfinite(Bps)))
             continue;
         if (c->to == STORAGE_FSX)
-            return cfg_error(cfg_get(object, "to"),
+            return cfg_error(cfg_get(object, "to"), DIAG_MISSING,
                              "no FSx file system is described (write \"throughput\" "
                              "next to this, or "
                              "/storage with \"kind\": \"fsx\" and its throughput)");
-        return cfg_error(object,
+        return cfg_error(object, DIAG_MISSING,
                          "how fast %s writes is not known (give \"throughput\", for "
                          "example \"1GB/s\")",
                          inst->name);
@@ -99,21 +99,23 @@ int checkpoint_read(struct checkpoint *c, const struct storage *st,
     if (!c->given)
         return 0;
     if (!cfg_is_object(object))
-        return cfg_error(object, "checkpoint is an object (write for example { \"to\": "
-                                 "\"s3\", \"every\": 1000 })");
+        return cfg_error(object, DIAG_WRONG_TYPE,
+                         "checkpoint is an object (write for example { \"to\": "
+                         "\"s3\", \"every\": 1000 })");
     if (cfg_read(object, checkpoint_fields, c))
         return -1;
     if (c->every > 0 && c->interval_s > 0)
         return cfg_error(
-            cfg_get(object, "interval"),
+            cfg_get(object, "interval"), DIAG_CONTRADICTION,
             "\"every\" counts the steps between checkpoints already (leave "
             "one of them out)");
     if (c->interval_s <= 0 && c->every == 0)
         c->every = scenario_epoch_steps(s);
     if (c->interval_s <= 0 && c->every == 0)
-        return cfg_error(object, "how often is not given (give \"every\" in steps, "
-                                 "\"interval\", for example \"30min\", or "
-                                 "/training/samples, for one an epoch)");
+        return cfg_error(object, DIAG_MISSING,
+                         "how often is not given (give \"every\" in steps, "
+                         "\"interval\", for example \"30min\", or "
+                         "/training/samples, for one an epoch)");
     warn_idle(c, s, object);
     return check_writer(c, s, object) ? -1 : check_rate(c, st, s, object);
 }

@@ -48,7 +48,7 @@ static int check_sample(const struct input *in, const struct storage *st,
         read |= isfinite(storage_read_Bps(st, s, s->cluster.groups[i].instance, 1));
     if (!read || in->sample_B > 0)
         return 0;
-    return cfg_error(s->sections.storage,
+    return cfg_error(s->sections.storage, DIAG_MISSING,
                      "how large a sample is, is not given (give \"dataset\" here and "
                      "/training/samples, or /input/sample)");
 }
@@ -66,14 +66,15 @@ int input_read(struct input *in, const struct storage *st, const struct scenario
     if (!cfg_present(c))
         return check_sample(in, st, s);
     if (!cfg_is_object(c))
-        return cfg_error(c, "input is an object (write for example { \"workers\": 4, "
-                            "\"cpu\": \"2ms\" })");
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "input is an object (write for example { \"workers\": 4, "
+                         "\"cpu\": \"2ms\" })");
     if (cfg_read(c, input_fields, in))
         return -1;
     for (int32_t i = 0; i < s->cluster.n_groups; i++) {
         const struct instance *inst = s->cluster.groups[i].instance;
         if (in->busy_vcpus >= (double)inst->vcpus && inst->vcpus > 0)
-            return cfg_error(cfg_get(c, "busy_vcpus"),
+            return cfg_error(cfg_get(c, "busy_vcpus"), DIAG_OUT_OF_RANGE,
                              "no vCPU of the %" PRId64
                              " of %s is left for loading (write "
                              "less)",

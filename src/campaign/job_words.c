@@ -73,7 +73,8 @@ static int read_object(struct cfg c, const struct cfg_field *fields,
     if (!cfg_present(c))
         return 0;
     if (!cfg_is_object(c))
-        return cfg_error(c, "an object is wanted (write for example %s)", example);
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "an object is wanted (write for example %s)", example);
     return cfg_read(c, fields, job);
 }
 
@@ -83,9 +84,9 @@ static int check_trials(const struct raw_job *w, struct cfg c)
     if (job->trials == 0 && (w->has_parallel || cfg_present(w->early_stopping)))
         return cfg_error(
             cfg_get(c, w->has_parallel ? "parallel_trials" : "early_stopping"),
-            "there is one job (give \"trials\" too)");
+            DIAG_REQUIRES, "there is one job (give \"trials\" too)");
     if (job->trials && job->parallel_trials > job->trials)
-        return cfg_error(cfg_get(c, "parallel_trials"),
+        return cfg_error(cfg_get(c, "parallel_trials"), DIAG_OUT_OF_RANGE,
                          "%" PRId64 " at once are more than the %" PRId64
                          " trials (write %" PRId64 " or "
                          "less)",
@@ -97,14 +98,15 @@ static int check_trials(const struct raw_job *w, struct cfg c)
 static int check(const struct raw_job *w, const struct scenario *s, struct cfg c)
 {
     if (scenario_job_steps(s) == 0)
-        return cfg_error(c, "how long the job trains is not given (give "
-                            "/training/steps, or /training/samples and epochs)");
+        return cfg_error(c, DIAG_MISSING,
+                         "how long the job trains is not given (give "
+                         "/training/steps, or /training/samples and epochs)");
     if (w->job.keep_alive_s > 0 && w->job.spot_discount > 0)
-        return cfg_error(cfg_get(c, "keep_alive"),
+        return cfg_error(cfg_get(c, "keep_alive"), DIAG_UNSUPPORTED,
                          "a warm pool keeps no spot instances (leave this or "
                          "\"spot_discount\" out)");
     if (w->job.keep_alive_s > 0 && !cluster_is_uniform(&s->cluster))
-        return cfg_error(cfg_get(c, "keep_alive"),
+        return cfg_error(cfg_get(c, "keep_alive"), DIAG_UNSUPPORTED,
                          "a warm pool has instances of one kind (leave this out)");
     return check_trials(w, c);
 }
@@ -133,8 +135,9 @@ int whole_job_read(struct whole_job *job, const struct storage *st,
     if (!cfg_present(c))
         return 0;
     if (!cfg_is_object(c))
-        return cfg_error(c, "job is an object (write for example { \"image\": \"8GB\", "
-                            "\"checkpoint\": { \"every\": 1000 } })");
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "job is an object (write for example { \"image\": \"8GB\", "
+                         "\"checkpoint\": { \"every\": 1000 } })");
     w.job.given = true;
     int rc = cfg_read(c, job_fields, &w);
     rc |= read_object(w.evaluation, evaluation_fields, &w.job,

@@ -57,12 +57,14 @@ static int check_fsx(const struct storage *st, struct cfg c)
     if (st->kind != STORAGE_FSX && (st->capacity_B > 0 || st->per_TiB_Bps > 0))
         return cfg_error(
             cfg_get(c, st->capacity_B > 0 ? "capacity" : "throughput_per_TiB"),
+            DIAG_REQUIRES,
             "only FSx has a throughput by capacity (write \"kind\": \"fsx\", or "
             "\"throughput\" for what an instance reads)");
     if (st->kind == STORAGE_FSX && !whole && st->instance_Bps <= 0)
-        return cfg_error(c, "how fast the file system is, is not given (give "
-                            "\"capacity\" and \"throughput_per_TiB\", for example "
-                            "\"1.2TiB\" and \"250MB/s\", or \"throughput\")");
+        return cfg_error(c, DIAG_MISSING,
+                         "how fast the file system is, is not given (give "
+                         "\"capacity\" and \"throughput_per_TiB\", for example "
+                         "\"1.2TiB\" and \"250MB/s\", or \"throughput\")");
     return 0;
 }
 
@@ -70,28 +72,28 @@ static int check_kind(const struct storage *st, const struct scenario *s, struct
 {
     bool mounted = st->kind != STORAGE_S3;
     if (mounted && cfg_present(cfg_get(c, "mode")))
-        return cfg_error(cfg_get(c, "mode"),
+        return cfg_error(cfg_get(c, "mode"), DIAG_REQUIRES,
                          "only data in S3 are downloaded or streamed; %s is mounted "
                          "(leave it out, or write \"kind\": \"s3\")",
                          names_of(storage_kind_names, (int)st->kind));
     if (st->sharded && (mounted || st->mode != STORAGE_FILE))
-        return cfg_error(cfg_get(c, "sharded"),
+        return cfg_error(cfg_get(c, "sharded"), DIAG_REQUIRES,
                          "only what is downloaded from S3 is sharded by key (leave it "
                          "out, or write \"mode\": \"File\")");
     if (st->volume_B > 0 && (mounted || st->mode != STORAGE_FILE))
-        return cfg_error(cfg_get(c, "volume"),
+        return cfg_error(cfg_get(c, "volume"), DIAG_REQUIRES,
                          "only what is downloaded needs a volume (leave it out, or "
                          "write \"mode\": \"File\")");
     if (!mounted && st->mode == STORAGE_FILE && st->dataset_B <= 0)
         return cfg_error(
-            cfg_get(c, "dataset"),
+            cfg_get(c, "dataset"), DIAG_MISSING,
             "missing: in File mode it is downloaded (give \"dataset\", for "
             "example \"50GB\", or write \"mode\": \"FastFile\")");
     if (st->kind != STORAGE_EBS && st->kind != STORAGE_LOCAL)
         return check_fsx(st, c);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)
         if (s->cluster.groups[i].instance->storage_Bps <= 0 && st->instance_Bps <= 0)
-            return cfg_error(c,
+            return cfg_error(c, DIAG_MISSING,
                              "the disks of %s are not known (give \"throughput\", for "
                              "example \"2GB/s\")",
                              s->cluster.groups[i].instance->name);
@@ -124,7 +126,7 @@ int storage_read(struct storage *st, const struct scenario *s, struct cfg c)
     if (!st->given)
         return 0;
     if (!cfg_is_object(c))
-        return cfg_error(c,
+        return cfg_error(c, DIAG_WRONG_TYPE,
                          "storage is an object (write for example { \"kind\": \"s3\", "
                          "\"mode\": \"File\", \"dataset\": \"50GB\" })");
     if (cfg_read(c, storage_fields, st) || check_kind(st, s, c))

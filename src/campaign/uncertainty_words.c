@@ -124,12 +124,13 @@ static int read_jitter(struct jitter *j, struct cfg at, const struct cfg_field *
     if (!cfg_present(at))
         return 0;
     if (!cfg_is_object(at))
-        return cfg_error(at, "jitter is an object (write { \"distribution\": "
-                             "\"lognormal\", \"cv\": 0.03 })");
+        return cfg_error(at, DIAG_WRONG_TYPE,
+                         "jitter is an object (write { \"distribution\": "
+                         "\"lognormal\", \"cv\": 0.03 })");
     if (cfg_read(at, fields, j))
         return -1;
     if (j->law == RANDOM_NORMAL && j->cv > NORMAL_CV_MAX)
-        return cfg_error(cfg_get(at, "cv"),
+        return cfg_error(cfg_get(at, "cv"), DIAG_OUT_OF_RANGE,
                          "so wide a normal distribution has negative times (at most "
                          "%g, or write \"distribution\": \"lognormal\")",
                          NORMAL_CV_MAX);
@@ -144,18 +145,20 @@ static int read_stragglers(struct stragglers *to, const struct scenario *s,
     if (!cfg_present(at))
         return 0;
     if (!cfg_is_object(at))
-        return cfg_error(at, "stragglers are an object (write { \"count\": 1, "
-                             "\"slowdown\": 1.5 })");
+        return cfg_error(at, DIAG_WRONG_TYPE,
+                         "stragglers are an object (write { \"count\": 1, "
+                         "\"slowdown\": 1.5 })");
     if (cfg_read(at, straggler_fields, &w))
         return -1;
     if (w.has_probability == w.has_count)
-        return cfg_error(at, w.has_count
-                                 ? "\"probability\" and \"count\" both say how many "
-                                   "(keep one of them)"
-                                 : "how many is not given (write \"count\": 1, or "
-                                   "\"probability\": 0.001)");
+        return cfg_error(at, w.has_count ? DIAG_CONTRADICTION : DIAG_MISSING,
+                         w.has_count
+                             ? "\"probability\" and \"count\" both say how many "
+                               "(keep one of them)"
+                             : "how many is not given (write \"count\": 1, or "
+                               "\"probability\": 0.001)");
     if (w.to.count > scenario_world(s))
-        return cfg_error(cfg_get(at, "count"),
+        return cfg_error(cfg_get(at, "count"), DIAG_OUT_OF_RANGE,
                          "%" PRId64 " of %" PRId64 " GPUs cannot be slow (write at "
                          "most %" PRId64 ")",
                          w.to.count, scenario_world(s), scenario_world(s));
@@ -170,21 +173,22 @@ static int read_failures(struct failures *to, struct cfg at, bool job_saves)
     if (!to->given)
         return 0;
     if (!cfg_is_object(at))
-        return cfg_error(at, "failures are an object (write { \"mtbf_hours\": 50000, "
-                             "\"checkpoint_time_s\": 60 })");
+        return cfg_error(at, DIAG_WRONG_TYPE,
+                         "failures are an object (write { \"mtbf_hours\": 50000, "
+                         "\"checkpoint_time_s\": 60 })");
     if (cfg_read(at, failure_fields, &w))
         return -1;
     if (w.has_shape && w.to.law != FAILURE_WEIBULL)
-        return cfg_error(cfg_get(at, "shape"),
+        return cfg_error(cfg_get(at, "shape"), DIAG_REQUIRES,
                          "only a Weibull distribution has one (write "
                          "\"distribution\": \"weibull\", or leave it out)");
     if (w.has_time == w.has_storage && (w.has_time || !job_saves))
-        return cfg_error(at, w.has_time
-                                 ? "\"checkpoint_time_s\" and \"storage_bandwidth\" "
-                                   "both say how long a checkpoint takes (keep one)"
-                                 : "how long a checkpoint takes is not given (write "
-                                   "\"checkpoint_time_s\": 60, or "
-                                   "\"storage_bandwidth\": \"2GB/s\")");
+        return cfg_error(at, w.has_time ? DIAG_CONTRADICTION : DIAG_MISSING,
+                         w.has_time ? "\"checkpoint_time_s\" and \"storage_bandwidth\" "
+                                      "both say how long a checkpoint takes (keep one)"
+                                    : "how long a checkpoint takes is not given (write "
+                                      "\"checkpoint_time_s\": 60, or "
+                                      "\"storage_bandwidth\": \"2GB/s\")");
     *to = w.to;
     return 0;
 }
@@ -198,8 +202,9 @@ int uncertainty_read(struct uncertainty *u, const struct scenario *s, struct cfg
     if (!u->given)
         return 0;
     if (!cfg_is_object(at))
-        return cfg_error(at, "uncertainty is an object (write { \"compute_jitter\": { "
-                             "\"cv\": 0.03 } })");
+        return cfg_error(at, DIAG_WRONG_TYPE,
+                         "uncertainty is an object (write { \"compute_jitter\": { "
+                         "\"cv\": 0.03 } })");
     int rc = cfg_read(at, uncertainty_fields, &w);
     u->seed = w.seed;
     u->samples = w.samples;

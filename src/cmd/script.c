@@ -111,7 +111,7 @@ int script_scenario(struct scenario *s, struct cfg *root, struct cfg_loader *loa
     if (launch_is_script(name))
         return script_read(root, loader, name, how, read_scenario, s);
     if (how->estimator) {
-        diags_error(&loader->diags,
+        diags_error(&loader->diags, DIAG_REFUSED_KEY,
                     "--estimator: %s is no launch script (leave it out)", name);
         return -1;
     }

@@ -35,8 +35,9 @@ static int load(struct showing *w, const char *file)
     if (!cfg_present(root))
         return -1;
     if (!cfg_is_object(root) || !cfg_present(cfg_get(root, "format")))
-        return cfg_error(root, "is no measurement of smsim-measure or pytorch_step.py "
-                               "(it has no \"format\")");
+        return cfg_error(root, DIAG_UNKNOWN_FORMAT,
+                         "is no measurement of smsim-measure or pytorch_step.py "
+                         "(it has no \"format\")");
     if (!w->samples.file)
         w->samples.file = arena_strdup(&w->loader.arena, file);
     int rc = samples_load_measure(&w->samples, root);

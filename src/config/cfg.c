@@ -113,17 +113,17 @@ static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
 
 struct cfg cfg_load(struct cfg_loader *loader, const char *file)
 {
+    const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
     struct err err = { 0 };
     size_t len;
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     if (!text) {
         loader->inputs.n_unread++;
-        diags_add(&loader->diags, (struct diag) { .code = DIAG_UNREADABLE }, "%s",
-                  err.text);
+        diags_unreadable(&loader->diags, name, &err);
         return (struct cfg) { doc_add(loader, file), NULL, "" };
     }
     inputs_note(&loader->inputs, &loader->arena, file, text, len);
-    return parse(loader, strcmp(file, "-") == 0 ? "standard input" : file, text, len);
+    return parse(loader, name, text, len);
 }
 
 struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *text,
@@ -302,16 +302,7 @@ static void report_error(struct cfg c, bool key, enum diag_code code, const char
     diags_vadd(diags, d, fmt, ap);
 }
 
-int cfg_error(struct cfg c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report_error(c, false, DIAG_INVALID, fmt, ap);
-    va_end(ap);
-    return -1;
-}
-
-int cfg_error_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+int cfg_error(struct cfg c, enum diag_code code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -320,16 +311,7 @@ int cfg_error_code(struct cfg c, enum diag_code code, const char *fmt, ...)
     return -1;
 }
 
-int cfg_error_key(struct cfg c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    report_error(c, true, DIAG_INVALID, fmt, ap);
-    va_end(ap);
-    return -1;
-}
-
-int cfg_error_key_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+int cfg_error_key(struct cfg c, enum diag_code code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -358,7 +340,7 @@ void cfg_unknown_key(struct cfg value, const char *what)
     struct cfg_unknown *u = ARENA_NEW(&loader->arena, struct cfg_unknown);
     *u = (struct cfg_unknown) { value, what, loader->unknown };
     loader->unknown = u;
-    cfg_error_key_code(value, DIAG_UNKNOWN_KEY, "%s", what);
+    cfg_error_key(value, DIAG_UNKNOWN_KEY, "%s", what);
 }
 
 const char *cfg_unknown_at(struct cfg root, const char *pointer)

@@ -116,14 +116,11 @@ struct cfg cfg_member(struct cfg object, void *it);
 
 /* Reports "file:line:column: pointer: message" at a value (an absent value's pointer
  * still says where it was looked for; its place is that of the object around it).
- * cfg_error and cfg_error_code return -1; cfg_error_key and
- * cfg_error_key_code do too, and report at the key instead. The message's last parentheses are its mend (config/diag.h). */
-int cfg_error(struct cfg c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int cfg_error_key(struct cfg c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-int cfg_error_key_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+ * Both return -1; cfg_error_key reports at the key instead. The message's last
+ * parentheses are its mend (config/diag.h). */
+int cfg_error(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-int cfg_error_code(struct cfg c, enum diag_code code, const char *fmt, ...)
+int cfg_error_key(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void cfg_warn(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -28,9 +28,11 @@ struct reader {
 static int error_at(struct reader *r, size_t at, const char *what)
 {
     struct place p = place_of(r->text, at);
-    diags_add(r->diags,
-              (struct diag) { .file = r->file, .line = p.line, .column = p.column },
-              "%s", what);
+    diags_add(
+        r->diags,
+        (struct diag) {
+            .code = DIAG_SYNTAX, .file = r->file, .line = p.line, .column = p.column },
+        "%s", what);
     return -1;
 }
 
@@ -205,7 +207,7 @@ int csv_load(struct csv *csv, struct cfg_loader *loader, const char *file)
     size_t len;
     char *text = file_read(file, FILE_MAX_B, &len, &err);
     if (!text) {
-        diags_error(&loader->diags, "%s", err.text);
+        diags_unreadable(&loader->diags, file, &err);
         return -1;
     }
     struct reader r = { .file = file, .diags = &loader->diags, .text = text, .n = len };

@@ -125,6 +125,8 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
         return cfg_load(loader, file);
     loader->inputs.n_unread++;
     const char *why = strerror(errno);
+    enum diag_code code =
+        errno != ENOENT || is_path(name) ? DIAG_UNREADABLE : DIAG_UNKNOWN_NAME;
     const char *what =
         errno != ENOENT ? arena_printf(arena, "%s: cannot be read: %s", file, why)
         : is_path(name)
@@ -132,8 +134,8 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
             : arena_printf(arena, "\"%s\" is not in %s/ (%s)", name, dir,
                            hint(arena, dir, name));
     if (where.doc)
-        cfg_error(where, "%s", what);
+        cfg_error(where, code, "%s", what);
     else
-        diags_error(&loader->diags, "%s", what);
+        diags_error(&loader->diags, code, "%s", what);
     return (struct cfg) { 0 };
 }

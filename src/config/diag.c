@@ -1,5 +1,6 @@
 #include "config/diag.h"
 
+#include "base/err.h"
 #include "base/plain.h"
 #include "base/xmalloc.h"
 
@@ -9,16 +10,22 @@
 
 /* clang-format off */
 const struct diag_code_row diag_codes[DIAG_CODES] = {
-    [DIAG_INVALID] = { "invalid", "A value or an option cannot be used." },
-    [DIAG_SYNTAX] = { "syntax", "A file is not written in its language." },
+    [DIAG_INVALID] = { "invalid", "No code was given: a fault of the program." },
+    [DIAG_SYNTAX] = { "syntax", "A file or a text is not written in its language." },
     [DIAG_UNREADABLE] = { "unreadable", "A file cannot be read." },
     [DIAG_UNKNOWN_KEY] = { "unknown-key", "No table has the key." },
     [DIAG_RENAMED_KEY] = { "renamed-key", "The key has another name now." },
-    [DIAG_REFUSED_KEY] = { "refused-key", "The key cannot be given here." },
+    [DIAG_REFUSED_KEY] = { "refused-key", "The key or option cannot be given here." },
     [DIAG_MISSING] = { "missing", "A required value is not given." },
     [DIAG_WRONG_TYPE] = { "wrong-type", "A value is not of the type of its key." },
     [DIAG_OUT_OF_RANGE] = { "out-of-range", "A number is beyond its bounds." },
     [DIAG_UNKNOWN_NAME] = { "unknown-name", "A name is none of those known." },
+    [DIAG_UNKNOWN_FORMAT] = { "unknown-format", "A file is of no format that is read here." },
+    [DIAG_CONTRADICTION] = { "contradiction", "Two values cannot both hold." },
+    [DIAG_REQUIRES] = { "requires", "A value needs another, which is not given or not so." },
+    [DIAG_NOT_DIVISIBLE] = { "not-divisible", "A number does not divide what it has to divide." },
+    [DIAG_UNSUPPORTED] = { "unsupported", "A library, model, GPU or instance does not have it." },
+    [DIAG_NO_DATA] = { "no-data", "A file holds nothing of what is wanted of it." },
     [DIAG_UNRESOLVED] = { "unresolved", "A script does not say a value, or only when run." },
     [DIAG_WITHOUT_EFFECT] = { "without-effect", "What is given changes nothing." },
     [DIAG_OVERRIDDEN] = { "overridden", "Another place gives the same, and goes first." },
@@ -29,8 +36,8 @@ const struct diag_code_row diag_codes[DIAG_CODES] = {
     [DIAG_NEAREST_VERSION] = { "nearest-version", "A release is not known: a near one is taken." },
     [DIAG_UNKNOWN_VERSION] = { "unknown-version", "A version was never published, or is new." },
     [DIAG_UNSURE] = { "unsure", "A job would start with it, but hardly as meant." },
-    [DIAG_SDK_RULE] = { "sdk-rule", "SageMaker's SDK handles a value in an unexpected way." },
-    [DIAG_SMP_RULE] = { "smp-rule", "The SMP library handles a value in an unexpected way." },
+    [DIAG_SDK_RULE] = { "sdk-rule", "A rule of SageMaker's SDK refuses a value or changes its meaning." },
+    [DIAG_SMP_RULE] = { "smp-rule", "A rule of the SMP library refuses a value or changes its meaning." },
     [DIAG_LIBRARY_RULE] = { "library-rule", "A library does not do for this job what it does "
                                             "for others." },
     [DIAG_NOT_SIMULATED] = { "not-simulated", "What is given is known, and not simulated." },
@@ -65,11 +72,11 @@ void diags_release(struct diags *d)
 /* Collecting */
 
 /* One line, whatever the user's names hold: control characters become '?'. */
-static const char *plain(struct diags *d, const char *text)
+static const char *plain(struct arena *arena, const char *text)
 {
     if (!text)
         return NULL;
-    char *copy = arena_strdup(&d->arena, text);
+    char *copy = arena_strdup(arena, text);
     plain_make(copy);
     return copy;
 }
@@ -88,15 +95,15 @@ static size_t find_mend(const char *fmt)
     return i > 1 && open == 0 && fmt[i - 1] == ' ' ? i - 1 : n;
 }
 
-static char *vprint(struct diags *d, const char *fmt, va_list ap)
+static char *vprint(struct arena *arena, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-static char *vprint(struct diags *d, const char *fmt, va_list ap)
+static char *vprint(struct arena *arena, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    char *s = arena_alloc(&d->arena, (size_t)n + 1, 1);
+    char *s = arena_alloc(arena, (size_t)n + 1, 1);
     vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);
     plain_make(s);
@@ -112,18 +119,18 @@ static size_t vlength(const char *fmt, va_list ap)
 }
 
 /* Text and mend, told apart in the format: what a user wrote may have parentheses. */
-static void set_text(struct diags *d, struct diag *to, const char *fmt, va_list ap)
+static void set_text(struct arena *arena, struct diag *to, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
-static void set_text(struct diags *d, struct diag *to, const char *fmt, va_list ap)
+static void set_text(struct arena *arena, struct diag *to, const char *fmt, va_list ap)
 {
     size_t at = find_mend(fmt);
     va_list again;
     va_copy(again, ap);
-    char *s = vprint(d, fmt, ap);
+    char *s = vprint(arena, fmt, ap);
     to->text = s;
     if (fmt[at]) {
-        const char *what = arena_strndup(&d->arena, fmt, at);
+        const char *what = arena_strndup(arena, fmt, at);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         size_t n = vlength(what, again);
@@ -156,14 +163,21 @@ static bool is_known(const struct diags *d, const struct diag *one)
     return false;
 }
 
+struct diag diag_vmake(struct arena *arena, struct diag where, const char *fmt,
+                       va_list ap)
+{
+    where.file = plain(arena, where.file);
+    where.set = plain(arena, where.set);
+    where.pointer = plain(arena, where.pointer);
+    set_text(arena, &where, fmt, ap);
+    return where;
+}
+
 void diags_vadd(struct diags *d, struct diag where, const char *fmt, va_list ap)
 {
     if (where.severity == DIAG_ERROR && d->n_errors++ >= DIAG_MAX)
         return;
-    where.file = plain(d, where.file);
-    where.set = plain(d, where.set);
-    where.pointer = plain(d, where.pointer);
-    set_text(d, &where, fmt, ap);
+    where = diag_vmake(&d->arena, where, fmt, ap);
     if (where.severity != DIAG_ERROR && is_known(d, &where))
         return;
     d->n_warnings += where.severity == DIAG_WARNING;
@@ -182,11 +196,11 @@ void diags_add(struct diags *d, struct diag where, const char *fmt, ...)
     va_end(ap);
 }
 
-void diags_error(struct diags *d, const char *fmt, ...)
+void diags_error(struct diags *d, enum diag_code code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    diags_vadd(d, (struct diag) { .severity = DIAG_ERROR }, fmt, ap);
+    diags_vadd(d, (struct diag) { .severity = DIAG_ERROR, .code = code }, fmt, ap);
     va_end(ap);
 }
 
@@ -196,6 +210,13 @@ void diags_warn(struct diags *d, enum diag_code code, const char *fmt, ...)
     va_start(ap, fmt);
     diags_vadd(d, (struct diag) { .severity = DIAG_WARNING, .code = code }, fmt, ap);
     va_end(ap);
+}
+
+void diags_unreadable(struct diags *d, const char *file, const struct err *err)
+{
+    bool named = err->begin > 0;
+    const struct diag where = { .code = DIAG_UNREADABLE, .file = named ? file : NULL };
+    diags_add(d, where, "%s", err->text + err->begin);
 }
 
 struct diag diag_at_line(enum diag_severity severity, enum diag_code code,

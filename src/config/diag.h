@@ -24,7 +24,7 @@ enum diag_severity {
 
 /* What a finding is about; the names are stable, diag_codes has them. */
 enum diag_code {
-    DIAG_INVALID, /* first: an error that has no other code */
+    DIAG_INVALID, /* first: no code was given; nothing that users meet has it */
     DIAG_SYNTAX,
     DIAG_UNREADABLE,
     DIAG_UNKNOWN_KEY,
@@ -34,6 +34,12 @@ enum diag_code {
     DIAG_WRONG_TYPE,
     DIAG_OUT_OF_RANGE,
     DIAG_UNKNOWN_NAME,
+    DIAG_UNKNOWN_FORMAT,
+    DIAG_CONTRADICTION,
+    DIAG_REQUIRES,
+    DIAG_NOT_DIVISIBLE,
+    DIAG_UNSUPPORTED,
+    DIAG_NO_DATA,
     DIAG_UNRESOLVED,
     DIAG_WITHOUT_EFFECT,
     DIAG_OVERRIDDEN,
@@ -96,11 +102,19 @@ void diags_add(struct diags *d, struct diag where, const char *fmt, ...)
 void diags_vadd(struct diags *d, struct diag where, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
+/* A finding in an arena, in no list. */
+struct diag diag_vmake(struct arena *arena, struct diag where, const char *fmt,
+                       va_list ap) __attribute__((format(printf, 3, 0)));
+
 /* The same of what is at no place, and of a line of a file. */
-void diags_error(struct diags *d, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+void diags_error(struct diags *d, enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void diags_warn(struct diags *d, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* A file that could not be read, as file_read says it. */
+struct err;
+void diags_unreadable(struct diags *d, const char *file, const struct err *err);
+
 struct diag diag_at_line(enum diag_severity severity, enum diag_code code,
                          const char *file, int64_t line);
 

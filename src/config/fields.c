@@ -74,8 +74,8 @@ static const char *real_words(char buf[WORDS_MAX], const char *noun,
 static int missing(struct cfg c, const char *what)
 {
     const char *key = strrchr(c.path, '/');
-    return cfg_error_code(c, DIAG_MISSING, "missing (give \"%s\" %s)",
-                          key ? key + 1 : "", what);
+    return cfg_error(c, DIAG_MISSING, "missing (give \"%s\" %s)", key ? key + 1 : "",
+                     what);
 }
 
 /* Single values -------------------------------------------------------------------- */
@@ -90,16 +90,15 @@ int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max)
     bool whole =
         json_is_integer(c.json) || (json_is_real(c.json) && real == floor(real));
     if (!whole)
-        return cfg_error_code(c, DIAG_WRONG_TYPE, "%s is not an integer (write %s)",
-                              found(is, c), want);
+        return cfg_error(c, DIAG_WRONG_TYPE, "%s is not an integer (write %s)",
+                         found(is, c), want);
     bool fits = json_is_integer(c.json) || fabs(real) < 9223372036854775808.0;
     int64_t n = !fits                     ? 0
                 : json_is_integer(c.json) ? json_integer_value(c.json)
                                           : (int64_t)real;
     if (!fits || n < min || n > max)
-        return cfg_error_code(c, DIAG_OUT_OF_RANGE, "%s is %s (write %s)", found(is, c),
-                              (fits ? n < min : real < 0) ? "too small" : "too large",
-                              want);
+        return cfg_error(c, DIAG_OUT_OF_RANGE, "%s is %s (write %s)", found(is, c),
+                         (fits ? n < min : real < 0) ? "too small" : "too large", want);
     *v = n;
     return 0;
 }
@@ -111,12 +110,12 @@ int cfg_real(struct cfg c, double *v, double min, double max)
     if (!cfg_present(c))
         return missing(c, want);
     if (!json_is_number(c.json))
-        return cfg_error_code(c, DIAG_WRONG_TYPE, "%s is not a number (write %s)",
-                              found(is, c), want);
+        return cfg_error(c, DIAG_WRONG_TYPE, "%s is not a number (write %s)",
+                         found(is, c), want);
     double real = json_number_value(c.json);
     if (real < min || real > max)
-        return cfg_error_code(c, DIAG_OUT_OF_RANGE, "%s is too %s (write %s)",
-                              found(is, c), real < min ? "small" : "large", want);
+        return cfg_error(c, DIAG_OUT_OF_RANGE, "%s is too %s (write %s)", found(is, c),
+                         real < min ? "small" : "large", want);
     *v = real;
     return 0;
 }
@@ -126,7 +125,7 @@ int cfg_time_s(struct cfg c, double *v)
     static const double longest_s = 1e5; /* more than a day */
     if (cfg_real(c, v, 0, longest_s))
         return -1;
-    return *v > 0 ? 0 : cfg_error(c, "is not a positive time");
+    return *v > 0 ? 0 : cfg_error(c, DIAG_OUT_OF_RANGE, "is not a positive time");
 }
 
 int cfg_bool(struct cfg c, bool *v)
@@ -135,9 +134,8 @@ int cfg_bool(struct cfg c, bool *v)
     if (!cfg_present(c))
         return missing(c, "true or false");
     if (!json_is_boolean(c.json))
-        return cfg_error_code(c, DIAG_WRONG_TYPE,
-                              "%s is not true or false (write true or false)",
-                              found(is, c));
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "%s is not true or false (write true or false)", found(is, c));
     *v = json_is_true(c.json);
     return 0;
 }
@@ -148,13 +146,15 @@ static int read_string(struct cfg c, const char **v, bool lines)
     if (!cfg_present(c))
         return missing(c, "a string");
     if (!json_is_string(c.json))
-        return cfg_error_code(c, DIAG_WRONG_TYPE,
-                              "%s is not a string (write it in quotes)", found(is, c));
+        return cfg_error(c, DIAG_WRONG_TYPE, "%s is not a string (write it in quotes)",
+                         found(is, c));
     if (json_string_length(c.json) == 0)
-        return cfg_error(c, "the string is empty (write a name, or leave the key out)");
+        return cfg_error(c, DIAG_SYNTAX,
+                         "the string is empty (write a name, or leave the key out)");
     *v = json_string_value(c.json);
     if ((*v)[plain_length(*v, lines)])
-        return cfg_error(c, "%s has a control character (leave it out)", found(is, c));
+        return cfg_error(c, DIAG_SYNTAX, "%s has a control character (leave it out)",
+                         found(is, c));
     return 0;
 }
 
@@ -197,14 +197,14 @@ int cfg_enum(struct cfg c, const struct name_value *names, int *v)
     if (!cfg_present(c))
         missing(c, known);
     else if (!json_is_string(c.json))
-        cfg_error_code(c, DIAG_WRONG_TYPE, "%s is not a name (write %s)", found(is, c),
-                       known);
+        cfg_error(c, DIAG_WRONG_TYPE, "%s is not a name (write %s)", found(is, c),
+                  known);
     else if (near)
-        cfg_error_code(c, DIAG_UNKNOWN_NAME, "%s is not known (did you mean \"%s\"?)",
-                       found(is, c), near);
+        cfg_error(c, DIAG_UNKNOWN_NAME, "%s is not known (did you mean \"%s\"?)",
+                  found(is, c), near);
     else
-        cfg_error_code(c, DIAG_UNKNOWN_NAME, "%s is not known (write %s)", found(is, c),
-                       known);
+        cfg_error(c, DIAG_UNKNOWN_NAME, "%s is not known (write %s)", found(is, c),
+                  known);
     free(known);
     return -1;
 }
@@ -219,19 +219,19 @@ int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, doubl
         return missing(c, want);
     }
     if (json_is_number(c.json))
-        return cfg_error_code(c, DIAG_WRONG_TYPE,
-                              "%s has no unit (write for example \"%s\")", found(is, c),
-                              example);
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "%s has no unit (write for example \"%s\")", found(is, c),
+                         example);
     if (!json_is_string(c.json))
-        return cfg_error_code(c, DIAG_WRONG_TYPE,
-                              "%s is not a quantity (write for example \"%s\")",
-                              found(is, c), example);
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "%s is not a quantity (write for example \"%s\")",
+                         found(is, c), example);
     if (units_parse(json_string_value(c.json), kind, &value, &why))
-        return cfg_error(c, "%s %s", found(is, c), why);
+        return cfg_error(c, DIAG_OUT_OF_RANGE, "%s %s", found(is, c), why);
     if (value < min || value > max)
-        return cfg_error_code(c, DIAG_OUT_OF_RANGE, "%s is too %s (write %s)",
-                              found(is, c), value < min ? "small" : "large",
-                              real_words(want, "a quantity", kind, min, max));
+        return cfg_error(c, DIAG_OUT_OF_RANGE, "%s is too %s (write %s)", found(is, c),
+                         value < min ? "small" : "large",
+                         real_words(want, "a quantity", kind, min, max));
     *v = value;
     return 0;
 }
@@ -271,8 +271,8 @@ static int read_field(struct cfg c, const struct cfg_field *f, void *to)
     case CFG_T_CHILD:
         return cfg_present(c) ? 0 : missing(c, f->why ? f->why : "a value");
     case CFG_T_REFUSED:
-        return cfg_error_key_code(c, DIAG_REFUSED_KEY,
-                                  "\"%s\" cannot be given here (%s)", f->key, f->why);
+        return cfg_error_key(c, DIAG_REFUSED_KEY, "\"%s\" cannot be given here (%s)",
+                             f->key, f->why);
     case CFG_T_RENAMED: /* read through the row of the new name, which it is by now */
         break;
     }
@@ -351,10 +351,10 @@ static int check_renamed(struct cfg object, const struct cfg_field *fields)
         if (f->type != CFG_T_RENAMED || !cfg_present(cfg_get(object, f->key)) ||
             !cfg_present(cfg_get(object, f->why)))
             continue;
-        rc = cfg_error_key_code(cfg_get(object, f->key), DIAG_RENAMED_KEY,
-                                "\"%s\" is the old name of \"%s\", which is given, too "
-                                "(leave \"%s\" out)",
-                                f->key, f->why, f->key);
+        rc = cfg_error_key(cfg_get(object, f->key), DIAG_RENAMED_KEY,
+                           "\"%s\" is the old name of \"%s\", which is given, too "
+                           "(leave \"%s\" out)",
+                           f->key, f->why, f->key);
     }
     return rc;
 }
@@ -387,8 +387,8 @@ int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
     int rc = 0;
     tell(object, fields);
     if (cfg_present(object) && !cfg_is_object(object))
-        return cfg_error_code(object, DIAG_WRONG_TYPE,
-                              "%s is not an object (write { ... })", found(is, object));
+        return cfg_error(object, DIAG_WRONG_TYPE, "%s is not an object (write { ... })",
+                         found(is, object));
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
         if (known(fields, cfg_key(it)))
             continue;

@@ -151,18 +151,22 @@ int cfg_set(struct cfg root, const char *assignment)
     size_t n = strcspn(assignment, "=");
     const char *pointer = arena_strndup(&loader->arena, assignment, n), *scope;
     struct err err = { 0 };
+    enum diag_code code = DIAG_SYNTAX;
     json_t *value = NULL;
     if (assignment[n] == '\0')
         err_set(&err, "no value (write POINTER=VALUE)");
     else if (pointer[0] != '/')
         err_set(&err, "not a JSON pointer (write for example /cluster/count=4)");
-    else if ((value = value_of(assignment + n + 1, &err)) != NULL &&
-             put(doc, pointer, value, &scope, &err) == 0)
-        remember(doc, pointer, scope);
+    else if ((value = value_of(assignment + n + 1, &err)) != NULL) {
+        code = DIAG_UNKNOWN_KEY;
+        if (put(doc, pointer, value, &scope, &err) == 0)
+            remember(doc, pointer, scope);
+    }
     json_decref(value);
     if (!err.set)
         return 0;
-    diags_add(&loader->diags, (struct diag) { .set = pointer, .pointer = pointer },
-              "%s", err.text);
+    diags_add(&loader->diags,
+              (struct diag) { .code = code, .set = pointer, .pointer = pointer }, "%s",
+              err.text);
     return -1;
 }

@@ -30,7 +30,10 @@ static int error_at(const struct xml_doc *doc, size_t offset, const char *what)
 {
     struct place p = place_of(doc->text, offset);
     diags_add(&doc->loader->diags,
-              (struct diag) { .file = doc->file, .line = p.line, .column = p.column },
+              (struct diag) { .code = DIAG_SYNTAX,
+                              .file = doc->file,
+                              .line = p.line,
+                              .column = p.column },
               "%s", what);
     return -1;
 }
@@ -175,7 +178,7 @@ struct xml_element *xml_load(struct cfg_loader *loader, const char *file)
     size_t len;
     char *text = file_read(file, XML_BYTES_MAX, &len, &err);
     if (!text) {
-        diags_error(&loader->diags, "%s", err.text);
+        diags_unreadable(&loader->diags, file, &err);
         return NULL;
     }
     struct xml_doc *doc = ARENA_NEW(&loader->arena, struct xml_doc);

@@ -46,10 +46,12 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
     struct cfg name = cfg_get(object, "instance");
 
     if (!raw->instance)
-        return cfg_error(object, "\"instance\" is missing (write {\"instance\": "
-                                 "\"ml.p4d.24xlarge\", \"count\": 2})");
+        return cfg_error(object, DIAG_MISSING,
+                         "\"instance\" is missing (write {\"instance\": "
+                         "\"ml.p4d.24xlarge\", \"count\": 2})");
     if (c->n_groups > 0 && is_sagemaker(raw->instance) != c->sagemaker)
-        return cfg_error(name, "either all instances begin with \"ml.\" or none");
+        return cfg_error(name, DIAG_CONTRADICTION,
+                         "either all instances begin with \"ml.\" or none");
     c->sagemaker = is_sagemaker(raw->instance);
     g->instance = instance_get(loader, raw->instance, name);
     if (!g->instance)
@@ -57,7 +59,7 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
     g->count = raw->count ? raw->count : 1;
     g->gpus_per_instance = raw->gpus ? (int32_t)raw->gpus : g->instance->n_gpus;
     if (g->gpus_per_instance > g->instance->n_gpus)
-        return cfg_error(cfg_get(object, "gpus_per_instance"),
+        return cfg_error(cfg_get(object, "gpus_per_instance"), DIAG_OUT_OF_RANGE,
                          "%s has %d GPU%s (write 1 to %d)", g->instance->name,
                          g->instance->n_gpus, g->instance->n_gpus == 1 ? "" : "s",
                          g->instance->n_gpus);
@@ -72,7 +74,7 @@ static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg a
     const int64_t n = cfg_len(array);
 
     if (!cfg_is_array(array) || n < 1 || n > CLUSTER_GROUPS_MAX)
-        return cfg_error(array,
+        return cfg_error(array, DIAG_WRONG_TYPE,
                          "must be an array of 1 to %d groups "
                          "({\"instance\", \"count\"})",
                          CLUSTER_GROUPS_MAX);
@@ -84,7 +86,8 @@ static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg a
             return -1;
     }
     if (c->n_instances > CLUSTER_INSTANCES_MAX)
-        return cfg_error(array, "%" PRId64 " instances are too many (at most %d)",
+        return cfg_error(array, DIAG_OUT_OF_RANGE,
+                         "%" PRId64 " instances are too many (at most %d)",
                          (int64_t)c->n_instances, CLUSTER_INSTANCES_MAX);
     return 0;
 }
@@ -114,7 +117,7 @@ static int check_nics(const struct cluster *c, struct cfg object)
 {
     for (int32_t i = 0; i < c->n_groups && c->n_instances > 1; i++)
         if (c->groups[i].instance->n_nics == 0)
-            return cfg_error(object,
+            return cfg_error(object, DIAG_UNSUPPORTED,
                              "%s has no network, so %" PRId64 " instances cannot reach "
                              "each other (use one)",
                              c->groups[i].instance->name, (int64_t)c->n_instances);
@@ -129,7 +132,7 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     if (!name) {
         c->fabric = common_fabric(c, object);
         if (!c->fabric && c->n_instances > 1)
-            return cfg_error(object,
+            return cfg_error(object, DIAG_MISSING,
                              "nothing says what joins the instances (name it in "
                              "\"fabric\", e.g. \"efa-2024\")");
         return 0;
@@ -138,7 +141,7 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     if (!c->fabric)
         return -1;
     if (fabric_is_inside(c->fabric))
-        return cfg_error(cfg_get(object, "fabric"),
+        return cfg_error(cfg_get(object, "fabric"), DIAG_UNSUPPORTED,
                          "%s joins the GPUs of a node, not nodes (write e.g. "
                          "\"efa-2024\")",
                          name);
@@ -156,8 +159,9 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
     if (!cfg_present(raw.groups))
         rc = add_group(c, loader, object, &raw.group);
     else if (raw.group.instance || raw.group.count || raw.group.gpus)
-        rc = cfg_error(raw.groups, "give either \"groups\" or \"instance\", "
-                                   "\"count\" and \"gpus_per_instance\", not both");
+        rc = cfg_error(raw.groups, DIAG_CONTRADICTION,
+                       "give either \"groups\" or \"instance\", "
+                       "\"count\" and \"gpus_per_instance\", not both");
     else
         rc = add_groups(c, loader, raw.groups);
     return rc ? rc : choose_fabric(c, loader, object, raw.fabric);
@@ -175,7 +179,7 @@ int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec
         count = strtoll(colon + 1, &end, 10);
         if (end == colon + 1 || *end || errno || count < 1 ||
             count > CLUSTER_INSTANCES_MAX) {
-            diags_error(&loader->diags,
+            diags_error(&loader->diags, DIAG_WRONG_TYPE,
                         "%s: the number of instances must be an integer from 1 to %d "
                         "(write \"p4d.24xlarge:2\")",
                         spec, CLUSTER_INSTANCES_MAX);
@@ -188,7 +192,8 @@ int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec
         json_pack("{s:s%, s:I}", "instance", spec, len, "count", (json_int_t)count);
 
     if (!tree) { /* the name is not UTF-8 */
-        diags_error(&loader->diags, "the name of the instance is not readable text");
+        diags_error(&loader->diags, DIAG_WRONG_TYPE,
+                    "the name of the instance is not readable text");
         return -1;
     }
     return cluster_read(c, loader, cfg_from_tree(loader, spec, tree));

@@ -127,7 +127,7 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
         fabric_choices_read(&f->choices, raw->tuner))
         return -1;
     if (!f->proto[FABRIC_PROTO_SIMPLE].enabled)
-        return cfg_error(cfg_get(raw->protocols, "simple"),
+        return cfg_error(cfg_get(raw->protocols, "simple"), DIAG_UNSUPPORTED,
                          "cannot be off (every size falls back on it)");
     return 0;
 }

@@ -57,7 +57,8 @@ static int read_law(struct fabric_law *law, struct cfg object)
     if (!law->enabled)
         return 0;
     if (!cfg_is_object(object))
-        return cfg_error(object, "should be an object: {\"base\": \"20us\"}");
+        return cfg_error(object, DIAG_WRONG_TYPE,
+                         "should be an object: {\"base\": \"20us\"}");
     return cfg_read(object, law_fields, law);
 }
 
@@ -84,8 +85,8 @@ static int check_word(struct cfg object, const char *key, const char *const *kno
     for (; *known; known++)
         if (strcmp(*known, word) == 0)
             return 0;
-    return cfg_error(cfg_get(object, key), "\"%s\" is nothing that a tuner chooses",
-                     word);
+    return cfg_error(cfg_get(object, key), DIAG_UNKNOWN_NAME,
+                     "\"%s\" is nothing that a tuner chooses", word);
 }
 
 struct choice_file {
@@ -110,11 +111,13 @@ static int read_knots(struct choice_file *file)
     struct fabric_choice *c = &file->choice;
     int64_t n = cfg_len(file->ranks), last = 0;
     if (!cfg_is_array(file->ranks) || n < 1 || n > FABRIC_KNOTS_MAX)
-        return cfg_error(file->ranks, "should be an array of 1 to %d numbers of ranks",
+        return cfg_error(file->ranks, DIAG_WRONG_TYPE,
+                         "should be an array of 1 to %d numbers of ranks",
                          FABRIC_KNOTS_MAX);
     if (cfg_present(file->up_to) &&
         (!cfg_is_array(file->up_to) || cfg_len(file->up_to) != n))
-        return cfg_error(file->up_to, "should be an array of %d sizes", (int)n);
+        return cfg_error(file->up_to, DIAG_WRONG_TYPE, "should be an array of %d sizes",
+                         (int)n);
     for (; c->n_knots < n; c->n_knots++) {
         struct cfg size = cfg_at(file->up_to, c->n_knots);
         int64_t ranks;
@@ -152,8 +155,8 @@ int fabric_choices_read(struct fabric_choices *choices, struct cfg object)
     if (cfg_read(object, choices_fields, &file))
         return -1;
     if (!cfg_is_array(file.rows) || cfg_len(file.rows) > FABRIC_CHOICES_MAX)
-        return cfg_error(file.rows, "should be an array of at most %d rows",
-                         FABRIC_CHOICES_MAX);
+        return cfg_error(file.rows, DIAG_WRONG_TYPE,
+                         "should be an array of at most %d rows", FABRIC_CHOICES_MAX);
     choices->gpus_per_node = file.gpus_per_node;
     for (int64_t i = 0; i < cfg_len(file.rows); i++) {
         struct cfg row = cfg_at(file.rows, i);

@@ -124,14 +124,14 @@ static int read_gemm(struct gpu *gpu, struct cfg object)
 
         if (gpu->peak_flops[t] <= 0) {
             if (cfg_present(row))
-                rc = cfg_error(row, "\"peak\" names no rate for %s (add it there)",
-                               name);
+                rc = cfg_error(row, DIAG_MISSING,
+                               "\"peak\" names no rate for %s (add it there)", name);
             continue;
         }
         if (!cfg_present(row))
             row = rows.row[alike[t]];
         if (!cfg_present(row))
-            rc = cfg_error(object,
+            rc = cfg_error(object, DIAG_MISSING,
                            "\"%s\" is missing (\"peak\" names its rate, so say how "
                            "matrix products reach it)",
                            name);
@@ -154,10 +154,11 @@ static int read_gpu(struct gpu_raw *raw, struct cfg file)
     if (cfg_read(file, gpu_fields, raw) || cfg_read(raw->peak, peak_fields, gpu))
         return -1;
     if (gpu->context_B >= gpu->memory_B)
-        return cfg_error(cfg_get(file, "context"),
+        return cfg_error(cfg_get(file, "context"), DIAG_OUT_OF_RANGE,
                          "the context fills the whole memory");
     if (gpu->peak_flops[DTYPE_FP32] <= 0)
-        return cfg_error(raw->peak, "\"fp32\" is missing (every GPU computes in fp32)");
+        return cfg_error(raw->peak, DIAG_MISSING,
+                         "\"fp32\" is missing (every GPU computes in fp32)");
     if (cfg_present(raw->nvlink) && cfg_read(raw->nvlink, nvlink_fields, gpu))
         return -1;
     return read_gemm(gpu, raw->gemm);

@@ -12,7 +12,8 @@ enum { NVLINKS_MAX = 18 };
 
 int import_fail(const struct import_filling *f, const char *what, const char *mend)
 {
-    diags_error(&f->loader->diags, "%s: %s (%s)", f->im->file, what, mend);
+    diags_add(&f->loader->diags, diag_at_line(DIAG_ERROR, DIAG_MISSING, f->im->file, 0),
+              "%s (%s)", what, mend);
     return -1;
 }
 

@@ -61,7 +61,7 @@ static int place_on_numa(const struct smi_matrix *m, struct import *im)
         if (numa_first(m, i, numbered) < i)
             continue;
         if (im->n_numa++ == INSTANCE_NUMA_MAX)
-            return smi_error(m, m->columns[i].at,
+            return smi_error(m, m->columns[i].at, DIAG_NOT_SIMULATED,
                              "more than %d NUMA nodes are not simulated",
                              INSTANCE_NUMA_MAX);
         im->vcpus += told ? count_cpus(m, m->after[i][0]) : 0;

@@ -86,8 +86,8 @@ static int read_prices(struct instance *inst, struct cfg array)
     if (!cfg_present(array))
         return 0;
     if (!cfg_is_array(array) || cfg_len(array) > INSTANCE_PRICES_MAX)
-        return cfg_error(array, "must be an array of at most %d prices",
-                         INSTANCE_PRICES_MAX);
+        return cfg_error(array, DIAG_WRONG_TYPE,
+                         "must be an array of at most %d prices", INSTANCE_PRICES_MAX);
     for (int64_t i = 0; i < cfg_len(array); i++) {
         struct price_raw raw = { 0 };
 
@@ -115,12 +115,13 @@ static int read_parts(struct instance_raw *raw, struct cfg_loader *loader,
     if (!inst->gpu || !inst->inside || (raw->outside && !inst->outside))
         return -1;
     if (!fabric_is_inside(inst->inside))
-        return cfg_error(inside, "%s joins nodes, not the GPUs of one", raw->inside);
+        return cfg_error(inside, DIAG_UNSUPPORTED,
+                         "%s joins nodes, not the GPUs of one", raw->inside);
     if (inst->outside && fabric_is_inside(inst->outside))
-        return cfg_error(outside, "%s joins the GPUs of a node, not nodes",
-                         raw->outside);
+        return cfg_error(outside, DIAG_UNSUPPORTED,
+                         "%s joins the GPUs of a node, not nodes", raw->outside);
     if (inst->outside && !cfg_present(raw->nics))
-        return cfg_error(outside, "a network needs \"nics\"");
+        return cfg_error(outside, DIAG_MISSING, "a network needs \"nics\"");
     return 0;
 }
 

@@ -18,7 +18,8 @@ static const struct name_value relations[] = {
     { "PIX", SMI_SWITCH }, { NULL, 0 },
 };
 
-int smi_error(const struct smi_matrix *m, size_t at, const char *fmt, ...)
+int smi_error(const struct smi_matrix *m, size_t at, enum diag_code code,
+              const char *fmt, ...)
 {
     char what[256];
     struct place p = place_of(m->text, at);
@@ -27,7 +28,8 @@ int smi_error(const struct smi_matrix *m, size_t at, const char *fmt, ...)
     vsnprintf(what, sizeof(what), fmt, ap);
     va_end(ap);
     diags_add(&m->loader->diags,
-              (struct diag) { .file = m->file, .line = p.line, .column = p.column },
+              (struct diag) {
+                  .code = code, .file = m->file, .line = p.line, .column = p.column },
               "%s", what);
     return -1;
 }
@@ -114,14 +116,14 @@ static int read_header(struct smi_matrix *m, size_t at)
     while (next_word(m, &at, &w) && !word_is(m, w, "CPU")) {
         const int gpu = gpu_number(m, w);
         if (gpu >= INSTANCE_GPUS_MAX)
-            return smi_error(m, w.at,
+            return smi_error(m, w.at, DIAG_NOT_SIMULATED,
                              "more than %d GPUs in one machine are not simulated",
                              INSTANCE_GPUS_MAX);
         if (gpu >= 0 && (gpu != m->n_gpus || m->n != m->n_gpus))
-            return smi_error(m, w.at, "GPU%d stands where GPU%d should", gpu,
-                             m->n_gpus);
+            return smi_error(m, w.at, DIAG_SYNTAX, "GPU%d stands where GPU%d should",
+                             gpu, m->n_gpus);
         if (m->n - m->n_gpus == INSTANCE_NICS_MAX)
-            return smi_error(m, w.at,
+            return smi_error(m, w.at, DIAG_NOT_SIMULATED,
                              "more than %d NICs in one machine are not simulated",
                              INSTANCE_NICS_MAX);
         m->n_gpus += gpu >= 0;
@@ -156,24 +158,25 @@ static int read_row(struct smi_matrix *m, int32_t i, size_t at)
     const struct smi_word name = m->columns[i];
     struct smi_word w;
     if (!next_word(m, &at, &w) || !smi_same_word(m, w, name))
-        return smi_error(m, w.at,
+        return smi_error(m, w.at, DIAG_SYNTAX,
                          "here the row of %.*s should begin (is the text cut?)",
                          (int)name.len, m->text + name.at);
     for (int32_t j = 0; j < m->n; j++) {
         if (!next_word(m, &at, &w))
-            return smi_error(m, w.at, "the row ends before the column of %.*s",
+            return smi_error(m, w.at, DIAG_SYNTAX,
+                             "the row ends before the column of %.*s",
                              (int)m->columns[j].len, m->text + m->columns[j].at);
         m->cells[i][j] = w;
         m->relation[i][j] = relation_of(m, w);
         if (m->relation[i][j] == SMI_NONE)
-            return smi_error(m, w.at,
+            return smi_error(m, w.at, DIAG_SYNTAX,
                              "\"%.*s\" is none of X, NV#, PIX, PXB, PHB, NODE and SYS",
                              (int)(w.len < 40 ? w.len : 40), m->text + w.at);
         if ((m->relation[i][j] == SMI_SELF) != (i == j))
-            return smi_error(m, w.at,
+            return smi_error(m, w.at, DIAG_SYNTAX,
                              "X stands for the device itself, and only for it");
         if (m->relation[i][j] > 0 && (i >= m->n_gpus || j >= m->n_gpus))
-            return smi_error(m, w.at, "NVLinks join GPUs, not NICs");
+            return smi_error(m, w.at, DIAG_SYNTAX, "NVLinks join GPUs, not NICs");
     }
     for (int k = 0; k < SMI_AFTER_MAX && next_word(m, &at, &w); k++)
         m->after[i][k] = w;
@@ -185,7 +188,7 @@ static int check_symmetry(const struct smi_matrix *m)
     for (int32_t i = 0; i < m->n; i++)
         for (int32_t j = 0; j < i; j++)
             if (m->relation[i][j] != m->relation[j][i])
-                return smi_error(m, m->cells[i][j].at,
+                return smi_error(m, m->cells[i][j].at, DIAG_SYNTAX,
                                  "%.*s here, but %.*s the other way round",
                                  (int)m->cells[i][j].len, m->text + m->cells[i][j].at,
                                  (int)m->cells[j][i].len, m->text + m->cells[j][i].at);
@@ -199,12 +202,12 @@ static int read_matrix(struct smi_matrix *m)
                *amd = rocm ? rocm : strstr(m->text, "XGMI");
     if (amd)
         return smi_error(
-            m, (size_t)(amd - m->text),
+            m, (size_t)(amd - m->text), DIAG_UNKNOWN_FORMAT,
             "AMD's GPUs, of which nothing is known here (only NVIDIA's are)");
     while (at < m->len && !is_header(m, at))
         at = next_line(m, at);
     if (at >= m->len)
-        return smi_error(m, 0,
+        return smi_error(m, 0, DIAG_UNKNOWN_FORMAT,
                          "no matrix of \"nvidia-smi topo -m\", which begins with GPU0");
     if (read_header(m, at))
         return -1;
@@ -223,14 +226,15 @@ int smi_matrix_read(struct smi_matrix *m, struct cfg_loader *loader, const char 
     m->file = file;
     char *text = file_read(file, TEXT_MAX, &m->len, &err);
     if (!text) {
-        diags_error(&loader->diags, "%s", err.text);
+        diags_unreadable(&loader->diags, file, &err);
         return -1;
     }
     m->text = arena_strndup(&loader->arena, text, m->len);
     free(text);
     const size_t bad = lenient_bad_byte(m->text, m->len);
     if (bad < m->len)
-        return smi_error(m, bad, "not a text file (a NUL byte, or no UTF-8)");
+        return smi_error(m, bad, DIAG_UNREADABLE,
+                         "not a text file (a NUL byte, or no UTF-8)");
     blank_escapes(m->text);
     return read_matrix(m);
 }

@@ -42,7 +42,7 @@ int smi_matrix_read(struct smi_matrix *m, struct cfg_loader *loader, const char 
 bool smi_same_word(const struct smi_matrix *m, struct smi_word a, struct smi_word b);
 
 /* Reports at a byte of the text; returns -1. */
-int smi_error(const struct smi_matrix *m, size_t at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+int smi_error(const struct smi_matrix *m, size_t at, enum diag_code code,
+              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

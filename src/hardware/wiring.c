@@ -8,7 +8,8 @@ static int read_row(struct instance *inst, struct cfg row, int32_t i)
     int64_t sum = 0;
 
     if (!cfg_is_array(row) || cfg_len(row) != inst->n_gpus)
-        return cfg_error(row, "must be an array of %d numbers of links, one a GPU",
+        return cfg_error(row, DIAG_WRONG_TYPE,
+                         "must be an array of %d numbers of links, one a GPU",
                          inst->n_gpus);
     for (int32_t j = 0; j < inst->n_gpus; j++) {
         int64_t n;
@@ -16,12 +17,14 @@ static int read_row(struct instance *inst, struct cfg row, int32_t i)
         if (cfg_int(cfg_at(row, j), &n, 0, max))
             return -1;
         if (j == i && n != 0)
-            return cfg_error(cfg_at(row, j), "GPU %d is linked to itself (write 0)", i);
+            return cfg_error(cfg_at(row, j), DIAG_CONTRADICTION,
+                             "GPU %d is linked to itself (write 0)", i);
         inst->nvlinks[i][j] = (uint8_t)n;
         sum += n;
     }
     if (sum > max)
-        return cfg_error(row, "GPU %d has %" PRId64 " links, but a %s has %" PRId64, i,
+        return cfg_error(row, DIAG_CONTRADICTION,
+                         "GPU %d has %" PRId64 " links, but a %s has %" PRId64, i,
                          (int64_t)sum, inst->gpu->name, (int64_t)max);
     return 0;
 }
@@ -31,7 +34,7 @@ static int check_symmetry(const struct instance *inst, struct cfg matrix)
     for (int32_t i = 0; i < inst->n_gpus; i++)
         for (int32_t j = 0; j < i; j++)
             if (inst->nvlinks[i][j] != inst->nvlinks[j][i])
-                return cfg_error(cfg_at(cfg_at(matrix, i), j),
+                return cfg_error(cfg_at(cfg_at(matrix, i), j), DIAG_CONTRADICTION,
                                  "GPU %d has %d links to GPU %d, which has %d back "
                                  "(the matrix must be symmetric)",
                                  i, inst->nvlinks[i][j], j, inst->nvlinks[j][i]);
@@ -43,17 +46,18 @@ int wiring_read_nvlink(struct instance *inst, struct cfg file, struct cfg matrix
     const char *name = inst->inside->name;
 
     if (inst->inside->kind != FABRIC_PCIE && inst->gpu->nvlink_links == 0)
-        return cfg_error(cfg_get(file, "inside"),
+        return cfg_error(cfg_get(file, "inside"), DIAG_UNSUPPORTED,
                          "%s needs GPUs with NVLink, which a %s has not", name,
                          inst->gpu->name);
     if (inst->inside->kind != FABRIC_NVLINK) {
         if (cfg_present(matrix))
-            return cfg_error(matrix, "%s is not wired link by link (leave it out)",
-                             name);
+            return cfg_error(matrix, DIAG_UNSUPPORTED,
+                             "%s is not wired link by link (leave it out)", name);
         return 0;
     }
     if (!cfg_is_array(matrix) || cfg_len(matrix) != inst->n_gpus)
-        return cfg_error(matrix, "must be an array of %d rows of links, one a GPU",
+        return cfg_error(matrix, DIAG_WRONG_TYPE,
+                         "must be an array of %d rows of links, one a GPU",
                          inst->n_gpus);
     for (int32_t i = 0; i < inst->n_gpus; i++)
         if (read_row(inst, cfg_at(matrix, i), i))
@@ -90,7 +94,7 @@ static int check_numa(const struct instance *inst, struct cfg at, int64_t numa)
 {
     if (numa < inst->n_numa)
         return 0;
-    return cfg_error(at,
+    return cfg_error(at, DIAG_OUT_OF_RANGE,
                      "no NUMA node %" PRId64 " (\"numa_nodes\" is %d, counted from 0)",
                      (int64_t)numa, inst->n_numa);
 }
@@ -100,15 +104,16 @@ static int place_gpus(struct instance *inst, struct cfg gpus, int32_t pcie,
                       int32_t numa)
 {
     if (cfg_present(gpus) && !cfg_is_array(gpus))
-        return cfg_error(gpus, "must be an array of GPUs, e.g. [0, 1]");
+        return cfg_error(gpus, DIAG_WRONG_TYPE,
+                         "must be an array of GPUs, e.g. [0, 1]");
     for (int64_t k = 0; k < cfg_len(gpus); k++) {
         int64_t gpu;
 
         if (cfg_int(cfg_at(gpus, k), &gpu, 0, inst->n_gpus - 1))
             return -1;
         if (inst->gpu_numa[gpu] >= 0)
-            return cfg_error(cfg_at(gpus, k), "GPU %" PRId64 " has a place already",
-                             (int64_t)gpu);
+            return cfg_error(cfg_at(gpus, k), DIAG_CONTRADICTION,
+                             "GPU %" PRId64 " has a place already", (int64_t)gpu);
         inst->gpu_pcie[gpu] = pcie;
         inst->gpu_numa[gpu] = numa;
     }
@@ -120,9 +125,11 @@ static int read_places(struct instance *inst, struct cfg array, bool switches)
     const int64_t n = cfg_len(array);
 
     if (cfg_present(array) && !cfg_is_array(array))
-        return cfg_error(array, "must be an array of {\"numa\", \"gpus\"}");
+        return cfg_error(array, DIAG_WRONG_TYPE,
+                         "must be an array of {\"numa\", \"gpus\"}");
     if (n > INSTANCE_SWITCHES_MAX)
-        return cfg_error(array, "more than %d are not modelled", INSTANCE_SWITCHES_MAX);
+        return cfg_error(array, DIAG_NOT_SIMULATED, "more than %d are not modelled",
+                         INSTANCE_SWITCHES_MAX);
     for (int64_t i = 0; i < n; i++) {
         struct place_raw raw = { 0 };
         struct cfg at = cfg_at(array, i);
@@ -154,8 +161,8 @@ int wiring_read_pcie(struct instance *inst, struct cfg object)
         return -1;
     for (int32_t g = 0; g < inst->n_gpus; g++)
         if (inst->gpu_numa[g] < 0)
-            return cfg_error(object, "GPU %d is in none of \"switches\" and \"roots\"",
-                             g);
+            return cfg_error(object, DIAG_MISSING,
+                             "GPU %d is in none of \"switches\" and \"roots\"", g);
     return 0;
 }
 
@@ -181,9 +188,10 @@ static int read_nic(struct instance *inst, struct cfg at)
     if (cfg_read(at, nic_fields, &raw))
         return -1;
     if ((raw.pcie >= 0) == (raw.numa >= 0))
-        return cfg_error(at, "give either \"switch\" or \"numa\", where the NIC is");
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "give either \"switch\" or \"numa\", where the NIC is");
     if (raw.pcie >= inst->n_pcie)
-        return cfg_error(cfg_get(at, "switch"),
+        return cfg_error(cfg_get(at, "switch"), DIAG_OUT_OF_RANGE,
                          "no PCIe switch %" PRId64 " (there are %d, counted from 0)",
                          (int64_t)raw.pcie, inst->n_pcie);
     if (raw.numa >= 0 && check_numa(inst, cfg_get(at, "numa"), raw.numa))
@@ -202,7 +210,7 @@ int wiring_read_nics(struct instance *inst, struct cfg array)
     if (!cfg_present(array))
         return 0;
     if (!cfg_is_array(array) || cfg_len(array) > INSTANCE_NICS_MAX)
-        return cfg_error(array, "must be an array of at most %d NICs",
+        return cfg_error(array, DIAG_WRONG_TYPE, "must be an array of at most %d NICs",
                          INSTANCE_NICS_MAX);
     for (int64_t i = 0; i < cfg_len(array); i++)
         if (read_nic(inst, cfg_at(array, i)))

@@ -151,7 +151,7 @@ static int read_optimizers(struct framework *fw, struct cfg c)
         struct cfg member = cfg_member(c, it);
         int which;
         if (names_find(optimizer_names, cfg_key(it), &which) < 0)
-            rc = cfg_error_key(member,
+            rc = cfg_error_key(member, DIAG_UNKNOWN_NAME,
                                "unknown optimizer \"%s\" (write adam, lamb, "
                                "adam8bit, adafactor or sgd)",
                                cfg_key(it));

@@ -29,15 +29,17 @@ static int unknown_family(struct cfg at, const char *name)
 {
     const char *why = name ? family_refusal(name) : NULL;
     if (why)
-        return cfg_error(at, "model_type \"%s\" is not modelled: %s", name, why);
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "model_type \"%s\" is not modelled: %s", name, why);
     struct strbuf known;
     strbuf_init(&known);
     family_list(&known);
     if (name)
-        cfg_error(at, "model_type \"%s\" is not known (one of %s)", name,
-                  strbuf_get(&known));
+        cfg_error(at, DIAG_UNKNOWN_NAME, "model_type \"%s\" is not known (one of %s)",
+                  name, strbuf_get(&known));
     else
-        cfg_error(at, "missing (give \"model_type\" one of %s)", strbuf_get(&known));
+        cfg_error(at, DIAG_MISSING, "missing (give \"model_type\" one of %s)",
+                  strbuf_get(&known));
     strbuf_release(&known);
     return -1;
 }
@@ -99,10 +101,10 @@ static int missing(struct cfg root, const struct family_field *fields,
     size_t longer =
         near && strlen(near) > strlen(f->key) ? strlen(near) : strlen(f->key);
     if (near && 2 * (size_t)best <= longer)
-        return cfg_error(root, "\"%s\" is missing (is \"%s\" meant to be it?)", f->key,
-                         near);
-    return cfg_error(root, "\"%s\" is missing (a model of this model_type needs it)",
-                     f->key);
+        return cfg_error(root, DIAG_MISSING,
+                         "\"%s\" is missing (is \"%s\" meant to be it?)", f->key, near);
+    return cfg_error(root, DIAG_MISSING,
+                     "\"%s\" is missing (a model of this model_type needs it)", f->key);
 }
 
 /* Sliding and full attention, counted. */
@@ -110,7 +112,8 @@ static int read_layer_types(struct cfg list, struct family_layers *layers)
 {
     const char *word;
     if (!cfg_is_array(list))
-        return cfg_error(list, "the types of all layers are an array of words");
+        return cfg_error(list, DIAG_WRONG_TYPE,
+                         "the types of all layers are an array of words");
     for (struct cfg item = cfg_at(list, 0); cfg_present(item);
          item = cfg_at(list, ++layers->n)) {
         if (cfg_string(item, &word) < 0)
@@ -118,7 +121,7 @@ static int read_layer_types(struct cfg list, struct family_layers *layers)
         bool sliding = strcmp(word, "sliding_attention") == 0;
         if (!sliding && strcmp(word, "full_attention") != 0)
             return cfg_error(
-                item,
+                item, DIAG_NOT_SIMULATED,
                 "layers of \"%s\" are not modelled (\"full_attention\" and "
                 "\"sliding_attention\" are)",
                 word);
@@ -155,7 +158,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
         break;
     case FAMILY_ANY:
         if (!cfg_is_array(value))
-            return cfg_error(value, "this is an array (write [] for none)");
+            return cfg_error(value, DIAG_WRONG_TYPE,
+                             "this is an array (write [] for none)");
         *(int64_t *)(void *)member = cfg_present(cfg_at(value, 0));
         break;
     case FAMILY_LAYER_TYPES:
@@ -194,7 +198,7 @@ static int check_design(const struct family_raw *raw, struct cfg root)
 {
     const struct model *m = &raw->m;
     if (raw->embedding_width && raw->embedding_width != m->hidden)
-        return cfg_error(cfg_get(root, "word_embed_proj_dim"),
+        return cfg_error(cfg_get(root, "word_embed_proj_dim"), DIAG_NOT_SIMULATED,
                          "embeddings of %" PRId64
                          " columns with a hidden size of %" PRId64 " are "
                          "not modelled",
@@ -204,13 +208,14 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                            : "decoder_sparse_step";
     if (raw->listed_dense || raw->sparse_step > 1)
         return cfg_error(cfg_get(root, raw->listed_dense ? "mlp_only_layers" : step),
+                         DIAG_NOT_SIMULATED,
                          "experts in some layers alone are not modelled");
     if (raw->listed.sliding && !m->window)
         return cfg_error(
-            cfg_get(root, "layer_types"),
+            cfg_get(root, "layer_types"), DIAG_MISSING,
             "sliding attention without a window (give \"sliding_window\")");
     if (raw->listed.n && raw->listed.n != m->layers)
-        return cfg_error(cfg_get(root, "layer_types"),
+        return cfg_error(cfg_get(root, "layer_types"), DIAG_CONTRADICTION,
                          "%" PRId64 " types for %" PRId64 " layers",
                          (int64_t)raw->listed.n, (int64_t)m->layers);
     return 0;
@@ -219,19 +224,20 @@ static int check_design(const struct family_raw *raw, struct cfg root)
 static int check_heads(const struct model *m, struct cfg root)
 {
     if (!m->head_dim && m->hidden % m->heads)
-        return cfg_error(root,
+        return cfg_error(root, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " heads do not divide the hidden size %" PRId64
                          " (change one, or "
                          "give \"head_dim\")",
                          (int64_t)m->heads, (int64_t)m->hidden);
     if (m->kv_heads && m->heads % m->kv_heads)
-        return cfg_error(root,
+        return cfg_error(root, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " key-value heads do not divide %" PRId64 " heads",
                          (int64_t)m->kv_heads, (int64_t)m->heads);
     if (m->experts_per_token > m->experts)
-        return cfg_error(
-            root, "%" PRId64 " experts for each token, but only %" PRId64 " experts",
-            (int64_t)m->experts_per_token, (int64_t)m->experts);
+        return cfg_error(root, DIAG_OUT_OF_RANGE,
+                         "%" PRId64 " experts for each token, but only %" PRId64
+                         " experts",
+                         (int64_t)m->experts_per_token, (int64_t)m->experts);
     return 0;
 }
 
@@ -252,7 +258,8 @@ static void derive(struct model *m)
 static int read_model(struct model *m, struct cfg root)
 {
     if (!cfg_is_object(root))
-        return cfg_error(root, "a model is an object, as Hugging Face's config.json");
+        return cfg_error(root, DIAG_WRONG_TYPE,
+                         "a model is an object, as Hugging Face's config.json");
     const struct family *family = find_family(root);
     if (!family)
         return -1;
@@ -272,7 +279,7 @@ static int read_model(struct model *m, struct cfg root)
     raw.m.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);
     if (!model_parameters(&raw.m))
-        return cfg_error(root,
+        return cfg_error(root, DIAG_OUT_OF_RANGE,
                          "sizes are absurd: a model of more than 2^50 parameters");
     raw.m.name = m->name;
     raw.m.family = family->name;
@@ -283,8 +290,9 @@ static int read_model(struct model *m, struct cfg root)
 static int read_inline(struct model *m, struct cfg_loader *loader, struct cfg value)
 {
     if (!cfg_is_object(value))
-        return cfg_error(value, "a model is a name, a path or an object (write "
-                                "\"bert-large-uncased\")");
+        return cfg_error(value, DIAG_WRONG_TYPE,
+                         "a model is a name, a path or an object (write "
+                         "\"bert-large-uncased\")");
     if (read_model(m, value) < 0)
         return -1;
     m->label = arena_printf(&loader->arena, "%s-%" PRId64 "x%" PRId64, m->family,

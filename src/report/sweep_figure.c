@@ -81,7 +81,8 @@ static int read_refs(struct sweep_refs *refs, struct sweep *s, struct cfg c)
         return read_ref(&refs->v[0], s, c);
     }
     if (cfg_len(c) < 1 || cfg_len(c) > FIGURE_REFS_MAX)
-        return cfg_error(c, "should have 1 to %d names", FIGURE_REFS_MAX);
+        return cfg_error(c, DIAG_WRONG_TYPE, "should have 1 to %d names",
+                         FIGURE_REFS_MAX);
     int rc = 0;
     for (int64_t i = 0; i < cfg_len(c); i++)
         rc |= read_ref(&refs->v[refs->n++], s, cfg_at(c, i));
@@ -96,8 +97,9 @@ static int check_file(struct cfg plot, const char *file)
     if (!file)
         return -1; /* reported */
     if (strchr(file, '/') || file[0] == '-')
-        return cfg_error(c, "should be a file name, without a directory");
-    return draw_check_name(file, &err) ? cfg_error(c, "%s", err.text) : 0;
+        return cfg_error(c, DIAG_SYNTAX, "should be a file name, without a directory");
+    return draw_check_name(file, &err) ? cfg_error(c, DIAG_UNKNOWN_NAME, "%s", err.text)
+                                       : 0;
 }
 
 static int check_figure(const struct sweep_figure *f, const struct figure_raw *raw,
@@ -105,13 +107,15 @@ static int check_figure(const struct sweep_figure *f, const struct figure_raw *r
 {
     bool heatmap = f->kind == FIGURE_HEATMAP;
     if (heatmap != cfg_present(raw->value))
-        return heatmap ? cfg_error(plot, "a heatmap needs a \"value\"")
-                       : cfg_error(raw->value, "is for heatmaps alone");
+        return heatmap
+                   ? cfg_error(plot, DIAG_REQUIRES, "a heatmap needs a \"value\"")
+                   : cfg_error(raw->value, DIAG_REFUSED_KEY, "is for heatmaps alone");
     if (heatmap && f->y.n > 1)
-        return cfg_error(raw->y, "should be one name in a heatmap");
+        return cfg_error(raw->y, DIAG_WRONG_TYPE, "should be one name in a heatmap");
     if (f->kind == FIGURE_STACKED_BARS && cfg_present(raw->series))
-        return cfg_error(raw->series, "the bars are stacked of \"y\", a list (leave it "
-                                      "out)");
+        return cfg_error(raw->series, DIAG_CONTRADICTION,
+                         "the bars are stacked of \"y\", a list (leave it "
+                         "out)");
     return 0;
 }
 
@@ -119,8 +123,9 @@ static int read_figure(struct sweep_figure *f, struct sweep *s, struct cfg plot)
 {
     struct figure_raw raw = { .x_scale = SCALE_AUTO, .y_scale = SCALE_AUTO };
     if (!cfg_is_object(plot))
-        return cfg_error(plot, "should be an object with \"file\", \"kind\", \"x\", "
-                               "\"y\"");
+        return cfg_error(plot, DIAG_WRONG_TYPE,
+                         "should be an object with \"file\", \"kind\", \"x\", "
+                         "\"y\"");
     int rc = cfg_read(plot, figure_fields, &raw);
     *f = (struct sweep_figure) {
         .file = raw.file,
@@ -162,7 +167,7 @@ int sweep_figures_read(struct sweep_figures *f)
     if (!cfg_present(plots))
         return 0;
     if (!cfg_is_array(plots))
-        return cfg_error(plots, "should be an array of figures");
+        return cfg_error(plots, DIAG_WRONG_TYPE, "should be an array of figures");
     f->v = ARENA_ARRAY(f->sweep->arena, cfg_len(plots) + 1, struct sweep_figure);
     for (int64_t i = 0; i < cfg_len(plots); i++)
         rc |= read_figure(&f->v[f->n++], f->sweep, cfg_at(plots, i));

@@ -55,11 +55,12 @@ static int indivisible(struct cfg at, const struct batch *x, int64_t known)
     product_text(&b, x, known);
     int64_t below = x->global / known * known;
     if (below > 0)
-        cfg_error(at,
+        cfg_error(at, DIAG_NOT_DIVISIBLE,
                   "%" PRId64 " is no multiple of %s (write %" PRId64 " or %" PRId64 ")",
                   x->global, strbuf_get(&b), below, below + known);
     else
-        cfg_error(at, "%" PRId64 " is less than %s (write %" PRId64 ")", x->global,
+        cfg_error(at, DIAG_OUT_OF_RANGE,
+                  "%" PRId64 " is less than %s (write %" PRId64 ")", x->global,
                   strbuf_get(&b), known);
     strbuf_release(&b);
     return -1;
@@ -70,7 +71,8 @@ static int disagreement(struct cfg at, const struct batch *x, int64_t known)
     struct strbuf b;
     strbuf_init(&b);
     product_text(&b, x, known);
-    cfg_error(at, "%" PRId64 " is not %s (write %" PRId64 ", or leave one of them out)",
+    cfg_error(at, DIAG_CONTRADICTION,
+              "%" PRId64 " is not %s (write %" PRId64 ", or leave one of them out)",
               x->global, strbuf_get(&b), known);
     strbuf_release(&b);
     return -1;
@@ -147,12 +149,12 @@ int training_batch(struct parse_context *r)
         return -1; /* one of the unknown keys may be it */
     if (!w->has_micro && !w->has_global)
         return cfg_error(
-            cfg_get(r->training, "micro_batch_size"),
+            cfg_get(r->training, "micro_batch_size"), DIAG_MISSING,
             "missing (give \"micro_batch_size\" or \"global_batch_size\")");
     int64_t *open = w->has_global ? open_factor(w, r->s, &x) : NULL;
     int64_t known = product(x.micro, x.microbatches, x.accumulation, x.data);
     if (known < 0)
-        return cfg_error(cfg_get(r->training, "micro_batch_size"),
+        return cfg_error(cfg_get(r->training, "micro_batch_size"), DIAG_OUT_OF_RANGE,
                          "the global batch is beyond %.0f sequences (write less)",
                          PARSE_GLOBAL_MAX);
     if (open && x.global % known != 0)

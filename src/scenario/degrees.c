@@ -52,7 +52,7 @@ static int indivisible(const struct parse_context *r, int64_t product, int64_t w
     struct strbuf b;
     strbuf_init(&b);
     degrees_text(&b, &r->s->parallel, product);
-    cfg_error(worst_degree(r),
+    cfg_error(worst_degree(r), DIAG_NOT_DIVISIBLE,
               "%s %s the %" PRId64 " GPUs (their product has to divide the world)",
               strbuf_get(&b), product > world ? "is more than" : "does not divide",
               world);
@@ -73,7 +73,7 @@ static int read_sharding_degree(struct parse_context *r)
         p->shard_degree = ranks;
     if (p->smp || ranks % p->shard_degree == 0)
         return 0; /* SMP's rules have their own words */
-    return cfg_error(at,
+    return cfg_error(at, DIAG_NOT_DIVISIBLE,
                      "%" PRId64 " does not divide the %" PRId64
                      " data-parallel ranks (write one of its divisors)",
                      p->shard_degree, ranks);
@@ -87,15 +87,16 @@ static int read_expert_degree(const struct parse_context *r)
     if (p->expert == 1)
         return 0;
     if (r->has_model && experts == 0)
-        return cfg_error(at, "%s has no experts (write 1, or leave it out)",
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s has no experts (write 1, or leave it out)",
                          r->s->model.name);
     if (r->has_model && experts % p->expert != 0)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " does not divide the %" PRId64 " experts of %s "
                          "(write one of its divisors)",
                          p->expert, experts, r->s->model.name);
     if (ranks % p->expert != 0)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " does not divide the %" PRId64
                          " data-parallel ranks (write one of its divisors)",
                          p->expert, ranks);

@@ -59,12 +59,12 @@ static int read_list(struct cfg c, const struct word *words, int all, const char
         while (w->name && !same(at, length, w->name))
             w++;
         if (!w->name)
-            return cfg_error(c, "\"%.*s\" is no %s of NCCL (write %s)",
-                             (int)(length > 40 ? 40 : length), at,
-                             words == protocols ? "protocol" : "algorithm",
-                             words == protocols
-                                 ? "\"Simple\", \"LL\" or \"LL128\""
-                                 : "\"Ring\", \"Tree\", \"NVLS\" or \"NVLSTree\"");
+            return cfg_error(
+                c, DIAG_UNKNOWN_NAME, "\"%.*s\" is no %s of NCCL (write %s)",
+                (int)(length > 40 ? 40 : length), at,
+                words == protocols ? "protocol" : "algorithm",
+                words == protocols ? "\"Simple\", \"LL\" or \"LL128\""
+                                   : "\"Ring\", \"Tree\", \"NVLS\" or \"NVLSTree\"");
         if (w->bits == 0 && !except)
             cfg_warn(c, DIAG_NOT_SIMULATED,
                      "%s is not simulated: NCCL chooses among the others", w->name);
@@ -73,7 +73,7 @@ static int read_list(struct cfg c, const struct word *words, int all, const char
     }
     *left_out = (uint8_t)(except ? named : named ? all & ~named : 0);
     if (*left_out == all)
-        return cfg_error(c, "leaves nothing to choose from");
+        return cfg_error(c, DIAG_CONTRADICTION, "leaves nothing to choose from");
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int read_lists(struct cfg c, const struct word *words, int all, const cha
         int f = colon ? function_of(at, name) : -1;
         uint8_t out = 0;
         if (colon && f < 0)
-            return cfg_error(c,
+            return cfg_error(c, DIAG_UNKNOWN_NAME,
                              "\"%.*s\" is no function of NCCL (write \"allreduce\", "
                              "\"allgather\", \"reducescatter\", \"broadcast\" or "
                              "\"reduce\")",
@@ -169,7 +169,7 @@ static int read_number(struct cfg c, const char *value, long *n)
     char *end;
     *n = strtol(value, &end, 10);
     if (end == value || *end)
-        return cfg_error(c, "\"%.40s\" is no whole number", value);
+        return cfg_error(c, DIAG_OUT_OF_RANGE, "\"%.40s\" is no whole number", value);
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int read_throttle(struct parse_context *r, struct cfg c, const char *valu
     char *end;
     long n = strtol(value, &end, 10);
     if (end == value || *end || n < -1 || n == 0 || n > 1000000)
-        return cfg_error(c,
+        return cfg_error(c, DIAG_SYNTAX,
                          "\"%.40s\" is no limit of operations (write \"8\", or "
                          "\"-1\" for none)",
                          value);

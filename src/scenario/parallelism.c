@@ -102,7 +102,7 @@ static int name_library(struct parse_context *r, struct raw_section *w)
         return 0;
     second = strcmp(word, "smp-v2") == 0;
     if (second && w->p.pipeline > 1)
-        return cfg_error(cfg_get(r->parallelism, "pipeline"),
+        return cfg_error(cfg_get(r->parallelism, "pipeline"), DIAG_UNSUPPORTED,
                          "SMP v2 has no pipelines (write 1, or library \"smp-v1\")");
     if (second)
         parse_say(r, at, DIAG_ASSUMED,
@@ -111,7 +111,7 @@ static int name_library(struct parse_context *r, struct raw_section *w)
     w->p.library = smddp ? LIBRARY_DDP : (enum library)w->library;
     if (smddp && w->has_backend && w->p.backend != BACKEND_SMDDP)
         return cfg_error(
-            cfg_get(r->parallelism, "backend"),
+            cfg_get(r->parallelism, "backend"), DIAG_CONTRADICTION,
             "library \"smddp\" is ddp over SMDDP (leave this out, or write "
             "library \"ddp\")");
     if (smddp && !r->has_backend) {
@@ -128,23 +128,25 @@ static int check_choices(const struct parse_context *r, const struct raw_section
     int rc = 0;
     if (p->backend == BACKEND_SMDDP && !library_of(p)->smddp)
         rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
+                       DIAG_UNSUPPORTED,
                        "SMDDP moves the bytes of ddp, fsdp, deepspeed and smp, not of "
                        "%s (write \"ddp\", or the backend \"nccl\")",
                        names_of(library_names, (int)p->library));
     if (library_of(p)->servers && w->has_servers && r->has_cluster &&
         w->servers != r->s->cluster.n_instances)
-        rc = cfg_error(cfg_get(r->parallelism, "servers"),
+        rc = cfg_error(cfg_get(r->parallelism, "servers"), DIAG_REQUIRES,
                        "parameter servers run one on each instance (write %" PRId64
                        ", or leave it out)",
                        r->s->cluster.n_instances);
     if (p->asynchronous && r->has_cluster && !cluster_is_uniform(&r->s->cluster))
-        rc = cfg_error(cfg_get(r->parallelism, "asynchronous"),
+        rc = cfg_error(cfg_get(r->parallelism, "asynchronous"), DIAG_NOT_SIMULATED,
                        "asynchronous training on unlike instances is not simulated yet "
                        "(write false)");
     if (!w->aligned)
-        rc = cfg_error(cfg_get(r->parallelism, "align_param_gather"),
-                       "gathers that each stage begins by itself are not simulated "
-                       "(write true, Megatron-LM's default, or leave it out)");
+        rc =
+            cfg_error(cfg_get(r->parallelism, "align_param_gather"), DIAG_NOT_SIMULATED,
+                      "gathers that each stage begins by itself are not simulated "
+                      "(write true, Megatron-LM's default, or leave it out)");
     return rc;
 }
 
@@ -161,7 +163,7 @@ static int read_placement(const struct parse_context *r, const char *word,
         word = "TPD";
     if (layout_init(&l, word, 1, 1, 1))
         return cfg_error(
-            cfg_get(r->parallelism, "placement"),
+            cfg_get(r->parallelism, "placement"), DIAG_UNKNOWN_NAME,
             "\"%.40s\" is no placement (write \"cluster\", \"spread\" or an "
             "order of the letters D, P and T such as \"DPT\")",
             word);
@@ -181,11 +183,11 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
     /* clang-format on */
     int rc = 0;
     if (r->has_backend && w->has_backend)
-        rc = cfg_error(cfg_get(r->parallelism, "backend"),
+        rc = cfg_error(cfg_get(r->parallelism, "backend"), DIAG_REFUSED_KEY,
                        "the backend is set by /distribution (leave it out here)");
     for (int i = 0; r->s->parallel.smp && smp[i]; i++)
         if (cfg_present(cfg_get(r->parallelism, smp[i])))
-            rc = cfg_error(cfg_get(r->parallelism, smp[i]),
+            rc = cfg_error(cfg_get(r->parallelism, smp[i]), DIAG_REFUSED_KEY,
                            "this is for SMP's dictionary in /distribution to say "
                            "(leave it out here)");
     return rc;
@@ -264,7 +266,8 @@ static int read_framework(struct parse_context *r)
     int library = LIBRARY_DDP;
     const char *word = t->framework->library;
     if (word && names_find(library_names, word, &library))
-        return cfg_error(at, "\"%s\" names the unknown library \"%s\"", name, word);
+        return cfg_error(at, DIAG_UNKNOWN_NAME,
+                         "\"%s\" names the unknown library \"%s\"", name, word);
     if (!r->has_library)
         p->library = (enum library)library;
     bool smddp =
@@ -283,7 +286,7 @@ static int read_tensor_hidden(struct parse_context *r)
     if (r->has_overlap_tensor && !r->overlap_tensor)
         p->tensor_hidden_frac = 0;
     if (r->has_overlap_tensor && r->overlap_tensor && f->tensor_hidden_frac <= 0)
-        return cfg_error(cfg_get(r->parallelism, "overlap_tensor"),
+        return cfg_error(cfg_get(r->parallelism, "overlap_tensor"), DIAG_NOT_SIMULATED,
                          "what share \"%s\" hides is not known (write false, or leave "
                          "it out)",
                          f->name);

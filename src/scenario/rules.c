@@ -15,19 +15,19 @@ static int check_sharding(const struct parse_context *r)
     if (p->smp)
         return 0;
     if (!library_has(library->shardings, (int)p->sharding))
-        return cfg_error(at, "library \"%s\" does not shard %s (%s)",
+        return cfg_error(at, DIAG_UNSUPPORTED, "library \"%s\" does not shard %s (%s)",
                          names_of(library_names, (int)p->library),
                          p->sharding == SHARDING_FULL        ? "parameters"
                          : p->sharding == SHARDING_GRADIENTS ? "gradients"
                                                              : "the optimizer alone",
                          library->shardings_mend);
     if (p->pipeline > 1 && !library_has(library->pipeline_shardings, (int)p->sharding))
-        return cfg_error(at,
+        return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s's pipelines keep gradients and parameters whole "
                          "(write \"optimizer\" or \"none\")",
                          library->title);
     if (p->offload == OFFLOAD_PARAMETERS && p->sharding != SHARDING_FULL)
-        return cfg_error(cfg_get(c, "offload"),
+        return cfg_error(cfg_get(c, "offload"), DIAG_REQUIRES,
                          "parameters leave the GPU only where they are sharded "
                          "(write strategy \"full\", or \"optimizer\")");
     return 0;
@@ -40,21 +40,21 @@ static int check_chunks(const struct parse_context *r)
     int64_t n = r->s->training.microbatches;
     bool many = p->virtual_stages > 1;
     if (many && p->pipeline == 1)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_REQUIRES,
                          "one pipeline stage has no virtual stages (leave it at 1)");
     if (many && p->schedule != SCHEDULE_INTERLEAVED)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_REQUIRES,
                          "schedule \"%s\" has one chunk a stage (write 1, or "
                          "schedule \"interleaved\")",
                          names_of(schedule_names, (int)p->schedule));
     if (p->schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
         return 0;
     if (!many)
-        return cfg_error(cfg_get(r->parallelism, "schedule"),
+        return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
                          "\"interleaved\" needs virtual stages (write "
                          "\"virtual_stages\": 2 or more, or \"1f1b\")");
     if (n % p->pipeline != 0)
-        return cfg_error(cfg_get(r->training, "microbatches"),
+        return cfg_error(cfg_get(r->training, "microbatches"), DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " microbatches are no multiple of the %" PRId64
                          " stages, which schedule \"interleaved\" needs (write %" PRId64
                          ")",
@@ -74,14 +74,14 @@ static int check_stages(const struct parse_context *r)
                                  ? "pipeline_parallel_degree"
                                  : "partitions");
     if (r->has_model && p->pipeline * p->virtual_stages > most)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_OUT_OF_RANGE,
                          "%" PRId64 " stages%s are more than the %" PRId64
                          " layers of %s (write %" PRId64 " or less)",
                          p->pipeline * p->virtual_stages,
                          p->virtual_stages > 1 ? ", virtual ones counted," : "", layers,
                          m->name, most / p->virtual_stages);
     if (smp_only && p->pipeline > 1)
-        return cfg_error(cfg_get(r->parallelism, "schedule"),
+        return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
                          "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"gpipe\" or \"1f1b\")",
                          names_of(schedule_names, (int)p->schedule));
@@ -96,13 +96,13 @@ static int check_param_gather(const struct parse_context *r)
     if (!r->has_param_gather || !p->overlap_param_gather)
         return 0;
     if (!states_shard_updates(r->s))
-        return cfg_error(at,
+        return cfg_error(at, DIAG_REQUIRES,
                          "updated parameters are gathered where the optimizer is "
                          "sharded (give /parallelism/sharding strategy \"optimizer\", "
                          "or write false)");
     if (!p->overlap)
         return cfg_error(
-            at,
+            at, DIAG_REQUIRES,
             "gathers overlapped with forward need sums overlapped with backward (write "
             "\"overlap\": true, or false here)");
     return 0;
@@ -119,7 +119,7 @@ static int check_ulysses(const struct parse_context *r)
     if (!queries && m->kv_heads % (p->tensor * p->context) == 0)
         return 0;
     return cfg_error(
-        cfg_get(r->parallelism, "context_comm"),
+        cfg_get(r->parallelism, "context_comm"), DIAG_NOT_DIVISIBLE,
         "\"alltoall\" deals %" PRId64 " %s out to tensor %" PRId64 " x context %" PRId64
         " ranks, which does not come out even (write "
         "\"ring\", or degrees whose product divides them)",
@@ -134,11 +134,13 @@ static int check_decoder_length(const struct parse_context *r)
     if (!r->s->training.decoder_length)
         return 0;
     if (r->s->model.arch != MODEL_ENCODER_DECODER)
-        return cfg_error(at, "%s has no decoder after an encoder (leave it out)",
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s has no decoder after an encoder (leave it out)",
                          r->s->model.name);
     if (p->pipeline > 1 || p->context > 1 || p->sequence_parallel || p->smp)
-        return cfg_error(at, "a decoder's own length is not modelled with a pipeline, "
-                             "context or sequence parallelism, or SMP (leave it out)");
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "a decoder's own length is not modelled with a pipeline, "
+                         "context or sequence parallelism, or SMP (leave it out)");
     return 0;
 }
 
@@ -149,12 +151,13 @@ static int check_no_master_weights(const struct parse_context *r)
     if (!t->no_master_weights)
         return 0;
     if (dtype_bytes(op_parameter_dtype(t->precision)) != 2)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_REQUIRES,
                          "in %s parameters are fp32 themselves (leave it out, or write "
                          "\"precision\": \"bf16\")",
                          names_of(op_precision_names, (int)t->precision));
     if (library_of(&r->s->parallel)->fp32_weights)
-        return cfg_error(at, "%s's optimizers keep fp32 weights (leave it out)",
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s's optimizers keep fp32 weights (leave it out)",
                          names_of(library_names, (int)r->s->parallel.library));
     return 0;
 }
@@ -165,26 +168,26 @@ static int check_needs(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
     if (p->sequence_parallel && p->tensor == 1)
-        return cfg_error(cfg_get(r->parallelism, "sequence_parallel"),
+        return cfg_error(cfg_get(r->parallelism, "sequence_parallel"), DIAG_REQUIRES,
                          "sequence parallelism is over the tensor group, which has one "
                          "rank (write \"tensor\": 2 or more, or false)");
     if (p->tensor > 1 && r->s->model.latent_kv)
         return cfg_error(
-            cfg_get(r->parallelism, "tensor"),
+            cfg_get(r->parallelism, "tensor"), DIAG_NOT_SIMULATED,
             "%s's attention is latent, which is not modelled over a tensor "
             "group (write 1; \"expert\" and \"pipeline\" divide the model)",
             r->s->model.name);
     if (p->tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
-        return cfg_error(cfg_get(r->parallelism, "tensor_policy"),
+        return cfg_error(cfg_get(r->parallelism, "tensor_policy"), DIAG_REQUIRES,
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"megatron\")",
                          names_of(tensor_policy_names, (int)p->tensor_policy));
     if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE && !p->smp)
-        return cfg_error(cfg_get(r->parallelism, "offload_activations"),
+        return cfg_error(cfg_get(r->parallelism, "offload_activations"), DIAG_REQUIRES,
                          "activations are offloaded at checkpoints (give "
                          "/training/activation_checkpointing too)");
     if (p->context > 1 && t->sequence_length % p->context != 0)
-        return cfg_error(cfg_get(r->training, "sequence_length"),
+        return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " tokens are no multiple of context %" PRId64,
                          t->sequence_length, p->context);
     return check_decoder_length(r) || check_no_master_weights(r) ? -1

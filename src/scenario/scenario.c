@@ -93,7 +93,7 @@ static int check_operators(const struct parse_context *r)
     arena_init(&arena);
     int rc = op_list_make(&list, &arena, &r->s->model, &settings, &err);
     arena_release(&arena);
-    return rc ? cfg_error(r->training, "%s", err.text) : 0;
+    return rc ? cfg_error(r->training, DIAG_OUT_OF_RANGE, "%s", err.text) : 0;
 }
 
 static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct cfg root,
@@ -118,7 +118,7 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
     if (!root.json)
         return -1; /* reported when it was loaded */
     if (!cfg_is_object(root))
-        return cfg_error(root, "a scenario is an object (write { \"model\": ... })");
+        return cfg_error(root, DIAG_WRONG_TYPE, "a scenario is an object (write { \"model\": ... })");
     int rc = cfg_read(root, scenario_fields, &r);
     s->sections = r.sections;
     if (read_sections(&r))

@@ -69,11 +69,13 @@ static int check_twice(const struct parse_context *r, struct cfg c,
 {
     int smp = r->s->parallel.smp;
     if (smp == 1 && cfg_present(c))
-        return cfg_error(c, "this is for SMP's dictionary in /distribution to say "
-                            "(leave it out here)");
+        return cfg_error(c, DIAG_REFUSED_KEY,
+                         "this is for SMP's dictionary in /distribution to say "
+                         "(leave it out here)");
     if (smp == 2 && r->has_degree && (w->has_degree || w->has_strategy))
-        return cfg_error(c, "hybrid_shard_degree of SMP's dictionary sets degree and "
-                            "strategy (leave them out here)");
+        return cfg_error(c, DIAG_REFUSED_KEY,
+                         "hybrid_shard_degree of SMP's dictionary sets degree and "
+                         "strategy (leave them out here)");
     return 0;
 }
 

@@ -25,7 +25,8 @@ static int read_variable(struct parse_context *r, struct cfg c, const char *name
     if (!cfg_present(c))
         return 0;
     if (cfg_is_number(c))
-        return cfg_error(c, "the environment holds strings (write it in quotes)");
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "the environment holds strings (write it in quotes)");
     if (cfg_string(c, &value))
         return -1;
     return strcmp(name, "comment") == 0 ? 0 : nccl_environment_take(r, c, name, value);
@@ -76,8 +77,9 @@ static int check_version(const struct parse_context *r, const char *key,
     if (!value)
         return 0;
     if (!version_valid(value))
-        return cfg_error(
-            at, "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")", value);
+        return cfg_error(at, DIAG_SYNTAX,
+                         "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")",
+                         value);
     const char *doubt = version_unsure(&r->loader->arena, key, value);
     if (doubt)
         cfg_warn(at, DIAG_UNKNOWN_VERSION, "%s", doubt);
@@ -94,7 +96,8 @@ static int check_smp(struct parse_context *r)
     bool second = version_compare(v, "2") >= 0;
     const char *near = version_nearest(second ? smp_v2_versions : smp_v1_versions, v);
     if (!near)
-        return cfg_error(at, "there was no SMP %s (write \"1.0\" or newer)", v);
+        return cfg_error(at, DIAG_UNKNOWN_VERSION,
+                         "there was no SMP %s (write \"1.0\" or newer)", v);
     if (version_compare(near, v) != 0)
         cfg_warn(at, DIAG_NEAREST_VERSION, "SMP %s is not known: taken for %s", v,
                  near);
@@ -124,7 +127,8 @@ int software_read(struct parse_context *r)
     struct cfg env = r->s->software.environment;
     int rc = 0;
     if (cfg_present(env) && !cfg_is_object(env))
-        return cfg_error(env, "not an object (write { \"NCCL_PROTO\": \"simple\" })");
+        return cfg_error(env, DIAG_WRONG_TYPE,
+                         "not an object (write { \"NCCL_PROTO\": \"simple\" })");
     for (void *it = cfg_first(env); it; it = cfg_next(env, it))
         if (read_variable(r, cfg_member(env, it), cfg_key(it)))
             rc = -1;

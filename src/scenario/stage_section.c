@@ -21,8 +21,9 @@ static int read_counts(struct parse_context *r, struct cfg c)
     const struct model *m = &r->s->model;
     int64_t parts = p->pipeline * p->virtual_stages, sum = 0, n = cfg_len(c);
     if (n != parts)
-        return cfg_error(
-            c, "%" PRId64 " counts for %" PRId64 " stages (write one each)", n, parts);
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "%" PRId64 " counts for %" PRId64 " stages (write one each)",
+                         n, parts);
     int64_t *layers = ARENA_ARRAY(&r->loader->arena, n, int64_t);
     for (int64_t i = 0; i < n; i++) {
         if (cfg_int(cfg_at(c, i), &layers[i], 1, LAYERS_MAX))
@@ -30,9 +31,10 @@ static int read_counts(struct parse_context *r, struct cfg c)
         sum += layers[i];
     }
     if (r->has_model && sum != m->layers + m->decoder_layers)
-        return cfg_error(
-            c, "the counts sum to %" PRId64 ", not to the %" PRId64 " layers of %s",
-            sum, m->layers + m->decoder_layers, m->name);
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "the counts sum to %" PRId64 ", not to the %" PRId64
+                         " layers of %s",
+                         sum, m->layers + m->decoder_layers, m->name);
     p->partition = PARTITION_MANUAL;
     p->stage_layers = layers;
     return 0;

@@ -86,7 +86,7 @@ static int read_group(struct training *t, struct cfg c)
     if (cfg_read(c, fields, t))
         return -1;
     if (every == group)
-        return cfg_error(c,
+        return cfg_error(c, DIAG_CONTRADICTION,
                          "should have either \"group\" (layers that keep one input) or "
                          "\"every\" (one layer in so many is computed again)");
     return 0;
@@ -151,7 +151,8 @@ static int check_precision(const struct parse_context *r)
         struct strbuf has;
         strbuf_init(&has);
         arithmetic_text(&has, gpu);
-        cfg_error(at, "%s has no %s arithmetic, only %s (\"%s\" would do)", gpu->name,
+        cfg_error(at, DIAG_UNSUPPORTED,
+                  "%s has no %s arithmetic, only %s (\"%s\" would do)", gpu->name,
                   names_of(dtype_names, (int)needed), strbuf_get(&has),
                   precision_instead(p, gpu));
         strbuf_release(&has);
@@ -168,12 +169,12 @@ static int check_sequence(const struct parse_context *r)
         return 0;
     bool learned = positions > 0 && !r->s->model.positions_assumed;
     if (learned && t->sequence_length > positions)
-        return cfg_error(cfg_get(r->training, "sequence_length"),
+        return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
                          "%" PRId64 " tokens are more than the %" PRId64
                          " positions that %s has learned (write %" PRId64 " or less)",
                          t->sequence_length, positions, r->s->model.name, positions);
     if (t->predicted_positions > t->sequence_length)
-        return cfg_error(cfg_get(r->training, "predicted_positions"),
+        return cfg_error(cfg_get(r->training, "predicted_positions"), DIAG_OUT_OF_RANGE,
                          "%" PRId64 " are more than the %" PRId64
                          " tokens of a sequence (write less, or null for all)",
                          t->predicted_positions, t->sequence_length);
@@ -192,12 +193,12 @@ static int apply_task(struct parse_context *r)
         encoder ? tasks[r->words.task].encoder : tasks[r->words.task].decoder;
     r->s->training.task = names_of(task_names, r->words.task);
     if (m->arch == MODEL_ENCODER_DECODER)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s is an encoder and a decoder, whose task is its own "
                          "(leave task out)",
                          m->name);
     if (head == MODEL_HEAD_NONE)
-        return cfg_error(at, "%s %s (write \"%s\")", m->name,
+        return cfg_error(at, DIAG_UNSUPPORTED, "%s %s (write \"%s\")", m->name,
                          encoder ? "is an encoder, and cannot predict the next token"
                                  : "is a decoder, and cannot see what follows a mask",
                          encoder ? "masked-lm" : "causal-lm");
@@ -214,16 +215,16 @@ static int apply_dictionary(struct parse_context *r)
     struct cfg clipping = cfg_get(r->training, "gradient_clipping");
     if (r->has_precision && cfg_present(precision) && t->precision != r->precision)
         return cfg_error(
-            precision,
+            precision, DIAG_SMP_RULE,
             "smp rule: the dictionary converts the model to %s (write that, "
             "or leave it out)",
             names_of(op_precision_names, (int)r->precision));
     if (r->has_clipping && cfg_present(clipping))
-        return cfg_error(clipping,
+        return cfg_error(clipping, DIAG_SMP_RULE,
                          "smp rule: sharded data parallelism clips by its own "
                          "sdp_gradient_clipping (leave this out)");
     if (r->microbatches && w->has_microbatches && t->microbatches != r->microbatches)
-        return cfg_error(cfg_get(r->training, "microbatches"),
+        return cfg_error(cfg_get(r->training, "microbatches"), DIAG_CONTRADICTION,
                          "%" PRId64 " microbatches, and the dictionary says %" PRId64
                          " (leave this out)",
                          t->microbatches, r->microbatches);
@@ -245,6 +246,7 @@ static int apply_script(struct parse_context *r)
     struct raw_training *w = &r->words;
     if (r->accumulation && w->has_accumulation && t->accumulation != r->accumulation)
         return cfg_error(cfg_get(r->training, "gradient_accumulation_steps"),
+                         DIAG_CONTRADICTION,
                          "%" PRId64 " steps, and backward_passes_per_step is %" PRId64
                          " (leave this out)",
                          t->accumulation, r->accumulation);
@@ -288,7 +290,8 @@ int training_attention(struct parse_context *r)
         const struct gpu *gpu = c->groups[i].instance->gpu;
         const char *refusal = attention_refusal(r->s, gpu, arena);
         if (refusal)
-            return cfg_error(cfg_get(r->training, "attention"), "%s", refusal);
+            return cfg_error(cfg_get(r->training, "attention"), DIAG_UNSUPPORTED, "%s",
+                             refusal);
         struct attention a = attention_on(r->s, gpu, arena);
         if (i == 0 || a.kernel < least.kernel)
             least = a;
@@ -326,7 +329,7 @@ int training_read(struct parse_context *r)
         r->s->training.epochs = 1;
     if (w->has_epochs && !w->t.samples) {
         rc =
-            cfg_error(cfg_get(r->training, "epochs"),
+            cfg_error(cfg_get(r->training, "epochs"), DIAG_MISSING,
                       "the samples of an epoch are not given (give \"samples\" too, or "
                       "\"steps\" instead)");
     }

@@ -21,7 +21,7 @@ static int check_buffers(const struct parse_context *r)
     if (n <= BUFFERS_MAX)
         return 0;
     double mebibytes = ceil(all_B / BUFFERS_MAX / (1 << 20));
-    return cfg_error(cfg_get(r->parallelism, "bucket_size"),
+    return cfg_error(cfg_get(r->parallelism, "bucket_size"), DIAG_OUT_OF_RANGE,
                      "gradients go in %.0f buffers of this size, at most %d are "
                      "simulated (write \"%.0fMiB\" or more)",
                      n, BUFFERS_MAX, mebibytes);
@@ -38,6 +38,7 @@ static int check_passes(const struct parse_context *r)
         return 0;
     struct cfg smp = cfg_get(r->smp, "microbatches");
     return cfg_error(cfg_present(smp) ? smp : cfg_get(r->training, "microbatches"),
+                     DIAG_OUT_OF_RANGE,
                      "%" PRId64 " microbatches through %.0f stages are %.0f passes, at "
                      "most %d are simulated (write %.0f microbatches or less)",
                      t->microbatches, chunks, (double)t->microbatches * chunks,

@@ -123,7 +123,7 @@ void plan_given_parallelism(const json_t *parallelism, struct diags *diags)
 
 static int refuse_cluster(const struct plan_job *job, const char *option)
 {
-    diags_error(&job->loader->diags,
+    diags_error(&job->loader->diags, DIAG_CONTRADICTION,
                 "%s: the scenario's cluster of several groups is taken as it is "
                 "(--instance puts another in its place)",
                 option);
@@ -146,7 +146,7 @@ int plan_given_job(const struct plan_job *job, const struct plan_request *r)
     for (int32_t i = 0; s->given[SPACE_LIBRARY] && i < s->n[SPACE_LIBRARY]; i++)
         asked |= 1U << s->values[SPACE_LIBRARY][i];
     if (asked && r->stacks && (asked & ~(uint32_t)r->stacks)) {
-        diags_error(&job->loader->diags,
+        diags_error(&job->loader->diags, DIAG_UNKNOWN_NAME,
                     "--fix library: is none of those that --for or --emit are about");
         rc = -1;
     }

@@ -31,7 +31,8 @@ static struct cfg make_scenario(struct plan_job *job, const struct plan_request 
                              "sequence_length", (json_int_t)r->sequence,
                              "global_batch_size", (json_int_t)r->global_batch);
     if (!tree) {
-        diags_error(&job->loader->diags, "--model: the name is not readable text");
+        diags_error(&job->loader->diags, DIAG_WRONG_TYPE,
+                    "--model: the name is not readable text");
         return (struct cfg) { 0 };
     }
     return cfg_from_tree(job->loader, "plan", tree);
@@ -82,13 +83,14 @@ static int add_instance(struct plan_job *job, const char *name)
         if (strcmp(s->instances[i].name, name) == 0)
             return 0;
     if (s->n_instances == SPACE_INSTANCES_MAX) {
-        diags_error(&job->loader->diags, "--instance: more than %d",
+        diags_error(&job->loader->diags, DIAG_OUT_OF_RANGE, "--instance: more than %d",
                     SPACE_INSTANCES_MAX);
         return -1;
     }
     json_t *tree = json_pack("{s:s}", "instance", name);
     if (!tree) {
-        diags_error(&job->loader->diags, "--instance: the name is not readable text");
+        diags_error(&job->loader->diags, DIAG_WRONG_TYPE,
+                    "--instance: the name is not readable text");
         return -1;
     }
     struct cfg where =
@@ -108,7 +110,7 @@ static int read_instances(struct plan_job *job, const char *list)
     for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save))
         rc |= add_instance(job, w);
     if (rc == 0 && job->space.n_instances == 0) {
-        diags_error(&job->loader->diags, "--instance: names none");
+        diags_error(&job->loader->diags, DIAG_MISSING, "--instance: names none");
         rc = -1;
     }
     return rc;
@@ -266,7 +268,8 @@ static int keep_usable(struct plan_job *job)
         if (job->stacks[s->values[SPACE_LIBRARY][i]].usable)
             s->values[SPACE_LIBRARY][n++] = s->values[SPACE_LIBRARY][i];
     if (n == 0) {
-        diags_error(&job->loader->diags, "no library can run this job: %s",
+        diags_error(&job->loader->diags, DIAG_UNSUPPORTED,
+                    "no library can run this job: %s",
                     job->stacks[s->values[SPACE_LIBRARY][0]].why);
         return -1;
     }

@@ -39,7 +39,7 @@ static int own_price(struct plan_job *job, const char *word)
     double usd = 0;
     int found = 0;
     if (!eq || read_price(eq + 1, &usd)) {
-        diags_error(&job->loader->diags,
+        diags_error(&job->loader->diags, DIAG_OUT_OF_RANGE,
                     "--price %s: is no price (write \"p4d.24xlarge=21.96\")", word);
         return -1;
     }
@@ -55,7 +55,7 @@ static int own_price(struct plan_job *job, const char *word)
     }
     if (found)
         return 0;
-    diags_error(&job->loader->diags,
+    diags_error(&job->loader->diags, DIAG_UNKNOWN_NAME,
                 "--price %s: no instance of this plan is called %s", word, name);
     return -1;
 }

@@ -58,8 +58,8 @@ static int bad_value(struct diags *d, const char *option, const char *field,
                      const char *word, const char *mend)
 {
     bool own = strcmp(option + strspn(option, "-"), field) == 0; /* --count */
-    diags_error(d, "%s%s%s: \"%.40s\" %s", option, own ? "" : " ", own ? "" : field,
-                word, mend);
+    diags_error(d, DIAG_UNKNOWN_NAME, "%s%s%s: \"%.40s\" %s", option, own ? "" : " ",
+                own ? "" : field, word, mend);
     return -1;
 }
 
@@ -131,7 +131,8 @@ static int add_value(struct space *s, enum space_field f, int64_t v, struct diag
         if (s->values[f][i] == v)
             return 0;
     if (s->n[f] == SPACE_VALUES_MAX) {
-        diags_error(d, "%s %s: more than %d values (narrow the range)", option,
+        diags_error(d, DIAG_OUT_OF_RANGE,
+                    "%s %s: more than %d values (narrow the range)", option,
                     names_of(space_field_names, (int)f), SPACE_VALUES_MAX);
         return -1;
     }
@@ -168,19 +169,22 @@ static int read_field(const char *text, int *f, struct diags *d, const char *opt
     size_t len = eq ? (size_t)(eq - text) : strlen(text);
     snprintf(name, sizeof(name), "%.*s", (int)(len < 60 ? len : 60), text);
     if (!eq || !eq[1]) {
-        diags_error(d, "%s %s: has no value (write for example \"tensor=8\")", option,
+        diags_error(d, DIAG_MISSING,
+                    "%s %s: has no value (write for example \"tensor=8\")", option,
                     name);
         return -1;
     }
     if (names_find(space_field_names, name, f) == 0 && *f != SPACE_INSTANCE)
         return 0;
     if (strcmp(name, "instance") == 0) {
-        diags_error(d, "%s instance: instances are named by --instance", option);
+        diags_error(d, DIAG_REFUSED_KEY,
+                    "%s instance: instances are named by --instance", option);
         return -1;
     }
     const char *near = names_nearest(space_field_names, name);
-    diags_error(d, "%s %s: plans have no such field%s%s%s", option, name,
-                near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    diags_error(d, DIAG_UNKNOWN_NAME, "%s %s: plans have no such field%s%s%s", option,
+                name, near ? " (did you mean \"" : "", near ? near : "",
+                near ? "\"?)" : "");
     return -1;
 }
 
@@ -200,14 +204,15 @@ int space_allow(struct space *s, struct arena *arena, struct diags *diags,
         if (read_word(s, (enum space_field)f, w, diags, option))
             return -1;
     if (fix && s->n[f] > 1) {
-        diags_error(diags, "%s %s: takes one value (--allow takes several)", option,
-                    name);
+        diags_error(diags, DIAG_WRONG_TYPE,
+                    "%s %s: takes one value (--allow takes several)", option, name);
         return -1;
     }
     for (int32_t i = 0; i < n_before && s->n[f]; i++)
         if (n_before != s->n[f] || before[i] != s->values[f][i]) {
-            diags_error(diags, "%s %s: contradicts what was given for it before",
-                        option, name);
+            diags_error(diags, DIAG_CONTRADICTION,
+                        "%s %s: contradicts what was given for it before", option,
+                        name);
             return -1;
         }
     s->given[f] = true;

@@ -78,8 +78,8 @@ static int read_labels(struct sweep *s, struct sweep_field *f, struct cfg labels
     if (!cfg_present(labels))
         return 0;
     if (!cfg_is_array(labels) || cfg_len(labels) != n)
-        return cfg_error(labels, "should be an array of %" PRId64 " texts, one a value",
-                         n);
+        return cfg_error(labels, DIAG_WRONG_TYPE,
+                         "should be an array of %" PRId64 " texts, one a value", n);
     f->labels = ARENA_ARRAY(s->arena, n, const char *);
     int rc = 0;
     for (int64_t i = 0; i < n; i++)
@@ -91,14 +91,15 @@ static int check_path(const struct sweep *s, struct cfg axis, const char *path)
 {
     struct cfg c = cfg_get(axis, "path");
     if (!path)
-        return cfg_present(c)
-                   ? -1
-                   : cfg_error(axis, "has no \"path\" (write \"/cluster/count\")");
+        return cfg_present(c) ? -1
+                              : cfg_error(axis, DIAG_MISSING,
+                                          "has no \"path\" (write \"/cluster/count\")");
     if (path[0] != '/')
-        return cfg_error(c,
+        return cfg_error(c, DIAG_SYNTAX,
                          "not a JSON pointer (write for example \"/cluster/count\")");
     if (sweep_field_find(s, path) >= 0)
-        return cfg_error(c, "is the path of another axis too (keep one of them)");
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "is the path of another axis too (keep one of them)");
     return 0;
 }
 
@@ -108,7 +109,8 @@ static int read_field(struct sweep *s, struct cfg axis, const struct axis_raw *r
     if (check_path(s, axis, raw->path))
         return -1;
     if (s->n_fields == SWEEP_FIELDS_MAX)
-        return cfg_error(axis, "is beyond the %d paths that a sweep may have",
+        return cfg_error(axis, DIAG_OUT_OF_RANGE,
+                         "is beyond the %d paths that a sweep may have",
                          SWEEP_FIELDS_MAX);
     json_t *values = sweep_axis_values(axis, raw->values, raw->from, raw->to, raw->step,
                                        raw->factor);
@@ -121,7 +123,7 @@ static int read_field(struct sweep *s, struct cfg axis, const struct axis_raw *r
                                 .where = cfg_get(axis, "path") };
     int64_t n = (int64_t)json_array_size(values), *wanted = &s->axes[s->n_axes];
     if (*wanted && *wanted != n)
-        return cfg_error(axis,
+        return cfg_error(axis, DIAG_CONTRADICTION,
                          "has %" PRId64 " values where the first of its \"zip\" has "
                          "%" PRId64,
                          n, *wanted);
@@ -133,19 +135,22 @@ static int read_zip(struct sweep *s, struct cfg axis, const struct axis_raw *raw
 {
     if (raw->path || cfg_present(raw->values) || cfg_present(raw->from))
         return cfg_error(
-            raw->zip, "is given together with \"path\" or values (keep one of them)");
+            raw->zip, DIAG_CONTRADICTION,
+            "is given together with \"path\" or values (keep one of them)");
     if (!cfg_is_array(raw->zip) || cfg_len(raw->zip) == 0)
-        return cfg_error(raw->zip, "should be an array of axes");
+        return cfg_error(raw->zip, DIAG_WRONG_TYPE, "should be an array of axes");
     int rc = 0;
     for (int64_t i = 0; i < cfg_len(raw->zip); i++) {
         struct axis_raw part = { 0 };
         struct cfg c = cfg_at(raw->zip, i);
         if (!cfg_is_object(c))
-            rc = cfg_error(c, "should be an axis: an object with \"path\"");
+            rc = cfg_error(c, DIAG_WRONG_TYPE,
+                           "should be an axis: an object with \"path\"");
         else if (cfg_read(c, axis_fields, &part))
             rc = -1;
         else if (cfg_present(part.zip))
-            rc = cfg_error(part.zip, "does not nest (list its axes here)");
+            rc = cfg_error(part.zip, DIAG_UNSUPPORTED,
+                           "does not nest (list its axes here)");
         else if (read_field(s, c, &part))
             rc = -1;
     }
@@ -157,11 +162,11 @@ static int read_axis(struct sweep *s, struct cfg axis)
 {
     struct axis_raw raw = { 0 };
     if (!cfg_is_object(axis))
-        return cfg_error(axis,
+        return cfg_error(axis, DIAG_WRONG_TYPE,
                          "should be an axis: an object with \"path\" and \"values\"");
     if (s->n_axes == SWEEP_AXES_MAX)
-        return cfg_error(axis, "is beyond the %d axes that a sweep may have",
-                         SWEEP_AXES_MAX);
+        return cfg_error(axis, DIAG_OUT_OF_RANGE,
+                         "is beyond the %d axes that a sweep may have", SWEEP_AXES_MAX);
     s->axes[s->n_axes] = 0;
     int rc = cfg_read(axis, axis_fields, &raw);
     if (rc == 0)
@@ -173,7 +178,7 @@ static int read_axis(struct sweep *s, struct cfg axis)
 static int read_axes(struct sweep *s, struct cfg axes)
 {
     if (!cfg_is_array(axes))
-        return cfg_error(axes, "should be an array of axes");
+        return cfg_error(axes, DIAG_WRONG_TYPE, "should be an array of axes");
     int rc = 0;
     for (int64_t i = 0; i < cfg_len(axes) && s->n_axes <= SWEEP_AXES_MAX; i++) {
         rc |= read_axis(s, cfg_at(axes, i));
@@ -184,7 +189,8 @@ static int read_axes(struct sweep *s, struct cfg axes)
     for (int32_t i = 0; rc == 0 && i < s->n_axes; i++)
         if (__builtin_mul_overflow(s->n_points, s->axes[i], &s->n_points) ||
             s->n_points > SWEEP_POINTS_MAX)
-            return cfg_error(axes, "make more than %d points (take fewer values)",
+            return cfg_error(axes, DIAG_OUT_OF_RANGE,
+                             "make more than %d points (take fewer values)",
                              SWEEP_POINTS_MAX);
     return rc;
 }
@@ -226,8 +232,9 @@ int sweep_check_result(const struct sweep *s, const char *name, struct cfg where
         return 0;
     const char *part = part_with(s->results, name);
     if (part)
-        return cfg_error(where, "\"%s\" is no result (did you mean \"/%s/%s\"?)", name,
-                         part, name);
+        return cfg_error(where, DIAG_UNKNOWN_NAME,
+                         "\"%s\" is no result (did you mean \"/%s/%s\"?)", name, part,
+                         name);
     struct name_value names[64] = { { 0 } };
     int n = 0;
     for (void *it = json_object_iter(s->results); it && n < 63;
@@ -235,9 +242,9 @@ int sweep_check_result(const struct sweep *s, const char *name, struct cfg where
         names[n++].name = json_object_iter_key(it);
     const char *near = names_nearest(names, name);
     if (near)
-        return cfg_error(where, "\"%s\" is no result (did you mean \"%s\"?)", name,
-                         near);
-    return cfg_error(where,
+        return cfg_error(where, DIAG_UNKNOWN_NAME,
+                         "\"%s\" is no result (did you mean \"%s\"?)", name, near);
+    return cfg_error(where, DIAG_UNKNOWN_NAME,
                      "\"%s\" is no result (take names from simulate --json, such "
                      "as \"step_time_s\" or \"/memory/peak_bytes\")",
                      name);
@@ -261,7 +268,8 @@ static int read_outputs(struct sweep *s, struct cfg list)
         return 0;
     }
     if (!cfg_is_array(list))
-        return cfg_error(list, "should be an array of names of results");
+        return cfg_error(list, DIAG_WRONG_TYPE,
+                         "should be an array of names of results");
     for (int64_t i = 0; i < cfg_len(list); i++) {
         const char *name;
         struct cfg c = cfg_at(list, i);
@@ -283,7 +291,7 @@ static int read_base(struct sweep *s, struct cfg_loader *loader, struct cfg base
         return 0;
     }
     if (!cfg_is_string(base))
-        return cfg_error(base,
+        return cfg_error(base, DIAG_WRONG_TYPE,
                          "should be the name or path of a scenario, or an object");
     if (cfg_string(base, &name))
         return -1;
@@ -291,7 +299,9 @@ static int read_base(struct sweep *s, struct cfg_loader *loader, struct cfg base
     if (!root.json)
         return -1;
     s->base = root.json;
-    return cfg_is_object(root) ? 0 : cfg_error(root, "a scenario is an object");
+    return cfg_is_object(root)
+               ? 0
+               : cfg_error(root, DIAG_WRONG_TYPE, "a scenario is an object");
 }
 
 int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
@@ -309,7 +319,7 @@ int sweep_load(struct sweep *s, struct cfg_loader *loader, const char *name)
     if (!s->root.json)
         return -1;
     if (!cfg_is_object(s->root))
-        return cfg_error(s->root,
+        return cfg_error(s->root, DIAG_WRONG_TYPE,
                          "a sweep is an object (write { \"base\": ..., \"axes\": "
                          "[...] })");
     int rc = cfg_read(s->root, sweep_fields, &raw);

@@ -20,8 +20,9 @@ static int read_end(struct cfg c, struct end *e)
         const char *text = json_string_value(c.json);
         e->value = strtod(text, &rest);
         if (rest == text || !*rest || !isfinite(e->value))
-            return cfg_error(c, "should be a number or a quantity (write for example 4 "
-                                "or \"16MiB\")");
+            return cfg_error(c, DIAG_WRONG_TYPE,
+                             "should be a number or a quantity (write for example 4 "
+                             "or \"16MiB\")");
         e->unit = rest;
         return 0;
     }
@@ -55,7 +56,8 @@ static json_t *range(struct cfg axis, const struct end *from, const struct end *
         json_array_append_new(values, value_of(from, v, whole));
     }
     json_decref(values);
-    cfg_error(axis, "has more than %d values (take larger steps)", SWEEP_POINTS_MAX);
+    cfg_error(axis, DIAG_OUT_OF_RANGE, "has more than %d values (take larger steps)",
+              SWEEP_POINTS_MAX);
     return NULL;
 }
 
@@ -63,14 +65,17 @@ static int check_range(struct cfg by_c, const struct end *from, const struct end
                        const struct end *by, bool multiply)
 {
     if (multiply && !(from->value > 0 && to->value > 0))
-        return cfg_error(by_c, "needs \"from\" and \"to\" above 0 (take \"step\")");
+        return cfg_error(by_c, DIAG_OUT_OF_RANGE,
+                         "needs \"from\" and \"to\" above 0 (take \"step\")");
     if (multiply && !(by->value > 0 && by->value != 1))
-        return cfg_error(by_c, "should be above 0, and not 1 (write 2)");
+        return cfg_error(by_c, DIAG_OUT_OF_RANGE,
+                         "should be above 0, and not 1 (write 2)");
     if (!multiply && by->value == 0)
-        return cfg_error(by_c, "should not be 0 (write 1)");
+        return cfg_error(by_c, DIAG_OUT_OF_RANGE, "should not be 0 (write 1)");
     bool up = multiply ? by->value > 1 : by->value > 0;
     if (up ? to->value < from->value : to->value > from->value)
-        return cfg_error(by_c, "leads away from \"to\" (swap \"from\" and \"to\")");
+        return cfg_error(by_c, DIAG_OUT_OF_RANGE,
+                         "leads away from \"to\" (swap \"from\" and \"to\")");
     return 0;
 }
 
@@ -86,18 +91,19 @@ static json_t *read_range(struct cfg axis, struct cfg from_c, struct cfg to_c,
     bool multiply = cfg_present(factor);
     struct cfg by_c = multiply ? factor : step;
     if (multiply == cfg_present(step)) {
-        cfg_error(axis, "a range needs either \"step\" or \"factor\"");
+        cfg_error(axis, DIAG_MISSING, "a range needs either \"step\" or \"factor\"");
         return NULL;
     }
     if (read_end(from_c, &from) | read_end(to_c, &to) | read_end(by_c, &by))
         return NULL;
     if (!same_unit(&from, &to)) {
-        cfg_error(to_c, "should have the unit of \"from\"");
+        cfg_error(to_c, DIAG_WRONG_TYPE, "should have the unit of \"from\"");
         return NULL;
     }
     if (multiply ? by.unit != NULL : !same_unit(&from, &by)) {
-        cfg_error(by_c, multiply ? "should be a plain number"
-                                 : "should have the unit of \"from\"");
+        cfg_error(by_c, DIAG_WRONG_TYPE,
+                  multiply ? "should be a plain number"
+                           : "should have the unit of \"from\"");
         return NULL;
     }
     if (check_range(by_c, &from, &to, &by, multiply))
@@ -109,7 +115,7 @@ json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
                           struct cfg to, struct cfg step, struct cfg factor)
 {
     if (!cfg_present(values) && !cfg_present(from) && !cfg_present(to)) {
-        cfg_error(axis,
+        cfg_error(axis, DIAG_MISSING,
                   "has no values (write \"values\": [...], or \"from\", \"to\" and "
                   "\"factor\")");
         return NULL;
@@ -118,11 +124,12 @@ json_t *sweep_axis_values(struct cfg axis, struct cfg values, struct cfg from,
         return read_range(axis, from, to, step, factor);
     if (cfg_present(from) || cfg_present(to) || cfg_present(step) ||
         cfg_present(factor)) {
-        cfg_error(values, "is given together with a range (keep one of them)");
+        cfg_error(values, DIAG_CONTRADICTION,
+                  "is given together with a range (keep one of them)");
         return NULL;
     }
     if (!cfg_is_array(values) || cfg_len(values) == 0) {
-        cfg_error(values, "should be an array of at least one value");
+        cfg_error(values, DIAG_WRONG_TYPE, "should be an array of at least one value");
         return NULL;
     }
     for (int64_t i = 0; i < cfg_len(values); i++) {

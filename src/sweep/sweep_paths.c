@@ -45,7 +45,7 @@ static int check_places(const struct sweep *s)
         struct err err = { 0 };
         json_t *value = json_deep_copy(sweep_point_value(s, i, 0));
         if (pointer_set(tree, s->fields[i].path, value, &err))
-            rc = cfg_error(s->fields[i].where, "%s", err.text);
+            rc = cfg_error(s->fields[i].where, DIAG_UNKNOWN_KEY, "%s", err.text);
     }
     json_decref(tree);
     return rc;
@@ -66,6 +66,6 @@ int sweep_check_paths(const struct sweep *s)
             probe(s, i * stride, why, false);
     for (int32_t i = 0; i < s->n_fields; i++)
         if (why[i])
-            rc = cfg_error(s->fields[i].where, "%s", why[i]);
+            rc = cfg_error(s->fields[i].where, DIAG_UNKNOWN_KEY, "%s", why[i]);
     return rc;
 }

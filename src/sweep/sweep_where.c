@@ -40,9 +40,10 @@ static int read_value(struct sweep_where *w, const char *value, struct cfg c)
     w->number = strtod(value, &end);
     w->is_number = end != value && !*end;
     if (!*value)
-        return cfg_error(c, "has nothing to compare with (write \"mfu > 0.3\")");
+        return cfg_error(c, DIAG_MISSING,
+                         "has nothing to compare with (write \"mfu > 0.3\")");
     if (!w->is_number && w->op != SWEEP_EQ && w->op != SWEEP_NE)
-        return cfg_error(c,
+        return cfg_error(c, DIAG_SYNTAX,
                          "compares with \"%s\", which is no number (only == and != "
                          "take text)",
                          value);
@@ -57,7 +58,8 @@ static int read_where(struct sweep_where *w, const struct sweep *s, struct cfg c
         return -1;
     op = find_op(text, &w->op, &len);
     if (!op)
-        return cfg_error(c, "has no <, <=, >, >=, == or != (write \"mfu > 0.3\")");
+        return cfg_error(c, DIAG_MISSING,
+                         "has no <, <=, >, >=, == or != (write \"mfu > 0.3\")");
     const char *name = trimmed(s->arena, text, op);
     w->field = sweep_field_find(s, name);
     w->result = w->field < 0 ? name : NULL;
@@ -73,7 +75,7 @@ int sweep_wheres_read(struct sweep_wheres *w, const struct sweep *s, struct cfg 
     if (!cfg_present(list))
         return 0;
     if (!cfg_is_array(list))
-        return cfg_error(list,
+        return cfg_error(list, DIAG_WRONG_TYPE,
                          "should be an array of comparisons such as \"mfu > 0.3\"");
     w->v = ARENA_ARRAY(s->arena, cfg_len(list) + 1, struct sweep_where);
     for (int64_t i = 0; i < cfg_len(list); i++)

@@ -346,7 +346,7 @@ const struct instance *compare_instance(struct cfg_loader *loader, const char *g
         }
     }
     if (!best)
-        diags_error(&loader->diags,
+        diags_error(&loader->diags, DIAG_UNKNOWN_NAME,
                     "no machine of topologies/instances has %" PRId64 " GPUs",
                     (int64_t)n_gpus);
     return best;

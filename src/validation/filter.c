@@ -31,17 +31,17 @@ static int read_rule(struct filters *f, struct cfg value, bool keep,
                            .below = r.below,
                            .above = r.above };
     if (rule.column < 0)
-        return cfg_error(cfg_get(value, "column"), "the table has no column \"%.100s\"",
-                         r.column);
+        return cfg_error(cfg_get(value, "column"), DIAG_UNKNOWN_NAME,
+                         "the table has no column \"%.100s\"", r.column);
     if ((r.matches != NULL) + !isnan(r.below) + !isnan(r.above) != 1)
-        return cfg_error(value,
+        return cfg_error(value, DIAG_MISSING,
                          "a rule needs one of \"matches\", \"below\", \"above\"");
     if (r.matches) {
         char text[200];
         int bad = regcomp(&rule.regex, r.matches, REG_EXTENDED | REG_NOSUB | REG_ICASE);
         if (bad) {
             regerror(bad, &rule.regex, text, sizeof(text));
-            return cfg_error(cfg_get(value, "matches"),
+            return cfg_error(cfg_get(value, "matches"), DIAG_SYNTAX,
                              "no POSIX extended regular expression: %s", text);
         }
     }
@@ -56,8 +56,9 @@ static int read_list(struct filters *f, struct cfg list, bool keep,
     if (!cfg_present(list))
         return 0;
     if (!cfg_is_array(list))
-        return cfg_error(list, "should be an array of rules: "
-                               "[{\"column\": ..., \"matches\": ..., \"why\": ...}]");
+        return cfg_error(list, DIAG_WRONG_TYPE,
+                         "should be an array of rules: "
+                         "[{\"column\": ..., \"matches\": ..., \"why\": ...}]");
     for (int64_t i = 0; i < cfg_len(list); i++)
         rc |= read_rule(f, cfg_at(list, i), keep, csv);
     return rc;

@@ -158,13 +158,14 @@ static int read_group(struct coll_group *g, const struct cluster *cluster,
     bool listed = cfg_present(c->gpus);
     int64_t n = listed ? cfg_len(c->gpus) : c->n_gpus;
     if (listed && (!cfg_is_array(c->gpus) || n < 1 || n > INSTANCE_GPUS_MAX))
-        return cfg_error(c->gpus, "should be an array of 1 to %d GPUs",
+        return cfg_error(c->gpus, DIAG_WRONG_TYPE, "should be an array of 1 to %d GPUs",
                          INSTANCE_GPUS_MAX);
     for (int32_t s = 0; n > 0 && s < g->n_spans; s++) {
         struct coll_span *span = &g->spans[s];
         int64_t there = cluster->groups[s].instance->n_gpus;
         if (n > there)
-            return cfg_error(c->gpus, "the instance has %d GPUs", (int)there);
+            return cfg_error(c->gpus, DIAG_OUT_OF_RANGE, "the instance has %d GPUs",
+                             (int)there);
         span->n_gpus = (int32_t)n;
         for (int64_t i = 0; i < n; i++) {
             int64_t gpu = i;

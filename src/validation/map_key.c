@@ -25,7 +25,7 @@ int map_key_check(struct cfg map)
         char *pattern = pattern_of(cfg_key(it));
         if (pattern && regcomp(&regex, pattern, pattern_flags) != 0)
             rc = cfg_error_key(
-                cfg_member(map, it),
+                cfg_member(map, it), DIAG_SYNTAX,
                 "is no POSIX extended regular expression between slashes");
         else if (pattern)
             regfree(&regex);

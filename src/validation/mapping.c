@@ -61,11 +61,12 @@ static int read_subject(struct reader *r, struct cfg root)
             n++;
         }
     if (n != 1)
-        return cfg_error(root, "a mapping needs one of \"scenario\", \"collective\", "
-                               "\"kernel\"");
+        return cfg_error(root, DIAG_MISSING,
+                         "a mapping needs one of \"scenario\", \"collective\", "
+                         "\"kernel\"");
     struct cfg subject = subjects[r->m->kind];
     if (!cfg_is_object(subject))
-        return cfg_error(subject, "should be an object");
+        return cfg_error(subject, DIAG_WRONG_TYPE, "should be an object");
     r->m->subject = subject.json;
     return value_check(subject, &r->m->csv);
 }
@@ -90,8 +91,9 @@ static int read_ratio(struct reader *r, struct mapping_measured *q, struct cfg v
         return -1;
     q->ratio_to = find_variant(r->m, name);
     if (q->ratio_to < 0)
-        return cfg_error(ratio, "no variant is called so (\"base\" is the scenario as "
-                                "it stands)");
+        return cfg_error(ratio, DIAG_UNKNOWN_NAME,
+                         "no variant is called so (\"base\" is the scenario as "
+                         "it stands)");
     q->key = arena_printf(r->arena, "%s/%s", q->name, name);
     return 0;
 }
@@ -102,8 +104,9 @@ static int read_measured(struct reader *r, struct mapping_variant *v, struct cfg
     if (!cfg_present(object))
         return 0;
     if (!cfg_is_object(object) || cfg_len(object) == 0)
-        return cfg_error(object, "should be an object: {\"step_time_s\": {\"expr\": "
-                                 "\"{COLUMN}\"}}");
+        return cfg_error(object, DIAG_WRONG_TYPE,
+                         "should be an object: {\"step_time_s\": {\"expr\": "
+                         "\"{COLUMN}\"}}");
     v->measured = ARENA_ARRAY(r->arena, cfg_len(object), struct mapping_measured);
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
         struct mapping_measured *q = &v->measured[v->n_measured++];
@@ -131,12 +134,14 @@ static int check_pointers(struct cfg object, const struct csv *csv)
 {
     int rc = 0;
     if (cfg_present(object) && !cfg_is_object(object))
-        return cfg_error(object, "should be an object of pointers and their values");
+        return cfg_error(object, DIAG_WRONG_TYPE,
+                         "should be an object of pointers and their values");
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
         struct cfg value = cfg_member(object, it);
         if (cfg_key(it)[0] != '/')
-            rc = cfg_error_key(value, "is no JSON pointer (write "
-                                      "\"/training/micro_batch_size\")");
+            rc = cfg_error_key(value, DIAG_SYNTAX,
+                               "is no JSON pointer (write "
+                               "\"/training/micro_batch_size\")");
         rc |= value_check(value, csv);
     }
     return rc;
@@ -149,7 +154,8 @@ static int read_variants(struct reader *r, struct cfg root)
     struct cfg list = r->file.variants;
     int64_t n = cfg_len(list);
     if (cfg_present(list) && (!cfg_is_array(list) || n > 100))
-        return cfg_error(list, "should be an array of at most 100 variants");
+        return cfg_error(list, DIAG_WRONG_TYPE,
+                         "should be an array of at most 100 variants");
     m->variants = ARENA_ARRAY(r->arena, n + 1, struct mapping_variant);
     struct variant_file *files = ARENA_ARRAY(r->arena, n + 1, struct variant_file);
     m->n_variants = 1;
@@ -159,7 +165,8 @@ static int read_variants(struct reader *r, struct cfg root)
         if (cfg_read(cfg_at(list, i), variant_fields, f))
             return -1;
         if (find_variant(m, f->name) >= 0)
-            rc = cfg_error(cfg_at(list, i), "another variant is called so, too");
+            rc = cfg_error(cfg_at(list, i), DIAG_CONTRADICTION,
+                           "another variant is called so, too");
         rc |= check_pointers(f->set, &m->csv);
         m->variants[m->n_variants++] =
             (struct mapping_variant) { f->name, f->set, 0, NULL };
@@ -171,7 +178,7 @@ static int read_variants(struct reader *r, struct cfg root)
         n_measured += m->variants[i].n_measured;
     }
     if (rc == 0 && n_measured == 0)
-        rc = cfg_error(root, "nothing is measured (write \"measured\")");
+        rc = cfg_error(root, DIAG_MISSING, "nothing is measured (write \"measured\")");
     return rc;
 }
 
@@ -184,15 +191,17 @@ static int read_choices(struct reader *r)
     if (!cfg_is_object(object))
         return rc;
     if (m->kind != MAPPING_SCENARIO)
-        return cfg_error(object, "is for scenarios");
+        return cfg_error(object, DIAG_REFUSED_KEY, "is for scenarios");
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
         struct cfg values = cfg_member(object, it);
         if (!cfg_is_array(values) || cfg_len(values) == 0)
-            return cfg_error(values, "should be an array of values to choose from");
+            return cfg_error(values, DIAG_WRONG_TYPE,
+                             "should be an array of values to choose from");
         n_candidates *= cfg_len(values);
         if (m->n_choices == MAPPING_CHOICES_MAX ||
             n_candidates > MAPPING_CANDIDATES_MAX)
-            return cfg_error(object, "at most %d fields and %d combinations",
+            return cfg_error(object, DIAG_OUT_OF_RANGE,
+                             "at most %d fields and %d combinations",
                              MAPPING_CHOICES_MAX, MAPPING_CANDIDATES_MAX);
         m->choices[m->n_choices++] =
             (struct mapping_choice) { cfg_key(it), values.json };
@@ -208,7 +217,7 @@ static int read_rank_by(struct reader *r)
     if (!cfg_present(list))
         return 0;
     if (!cfg_is_array(list) || cfg_len(list) == 0)
-        return cfg_error(list, "should be an array of columns");
+        return cfg_error(list, DIAG_WRONG_TYPE, "should be an array of columns");
     m->rank_by = ARENA_ARRAY(r->arena, cfg_len(list), int64_t);
     for (int64_t i = 0; i < cfg_len(list); i++) {
         const char *name;
@@ -218,7 +227,8 @@ static int read_rank_by(struct reader *r)
         }
         int64_t column = csv_column(&m->csv, name);
         if (column < 0)
-            rc = cfg_error(cfg_at(list, i), "the table has no such column");
+            rc = cfg_error(cfg_at(list, i), DIAG_UNKNOWN_NAME,
+                           "the table has no such column");
         m->rank_by[m->n_rank_by++] = column;
     }
     return rc;
@@ -243,14 +253,16 @@ static int read_bands(struct reader *r)
     if (cfg_read(r->file.bands, bands_fields, &f) || value_check_number(f.of, &m->csv))
         return -1;
     if (!cfg_is_array(f.edges) || cfg_len(f.edges) < 1 || cfg_len(f.edges) > 100)
-        return cfg_error(f.edges, "should be an array of 1 to 100 rising numbers");
+        return cfg_error(f.edges, DIAG_WRONG_TYPE,
+                         "should be an array of 1 to 100 rising numbers");
     m->edges = ARENA_ARRAY(r->arena, cfg_len(f.edges), double);
     for (int64_t i = 0; i < cfg_len(f.edges); i++) {
         double least = i ? m->edges[i - 1] : (double)-INFINITY;
         if (cfg_real(cfg_at(f.edges, i), &m->edges[i], -INFINITY, INFINITY))
             return -1;
         if (m->edges[i] <= least)
-            return cfg_error(cfg_at(f.edges, i), "edges should rise");
+            return cfg_error(cfg_at(f.edges, i), DIAG_OUT_OF_RANGE,
+                             "edges should rise");
     }
     m->n_edges = (int32_t)cfg_len(f.edges);
     m->band_of = f.of.json;
@@ -276,8 +288,9 @@ static int read_mapping(struct reader *r, struct cfg root)
     m->recalled = r->file.recalled;
     m->held_out = r->file.held_out;
     if (cfg_present(r->file.why) && !cfg_is_object(r->file.why))
-        rc = cfg_error(r->file.why, "should be an object: {\"/training/optimizer\": "
-                                    "\"why this value\"}");
+        rc = cfg_error(r->file.why, DIAG_WRONG_TYPE,
+                       "should be an object: {\"/training/optimizer\": "
+                       "\"why this value\"}");
     rc |= read_template(r->file.name_at, &m->csv, &m->row_name);
     rc |= read_template(r->file.table_at, &m->csv, &m->table);
     rc |= filters_read(&m->filters, r->file.drop, r->file.keep, &m->csv);
@@ -311,7 +324,7 @@ int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
     if (!root.json || csv_load(&m->csv, loader, data))
         return -1;
     if (!cfg_is_object(root))
-        return cfg_error(root, "a mapping is an object");
+        return cfg_error(root, DIAG_WRONG_TYPE, "a mapping is an object");
     return read_mapping(&r, root);
 }
 

@@ -51,7 +51,8 @@ static int read_model(struct measured_step *s, struct arena *arena, struct cfg r
         s->model = arena_strndup(arena, s->model, n - tail);
     s->config = cfg_get(row, "config");
     if (cfg_present(s->config) && !cfg_is_object(s->config))
-        return cfg_error(s->config, "must be an object, as a config.json has it");
+        return cfg_error(s->config, DIAG_WRONG_TYPE,
+                         "must be an object, as a config.json has it");
     return 0;
 }
 
@@ -142,7 +143,7 @@ static int add_op(struct measured *m, struct cfg row, bool has_step)
 {
     struct measured_op op = { 0 };
     if (!has_step)
-        return cfg_error(row, "is an operator without a step before it");
+        return cfg_error(row, DIAG_SYNTAX, "is an operator without a step before it");
     if (cfg_present(cfg_get(row, "error")))
         return 0;
     if (cfg_string(cfg_get(row, "name"), &op.name) ||

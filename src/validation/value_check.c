@@ -28,7 +28,7 @@ int value_check_text(struct cfg value, const struct csv *csv)
             column_find(csv, name, n) < 0)
             column_unknown(csv, name, n, &err);
         if (err.set)
-            return cfg_error(value, "%s", err.text);
+            return cfg_error(value, DIAG_SYNTAX, "%s", err.text);
     } while (name);
     return 0;
 }
@@ -44,8 +44,9 @@ int value_check_number(struct cfg value, const struct csv *csv)
     if (cfg_string(value, &text))
         return -1;
     struct csv *arg = (struct csv *)(uintptr_t)csv; /* only read */
-    return expr_check(text, any_number, arg, &err) ? cfg_error(value, "%s", err.text)
-                                                   : 0;
+    return expr_check(text, any_number, arg, &err)
+               ? cfg_error(value, DIAG_SYNTAX, "%s", err.text)
+               : 0;
 }
 
 struct form {
@@ -76,7 +77,8 @@ static int check_form(struct cfg value, const struct csv *csv)
     int rc = cfg_read(value, form_fields, &f);
     if (cfg_present(f.map)) {
         if (!cfg_is_object(f.map))
-            rc = cfg_error(f.map, "should be an object of texts and their values");
+            rc = cfg_error(f.map, DIAG_WRONG_TYPE,
+                           "should be an object of texts and their values");
         rc |= value_check_text(f.expr, csv) | map_key_check(f.map);
         rc |= check_members(f.map, csv);
     } else {

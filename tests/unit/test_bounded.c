@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void test_bounded_register(void);
 
@@ -65,9 +66,10 @@ static const struct extreme extremes[] = {
 /* Under a limit of memory and time, with its errors kept. */
 static void check_extreme(const struct extreme *x)
 {
-    const char *smsim = getenv("SMSIM"), *kept = "/tmp/smsim-bounded.err";
-    char command[1200];
+    const char *smsim = getenv("SMSIM");
+    char kept[64], command[1200];
     struct err err = { 0 };
+    snprintf(kept, sizeof(kept), "/tmp/smsim-bounded.%d.err", (int)getpid());
     snprintf(command, sizeof(command),
              "ulimit -v %s; exec %s simulate %s --set %s >/dev/null 2>%s",
              strstr(smsim ? smsim : "", "asan") ? "unlimited" : "2000000",

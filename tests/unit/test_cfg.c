@@ -406,7 +406,7 @@ static void test_diag_parts(void)
     cfg_warn(cfg_get(root, "b"), DIAG_INFERRED, "%s is odd (write (%d) or less)",
              "x (y)", 3);
     cfg_warn(cfg_get(root, "a"), DIAG_ASSUMED, "ends as %s", "u (v)");
-    cfg_error_code(cfg_get(root, "b"), DIAG_OUT_OF_RANGE, "no");
+    cfg_error(cfg_get(root, "b"), DIAG_OUT_OF_RANGE, "no");
     CU_ASSERT_EQUAL_FATAL(loader.diags.n, 3);
     const struct diag *odd = diags_get(&loader.diags, DIAG_WARNING, 0),
                       *set = diags_get(&loader.diags, DIAG_WARNING, 1),
@@ -494,7 +494,7 @@ static void test_places(void)
         for (int k = 0; cases[i].keys[k]; k++)
             c = cfg_is_array(c) ? cfg_at(c, strtol(cases[i].keys[k], NULL, 10))
                                 : cfg_get(c, cases[i].keys[k]);
-        CU_ASSERT_EQUAL(cfg_error(c, "here"), -1);
+        CU_ASSERT_EQUAL(cfg_error(c, DIAG_INVALID, "here"), -1);
         CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), cases[i].error);
         cfg_loader_release(&loader);
     }
@@ -506,7 +506,7 @@ static void test_many_errors(void)
     cfg_loader_init(&loader);
     struct cfg root = cfg_parse(&loader, "f", "{}", 2);
     for (int i = 0; i < DIAG_MAX + 3; i++)
-        cfg_error(root, "number %d\n", i);
+        cfg_error(root, DIAG_INVALID, "number %d\n", i);
     for (int i = 0; i < 30; i++)
         cfg_warn(root, DIAG_ASSUMED, "warning %d", i / 2);
     CU_ASSERT_EQUAL(loader.diags.n_errors, DIAG_MAX + 3);
@@ -603,16 +603,16 @@ static void test_set_origin(void)
     struct cfg a = cfg_get(root, "a"), n = cfg_get(root, "n"), l = cfg_get(root, "l");
     int64_t v = 0;
     CU_ASSERT(cfg_int(old, &v, 0, 1) == 0 && v == 1); /* a value replaced lives on */
-    cfg_error(cfg_get(a, "c"), "E");
-    cfg_error(cfg_get(a, "b"), "E");
-    cfg_error(cfg_get(cfg_get(a, "b"), "k"), "E");
-    cfg_error(a, "E");
-    cfg_error_key(n, "E");
-    cfg_error(cfg_get(n, "x"), "E");
-    cfg_error(cfg_at(l, 0), "E");
-    cfg_error(cfg_at(l, 1), "E");
+    cfg_error(cfg_get(a, "c"), DIAG_INVALID, "E");
+    cfg_error(cfg_get(a, "b"), DIAG_INVALID, "E");
+    cfg_error(cfg_get(cfg_get(a, "b"), "k"), DIAG_INVALID, "E");
+    cfg_error(a, DIAG_INVALID, "E");
+    cfg_error_key(n, DIAG_INVALID, "E");
+    cfg_error(cfg_get(n, "x"), DIAG_INVALID, "E");
+    cfg_error(cfg_at(l, 0), DIAG_INVALID, "E");
+    cfg_error(cfg_at(l, 1), DIAG_INVALID, "E");
     CU_ASSERT_EQUAL(cfg_set(root, "/a=7"), 0);
-    cfg_error(cfg_get(a, "b"), "E");
+    cfg_error(cfg_get(a, "b"), DIAG_INVALID, "E");
     static const char *const errors[] = {
         "f:2:7: /a/c: E",  "--set /a/b: E",       "--set /a/b: /a/b/k: E",
         "f:1:7: /a: E",    "--set /n/m/o: /n: E", "--set /n/m/o: /n/x: E",
@@ -633,8 +633,8 @@ static void test_tree(void)
     struct cfg a = cfg_get(root, "a");
     CU_ASSERT_EQUAL(cfg_len(a), 1);
     CU_ASSERT_EQUAL(cfg_len(cfg_get(a, "b")), 0);
-    cfg_error(cfg_get(a, "b"), "E");
-    cfg_error(root, "E");
+    cfg_error(cfg_get(a, "b"), DIAG_INVALID, "E");
+    cfg_error(root, DIAG_INVALID, "E");
     CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 0), "point 3: /a/b: E");
     CU_ASSERT_STRING_EQUAL(diags_error_text(&loader.diags, 1), "point 3: E");
     cfg_loader_release(&loader);

@@ -259,24 +259,27 @@ static void test_directives(void)
 static void test_refusals(void)
 {
     static const struct {
-        const char *text, *error;
+        const char *text;
+        int line, column;
+        const char *error;
     } refusals[] = {
-        { "a\nb 'c", "2:3: the quote is never closed (add a ')" },
-        { "x=\"$y", "1:3: the quote is never closed (add a \")" },
-        { "x=(a\nb", "1:3: the array is never closed (add a ))" },
-        { "a $(b", "1:3: the command is never closed (add a ))" },
-        { "a `b", "1:3: the command is never closed (add a `)" },
-        { "a ${b", "1:3: the bracket is never closed (add a })" },
-        { "a $((1 + 2)", "1:5: the arithmetic is never closed (add ))" },
-        { "if [ 1 = 1 ]; then\na\n", "1:1: this \"if\" is never closed (add \"fi\")" },
-        { "for x in a; do b", "1:1: this \"loop\" is never closed (add \"done\")" },
-        { "f() {\na\n", "1:1: this \"function\" is never closed (add \"}\")" },
+        { "a\nb 'c", 2, 3, "the quote is never closed (add a ')" },
+        { "x=\"$y", 1, 3, "the quote is never closed (add a \")" },
+        { "x=(a\nb", 1, 3, "the array is never closed (add a ))" },
+        { "a $(b", 1, 3, "the command is never closed (add a ))" },
+        { "a `b", 1, 3, "the command is never closed (add a `)" },
+        { "a ${b", 1, 3, "the bracket is never closed (add a })" },
+        { "a $((1 + 2)", 1, 5, "the arithmetic is never closed (add ))" },
+        { "if [ 1 = 1 ]; then\na\n", 1, 1, "this \"if\" is never closed (add \"fi\")" },
+        { "for x in a; do b", 1, 1, "this \"loop\" is never closed (add \"done\")" },
+        { "f() {\na\n", 1, 1, "this \"function\" is never closed (add \"}\")" },
     };
     for (size_t i = 0; i < COUNT(refusals); i++) {
         struct arena arena;
         struct shell s;
         struct err err = { 0 };
         CU_ASSERT(read_text(&s, &arena, refusals[i].text, &err) == -1);
+        CU_ASSERT(err.line == refusals[i].line && err.column == refusals[i].column);
         CU_ASSERT_STRING_EQUAL(err.text, refusals[i].error);
         if (strcmp(err.text, refusals[i].error) != 0)
             fprintf(stderr, "%s\n    gives %s\n", refusals[i].text, err.text);

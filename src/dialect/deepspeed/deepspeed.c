@@ -10,12 +10,12 @@
 /* Values --------------------------------------------------------------------------- */
 
 void deepspeed_wrong(const struct deepspeed *c, const struct value_item *it,
-                     const char *where, const char *what)
+                     const char *where, enum diag_code code, const char *what)
 {
     struct launch *l = c->t->l;
     diags_add(&l->loader->diags,
-              diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, it->value->line),
-              "%s%s%s: %s", c->prefix, where, it->key, what);
+              diag_at_line(DIAG_ERROR, code, l->file, it->value->line), "%s%s%s: %s",
+              c->prefix, where, it->key, what);
 }
 
 void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,
@@ -26,7 +26,7 @@ void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,
     struct arena *arena = c->t->arena;
     if (v->kind == VALUE_UNKNOWN) {
         deepspeed_wrong(
-            c, it, where,
+            c, it, where, DIAG_UNRESOLVED,
             arena_printf(arena, "%s, and nothing is run (write the value)", v->why));
         return;
     }
@@ -38,7 +38,8 @@ void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,
         text = arena_printf(arena, "%g", v->real);
     else if (v->kind == VALUE_BOOL)
         text = v->integer ? "true" : "false";
-    deepspeed_wrong(c, it, where, arena_printf(arena, "%s is %s", text, what));
+    deepspeed_wrong(c, it, where, DIAG_WRONG_TYPE,
+                    arena_printf(arena, "%s is %s", text, what));
 }
 
 bool deepspeed_is_auto(const struct value_item *it)
@@ -58,8 +59,8 @@ void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value
     if (!set)
         launch_set(c->t, pointer, json_incref(value), &from);
     else if (given && !json_equal(set, value))
-        launch_note(c->t->l, it->value->line, "%s: without effect, as %s is given",
-                    from.key, pointer);
+        launch_note(c->t->l, it->value->line, DIAG_WITHOUT_EFFECT,
+                    "%s: without effect, as %s is given", from.key, pointer);
     json_decref(value);
 }
 
@@ -177,7 +178,7 @@ static void take_precision(struct deepspeed *c)
                     .key = arena_printf(c->t->arena, "%s.enabled", modes[i].key),
                     .argument = *modes[i].key == 'b' ? "bf16" : "fp16" });
         } else if (on && launch_true(on->value) && first) {
-            deepspeed_wrong(c, value_get(c->root, modes[i].key), "",
+            deepspeed_wrong(c, value_get(c->root, modes[i].key), "", DIAG_CONTRADICTION,
                             "two precisions are enabled (keep one)");
         } else if (on && launch_true(on->value)) {
             first = modes[i].key;
@@ -267,7 +268,7 @@ static void take_checkpointing(const struct deepspeed *c)
         deepspeed_set(c, "/training/activation_checkpointing", json_string("full"),
                       it->key, it);
     else
-        launch_note(c->t->l, it->value->line,
+        launch_note(c->t->l, it->value->line, DIAG_LEFT_OUT,
                     "%sactivation_checkpointing: says how, not whether (give --set "
                     "/training/activation_checkpointing=full where the model does)",
                     c->prefix);
@@ -276,7 +277,7 @@ static void take_checkpointing(const struct deepspeed *c)
                       "activation_checkpointing.cpu_checkpointing", cpu);
     if (cuts)
         launch_note(
-            c->t->l, parts->value->line,
+            c->t->l, parts->value->line, DIAG_ASSUMED,
             "%spartition_activations: checkpoints are taken to be whole on every "
             "rank of a tensor group",
             c->prefix);

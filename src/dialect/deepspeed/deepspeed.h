@@ -64,7 +64,7 @@ void deepspeed_check_keys(const struct deepspeed *c);
 
 /* Reports "FILE:LINE: prefix where key: what". */
 void deepspeed_wrong(const struct deepspeed *c, const struct value_item *it,
-                     const char *where, const char *what);
+                     const char *where, enum diag_code code, const char *what);
 
 /* The same of a value: "VALUE is what". */
 void deepspeed_bad_value(const struct deepspeed *c, const struct value_item *it,

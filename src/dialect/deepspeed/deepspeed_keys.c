@@ -195,7 +195,7 @@ static void check_conditions(const struct deepspeed *c)
     for (size_t i = 0; c->zero && i < sizeof(conditions) / sizeof(conditions[0]); i++) {
         const struct value_item *it = value_get(c->zero, conditions[i].key);
         if (it && it->value->kind != VALUE_NONE && !conditions[i].needs(c))
-            launch_note(c->t->l, it->value->line,
+            launch_note(c->t->l, it->value->line, DIAG_WITHOUT_EFFECT,
                         "%szero_optimization.%s: %s; it is "
                         "without effect",
                         c->prefix, it->key, conditions[i].otherwise);
@@ -223,8 +223,8 @@ static bool check_key(const struct deepspeed *c, const struct value_item *it,
     const char *near = kind ? NULL : names_nearest(table->keys, it->key);
     char what[200];
     if (kind == KEY_UNSIMULATED && !is_off(it->value)) {
-        launch_note(c->t->l, it->value->line, "%s%s%s: is not simulated", c->prefix,
-                    where, it->key);
+        launch_note(c->t->l, it->value->line, DIAG_NOT_SIMULATED,
+                    "%s%s%s: is not simulated", c->prefix, where, it->key);
         return true;
     }
     if (!near && (kind || !table->refuses))
@@ -232,7 +232,7 @@ static bool check_key(const struct deepspeed *c, const struct value_item *it,
     snprintf(what, sizeof(what), "unknown key%s%s%s",
              near ? " (did you mean \"" : " (DeepSpeed refuses it)", near ? near : "",
              near ? "\"?)" : "");
-    deepspeed_wrong(c, it, where, what);
+    deepspeed_wrong(c, it, where, DIAG_UNKNOWN_KEY, what);
     return true;
 }
 

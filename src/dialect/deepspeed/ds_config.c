@@ -158,7 +158,7 @@ void launch_settle_autos(struct launch *l, struct cfg root)
                     a->unit[0] ? json_sprintf("%.0f%s", v, a->unit)
                                : json_integer((json_int_t)v),
                     &err);
-        launch_note(l, a->line,
+        launch_note(l, a->line, DIAG_ASSUMED,
                     "%s: \"auto\" is %.0f%s, of the model's hidden size %" PRId64,
                     a->key, v, a->unit[0] ? " B" : " elements", hidden);
     }

@@ -25,7 +25,8 @@ int64_t deepspeed_stage(const struct deepspeed *c)
     if (it && it->value->kind == VALUE_BOOL)
         return it->value->integer ? 1 : 0;
     if (it && it->value->kind != VALUE_DICT && it->value->kind != VALUE_NONE)
-        deepspeed_wrong(c, it, "", "is no object (write for example { \"stage\": 2 })");
+        deepspeed_wrong(c, it, "", DIAG_WRONG_TYPE,
+                        "is no object (write for example { \"stage\": 2 })");
     if (!stage)
         return 0;
     if (launch_whole(stage->value, &n) && n >= 0 && n <= SHARDING_FULL)
@@ -131,10 +132,10 @@ static bool offloads(const struct deepspeed *c, const struct value_item *it)
         device && device->value->kind == VALUE_STRING ? device->value->text : "";
     if (names_find(devices, word, &where))
         deepspeed_wrong(
-            c, it, "zero_optimization.",
+            c, it, "zero_optimization.", DIAG_MISSING,
             "has no device (write \"device\": \"cpu\", \"nvme\" or \"none\")");
     if (where == 2)
-        launch_note(c->t->l, it->value->line,
+        launch_note(c->t->l, it->value->line, DIAG_APPROXIMATE,
                     "%s%s: host memory is taken for the NVMe disk, whose transfers are "
                     "not simulated",
                     c->prefix, it->key);
@@ -148,9 +149,11 @@ static void take_offload(const struct deepspeed *c)
     params = params ? params : zero_get(c, "cpu_offload_params", NULL);
     bool with_states = offloads(c, states), with_params = offloads(c, params);
     if (with_params && c->stage != SHARDING_FULL)
-        deepspeed_wrong(c, params, "zero_optimization.", "needs stage 3");
+        deepspeed_wrong(c, params, "zero_optimization.", DIAG_REQUIRES,
+                        "needs stage 3");
     else if (with_states && c->stage == 0)
-        deepspeed_wrong(c, states, "zero_optimization.", "needs stage 1, 2 or 3");
+        deepspeed_wrong(c, states, "zero_optimization.", DIAG_REQUIRES,
+                        "needs stage 1, 2 or 3");
     else if (with_params || with_states)
         deepspeed_set(c, "/parallelism/sharding/offload",
                       json_string(with_params ? "parameters" : "optimizer"),
@@ -158,7 +161,7 @@ static void take_offload(const struct deepspeed *c)
                                   : "zero_optimization.offload_optimizer",
                       with_params ? params : states);
     if (with_params && !with_states)
-        launch_note(c->t->l, params->value->line,
+        launch_note(c->t->l, params->value->line, DIAG_ASSUMED,
                     "%soffload_param: optimizer states are assumed to be with the "
                     "parameters",
                     c->prefix);
@@ -173,7 +176,8 @@ static void take_mics(const struct deepspeed *c)
     if (!deepspeed_whole(c, size, "zero_optimization.", -1, &n) || n <= 0)
         return;
     if (c->stage != SHARDING_FULL) {
-        deepspeed_wrong(c, size, "zero_optimization.", "MiCS needs stage 3");
+        deepspeed_wrong(c, size, "zero_optimization.", DIAG_REQUIRES,
+                        "MiCS needs stage 3");
         return;
     }
     deepspeed_set(c, "/parallelism/sharding/degree", json_integer((json_int_t)n),

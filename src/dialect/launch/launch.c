@@ -93,7 +93,7 @@ static int no_such(struct launch *l, const struct python *p, const char *name)
     for (int64_t i = 0; i < p->calls.n && b.len < 200; i++)
         if (is_estimator(&p->calls.v[i]) && p->calls.v[i].target)
             strbuf_printf(&b, "%s%s", b.len ? ", " : "", p->calls.v[i].target);
-    diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+    diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_NAME, 0, 0),
               "no estimator is assigned to \"%.60s\" (%s%s)", name,
               b.len ? "there is " : "leave --estimator out", strbuf_get(&b));
     strbuf_release(&b);
@@ -172,13 +172,13 @@ static const struct python_call *find_call(struct launch *l, const struct python
     } else if ((c = assume(l, p)) != NULL) {
         l->title = "no estimator; the dictionaries alone: read, not run";
     } else {
-        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
                   "no call of Estimator, PyTorch, HuggingFace or TensorFlow, and "
                   "no distribution dictionary (give a launch script)");
         for (int64_t i = 0; i < p->notes.n && i < 3; i++)
             diags_add(
                 &l->loader->diags,
-                diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, p->notes.v[i].line),
+                diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, p->notes.v[i].line),
                 "%s", p->notes.v[i].text);
     }
     l->line = c ? c->line : 0;
@@ -210,9 +210,9 @@ static void find_hyper(struct launch_context *t, const struct python *p)
 static void take_notes(struct launch *l, const struct python *p)
 {
     for (int64_t i = 0; i < p->notes.n; i++)
-        launch_note(l, p->notes.v[i].line, "%s", p->notes.v[i].text);
+        launch_note(l, p->notes.v[i].line, DIAG_UNRESOLVED, "%s", p->notes.v[i].text);
     if (p->n_passed)
-        launch_note(l, p->first_passed,
+        launch_note(l, p->first_passed, DIAG_LEFT_OUT,
                     "this and %" PRId64 " more lines are no statements of Python, and "
                     "were passed over",
                     p->n_passed - 1);
@@ -229,8 +229,7 @@ static json_t *read_script(struct launch *l, const char *text, size_t len,
         .l = l, .arena = arena, .tree = NULL, .microbatches = 1
     };
     if (python_read(&p, arena, text, len, &wanted, &err)) {
-        diags_add(&l->loader->diags, diag_at_line(DIAG_ERROR, DIAG_SYNTAX, l->file, 0),
-                  "%s", err.text);
+        diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if ((t.call = find_call(l, &p, estimator)) != NULL) {
         t.names = datadir_load(l->loader, "models/launch", "names", (struct cfg) { 0 });
         t.tree = json_pack("{s:{}, s:{}}", "cluster", "training");
@@ -267,7 +266,7 @@ static struct cfg take_config(struct launch *l, const struct value *config)
 static struct cfg load_config(struct launch *l, const char *estimator)
 {
     if (estimator)
-        diags_add(&l->loader->diags, launch_diag(l, 0, 0),
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_REFUSED_KEY, 0, 0),
                   "has no estimators (leave --estimator out)");
     return take_config(l, launch_read_deepspeed(l->loader, l->file));
 }
@@ -311,8 +310,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
         return load_config(l, given->estimator);
     char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
     if (!text) {
-        diags_add(&loader->diags, (struct diag) { .code = DIAG_UNREADABLE }, "%s",
-                  err.text);
+        diags_unreadable(&loader->diags, file, &err);
         return (struct cfg) { 0 };
     }
     struct cfg root = load_script(l, text, len, given);
@@ -345,8 +343,7 @@ static void mark_replaced(struct launch *l, struct cfg root)
 static struct diag unresolved_at(const struct launch *l, const char *pointer,
                                  int64_t line)
 {
-    struct diag at = launch_diag(l, line, 0);
-    at.code = DIAG_UNRESOLVED;
+    struct diag at = launch_diag(l, DIAG_UNRESOLVED, line, 0);
     at.pointer = pointer;
     return at;
 }

@@ -1,32 +1,42 @@
 /* Taking fields from a script: the toolbox of all dialects, which calls none of them. */
 #include "dialect/launch/launch_context.h"
 
+#include "base/err.h"
 #include "config/pointer.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
+void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
+                 ...)
 {
-    char text[400];
-    struct diag note = diag_at_line(DIAG_NOTE, DIAG_LEFT_OUT, l->file, line);
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    VEC_PUSH(&l->notes,
+             diag_vmake(&l->loader->arena, diag_at_line(DIAG_NOTE, code, l->file, line),
+                        fmt, ap));
     va_end(ap);
-    note.text = arena_strdup(&l->loader->arena, text);
-    VEC_PUSH(&l->notes, note);
 }
 
-struct diag launch_diag(const struct launch *l, int64_t line, int64_t column)
+struct diag launch_diag(const struct launch *l, enum diag_code code, int64_t line,
+                        int64_t column)
 {
     bool shell = !line && launch_is_shell(l->file);
     return (struct diag) { .severity = DIAG_ERROR,
+                           .code = code,
                            .file = l->file,
                            .line = line,
                            .column = column,
                            .set = shell ? "/shell" : NULL };
+}
+
+struct diag launch_syntax(const struct launch *l, const struct err *err)
+{
+    return (struct diag) { .severity = DIAG_ERROR,
+                           .code = DIAG_SYNTAX,
+                           .file = l->file,
+                           .line = err->line,
+                           .column = err->column };
 }
 
 bool launch_is_set(struct cfg root, const char *pointer)

@@ -114,12 +114,17 @@ bool launch_has(const struct launch_context *t, const char *pointer);
 bool launch_is_unresolved(const struct launch_context *t, const char *pointer);
 void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void launch_note(struct launch *l, int64_t line, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
+                 ...) __attribute__((format(printf, 4, 5)));
 
 /* The place of an error (config/diag.h): a line and a column, of which 0 is none; what
  * no line of a shell script has is of --set /shell. */
-struct diag launch_diag(const struct launch *l, int64_t line, int64_t column);
+struct diag launch_diag(const struct launch *l, enum diag_code code, int64_t line,
+                        int64_t column);
+
+/* The place of what a script's language does not allow (base/err.h). */
+struct err;
+struct diag launch_syntax(const struct launch *l, const struct err *err);
 
 /* The doubt of a field, or NULL. */
 const struct launch_unresolved *launch_unresolved_of(const struct launch *l,

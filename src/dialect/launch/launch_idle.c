@@ -19,7 +19,8 @@ void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
 static void write_note(struct launch_idle *idle)
 {
     if (idle->names.len)
-        launch_note(idle->l, idle->line, "%swithout effect here: %s", idle->prefix,
+        launch_note(idle->l, idle->line, DIAG_WITHOUT_EFFECT,
+                    "%swithout effect here: %s", idle->prefix,
                     strbuf_get(&idle->names));
     strbuf_release(&idle->names);
     strbuf_init(&idle->names);

@@ -148,10 +148,11 @@ static void take_options(struct options *o, const struct shell_command *c, int32
 static void note_lost(const struct options *o)
 {
     for (int32_t i = 0; i < o->n_lost && i < UNKNOWN_SHOWN; i++)
-        launch_note(o->t->l, o->lost[i]->line, "%s is taken to be no option: %s",
-                    o->lost[i]->text, o->lost[i]->why);
+        launch_note(o->t->l, o->lost[i]->line, DIAG_UNKNOWN_KEY,
+                    "%s is taken to be no option: %s", o->lost[i]->text,
+                    o->lost[i]->why);
     if (o->n_lost > UNKNOWN_SHOWN)
-        launch_note(o->t->l, o->lost[0]->line,
+        launch_note(o->t->l, o->lost[0]->line, DIAG_UNKNOWN_KEY,
                     "so are %d more words that are not known",
                     (int)(o->n_lost - UNKNOWN_SHOWN));
 }
@@ -196,10 +197,10 @@ static bool choose(struct launch_context *t, struct launch_command *c,
     c->options = best->dict;
     c->columns = best->columns;
     if (found > 1)
-        launch_note(t->l, c->command->line,
+        launch_note(t->l, c->command->line, DIAG_ASSUMED,
                     "the last of %d commands that train is taken", found);
     if (c->command->unless)
-        launch_note(t->l, c->command->line,
+        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
                     "whether this command runs is not known: %s", c->command->unless);
     return true;
 }
@@ -207,15 +208,14 @@ static bool choose(struct launch_context *t, struct launch_command *c,
 static void no_command(const struct launch *l, const struct shell *s)
 {
     struct diags *d = &l->loader->diags;
-    diags_error(d,
-                "%s: no command starts a training script (NAME.py) with Megatron's "
-                "arguments (--num-layers ...) or the Trainer's (--model_name_or_path "
-                "...)",
-                l->file);
+    diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, l->file, 0),
+              "no command starts a training script (NAME.py) with Megatron's "
+              "arguments (--num-layers ...) or the Trainer's (--model_name_or_path "
+              "...)");
     for (int64_t i = 0; i < s->notes.n && i < 3; i++)
-        diags_add(d,
-                  diag_at_line(DIAG_ERROR, DIAG_INVALID, l->file, s->notes.v[i].line),
-                  "%s", s->notes.v[i].text);
+        diags_add(
+            d, diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, s->notes.v[i].line),
+            "%s", s->notes.v[i].text);
 }
 
 /* All of it ------------------------------------------------------------------------ */
@@ -335,11 +335,11 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct options o = { .t = &t };
     int32_t n = all_given(l, &c.directives, given, variables);
     if (given->estimator)
-        diags_error(&l->loader->diags, "%s: has no estimators (leave --estimator out)",
-                    l->file);
+        diags_add(&l->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, 0),
+                  "has no estimators (leave --estimator out)");
     if (shell_read(&s, arena, text, len, variables, n, &err)) {
-        diags_error(&l->loader->diags, "%s:%s%s", l->file,
-                    err.text[0] >= '0' && err.text[0] <= '9' ? "" : " ", err.text);
+        diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if (!choose(&t, &c, &o)) {
         no_command(l, &s);
     } else {
@@ -349,7 +349,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         take_command(&t, &c);
         note_lost(&o);
         for (int64_t i = 0; i < s.notes.n; i++)
-            launch_note(l, s.notes.v[i].line, "%s", s.notes.v[i].text);
+            launch_note(l, s.notes.v[i].line, DIAG_UNRESOLVED, "%s", s.notes.v[i].text);
     }
     shell_release(&s);
     return t.tree;

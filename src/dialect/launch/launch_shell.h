@@ -95,6 +95,7 @@ int64_t launch_number(const struct launch_context *t, const char *pointer,
                       int64_t otherwise);
 /* "FILE:LINE:COLUMN: --option: what". */
 void launch_wrong_option(const struct launch_context *t, const struct value_item *it,
-                         const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+                         enum diag_code code, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -275,7 +275,8 @@ static void take_export(struct launch_context *t, const char *option,
     *equals = '\0';
     const char *pointer = launch_pointer(t, "/software/environment", name);
     if (!nccl_environment_knows(name))
-        launch_note(t->l, w->line, "%s: without effect here: %.60s", option, name);
+        launch_note(t->l, w->line, DIAG_WITHOUT_EFFECT,
+                    "%s: without effect here: %.60s", option, name);
     else if (w->why)
         launch_add_unresolved(t, pointer, w->line, "%s: %s, and nothing is run", option,
                               w->why);

@@ -112,7 +112,8 @@ static void note_environment(struct launch_context *t, const struct value_item *
     if (!env || env->value->kind == VALUE_NONE)
         return;
     if (env->value->kind != VALUE_DICT) {
-        launch_note(t->l, env->line, "%s: %s; none of it is taken", env->key,
+        launch_note(t->l, env->line, DIAG_LEFT_OUT, "%s: %s; none of it is taken",
+                    env->key,
                     env->value->kind == VALUE_UNKNOWN ? env->value->why
                                                       : "it is no dictionary");
         return;
@@ -157,7 +158,8 @@ void launch_take(struct launch_context *t)
     const struct value *given = t->call->arguments;
     const struct value_item *env = value_get(given, "env");
     if (given->gap)
-        launch_note(t->l, given->gap, "the script leaves arguments out here");
+        launch_note(t->l, given->gap, DIAG_LEFT_OUT,
+                    "the script leaves arguments out here");
     launch_take_rows(t, launch_arguments, given);
     take_class(t);
     warn_servers(t);

@@ -79,7 +79,8 @@ static json_t *container_json(struct launch_context *t, const struct value *v,
 {
     json_t *tree = v->kind == VALUE_DICT ? json_object() : json_array();
     if (v->gap)
-        launch_note(t->l, v->gap, "%s: the script leaves something out here", pointer);
+        launch_note(t->l, v->gap, DIAG_LEFT_OUT,
+                    "%s: the script leaves something out here", pointer);
     for (int32_t i = 0; i < v->n; i++) {
         const struct value_item *it = &v->items[i];
         const char *key = it->key ? it->key : arena_printf(t->arena, "%d", (int)i);

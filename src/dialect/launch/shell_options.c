@@ -22,7 +22,7 @@ bool launch_option_is(const struct launch_command *c, const char *name,
 }
 
 void launch_wrong_option(const struct launch_context *t, const struct value_item *it,
-                         const char *fmt, ...)
+                         enum diag_code code, const char *fmt, ...)
 {
     char text[300];
     va_list ap;
@@ -32,6 +32,6 @@ void launch_wrong_option(const struct launch_context *t, const struct value_item
     const struct value *all = &t->command->options;
     bool own = it >= all->items && it < all->items + all->n;
     int64_t column = own ? t->command->columns[it - all->items] : 1;
-    diags_add(&t->l->loader->diags, launch_diag(t->l, it->value->line, column),
+    diags_add(&t->l->loader->diags, launch_diag(t->l, code, it->value->line, column),
               "%s: %s", it->key, text);
 }

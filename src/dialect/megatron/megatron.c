@@ -56,7 +56,8 @@ static void take_clipping(struct launch_context *t, const struct launch_row *row
     if (it->value->kind == VALUE_UNKNOWN || !launch_real(it->value, &norm))
         launch_unresolved_item(t, row->pointer, it, "norm");
     else if (norm < 0)
-        launch_wrong_option(t, it, "it is no norm of at least 0 (0 is none)");
+        launch_wrong_option(t, it, DIAG_OUT_OF_RANGE,
+                            "it is no norm of at least 0 (0 is none)");
     else
         launch_set(t, row->pointer, json_real(norm), it);
 }
@@ -91,7 +92,8 @@ static void take_context_comm(struct launch_context *t, const struct launch_row 
         if (strcmp(text, words[i][0]) == 0 && launch_has(t, "/parallelism/context"))
             launch_set(t, row->pointer, json_string(words[i][1]), it);
     if (strcmp(text, "a2a+p2p") == 0)
-        launch_note(t->l, it->value->line, "%s: a2a+p2p is taken for p2p", it->key);
+        launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
+                    "%s: a2a+p2p is taken for p2p", it->key);
 }
 
 /* The order of ranks: data parallel ones between tensor and pipeline, or outermost. */
@@ -177,7 +179,7 @@ static void take_virtual(struct launch_context *t, const struct launch_command *
     if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
         launch_unresolved_item(t, WIDE "virtual_stages", each, "number of layers");
     else if (each && (n > layers / stages || layers % (n * stages)))
-        launch_wrong_option(t, each,
+        launch_wrong_option(t, each, DIAG_NOT_DIVISIBLE,
                             "%" PRId64 " layers are no multiple of %" PRId64
                             " stages of chunks of %" PRId64,
                             layers, stages, n);
@@ -260,7 +262,7 @@ static void note_rampup(struct launch_context *t, const struct launch_command *c
 {
     const struct value_item *it = launch_option(c, "--rampup-batch-size");
     if (it)
-        launch_note(t->l, it->line,
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
                     "%s: the batch that it grows to is simulated, in every step",
                     it->key);
     launch_hear(t, it);

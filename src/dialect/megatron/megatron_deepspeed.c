@@ -103,7 +103,7 @@ void launch_take_megatron_deepspeed(struct launch_context *t,
         launch_take_deepspeed(t, without_said(t->arena, config),
                               arena_printf(t->arena, "%.60s: ", name));
     } else if (stage && stage->value->kind != VALUE_UNKNOWN) {
-        launch_note(t->l, named ? named->line : stage->line,
+        launch_note(t->l, named ? named->line : stage->line, DIAG_UNREADABLE,
                     "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
                     "taken, and defaults (put it next to the script)",
                     name);

@@ -233,7 +233,8 @@ void launch_check_megatron(struct launch_context *t, const struct launch_command
             continue;
         bool unsure = fits(unsimulated, it->key);
         if (unsure && !is_off(it))
-            launch_note(t->l, it->line, "%.60s: is not simulated", it->key);
+            launch_note(t->l, it->line, DIAG_NOT_SIMULATED, "%.60s: is not simulated",
+                        it->key);
         else if (!unsure && (known || fits(idle, it->key)))
             launch_idle_add(&unheard, "%.60s", it->key);
     }

@@ -32,10 +32,10 @@ void launch_take_size(struct launch_context *t, const struct launch_row *row,
     if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "number");
     else if (!size_of(t, it->value, &n) || n < 1)
-        launch_wrong_option(t, it, "%s%.40s%s is no whole number of at least 1",
-                            it->value->text ? "\"" : "it",
-                            it->value->text ? it->value->text : "",
-                            it->value->text ? "\"" : "");
+        launch_wrong_option(
+            t, it, DIAG_WRONG_TYPE, "%s%.40s%s is no whole number of at least 1",
+            it->value->text ? "\"" : "it", it->value->text ? it->value->text : "",
+            it->value->text ? "\"" : "");
     else
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
@@ -77,7 +77,8 @@ static void take_dropout(struct launch_context *t, const struct launch_row *row,
     if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "probability");
     else if (!launch_real(it->value, &p) || p < 0 || p > 1)
-        launch_wrong_option(t, it, "it is no probability (write 0 to 1)");
+        launch_wrong_option(t, it, DIAG_OUT_OF_RANGE,
+                            "it is no probability (write 0 to 1)");
     else
         launch_set(t, row->pointer, json_real(p), it);
 }
@@ -106,7 +107,7 @@ static void take_groups(struct launch_context *t, const struct launch_row *row,
     if (grouped)
         launch_take_size(t, row, it);
     else
-        launch_note(t->l, it->line,
+        launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect, as --group-query-attention is not there",
                     it->key);
 }
@@ -195,7 +196,7 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
     struct value v = { .line = type ? type->value->line : c->command->line };
     const struct value_item from = { n < 0 ? "assumed" : type->key, v.line, &v };
     if (n < 0 && (named || rotary))
-        launch_note(t->l, v.line,
+        launch_note(t->l, v.line, DIAG_ASSUMED,
                     "how many words there are%s%.60s is not known: as many as %s's are "
                     "taken (give --set /model/vocab_size=N)",
                     named ? " in " : "", named ? type->value->text : "", usual);

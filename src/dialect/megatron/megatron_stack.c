@@ -122,9 +122,10 @@ void launch_take_precision(struct launch_context *t, const struct launch_command
     const struct value_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
     const char *word = fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
     if (bf16 && fp16)
-        launch_wrong_option(t, fp16, "--bf16 is there, too (keep one)");
+        launch_wrong_option(t, fp16, DIAG_CONTRADICTION,
+                            "--bf16 is there, too (keep one)");
     if (!it)
-        launch_note(t->l, c->command->line,
+        launch_note(t->l, c->command->line, DIAG_ASSUMED,
                     "neither --bf16 nor --fp16 is there: the job computes in fp32");
     launch_decide(t, "/training/precision", json_string(word), it,
                   "without --fp16 and --bf16");
@@ -162,7 +163,7 @@ static void recompute_block(struct launch_context *t, const struct value_item *i
         return;
     }
     recompute(t, json_pack("{s:I}", "every", (json_int_t)every), it);
-    launch_note(t->l, it->line,
+    launch_note(t->l, it->line, DIAG_APPROXIMATE,
                 "block: %" PRId64 " of the %" PRId64 " layers of a chunk are taken as "
                 "one in %" PRId64,
                 n, chunk, every);
@@ -219,7 +220,7 @@ void launch_take_recompute(struct launch_context *t, const struct launch_command
         take_recompute_full(t, c, how ? how : all);
     if (modules && !(modules->value->kind == VALUE_STRING &&
                      strcmp(modules->value->text, "core_attn") == 0))
-        launch_note(t->l, modules->line,
+        launch_note(t->l, modules->line, DIAG_APPROXIMATE,
                     "%s: what is computed again is taken to be attention alone",
                     modules->key);
     launch_hear(t, modules);
@@ -246,7 +247,7 @@ void launch_take_overlaps(struct launch_context *t, const struct launch_command 
                       json_boolean(gathers != NULL), gathers,
                       "without --overlap-param-gather");
     else if (gathers)
-        launch_note(t->l, gathers->line,
+        launch_note(t->l, gathers->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect, as --use-distributed-optimizer is not there",
                     gathers->key);
     if (core && launch_has(t, "/parallelism/tensor"))

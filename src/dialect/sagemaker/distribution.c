@@ -121,7 +121,8 @@ static int read_launcher(struct parse_context *r, struct cfg c,
     if (cfg_read(c, fields, l))
         return -1;
     if (cfg_present(c) && !l->has_enabled)
-        return cfg_error(cfg_get(c, "enabled"), "missing (give \"enabled\": true)");
+        return cfg_error(cfg_get(c, "enabled"), DIAG_MISSING,
+                         "missing (give \"enabled\": true)");
     for (void *it = l->enabled ? NULL : cfg_first(c); it; it = cfg_next(c, it))
         if (strcmp(cfg_key(it), "enabled") != 0 && strcmp(cfg_key(it), "comment") != 0)
             parse_note(r, cfg_member(c, it), "this launcher is not enabled");
@@ -154,7 +155,7 @@ static int check_p5(const struct parse_context *r, struct cfg c, bool torch)
     const struct cluster *cl = &r->s->cluster;
     for (int i = 0; r->has_cluster && i < cl->n_groups; i++)
         if (strcmp(cl->groups[i].instance->name, "p5.48xlarge") == 0 && !torch)
-            return cfg_error(c,
+            return cfg_error(c, DIAG_SDK_RULE,
                              "sdk rule: p5.48xlarge needs \"torch_distributed\": { "
                              "\"enabled\": True } next to \"smdistributed\" (give it)");
     return 0;
@@ -168,8 +169,9 @@ static int read_smdistributed(struct parse_context *r, struct cfg c, bool mpi,
         return -1;
     if (cfg_present(d.dataparallel) && cfg_present(d.modelparallel))
         return cfg_error(
-            c, "sdk rule: SageMaker takes one strategy of smdistributed at a time "
-               "(leave out \"dataparallel\" or \"modelparallel\")");
+            c, DIAG_SDK_RULE,
+            "sdk rule: SageMaker takes one strategy of smdistributed at a time "
+            "(leave out \"dataparallel\" or \"modelparallel\")");
     bool on = json_is_true(cfg_get(d.modelparallel, "enabled").json) ||
               json_is_true(cfg_get(d.dataparallel, "enabled").json);
     if (on && check_p5(r, c, torch))
@@ -191,7 +193,7 @@ static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
         int64_t most = given ? g->gpus_per_instance : g->instance->n_gpus;
         if (n > most || (given && n != most))
             return cfg_error(
-                at,
+                at, DIAG_OUT_OF_RANGE,
                 "%" PRId64 " processes for the %" PRId64 " GPUs of %s%s (write "
                 "%s%" PRId64 ")",
                 n, most, g->instance->name, given ? " in gpus_per_instance" : "",
@@ -266,10 +268,10 @@ static int read_unsimulated(struct parse_context *r, struct cfg c)
     struct launcher l;
     if (read_launcher(r, c, launcher_fields, &l))
         return -1;
-    return l.enabled
-               ? cfg_error(c, "this launcher is not simulated yet (leave it out, or "
-                              "write \"enabled\": false)")
-               : 0;
+    return l.enabled ? cfg_error(c, DIAG_NOT_SIMULATED,
+                                 "this launcher is not simulated yet (leave it out, or "
+                                 "write \"enabled\": false)")
+                     : 0;
 }
 
 static bool is_enabled(struct cfg launcher)
@@ -302,7 +304,7 @@ int distribution_read(struct parse_context *r)
     if (!cfg_is_object(r->distribution))
         return -1;
     if (count_enabled(&w) > 1)
-        return cfg_error(r->distribution,
+        return cfg_error(r->distribution, DIAG_CONTRADICTION,
                          "more than one launcher is enabled (keep one)");
     if (read_mpi(r, w.mpi) | read_torch(r, w.torch_distributed, true) |
         read_torch(r, w.pytorchddp, false) | read_servers(r, w.parameter_server) |

@@ -170,7 +170,7 @@ static void take_precision(struct launch_context *t, const struct launch_row *ro
     if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "boolean");
     else if (launch_true(it->value) && t->smp_precision)
-        launch_note(t->l, it->value->line,
+        launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,
                     "%s: SMP's dictionary already converts the model", it->key);
     else if (launch_true(it->value))
         launch_set(t, row->pointer,

@@ -13,8 +13,8 @@ static void leave_out(struct launch_context *t, const struct value_item *it,
                       const char *wanted)
 {
     bool unknown = it->value->kind == VALUE_UNKNOWN;
-    launch_note(t->l, it->value->line, "%s: %s%s; it is left out", it->key,
-                unknown ? it->value->why : "it is no ", unknown ? "" : wanted);
+    launch_note(t->l, it->value->line, DIAG_LEFT_OUT, "%s: %s%s; it is left out",
+                it->key, unknown ? it->value->why : "it is no ", unknown ? "" : wanted);
 }
 
 static void take_amount(struct launch_context *t, const struct launch_row *row,
@@ -71,12 +71,12 @@ void launch_take_spot(struct launch_context *t, const struct launch_row *row,
     t->l->spot_line = it->value->line;
     if (keep)
         launch_note(
-            t->l, keep->value->line,
+            t->l, keep->value->line, DIAG_LEFT_OUT,
             "keep_alive_period_in_seconds: a warm pool keeps no spot instances; it "
             "is left out");
     if (run && wait && launch_whole(run->value, &run_s) &&
         launch_whole(wait->value, &wait_s) && wait_s < run_s)
-        launch_note(t->l, wait->value->line,
+        launch_note(t->l, wait->value->line, DIAG_UNSURE,
                     "max_wait: SageMaker refuses less than max_run, %" PRId64 " s",
                     run_s);
 }
@@ -160,7 +160,7 @@ static void settle_length(struct launch *l, struct cfg root)
         return;
     if (!launch_is_set(root, "/training/steps"))
         launch_note(
-            l, l->line,
+            l, l->line, DIAG_MISSING,
             "how long the job is, is not known: the samples of an epoch are not "
             "(give --set /training/samples=N; it has %" PRId64 " epochs)",
             epochs);
@@ -193,13 +193,13 @@ static void settle_job(struct launch *l, struct cfg root)
                  launch_is_set(root, "/training/samples");
     struct cfg job = cfg_get(root, "job"), kept = cfg_get(job, "checkpoint");
     if (!ends && cfg_is_object(job) && is_own(l, job, "/job")) {
-        launch_note(l, l->line,
+        launch_note(l, l->line, DIAG_MISSING,
                     "left out, as the job's length is not known: %s (give --set "
                     "/training/steps=N)",
                     names_under(l, "/job"));
         drop(l, root, "job", NULL);
     } else if (!often && cfg_is_object(kept) && is_own(l, kept, "/job/checkpoint")) {
-        launch_note(l, l->line,
+        launch_note(l, l->line, DIAG_MISSING,
                     "checkpoint_s3_uri: how often is not known (give --set "
                     "/job/checkpoint/every=N, in steps)");
         drop(l, root, "job", "checkpoint");
@@ -213,7 +213,7 @@ static void settle_input(struct launch *l, struct cfg root)
          sample = launch_is_set(root, "/input/sample") ||
                   (size && launch_is_set(root, "/training/samples"));
     if (cfg_is_object(storage) && is_own(l, storage, "/storage") && !sample) {
-        launch_note(l, l->line,
+        launch_note(l, l->line, DIAG_MISSING,
                     "how the data come (input_mode, volume_size) is left out, as their "
                     "size is not known (give --set %s)",
                     launch_is_set(root, "/storage/mode") ? "/input/sample=8kB, of each"
@@ -222,7 +222,7 @@ static void settle_input(struct launch *l, struct cfg root)
     }
     if (cfg_is_object(input) && is_own(l, input, "/input") &&
         !launch_is_set(root, "/storage")) {
-        launch_note(l, l->line,
+        launch_note(l, l->line, DIAG_MISSING,
                     "dataloader_num_workers is left out, as what a sample costs is not "
                     "known (give --set /input/cpu=5ms)");
         drop(l, root, "input", NULL);
@@ -232,7 +232,7 @@ static void settle_input(struct launch *l, struct cfg root)
 void launch_settle_job(struct launch *l, struct cfg root)
 {
     if (l->spot_line && !launch_is_set(root, "/job/spot_discount"))
-        launch_note(l, l->spot_line,
+        launch_note(l, l->spot_line, DIAG_MISSING,
                     "use_spot_instances: costs are those on demand (give --set "
                     "/job/spot_discount=0.7, say, for 70 %% off)");
     settle_length(l, root);

@@ -48,8 +48,8 @@ static int add(struct parse_context *r, struct cfg at, const char *word,
     if (!equals && !value)
         return 0;
     if (r->n_exports == PARSE_EXPORTS_MAX)
-        return cfg_error(at, "more than %d variables (leave some out)",
-                         PARSE_EXPORTS_MAX);
+        return cfg_error(at, DIAG_OUT_OF_RANGE,
+                         "more than %d variables (leave some out)", PARSE_EXPORTS_MAX);
     struct parse_export *e = &r->exports[r->n_exports++];
     size_t name = equals ? (size_t)(equals - word) : strlen(word);
     *e = (struct parse_export) { .at = at,
@@ -77,8 +77,9 @@ int mpi_options_read(struct parse_context *r, struct cfg at, const char *text)
         if (dashes && strcmp(option, "x") == 0) {
             const char *variable = next_word(arena, &text);
             if (!variable)
-                return cfg_error(at, "ends in -x, which exports a variable (write "
-                                     "\"-x NAME=VALUE\")");
+                return cfg_error(at, DIAG_SYNTAX,
+                                 "ends in -x, which exports a variable (write "
+                                 "\"-x NAME=VALUE\")");
             if (add(r, at, variable, NULL))
                 return -1;
         } else if (dashes && is_variable(option)) { /* AWS's notebooks write so */
@@ -89,7 +90,8 @@ int mpi_options_read(struct parse_context *r, struct cfg at, const char *text)
             others = true;
             for (int n = dashes ? values_of(option) : 0; n > 0; n--)
                 if (!next_word(arena, &text))
-                    return cfg_error(at, "%s at the end lacks its value", word);
+                    return cfg_error(at, DIAG_MISSING, "%s at the end lacks its value",
+                                     word);
         }
     }
     if (others)

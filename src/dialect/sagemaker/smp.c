@@ -67,8 +67,9 @@ static int find_parameters(struct parse_context *r, struct cfg c)
             return -1;
     }
     if (cfg_present(p) && !cfg_is_object(p))
-        return cfg_error(p, "not a dictionary of parameters, nor a path of a JSON file "
-                            "(write { \"partitions\": 2 })");
+        return cfg_error(p, DIAG_WRONG_TYPE,
+                         "not a dictionary of parameters, nor a path of a JSON file "
+                         "(write { \"partitions\": 2 })");
     r->smp = p;
     return 0;
 }
@@ -93,7 +94,7 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
     if (!r->smp_version && second && w->pytorch) {
         r->smp_version = version_smp_v2_of(w->pytorch, &exact);
         if (!r->smp_version)
-            return cfg_error(at,
+            return cfg_error(at, DIAG_UNSUPPORTED,
                              "sdk rule: there is no SMP v2 for PyTorch %s (SMP v2 "
                              "needs 2.0.1 or newer; SMP v1 is launched by \"mpi\")",
                              w->pytorch);
@@ -104,7 +105,7 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
                      w->pytorch, r->smp_version);
     }
     if (r->smp_version && (version_compare(r->smp_version, "2") >= 0) != second)
-        return cfg_error(cfg_get(r->software, "smp"),
+        return cfg_error(cfg_get(r->software, "smp"), DIAG_UNSUPPORTED,
                          "smp rule: \"%s\" launches SMP v%d, not %s (launch it with "
                          "\"%s\")",
                          second ? "torch_distributed" : "mpi", second ? 2 : 1,
@@ -117,16 +118,18 @@ int smp_read(struct parse_context *r, struct cfg c, bool mpi, bool torch)
     if (!cfg_present(c))
         return 0;
     if (!cfg_is_object(c))
-        return cfg_error(c, "not an object (write { \"enabled\": True, \"parameters\": "
-                            "{ ... } })");
+        return cfg_error(c, DIAG_WRONG_TYPE,
+                         "not an object (write { \"enabled\": True, \"parameters\": "
+                         "{ ... } })");
     int rc = check_beside(r, c);
     if (!is_on(cfg_get(c, "enabled")))
         return rc;
     if (!mpi && !torch)
-        return cfg_error(c, "smp rule: the library needs a launcher next to "
-                            "\"smdistributed\" (give \"mpi\": { \"enabled\": True, "
-                            "\"processes_per_host\": ... } for SMP v1, "
-                            "\"torch_distributed\": { \"enabled\": True } for v2)");
+        return cfg_error(c, DIAG_SMP_RULE,
+                         "smp rule: the library needs a launcher next to "
+                         "\"smdistributed\" (give \"mpi\": { \"enabled\": True, "
+                         "\"processes_per_host\": ... } for SMP v1, "
+                         "\"torch_distributed\": { \"enabled\": True } for v2)");
     if (find_parameters(r, c) || settle_version(r, c, torch))
         return -1;
     r->launched = r->launch_simple = r->has_library = true;

@@ -32,7 +32,7 @@ static int check_since(struct parse_context *r, struct cfg c,
     const char *v = r->smp_version;
     if (!row->since || !v || version_compare(v, row->since) >= 0)
         return 0;
-    return cfg_error_key(cfg_get(c, row->field.key),
+    return cfg_error_key(cfg_get(c, row->field.key), DIAG_UNSUPPORTED,
                          "smp rule: %s came with SMP %s, and the job runs %s (leave it "
                          "out, or raise the version in /software)",
                          row->field.key, row->since, v);
@@ -47,18 +47,18 @@ static int check_framework(struct parse_context *r, struct cfg c,
     if (row->only != SMP_FOR_PYTORCH || !parse_is_tensorflow(r))
         return 0;
     if (strcmp(key, "pipeline_parallel_degree") == 0)
-        return cfg_error_key(cfg_get(c, key),
+        return cfg_error_key(cfg_get(c, key), DIAG_SMP_RULE,
                              "smp rule: TensorFlow's scripts say \"partitions\" (write "
                              "that)");
     if (strcmp(key, "ddp") == 0)
-        return cfg_error_key(cfg_get(c, key),
+        return cfg_error_key(cfg_get(c, key), DIAG_SMP_RULE,
                              "smp rule: TensorFlow's replicas are kept the same by "
                              "Horovod (give \"horovod\": True instead)");
     if (strcmp(key, "tensor_parallel_degree") == 0)
-        return cfg_error_key(cfg_get(c, key),
+        return cfg_error_key(cfg_get(c, key), DIAG_UNSUPPORTED,
                              "smp rule: SMP v1 has tensor parallelism for PyTorch "
                              "only, not for TensorFlow (leave it out)");
-    return cfg_error_key(cfg_get(c, key),
+    return cfg_error_key(cfg_get(c, key), DIAG_UNSUPPORTED,
                          "smp rule: SMP v1 has %s for PyTorch only, not for TensorFlow "
                          "(leave it out)",
                          key);

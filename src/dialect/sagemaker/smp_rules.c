@@ -12,12 +12,12 @@ static int check_sdp(const struct parse_context *r)
     if (p->smp != 1 || p->sharding != SHARDING_FULL)
         return 0;
     if (d > dp || dp % d != 0)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "smp rule: %" PRId64 " does not divide the %" PRId64
                          " data-parallel ranks (write one of its divisors)",
                          d, dp);
     if (p->data % d != 0)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "smp rule: %" PRId64 " does not divide the %" PRId64
                          " ranks that hold the same tensor slice (write one of its "
                          "divisors)",
@@ -31,7 +31,7 @@ static int check_replicas(const struct parse_context *r)
     if (p->smp != 1 || p->data == 1 || r->smp_replicates)
         return 0;
     const char *key = parse_is_tensorflow(r) ? "horovod" : "ddp";
-    return cfg_error(cfg_get(r->smp, key),
+    return cfg_error(cfg_get(r->smp, key), DIAG_SMP_RULE,
                      "smp rule: %" PRId64
                      " replicas of the model need data parallelism "
                      "to stay the same (give \"%s\": True, or use all %" PRId64
@@ -49,13 +49,13 @@ static int check_partition(const struct parse_context *r)
         return 0;
     if (!r->auto_partition && !manual)
         return cfg_error(
-            cfg_get(r->smp, "auto_partition"),
+            cfg_get(r->smp, "auto_partition"), DIAG_SMP_RULE,
             "smp rule: the script's smp.partition contexts place the layers, "
             "and the others go to default_partition (give "
             "/parallelism/partition the layers of each stage: [12, 12])");
     if (r->auto_partition && cfg_present(at) && p->partition != PARTITION_SMP &&
         p->partition != PARTITION_SMP_TREE)
-        return cfg_error(at,
+        return cfg_error(at, DIAG_SMP_RULE,
                          "smp rule: layers are partitioned automatically (give "
                          "\"auto_partition\": False and \"default_partition\" in the "
                          "dictionary, or leave it out)");
@@ -71,7 +71,7 @@ static int check_offloading(struct parse_context *r)
         return 0;
     if (t->checkpointing == CHECKPOINT_NONE)
         return cfg_error(
-            cfg_get(r->smp, key),
+            cfg_get(r->smp, key), DIAG_REQUIRES,
             "smp rule: activations are offloaded at checkpoints, and there "
             "are none (give /training/activation_checkpointing too)");
     return 0;
@@ -88,7 +88,8 @@ static int check_policy(const struct parse_context *r)
         p->tensor_policy == TENSOR_SMP_SCATTER || p->tensor_policy == TENSOR_SMP_GATHER;
     if (p->smp != 1 || !cfg_present(at) || is_memory != speed)
         return 0;
-    return cfg_error(at, "the dictionary says optimize \"%s\" (write %s)",
+    return cfg_error(at, DIAG_CONTRADICTION,
+                     "the dictionary says optimize \"%s\" (write %s)",
                      speed ? "speed" : "memory",
                      speed ? "\"smp-speed\"" : "\"smp-scatter\" or \"smp-gather\"");
 }

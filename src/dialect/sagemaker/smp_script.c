@@ -54,7 +54,7 @@ static int read_strategy(struct parse_context *r, struct cfg c, const char *word
     char *end;
     struct cfg at = cfg_get(c, "activation_checkpointing");
     if (cfg_present(cfg_get(r->training, "activation_checkpointing")))
-        return cfg_error(at,
+        return cfg_error(at, DIAG_CONTRADICTION,
                          "/training/activation_checkpointing says it already (leave "
                          "one of them out)");
     r->checkpointing = CHECKPOINT_GROUP;
@@ -72,7 +72,7 @@ static int read_strategy(struct parse_context *r, struct cfg c, const char *word
     if (group && !*end && r->checkpoint_group <= 100000)
         return 0;
     return cfg_error(
-        at,
+        at, DIAG_UNKNOWN_NAME,
         "smp rule: \"%.40s\" is no strategy (write \"each\", \"contiguous\" "
         "or \"group_2\")",
         word);
@@ -85,8 +85,9 @@ int smp_script_read(struct parse_context *r, struct cfg c)
     if (!cfg_present(c))
         return 0;
     if (p->smp != 1)
-        return cfg_error(c, "this is for scripts under SMP v1, and the dictionary "
-                            "launches none (leave it out)");
+        return cfg_error(c, DIAG_REFUSED_KEY,
+                         "this is for scripts under SMP v1, and the dictionary "
+                         "launches none (leave it out)");
     if (smp_params_read(r, c, rows, &w))
         return -1;
     if (w.given.overlapping_allreduce) {

@@ -15,7 +15,7 @@ int smp_v1_place(struct parse_context *r, struct cfg c, const char *word)
     else if (strcmp(word, "spread") == 0)
         word = "TPD";
     if (layout_init(&l, word, 1, 1, 1))
-        return cfg_error(cfg_get(c, "placement_strategy"),
+        return cfg_error(cfg_get(c, "placement_strategy"), DIAG_UNKNOWN_NAME,
                          "smp rule: \"%.40s\" is no placement (write \"cluster\", "
                          "\"spread\" or an order of the letters D, P and T)",
                          word);

@@ -56,7 +56,7 @@ static int check_sdk(const struct parse_context *r, struct cfg c,
         if (!rules[i].broken || newer || (rules[i].last && !sdk))
             continue;
         if (sdk || rules[i].always)
-            rc = cfg_error(at, "sdk rule: %s", rules[i].text);
+            rc = cfg_error(at, DIAG_SDK_RULE, "sdk rule: %s", rules[i].text);
         else
             cfg_warn(at, DIAG_SDK_RULE, "sdk rule: %s", rules[i].text);
     }
@@ -124,7 +124,8 @@ static int check_library(const struct parse_context *r, struct cfg c,
     int rc = 0;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i].broken)
-            rc = cfg_error(cfg_get(c, rules[i].key), "smp rule: %s", rules[i].text);
+            rc = cfg_error(cfg_get(c, rules[i].key), DIAG_SMP_RULE, "smp rule: %s",
+                           rules[i].text);
     return rc;
 }
 

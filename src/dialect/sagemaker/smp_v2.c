@@ -59,12 +59,12 @@ static int check_world(const struct parse_context *r, struct cfg c, const struct
     if (!r->has_cluster || world % t != 0)
         return 0; /* degrees.c says so */
     if (h > 1 && (world / t) % h != 0)
-        return cfg_error(cfg_get(c, "hybrid_shard_degree"),
+        return cfg_error(cfg_get(c, "hybrid_shard_degree"), DIAG_NOT_DIVISIBLE,
                          "smp rule: %" PRId64 " does not divide the %" PRId64
                          " GPUs%s (write one of its divisors, or 0)",
                          h, world / t, t > 1 ? " of each tensor rank" : "");
     if (cp > 1 && h >= 1 && (cp > h || h % cp != 0))
-        return cfg_error(cfg_get(c, "context_parallel_degree"),
+        return cfg_error(cfg_get(c, "context_parallel_degree"), DIAG_NOT_DIVISIBLE,
                          "smp rule: %" PRId64 " is no divisor of hybrid_shard_degree "
                          "%" PRId64 " (write one, or raise that)",
                          cp, h);
@@ -76,7 +76,7 @@ static int check_library(const struct parse_context *r, struct cfg c,
 {
     const char *v = r->smp_version;
     if (w->sm_activation_offloading && v && version_compare(v, "2.2") == 0)
-        return cfg_error(cfg_get(c, "sm_activation_offloading"),
+        return cfg_error(cfg_get(c, "sm_activation_offloading"), DIAG_UNSUPPORTED,
                          "smp rule: activation offloading is broken in SMP 2.2 (write "
                          "False, or another version in /software)");
     return 0;

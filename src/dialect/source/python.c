@@ -123,8 +123,8 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
         return err_set(err, "it is longer than %d MiB (give the script alone)",
                        PYTHON_TEXT_MAX_B >> 20);
     if (bad < len)
-        return err_set(err, "line %" PRId64 " is no text in UTF-8 (save it as such)",
-                       (int64_t)place_of(text, bad).line);
+        return err_set_at(err, (int)place_of(text, bad).line, 0,
+                          "the line is no text in UTF-8 (save it as such)");
     struct python_parser r = {
         .p = p,
         .wanted = wanted,
@@ -137,8 +137,8 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
         read_line(&r);
     leave_quote(&r);
     if (r.limit)
-        return err_set(err, "line %" PRId64 ": %s (give the script alone)",
-                       (int64_t)r.lex.line, r.limit);
+        return err_set_at(err, (int)r.lex.line, 0, "%s (give the script alone)",
+                          r.limit);
     return 0;
 }
 

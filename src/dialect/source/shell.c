@@ -82,9 +82,8 @@ int shell_read(struct shell *s, struct arena *arena, const char *text, size_t le
                        "training)",
                        SHELL_TEXT_MAX_B >> 10);
     if (bad < len)
-        return err_set(err,
-                       "%" PRId64 ":1: the line is no text in UTF-8 (save it as such)",
-                       (int64_t)place_of(text, bad).line);
+        return err_set_at(err, (int)place_of(text, bad).line, 1,
+                          "the line is no text in UTF-8 (save it as such)");
     struct shell_machine m = {
         .out = s, .arena = arena, .at = characters(arena, text, len), .err = err
     };

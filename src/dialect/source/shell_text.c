@@ -25,7 +25,7 @@ void shell_fail(struct shell_machine *m, const struct shell_char *at, const char
     va_end(ap);
     m->failed = true;
     if (at)
-        err_set(m->err, "%d:%d: %s", (int)at->line, (int)at->column, text);
+        err_set_at(m->err, (int)at->line, (int)at->column, "%s", text);
     else
         err_set(m->err, "%s", text);
 }

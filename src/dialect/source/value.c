@@ -159,6 +159,7 @@ struct value *value_of_json(struct cfg root, int64_t most, const char *what)
     struct value *v = of_json(cfg_arena(root), root, &budget);
     if (budget >= 0)
         return v;
-    cfg_error(root, "has more than %" PRId64 " values (leave out %s)", most, what);
+    cfg_error(root, DIAG_OUT_OF_RANGE,
+              "has more than %" PRId64 " values (leave out %s)", most, what);
     return NULL;
 }

@@ -60,7 +60,7 @@ static void take_offload(struct launch_context *t, const struct value_item *it,
     launch_set(t, "/parallelism/sharding/offload",
                json_string(full ? "parameters" : "optimizer"), it);
     if (!full)
-        launch_note(t->l, it->value->line,
+        launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
                     "%s: of what is offloaded, optimizer states alone are simulated in "
                     "host memory",
                     it->key);
@@ -153,7 +153,7 @@ void launch_take_fsdp_config(struct launch_context *t, const struct launch_row *
     }
     note_config(t, it, checkpointing, 2);
     if (it->value->kind == VALUE_STRING)
-        launch_note(t->l, it->value->line,
+        launch_note(t->l, it->value->line, DIAG_UNREADABLE,
                     "%s: the file is not read (give --set %s=full where it says "
                     "activation_checkpointing)",
                     it->key, row->pointer);
