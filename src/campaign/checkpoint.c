@@ -31,7 +31,7 @@ static int check_writer(const struct checkpoint *c, const struct scenario *s,
     const struct library_row *library = library_of(p);
     if (c->writer != CHECKPOINT_BY_RANK0 || !states_are_sharded(s))
         return 0;
-    if (library_has(library->saves_shards, (int)p->sharding))
+    if (library_has(library->saves_shards, (int)p->shard.strategy))
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s saves no whole optimizer state where it is sharded: each "
                          "rank saves its part (write \"sharded\", or leave it out)",
@@ -40,7 +40,7 @@ static int check_writer(const struct checkpoint *c, const struct scenario *s,
              "states sharded over %" PRId64
              " ranks are taken to be on the writer: their "
              "way there is not in the time",
-             p->shard_degree);
+             p->shard.degree);
     return 0;
 }
 
@@ -71,7 +71,7 @@ static double parts_of(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     double model = (double)p->tensor * (double)p->pipeline * (double)p->expert;
-    return fmin(model * (states_are_sharded(s) ? (double)p->shard_degree : 1),
+    return fmin(model * (states_are_sharded(s) ? (double)p->shard.degree : 1),
                 (double)scenario_world(s));
 }
 
@@ -124,7 +124,7 @@ int checkpoint_read(struct checkpoint *c, const struct storage *st,
 static struct states whole_states(const struct scenario *s)
 {
     struct scenario whole = *s;
-    whole.parallel.sharding = SHARDING_NONE;
+    whole.parallel.shard.strategy = SHARDING_NONE;
     return states_of(&whole);
 }
 

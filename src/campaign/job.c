@@ -35,7 +35,7 @@ static double forward_pass_s(const struct scenario *s,
     double comm_s = parts[CATEGORY_TENSOR_COMM] + parts[CATEGORY_PIPELINE_COMM] +
                     parts[CATEGORY_CONTEXT_COMM] + parts[CATEGORY_EXPERT_COMM];
     /* of a gather in forward, one in backward, and a scatter: the first */
-    bool gathers = s->parallel.sharding == SHARDING_FULL;
+    bool gathers = s->parallel.shard.strategy == SHARDING_FULL;
     double sharding_s = gathers ? parts[CATEGORY_DATA_COMM_EXPOSED] / 3 : 0;
     return share * kernels_s + comm_s / 2 + sharding_s;
 }

@@ -62,10 +62,11 @@ static void print_partition(const struct scenario *s, const struct partition *p)
            p->n_stages == 1 ? "" : "s");
     if (p->n_chunks > 1)
         printf(" of %" PRId64 " chunks", p->n_chunks);
-    printf(", partition \"%s\"", names_of(partition_names, (int)s->parallel.partition));
-    if (s->parallel.partition == PARTITION_SMP ||
-        s->parallel.partition == PARTITION_SMP_TREE)
-        printf(", memory weight %g", s->parallel.memory_weight);
+    printf(", partition \"%s\"",
+           names_of(partition_names, (int)s->parallel.stages.partition));
+    if (s->parallel.stages.partition == PARTITION_SMP ||
+        s->parallel.stages.partition == PARTITION_SMP_TREE)
+        printf(", memory weight %g", s->parallel.stages.memory_weight);
     printf("\n");
     report_assumed(stdout, "assumed: ", &s->assumed);
     printf("\n%6s %6s %7s  %-10s %8s %13s  %s\n", "stage", "chunk", "layers", "from-to",

@@ -299,16 +299,16 @@ double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
 
 static double traffic_factor(const struct framework *fw, bool half, const struct op *op)
 {
-    if (op->scores && fw->score_factor > 0)
-        return fw->score_factor;
-    return half ? fw->stream_factor_16bit : fw->stream_factor;
+    if (op->scores && fw->rates.score_factor > 0)
+        return fw->rates.score_factor;
+    return half ? fw->rates.stream_factor_16bit : fw->rates.stream_factor;
 }
 
 static double flash_rate(const struct framework *fw, const struct op *op)
 {
     if (op->kind != OP_FLASH)
         return 1;
-    return op->backward ? fw->flash_backward : fw->flash_forward;
+    return op->backward ? fw->rates.flash_backward : fw->rates.flash_forward;
 }
 
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,

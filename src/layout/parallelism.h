@@ -99,73 +99,93 @@ struct training {
     int64_t samples, epochs, steps; /* 0: not given */
 };
 
-struct parallelism {
-    /* degrees */
-    int64_t tensor, pipeline;
-    int64_t context;  /* groups of neighbours inside D */
-    int64_t expert;   /* groups of neighbours inside D; divides data x context */
-    int64_t data;     /* what remains of the world: world / (tensor pipeline context) */
-    int64_t replicas; /* batches side by side: data, but data x tensor under SMP without
-                         prescaled_batch, whose tensor ranks bring their own */
-    char placement[4]; /* a permutation of D, P, T; the right-most varies fastest. D has
-                          data x context ranks */
-    int smp;           /* SageMaker's model parallel library: 0 none, 1 v1, 2 v2 */
-    /* tensor */
+/* How a tensor group splits a layer. */
+struct parallelism_split {
     bool sequence_parallel;
     enum tensor_policy tensor_policy;
-    bool infers_tensor;        /* SMP's, chosen by default of two readings ... */
-    bool infers_forward;       /* ... likewise forward_policy */
+    bool infers_tensor;        /* SMP's, chosen by default of two readings */
     bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
     bool distribute_embedding; /* SMP: embedding and head are split by words */
-    /* pipeline */
+    /* of the tensor group's bytes, within products; the framework's unless
+     * "overlap_tensor" says otherwise */
+    double hidden_frac;
+};
+
+/* How a pipeline's stages are cut and scheduled. */
+struct parallelism_stages {
     int64_t virtual_stages; /* chunks of layers a stage has; 1: one */
     enum schedule schedule;
     int64_t active_microbatches;        /* SMP: in flight at most (R6); 0: no limit */
     enum forward_policy forward_policy; /* of SMP's schedules */
+    bool infers_forward;                /* SMP's forward_policy, likewise */
     enum outputs broadcast_outputs; /* what forward returns to all ranks of the group */
     enum partition_method partition;
-    double memory_weight;        /* of SMP's partitioner, 0 (compute only) to 1 */
-    const int64_t *stage_layers; /* [pipeline x virtual_stages] of PARTITION_MANUAL: by
-                                    chunk, then stage: the order of execution */
-    /* experts and long sequences */
-    enum op_context context_comm;
-    double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
-    /* sharding */
-    enum sharding sharding;
-    int64_t shard_degree;      /* ranks over which states are sharded; divides data x
- context */
-    int64_t shard_unit_layers; /* layers gathered at once; INT64_MAX: the whole model */
-    bool shard_hierarchical;   /* gather between nodes first, then inside (MiCS) */
-    int64_t shard_prefetch;    /* units gathered ahead of the one in use */
-    bool shard_backward_prefetch; /* in backward, too (FSDP's backward_prefetch) */
-    int64_t shard_in_flight; /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
-    bool shard_reshard;      /* parameters are dropped after forward, gathered again */
+    double memory_weight; /* of SMP's partitioner, 0 (compute only) to 1 */
+    /* [pipeline x virtual_stages] of PARTITION_MANUAL: by chunk, then stage: the
+     * order of execution */
+    const int64_t *layers;
+};
+
+/* Which states are sharded, and how they are gathered. */
+struct parallelism_shard {
+    enum sharding strategy;
+    /* ranks over which states are sharded; divides data x context */
+    int64_t degree;
+    int64_t unit_layers;     /* layers gathered at once; INT64_MAX: the whole model */
+    bool hierarchical;       /* gather between nodes first, then inside (MiCS) */
+    int64_t prefetch;        /* units gathered ahead of the one in use */
+    bool backward_prefetch;  /* in backward, too (FSDP's backward_prefetch) */
+    int64_t in_flight;       /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
+    bool reshard;            /* parameters are dropped after forward, gathered again */
     enum offload offload;    /* states kept in host memory */
-    int64_t shard_bucket_elements;      /* of a reduce-scatter; 0: one a unit */
-    int64_t shard_persistence_elements; /* smaller tensors stay whole on each rank */
-    int64_t
-        shard_reuse_elements;    /* tensors whose next use is farther are dropped behind
-                                     recomputation; 0: none is */
-    int64_t shard_live_elements; /* prefetch stops at so many gathered; 0: no limit */
-    /* who reduces and moves */
+    int64_t bucket_elements; /* of a reduce-scatter; 0: one a unit */
+    int64_t persistence_elements; /* smaller tensors stay whole on each rank */
+    /* tensors whose next use is farther are dropped behind recomputation; 0: none is */
+    int64_t reuse_elements;
+    int64_t live_elements; /* prefetch stops at so many gathered; 0: no limit */
+};
+
+/* Who reduces gradients, and how. */
+struct parallelism_reduce {
     enum library library;             /* who buckets and reduces */
     enum backend backend;             /* who moves the bytes */
     int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
     bool overlap;                     /* gradients are reduced beside backward */
-    bool overlap_param_gather;    /* updated parameters are gathered beside the forwards
-                                  that follow */
-    double tensor_hidden_frac;    /* of the tensor group's bytes, within products; the
-                                  framework's unless "overlap_tensor" says otherwise */
+    /* updated parameters are gathered beside the forwards that follow */
+    bool overlap_param_gather;
     bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;
     double fusion_cycle_s;   /* Horovod; 0: none */
     int64_t server_replicas; /* neighbours that hold a copy of each server's keys */
     bool asynchronous;       /* workers push and pull without waiting for each other */
     bool broadcast_buffers;  /* DDP sends the model's buffers before every forward */
+};
+
+struct parallelism {
+    /* degrees */
+    int64_t tensor, pipeline;
+    int64_t context; /* groups of neighbours inside D */
+    int64_t expert;  /* groups of neighbours inside D; divides data x context */
+    int64_t data;    /* what remains of the world: world / (tensor pipeline context) */
+    /* batches side by side: data, but data x tensor under SMP without
+     * prescaled_batch, whose tensor ranks bring their own */
+    int64_t replicas;
+    /* a permutation of D, P, T; the right-most varies fastest. D has data x context
+     * ranks */
+    char placement[4];
+    int smp; /* SageMaker's model parallel library: 0 none, 1 v1, 2 v2 */
+    struct parallelism_split split;
+    struct parallelism_stages stages;
+    /* experts and long sequences */
+    enum op_context context_comm;
+    double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
+    struct parallelism_shard shard;
+    struct parallelism_reduce reduce;
     /* activations in host memory */
-    bool offload_activations;           /* those at checkpoints */
-    int64_t activation_loading_horizon; /* loaded back so many ahead: passes of a
-                                           pipeline's stage, or layers (MODEL.md, R9) */
+    bool offload_activations; /* those at checkpoints */
+    /* loaded back so many ahead: passes of a pipeline's stage, or layers (MODEL.md,
+     * R9) */
+    int64_t activation_loading_horizon;
 };
 
 #endif

@@ -30,7 +30,7 @@ static double part_elements(const struct build *b, enum module part)
 
 static bool has_bias(const struct build *b, enum module part)
 {
-    return part == MODULE_NORM && !b->m->rms_norm && !b->m->bare_norm;
+    return part == MODULE_NORM && !b->m->norms.rms && !b->m->norms.bare;
 }
 
 /* Gradients of embeddings are parameters' gradients, not activations. */
@@ -44,7 +44,7 @@ static bool is_embedding(enum module part)
 static void own(struct build *b, enum module part)
 {
     double elements = part_elements(b, part);
-    if (part == MODULE_NORM && b->m->fixed_norm)
+    if (part == MODULE_NORM && b->m->norms.fixed)
         return;
     build_param(b, build_name(b, part, ".weight"), elements, false);
     if (has_bias(b, part))
@@ -79,11 +79,11 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
  * (MODEL.md, 2.1). */
 static double set_window(const struct build *b, struct op *op)
 {
-    double s = (double)b->s->sequence, w = (double)b->m->window;
-    if (b->m->windowed_share == 0 || w >= s)
+    double s = (double)b->s->sequence, w = (double)b->m->attention.window;
+    if (b->m->attention.windowed_share == 0 || w >= s)
         return 1;
-    op->window = b->m->window;
-    op->windowed = b->m->windowed_share;
+    op->window = b->m->attention.window;
+    op->windowed = b->m->attention.windowed_share;
     return 1 - op->windowed * (1 - w * (2 * s - w) / (s * s));
 }
 
@@ -123,7 +123,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
 {
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
-    int64_t s = keys_of(b), d = (b->m->head_dim + model_value_dim(b->m)) / 2;
+    int64_t s = keys_of(b), d = (b->m->attention.head_dim + model_value_dim(b->m)) / 2;
     int64_t ranks = b->s->context > 1 ? b->s->context : 1;
     int64_t dealt = b->flags & HAS_ULYSSES ? ranks : 1, parts = ranks / dealt;
     int64_t queries = b->s->sequence / parts;
@@ -133,8 +133,8 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     op->n = row->kind == ROW_BMM_SDS ? d : s;
     op->k = row->kind == ROW_BMM_SDS ? s : d;
     const struct share *share = &b->shares[OP_ATTENTION];
-    op->batch =
-        b->s->batch / share->tokens_over * (b->m->heads / share->degree / dealt);
+    op->batch = b->s->batch / share->tokens_over *
+                (b->m->attention.heads / share->degree / dealt);
     op->dispatches = row->same_node ? 0 : 1;
     op->flops = 2.0 * (double)queries * (double)s * (double)d * (double)op->batch;
     if (kind == OP_FLASH)

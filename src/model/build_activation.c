@@ -24,7 +24,8 @@ struct row build_activation(const struct build *b, const struct row *row, bool b
     const struct framework *fw = b->s->framework;
     struct row chain = *row;
     const struct chain *c = &chains[b->m->activation];
-    if (fw->fused_activation || fw->fused_bias_gelu || c->launches[0] == 1)
+    if (fw->kernels.fused_activation || fw->kernels.fused_bias_gelu ||
+        c->launches[0] == 1)
         return chain;
     chain.launches = c->launches[backward];
     chain.read[0].n = c->read[backward];

@@ -282,7 +282,7 @@ void build_bridge(struct build *b, struct op_block *block)
 static struct keep head_given(const struct build *b, const char *user)
 {
     struct keep given = { .term = WIDE(1, A), .until = user };
-    if (b->m->final_norm)
+    if (b->m->norms.final)
         given.until = "final_norm_bwd";
     else if (b->flags & (HAS_AMP | HAS_PREDICTED))
         given.until = NULL;
@@ -293,11 +293,11 @@ void build_head(struct build *b, struct op_block *block)
 {
     enter(b, OP_HEAD);
     struct build_step forward[SEGMENTS + 1] = { 0 }, backward[SEGMENTS + 1] = { 0 };
-    uint64_t has = heads[b->m->head].segments;
-    const char *user = heads[b->m->head].user;
-    if (b->m->final_norm)
+    uint64_t has = heads[b->m->ends.head].segments;
+    const char *user = heads[b->m->ends.head].user;
+    if (b->m->norms.final)
         has |= 1 << NORM;
-    if (b->m->head == MODEL_HEAD_NONE && b->m->pooler)
+    if (b->m->ends.head == MODEL_HEAD_NONE && b->m->ends.pooler)
         has |= 1 << POOL;
     int n = 0;
     for (int i = 0; i < SEGMENTS; i++)
@@ -307,7 +307,7 @@ void build_head(struct build *b, struct op_block *block)
     for (int i = SEGMENTS - 1; i >= 0; i--)
         if (has & 1u << i)
             backward[n++] = segments[i].backward;
-    if (b->m->final_norm)
+    if (b->m->norms.final)
         forward[0].user = b->flags & HAS_PREDICTED ? NULL : user;
     build_block(b, block, "head", 1, forward, backward, head_given(b, user));
 }

@@ -11,11 +11,11 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         const char *what;
         int64_t size;
     } rows[] = {
-        { "attention heads", m->heads },
-        { "key-value heads", m->kv_heads },
-        { "query columns", m->q_width },
-        { "feed-forward columns", m->ffn },
-        { "columns of the shared expert", m->shared_ffn },
+        { "attention heads", m->attention.heads },
+        { "key-value heads", m->attention.kv_heads },
+        { "query columns", m->attention.q_width },
+        { "feed-forward columns", m->mlp.width },
+        { "columns of the shared expert", m->mlp.shared_width },
         { "words of the vocabulary", vocab },
         { "tokens of a sequence",
           s->sequence_parallel ? op_tokens(s) / s->batch : s->tensor },
@@ -41,14 +41,15 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
     if (s->predicted < 0 || s->predicted > s->sequence)
         return err_set(err, "%" PRId64 " predicted positions in a sequence of %" PRId64,
                        (int64_t)s->predicted, (int64_t)s->sequence);
-    if (m->positions > 0 && !m->positions_assumed && s->sequence > m->positions)
+    if (m->ends.positions > 0 && !m->ends.positions_assumed &&
+        s->sequence > m->ends.positions)
         return err_set(err,
                        "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
                        " positions",
-                       (int64_t)s->sequence, (int64_t)m->positions);
-    if (m->latent_kv && s->tensor > 1)
+                       (int64_t)s->sequence, (int64_t)m->ends.positions);
+    if (m->attention.latent_kv && s->tensor > 1)
         return err_set(err, "latent attention over a tensor group is not modelled");
-    if (m->head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
+    if (m->ends.head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
         return err_set(err,
                        "pre-training with next-sentence prediction needs an encoder");
     return check_divides(m, s, vocab, err);
@@ -69,47 +70,56 @@ static bool softmax_fits(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     struct share share = share_of(m, s, OP_ATTENTION);
-    int64_t rows = s->batch / share.tokens_over * m->heads / share.degree;
+    int64_t rows = s->batch / share.tokens_over * m->attention.heads / share.degree;
     if (deals_heads(s))
         rows /= s->context;
-    return (!fw->softmax_multiple || rows % fw->softmax_multiple == 0) &&
-           (!fw->softmax_longest || s->sequence <= fw->softmax_longest);
+    return (!fw->kernels.softmax_multiple ||
+            rows % fw->kernels.softmax_multiple == 0) &&
+           (!fw->kernels.softmax_longest || s->sequence <= fw->kernels.softmax_longest);
 }
 
 static uint64_t attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool flash = op_attention_is_fused(s->attention);
-    bool plain =
-        !m->attention_softcap && !m->sinks; /* what fused softmaxes are written for */
-    bool both = !flash && plain && fw->fused_softmax_dropout && m->attention_dropout;
-    bool fused =
-        !flash && plain && softmax_fits(m, s) &&
-        (s->attention == OP_ATTENTION_FUSED_SOFTMAX || fw->fused_softmax || both);
-    bool wide = op_is_autocast(s->precision) || fw->softmax_wide;
+    bool plain = !m->attention.softcap &&
+                 !m->attention.sinks; /* what fused softmaxes are written for */
+    bool both =
+        !flash && plain && fw->kernels.fused_softmax_dropout && m->attention.dropout;
+    bool fused = !flash && plain && softmax_fits(m, s) &&
+                 (s->attention == OP_ATTENTION_FUSED_SOFTMAX ||
+                  fw->kernels.fused_softmax || both);
+    bool wide = op_is_autocast(s->precision) || fw->kernels.softmax_wide;
     return flag(flash, HAS_FLASH) | flag(fused, HAS_FUSED_SOFTMAX) |
            flag(both, HAS_FUSED_SOFTMAX_DROPOUT) |
-           flag(!flash && !fw->fused_qkv, HAS_COPIES) |
-           flag((fw->fused_qkv || m->fused_qkv) && !m->latent_kv, HAS_FUSED_QKV) |
+           flag(!flash && !fw->kernels.fused_qkv, HAS_COPIES) |
+           flag((fw->kernels.fused_qkv || m->attention.fused_qkv) &&
+                    !m->attention.latent_kv,
+                HAS_FUSED_QKV) |
            flag(!flash && !fused && wide, HAS_WIDE_PROBS) |
-           flag(!flash && !fused && fw->keeps_softmax_input, HAS_SOFTMAX_INPUT) |
-           flag(m->attention_dropout, HAS_ATTENTION_DROPOUT) |
-           flag(m->rotary, HAS_ROPE) |
-           flag(m->rotary && fw->fused_rope, HAS_FUSED_ROPE) |
-           flag(m->rotary && fw->split_rope && !fw->fused_rope, HAS_SPLIT_ROPE) |
-           flag(m->relative_buckets > 0, HAS_RELATIVE) |
-           flag(m->q_norm > 0, HAS_QK_NORM) |
-           flag(m->attention_softcap, HAS_ATTENTION_SOFTCAP) |
-           flag(m->sinks, HAS_SINKS) |
+           flag(!flash && !fused && fw->tensors.keeps_softmax_input,
+                HAS_SOFTMAX_INPUT) |
+           flag(m->attention.dropout, HAS_ATTENTION_DROPOUT) |
+           flag(m->attention.rotary, HAS_ROPE) |
+           flag(m->attention.rotary && fw->kernels.fused_rope, HAS_FUSED_ROPE) |
+           flag(m->attention.rotary && fw->kernels.split_rope &&
+                    !fw->kernels.fused_rope,
+                HAS_SPLIT_ROPE) |
+           flag(m->attention.relative_buckets > 0, HAS_RELATIVE) |
+           flag(m->attention.q_norm > 0, HAS_QK_NORM) |
+           flag(m->attention.softcap, HAS_ATTENTION_SOFTCAP) |
+           flag(m->attention.sinks, HAS_SINKS) |
            flag(flash && s->context_method == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
-           flag(m->latent_kv > 0, HAS_LATENT) |
-           flag(m->latent_q > 0, HAS_LATENT_QUERY) | flag(deals_heads(s), HAS_ULYSSES);
+           flag(m->attention.latent_kv > 0, HAS_LATENT) |
+           flag(m->attention.latent_q > 0, HAS_LATENT_QUERY) |
+           flag(deals_heads(s), HAS_ULYSSES);
 }
 
 static bool gathers(const struct model *m, const struct op_settings *s)
 {
-    bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
+    bool masked =
+        m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
     return masked && s->predicted > 0;
 }
 
@@ -119,22 +129,24 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
     bool wide_logits = dtype_bytes(op_parameter_dtype(s->precision)) == 4 &&
                        !op_is_autocast(s->precision);
     return attention_flags(m, s) | flag(op_is_autocast(s->precision), HAS_AMP) |
-           flag(fw->fused_dropout_add, HAS_FUSED_ADD) |
-           flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->gated_mlp, HAS_GATE) |
-           flag(m->gated_mlp && fw->fused_gate, HAS_FUSED_GATE) |
+           flag(fw->kernels.fused_dropout_add, HAS_FUSED_ADD) |
+           flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->mlp.gated, HAS_GATE) |
+           flag(m->mlp.gated && fw->kernels.fused_gate, HAS_FUSED_GATE) |
            flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
-           flag(m->experts > 0, HAS_EXPERTS) | flag(m->shared_ffn > 0, HAS_SHARED) |
-           flag(m->shared_scale, HAS_SHARED_SCALE) |
-           flag(m->result_norm, HAS_RESULT_NORM) |
-           flag(m->logit_softcap, HAS_LOGIT_SOFTCAP) |
-           flag(m->rms_norm && !fw->fused_norm, HAS_EAGER_RMS) |
-           flag(gathers(m, s), HAS_PREDICTED) | flag(m->positions > 0, HAS_POSITIONS) |
-           flag(m->type_vocab > 0, HAS_TYPES) |
-           flag(m->embedding_norm, HAS_EMBEDDING_NORM) |
+           flag(m->mlp.experts > 0, HAS_EXPERTS) |
+           flag(m->mlp.shared_width > 0, HAS_SHARED) |
+           flag(m->mlp.shared_scale, HAS_SHARED_SCALE) |
+           flag(m->norms.result, HAS_RESULT_NORM) |
+           flag(m->ends.logit_softcap, HAS_LOGIT_SOFTCAP) |
+           flag(m->norms.rms && !fw->kernels.fused_norm, HAS_EAGER_RMS) |
+           flag(gathers(m, s), HAS_PREDICTED) |
+           flag(m->ends.positions > 0, HAS_POSITIONS) |
+           flag(m->ends.type_vocab > 0, HAS_TYPES) |
+           flag(m->norms.embedding, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) |
-           flag(fw->fused_loss || fw->compiled_loss, HAS_FUSED_LOSS) |
-           flag(fw->fused_loss ||
-                    (fw->loss_in_place && !fw->compiled_loss && !wide_logits),
+           flag(fw->loss.fused || fw->loss.compiled, HAS_FUSED_LOSS) |
+           flag(fw->loss.fused ||
+                    (fw->loss.in_place && !fw->loss.compiled && !wide_logits),
                 HAS_LOSS_IN_PLACE) |
            flag(model_ties_head(m), HAS_TIED);
 }
@@ -150,9 +162,9 @@ static void set_widths(struct build *b)
     b->width[WIDTH_PROBS] = b->flags & HAS_WIDE_PROBS ? 4 : narrow;
     b->width[WIDTH_MASK] = 1;
     b->width[WIDTH_FP32] = 4;
-    b->width[WIDTH_LOSS] = b->s->framework->logit_bytes / 4;
+    b->width[WIDTH_LOSS] = b->s->framework->loss.logit_B / 4;
     b->width[WIDTH_LOSS_BWD] =
-        narrow + (b->s->tensor > 1 ? b->s->framework->split_loss_B : 0);
+        narrow + (b->s->tensor > 1 ? b->s->framework->loss.split_B : 0);
 }
 
 /* Dealt out to as many ranks: to those that share a sequence, or a group's batch. */
@@ -201,25 +213,27 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double tokens = (double)dealt(op_tokens(s), share->tokens_over);
     double sequences = (double)dealt(s->batch, share->tokens_over);
     double parts = s->context > 1 ? (double)s->context : 1;
-    double h = (double)m->hidden, heads = (double)m->heads / t;
-    double each = m->experts > 0 ? (double)m->experts_per_token : 1;
+    double h = (double)m->hidden, heads = (double)m->attention.heads / t;
+    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
     double predicted = (double)predicted_rows(b);
-    int64_t places =
-        m->positions_assumed && s->sequence > m->positions ? s->sequence : m->positions;
+    int64_t places = m->ends.positions_assumed && s->sequence > m->ends.positions
+                         ? s->sequence
+                         : m->ends.positions;
     double *e = b->sizes[module];
     e[SYM_X] = tokens * h;
     e[SYM_A] = e[SYM_X] / stream_over(b, module);
-    e[SYM_I] = s->framework->keeps_gathered ? e[SYM_X] : e[SYM_A];
+    e[SYM_I] = s->framework->tensor.keeps_gathered ? e[SYM_X] : e[SYM_A];
     e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
-    e[SYM_Q] = tokens * (double)m->q_width / t;
-    e[SYM_K] = tokens * (double)m->kv_width / t;
+    e[SYM_Q] = tokens * (double)m->attention.q_width / t;
+    e[SYM_K] = tokens * (double)m->attention.kv_width / t;
     e[SYM_U] = tokens * (double)model_context_width(m) / t;
-    e[SYM_LQ] = tokens * (double)m->latent_q;
-    e[SYM_LK] = tokens * (double)(m->latent_kv + m->latent_rope);
-    e[SYM_LH] = (double)(m->latent_q + m->latent_kv);
+    e[SYM_LQ] = tokens * (double)m->attention.latent_q;
+    e[SYM_LK] = tokens * (double)(m->attention.latent_kv + m->attention.latent_rope);
+    e[SYM_LH] = (double)(m->attention.latent_q + m->attention.latent_kv);
     e[SYM_LN] = tokens * e[SYM_LH];
     e[SYM_LU] =
-        tokens * heads * (double)(m->head_dim - m->latent_rope + model_value_dim(m));
+        tokens * heads *
+        (double)(m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
     if (!(b->flags & (HAS_FLASH | HAS_ULYSSES)))
         e[SYM_E] *= parts; /* gathered before the products */
@@ -230,21 +244,21 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
     e[SYM_M] = e[SYM_X] * each;
-    e[SYM_F] = tokens * each * (double)m->ffn / t;
-    e[SYM_R] = tokens * (double)m->experts;
-    e[SYM_Z] = tokens * (double)m->shared_ffn / t;
+    e[SYM_F] = tokens * each * (double)m->mlp.width / t;
+    e[SYM_R] = tokens * (double)m->mlp.experts;
+    e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
     e[SYM_T] = tokens;
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
     e[SYM_O] = sequences * h;
-    e[SYM_C] = 2 * (m->head == MODEL_HEAD_SPAN ? tokens : sequences);
+    e[SYM_C] = 2 * (m->ends.head == MODEL_HEAD_SPAN ? tokens : sequences);
     e[SYM_WORD] = (double)vocab / t * h;
     e[SYM_PLACE] = (double)places * h;
-    e[SYM_TYPE] = (double)m->type_vocab * h;
-    e[SYM_BIAS] = (double)m->relative_buckets * heads;
-    e[SYM_QN] = norm_weights(m->q_norm, m->head_dim, t);
-    e[SYM_KN] = norm_weights(m->k_norm, m->head_dim, t);
-    e[SYM_SINKS] = m->sinks ? heads : 0;
+    e[SYM_TYPE] = (double)m->ends.type_vocab * h;
+    e[SYM_BIAS] = (double)m->attention.relative_buckets * heads;
+    e[SYM_QN] = norm_weights(m->attention.q_norm, m->attention.head_dim, t);
+    e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
+    e[SYM_SINKS] = m->attention.sinks ? heads : 0;
     for (int i = 0; i < SYM_N; i++)
         if (e[i] > BUILD_ELEMENTS_MAX)
             return err_set(b->err,
@@ -270,50 +284,57 @@ static void set_linears(struct build *b, int64_t vocab)
     const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP],
                        *ends = &b->shares[OP_HEAD];
     int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
-    int64_t q = m->q_width / attention->degree, kv = m->kv_width / attention->degree;
+    int64_t q = m->attention.q_width / attention->degree,
+            kv = m->attention.kv_width / attention->degree;
     int64_t made = model_context_width(m) / attention->degree;
-    int64_t up = m->heads / attention->degree *
-                 (m->head_dim - m->latent_rope + model_value_dim(m));
-    int64_t shared = m->shared_ffn / mlp->degree;
-    int64_t f = m->ffn / mlp->degree, routed = dealt(op_tokens(s), mlp->tokens_over);
-    int64_t all = m->experts > 0 ? m->experts : 1;
-    int64_t experts = all / (s->expert > 1 && m->experts > 0 ? s->expert : 1);
-    int64_t inside = m->experts > 0 ? routed * m->experts_per_token : routed;
+    int64_t up =
+        m->attention.heads / attention->degree *
+        (m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
+    int64_t shared = m->mlp.shared_width / mlp->degree;
+    int64_t f = m->mlp.width / mlp->degree,
+            routed = dealt(op_tokens(s), mlp->tokens_over);
+    int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
+    int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
+    int64_t inside = m->mlp.experts > 0 ? routed * m->mlp.experts_per_token : routed;
     int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
-    int64_t classed =
-        m->head == MODEL_HEAD_SPAN ? dealt(op_tokens(s), ends->tokens_over) : pooled;
-    bool masked = m->head == MODEL_HEAD_MASKED_LM || m->head == MODEL_HEAD_PRETRAIN;
+    int64_t classed = m->ends.head == MODEL_HEAD_SPAN
+                          ? dealt(op_tokens(s), ends->tokens_over)
+                          : pooled;
+    bool masked =
+        m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
-    bool own = !m->tied_embeddings;
+    bool own = !m->ends.tied;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
-        [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->qkv_bias, true, layer },
-        [MODULE_QUERY] = { tokens, m->latent_q ? m->latent_q : h, q, 1, m->qkv_bias,
-                           true, layer },
-        [MODULE_KEY] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
-        [MODULE_VALUE] = { tokens, h, kv, 1, m->qkv_bias, true, layer },
-        [MODULE_QUERY_DOWN] = { tokens, h, m->latent_q, 1, false, true, layer },
-        [MODULE_KV_DOWN] = { tokens, h, m->latent_kv + m->latent_rope, 1, false, true,
-                             layer },
-        [MODULE_KV_UP] = { tokens, m->latent_kv, up, 1, false, true, layer },
-        [MODULE_OUT] = { tokens, made, h, 1, m->out_bias, true, layer },
-        [MODULE_GATE] = { inside, h, f, experts, m->mlp_bias, true, layer },
-        [MODULE_UP] = { inside, h, f, experts, m->mlp_bias, true, layer },
-        [MODULE_DOWN] = { inside, f, h, experts, m->mlp_bias, true, layer },
-        [MODULE_ROUTER] = { routed, h, all, 1, m->router_bias, true, head },
-        [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp_bias, true, layer },
-        [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp_bias, true, layer },
-        [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp_bias, true, layer },
+        [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->attention.qkv_bias, true, layer },
+        [MODULE_QUERY] = { tokens, m->attention.latent_q ? m->attention.latent_q : h, q,
+                           1, m->attention.qkv_bias, true, layer },
+        [MODULE_KEY] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
+        [MODULE_VALUE] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
+        [MODULE_QUERY_DOWN] = { tokens, h, m->attention.latent_q, 1, false, true,
+                                layer },
+        [MODULE_KV_DOWN] = { tokens, h,
+                             m->attention.latent_kv + m->attention.latent_rope, 1,
+                             false, true, layer },
+        [MODULE_KV_UP] = { tokens, m->attention.latent_kv, up, 1, false, true, layer },
+        [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
+        [MODULE_GATE] = { inside, h, f, experts, m->mlp.bias, true, layer },
+        [MODULE_UP] = { inside, h, f, experts, m->mlp.bias, true, layer },
+        [MODULE_DOWN] = { inside, f, h, experts, m->mlp.bias, true, layer },
+        [MODULE_ROUTER] = { routed, h, all, 1, m->mlp.router_bias, true, head },
+        [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp.bias, true, layer },
+        [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp.bias, true, layer },
+        [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_SCALE] = { routed, h, 1, 1, false, true, head },
         [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
         [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
-                            m->head_bias || masked, own, head },
+                            m->ends.head_bias || masked, own, head },
         [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
         [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
-    for (int i = MODULE_GATE; i <= MODULE_DOWN && m->experts > 0; i++) {
+    for (int i = MODULE_GATE; i <= MODULE_DOWN && m->mlp.experts > 0; i++) {
         b->linears[i].expert = true;
         b->linears[i].slower = s->expert_imbalance;
     }
@@ -327,7 +348,7 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
                const struct op_settings *s, struct err *err)
 {
     *b = (struct build) { .arena = arena, .m = m, .s = s, .err = err };
-    int64_t vocab = padded(m->vocab, s->vocab_padding);
+    int64_t vocab = padded(m->ends.vocab, s->vocab_padding);
     if (check(m, s, vocab, err) < 0)
         return -1;
     b->flags = flags(m, s);

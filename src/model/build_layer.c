@@ -220,14 +220,14 @@ static struct layer choose(const struct build *b, bool second)
     const struct model *m = b->m;
     if (second)
         return (struct layer) { cross_f, cross_b };
-    if (m->post_norm)
+    if (m->norms.post)
         return (struct layer) { post_norm_f, post_norm_b };
-    if (m->no_input_norm)
+    if (m->norms.no_input)
         return (struct layer) { b->flags & HAS_AMP ? result_cast_f : result_f,
                                 result_b };
-    if (m->result_norm)
+    if (m->norms.result)
         return (struct layer) { around_f, around_b };
-    if (m->parallel_residual && m->one_norm)
+    if (m->parallel_residual && m->norms.one)
         return (struct layer) { parallel_one_f, parallel_one_b };
     if (m->parallel_residual)
         return (struct layer) { parallel_f, parallel_b };
@@ -245,15 +245,15 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
     bool second = stack == STACK_DECODER;
     struct layer layer = choose(b, second);
     struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd" };
-    if (m->post_norm || m->no_input_norm)
+    if (m->norms.post || m->norms.no_input)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
     uint64_t flags = b->flags;
     b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
     build_block(b, block, names[stack],
-                second ? m->decoder_layers : m->layers - m->dense_layers, layer.forward,
-                layer.backward, given);
+                second ? m->decoder_layers : m->layers - m->mlp.dense_layers,
+                layer.forward, layer.backward, given);
     b->flags = flags;
     b->mlp_number = 0;
 }

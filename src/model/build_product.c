@@ -52,8 +52,8 @@ static struct op *emit_bias_add(struct build *b, const struct row *row,
                                 const struct linear *l, struct op *product)
 {
     const struct framework *fw = b->s->framework;
-    bool by_activation = row->part == MODULE_UP && fw->fused_bias_gelu;
-    if (!l->bias || fw->fused_bias || by_activation)
+    bool by_activation = row->part == MODULE_UP && fw->kernels.fused_bias_gelu;
+    if (!l->bias || fw->kernels.fused_bias || by_activation)
         return product;
     struct op *op =
         build_op(b, build_name(b, row->part, "_bias_add"), OP_STREAM, false);
@@ -89,8 +89,8 @@ static void emit_fp8(struct build *b, enum module part, const char *what,
 static bool norm_makes_fp8(const struct build *b, enum module part)
 {
     bool behind_norm = part != MODULE_OUT && part != MODULE_DOWN;
-    return b->s->framework->fp8_norm && behind_norm && !b->m->post_norm &&
-           !b->m->no_input_norm && !(b->flags & HAS_EXPERTS);
+    return b->s->framework->kernels.fp8_norm && behind_norm && !b->m->norms.post &&
+           !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
 }
 
 /* The gate's and the up product's input is one. */
@@ -104,7 +104,7 @@ static void emit_fp8_operands(struct build *b, enum module part, const struct li
     double narrow = b->width[WIDTH_NARROW], inputs = (double)l->rows * (double)l->k;
     if (l->dtype != DTYPE_FP8)
         return;
-    if (!b->s->framework->fp8_weights_kept)
+    if (!b->s->framework->tensors.fp8_weights_kept)
         emit_fp8(b, part, "_weight_fp8", weights(l), narrow, 2, false);
     if (norm_makes_fp8(b, part) || shares_input(b, part))
         return;

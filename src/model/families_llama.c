@@ -3,22 +3,22 @@
 
 /* Llama, Mistral, Mixtral, Phi-3, StarCoder2 --------------------------------------------------- */
 
-#define LLAMA_SIZES                                                          \
-    HF_SIZES, SIZE("num_key_value_heads", NULL, kv_heads, false, HEADS_MAX), \
-        DROP("attention_dropout", attention_dropout)
-#define LLAMA_FFN SIZE("intermediate_size", NULL, ffn, true, WIDTH_MAX)
+#define LLAMA_SIZES                                                                    \
+    HF_SIZES, SIZE("num_key_value_heads", NULL, attention.kv_heads, false, HEADS_MAX), \
+        DROP("attention_dropout", attention.dropout)
+#define LLAMA_FFN SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX)
 static const struct family_field llama_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
     FLAG("attention_bias", bias),
-    FLAG("mlp_bias", m.mlp_bias),
+    FLAG("mlp_bias", m.mlp.bias),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
 
 static void llama_finish(struct family_raw *raw)
 {
-    raw->m.qkv_bias = raw->m.out_bias = raw->bias;
+    raw->m.attention.qkv_bias = raw->m.attention.out_bias = raw->bias;
 }
 
 /* Sliding windows: of the layers that are listed, or of all but every so-manyth. */
@@ -27,7 +27,7 @@ static void set_windows(struct family_raw *raw)
     const struct model *m = &raw->m;
     int64_t full = raw->full_every ? m->layers / raw->full_every : 0;
     raw->windowed = raw->listed.n ? raw->listed.sliding : m->layers - full;
-    if (!m->window)
+    if (!m->attention.window)
         raw->windowed = 0;
 }
 
@@ -40,8 +40,8 @@ static const struct family_field mistral_fields[] = {
 static const struct family_field mixtral_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
-    SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
-    SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
+    SIZE("num_local_experts", NULL, mlp.experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX),
     WINDOW("sliding_window"),
     ACTIVATION("hidden_act"),
     FIELDS_END,
@@ -60,7 +60,7 @@ static const struct family_field starcoder2_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
     WINDOW("sliding_window"),
-    FLAG("use_bias", m.mlp_bias),
+    FLAG("use_bias", m.mlp.bias),
     DROP("residual_dropout", hidden_dropout),
     ACTIVATION("hidden_act"),
     FIELDS_END,
@@ -68,7 +68,7 @@ static const struct family_field starcoder2_fields[] = {
 
 static void starcoder2_finish(struct family_raw *raw)
 {
-    raw->m.qkv_bias = raw->m.out_bias = raw->m.mlp_bias;
+    raw->m.attention.qkv_bias = raw->m.attention.out_bias = raw->m.mlp.bias;
     set_windows(raw);
 }
 
@@ -79,9 +79,9 @@ static void starcoder2_finish(struct family_raw *raw)
         FLAG("use_sliding_window", windows),            \
         WORD("max_window_layers", full_first, 0, LAYERS_MAX), ACTIVATION("hidden_act")
 #define QWEN_EXPERTS                                                                  \
-    SIZE("moe_intermediate_size", NULL, ffn, true, WIDTH_MAX),                        \
-        SIZE("num_experts", NULL, experts, true, EXPERTS_MAX),                        \
-        SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),      \
+    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),                  \
+        SIZE("num_experts", NULL, mlp.experts, true, EXPERTS_MAX),                    \
+        SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX),  \
         WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                      \
     {                                                                                 \
         .key = "mlp_only_layers", .type = FAMILY_ANY, .at = offsetof(R, listed_dense) \
@@ -94,7 +94,7 @@ static const struct family_field qwen3_fields[] = { QWEN_SIZES, LLAMA_FFN,
 static const struct family_field qwen2_moe_fields[] = {
     QWEN_SIZES,
     QWEN_EXPERTS,
-    SIZE("shared_expert_intermediate_size", NULL, shared_ffn, true, WIDTH_MAX),
+    SIZE("shared_expert_intermediate_size", NULL, mlp.shared_width, true, WIDTH_MAX),
     FIELDS_END,
 };
 static const struct family_field qwen3_moe_fields[] = {
@@ -108,7 +108,7 @@ static const struct family_field qwen3_moe_fields[] = {
 static void qwen2_finish(struct family_raw *raw)
 {
     if (!raw->windows)
-        raw->m.window = 0;
+        raw->m.attention.window = 0;
     set_windows(raw);
     if (!raw->listed.n && raw->windowed > 0)
         raw->windowed =
@@ -119,7 +119,7 @@ static void qwen3_finish(struct family_raw *raw)
 {
     qwen2_finish(raw);
     llama_finish(raw);
-    raw->m.q_norm = raw->m.k_norm = raw->m.head_dim;
+    raw->m.attention.q_norm = raw->m.attention.k_norm = raw->m.attention.head_dim;
 }
 
 /* Gemma -------------------------------------------------------------------------------- */
@@ -138,8 +138,8 @@ static const struct family_field gemma2_fields[] = {
     WINDOW("sliding_window"),
     LAYER_TYPES,
     WORD("sliding_window_pattern", full_every, 1, LAYERS_MAX),
-    NONZERO("attn_logit_softcapping", attention_softcap),
-    NONZERO("final_logit_softcapping", logit_softcap),
+    NONZERO("attn_logit_softcapping", attention.softcap),
+    NONZERO("final_logit_softcapping", ends.logit_softcap),
     FLAG("attention_bias", bias),
     ACTIVATION("hidden_activation"),
     FIELDS_END,
@@ -160,7 +160,7 @@ static void gemma3_finish(struct family_raw *raw)
         raw->full_every = 6;
     set_windows(raw);
     llama_finish(raw);
-    raw->m.q_norm = raw->m.k_norm = raw->m.head_dim;
+    raw->m.attention.q_norm = raw->m.attention.k_norm = raw->m.attention.head_dim;
 }
 
 /* GPT-OSS ------------------------------------------------------------------------------ */
@@ -168,10 +168,10 @@ static void gemma3_finish(struct family_raw *raw)
 static const struct family_field gpt_oss_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
-    SIZE("num_local_experts", NULL, experts, true, EXPERTS_MAX),
-    SIZE("num_experts_per_tok", "experts_per_token", experts_per_token, true,
+    SIZE("num_local_experts", NULL, mlp.experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", "experts_per_token", mlp.experts_per_token, true,
          EXPERTS_MAX),
-    FLAG("attention_bias", m.qkv_bias),
+    FLAG("attention_bias", m.attention.qkv_bias),
     WINDOW("sliding_window"),
     LAYER_TYPES,
     ACTIVATION("hidden_act"),
@@ -181,7 +181,7 @@ static const struct family_field gpt_oss_fields[] = {
 /* Every other layer has a window. */
 static void gpt_oss_finish(struct family_raw *raw)
 {
-    raw->m.out_bias = raw->m.qkv_bias;
+    raw->m.attention.out_bias = raw->m.attention.qkv_bias;
     raw->full_every = 2;
     set_windows(raw);
 }
@@ -191,16 +191,18 @@ static void gpt_oss_finish(struct family_raw *raw)
 static void olmo2_finish(struct family_raw *raw)
 {
     struct model *m = &raw->m;
-    int64_t d = m->head_dim ? m->head_dim : m->hidden / m->heads;
+    int64_t d =
+        m->attention.head_dim ? m->attention.head_dim : m->hidden / m->attention.heads;
     llama_finish(raw);
-    m->q_norm = m->heads * d;
-    m->k_norm = (m->kv_heads ? m->kv_heads : m->heads) * d;
+    m->attention.q_norm = m->attention.heads * d;
+    m->attention.k_norm =
+        (m->attention.kv_heads ? m->attention.kv_heads : m->attention.heads) * d;
 }
 
 static const struct family_field stablelm_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
-    FLAG("use_qkv_bias", m.qkv_bias),
+    FLAG("use_qkv_bias", m.attention.qkv_bias),
     FLAG("use_parallel_residual", m.parallel_residual),
     DROP("hidden_dropout", hidden_dropout),
     ACTIVATION("hidden_act"),
@@ -209,33 +211,33 @@ static const struct family_field stablelm_fields[] = {
 
 static void stablelm_finish(struct family_raw *raw)
 {
-    raw->m.one_norm = raw->m.parallel_residual;
+    raw->m.norms.one = raw->m.parallel_residual;
 }
 
 /* DeepSeek-V2 and -V3, Kimi-K2 ------------------------------------------------------------ */
 
 static const struct family_field deepseek_fields[] = {
     HF_SIZES,
-    SIZE("intermediate_size", NULL, dense_ffn, true, WIDTH_MAX),
-    SIZE("moe_intermediate_size", NULL, ffn, true, WIDTH_MAX),
-    SIZE("n_routed_experts", "num_local_experts", experts, true, EXPERTS_MAX),
-    SIZE("num_experts_per_tok", NULL, experts_per_token, true, EXPERTS_MAX),
+    SIZE("intermediate_size", NULL, mlp.dense_width, true, WIDTH_MAX),
+    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("n_routed_experts", "num_local_experts", mlp.experts, true, EXPERTS_MAX),
+    SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX),
     WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
     WORD("moe_layer_freq", sparse_step, 1, LAYERS_MAX),
-    COUNT("first_k_dense_replace", NULL, dense_layers, LAYERS_MAX),
+    COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
     { .key = "q_lora_rank",
       .type = FAMILY_OR_NONE,
-      .at = offsetof(R, m.latent_q),
+      .at = offsetof(R, m.attention.latent_q),
       .max = WIDTH_MAX },
-    SIZE("kv_lora_rank", NULL, latent_kv, true, WIDTH_MAX),
-    SIZE("qk_rope_head_dim", NULL, latent_rope, true, WIDTH_MAX),
+    SIZE("kv_lora_rank", NULL, attention.latent_kv, true, WIDTH_MAX),
+    SIZE("qk_rope_head_dim", NULL, attention.latent_rope, true, WIDTH_MAX),
     { .key = "qk_nope_head_dim",
       .type = FAMILY_INT,
       .at = offsetof(R, plain_head_dim),
       .required = true,
       .min = 1,
       .max = WIDTH_MAX },
-    SIZE("v_head_dim", NULL, value_dim, true, WIDTH_MAX),
+    SIZE("v_head_dim", NULL, attention.value_dim, true, WIDTH_MAX),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
@@ -243,48 +245,52 @@ static const struct family_field deepseek_fields[] = {
 static void deepseek_finish(struct family_raw *raw)
 {
     struct model *m = &raw->m;
-    m->head_dim = raw->plain_head_dim + m->latent_rope;
-    m->shared_ffn = raw->shared_experts * m->ffn;
-    if (m->dense_layers >= m->layers) { /* no layer has experts */
-        m->dense_layers = m->layers;
+    m->attention.head_dim = raw->plain_head_dim + m->attention.latent_rope;
+    m->mlp.shared_width = raw->shared_experts * m->mlp.width;
+    if (m->mlp.dense_layers >= m->layers) { /* no layer has experts */
+        m->mlp.dense_layers = m->layers;
         *m = model_of_dense_layers(m);
     }
 }
 
-#define GATED DECODER, .gated_mlp = true, .rotary = true
-#define LLAMA GATED, .rms_norm = true
-#define GEMMA LLAMA, .head_dim = 256, .tied_embeddings = true
-#define QWEN2 LLAMA, .qkv_bias = true, .window = 4096
-#define QWEN3 LLAMA, .head_dim = 128, .window = 4096
+#define GATED DECODER, .mlp.gated = true, .attention.rotary = true
+#define LLAMA GATED, .norms.rms = true
+#define GEMMA LLAMA, .attention.head_dim = 256, .ends.tied = true
+#define QWEN2 LLAMA, .attention.qkv_bias = true, .attention.window = 4096
+#define QWEN3 LLAMA, .attention.head_dim = 128, .attention.window = 4096
 
 const struct family families_llama[] = {
     FAMILY("llama", llama_fields, llama_finish, LLAMA),
     FAMILY("granite", llama_fields, llama_finish, LLAMA),
-    FAMILY("mistral", mistral_fields, set_windows, LLAMA, .window = 4096),
+    FAMILY("mistral", mistral_fields, set_windows, LLAMA, .attention.window = 4096),
     FAMILY("mixtral", mixtral_fields, set_windows, LLAMA),
     FAMILY("qwen2", qwen2_fields, qwen2_finish, QWEN2),
-    FAMILY("qwen2_moe", qwen2_moe_fields, qwen2_finish, QWEN2, .shared_scale = true),
+    FAMILY("qwen2_moe", qwen2_moe_fields, qwen2_finish, QWEN2,
+           .mlp.shared_scale = true),
     FAMILY("qwen3", qwen3_fields, qwen3_finish, QWEN3),
     FAMILY("qwen3_moe", qwen3_moe_fields, qwen3_finish, QWEN3),
-    FAMILY("phi3", phi3_fields, set_windows, LLAMA, .fused_qkv = true),
+    FAMILY("phi3", phi3_fields, set_windows, LLAMA, .attention.fused_qkv = true),
     FAMILY("gemma", gemma_fields, llama_finish, GEMMA),
-    FAMILY("gemma2", gemma2_fields, gemma2_finish, GEMMA, .result_norm = true,
-           .attention_softcap = true, .logit_softcap = true, .window = 4096),
-    FAMILY("gemma3_text", gemma2_fields, gemma3_finish, GEMMA, .result_norm = true,
-           .window = 4096),
-    FAMILY("gpt_oss", gpt_oss_fields, gpt_oss_finish, LLAMA, .head_dim = 64,
-           .qkv_bias = true, .mlp_bias = true, .router_bias = true, .sinks = true,
-           .window = 128),
-    FAMILY("olmo", llama_fields, llama_finish, GATED, .fixed_norm = true),
-    FAMILY("olmo2", llama_fields, olmo2_finish, LLAMA, .result_norm = true,
-           .no_input_norm = true),
-    FAMILY("starcoder2", starcoder2_fields, starcoder2_finish, DECODER, .rotary = true,
-           .tied_embeddings = true, .mlp_bias = true, .window = 4096),
+    FAMILY("gemma2", gemma2_fields, gemma2_finish, GEMMA, .norms.result = true,
+           .attention.softcap = true, .ends.logit_softcap = true,
+           .attention.window = 4096),
+    FAMILY("gemma3_text", gemma2_fields, gemma3_finish, GEMMA, .norms.result = true,
+           .attention.window = 4096),
+    FAMILY("gpt_oss", gpt_oss_fields, gpt_oss_finish, LLAMA, .attention.head_dim = 64,
+           .attention.qkv_bias = true, .mlp.bias = true, .mlp.router_bias = true,
+           .attention.sinks = true, .attention.window = 128),
+    FAMILY("olmo", llama_fields, llama_finish, GATED, .norms.fixed = true),
+    FAMILY("olmo2", llama_fields, olmo2_finish, LLAMA, .norms.result = true,
+           .norms.no_input = true),
+    FAMILY("starcoder2", starcoder2_fields, starcoder2_finish, DECODER,
+           .attention.rotary = true, .ends.tied = true, .mlp.bias = true,
+           .attention.window = 4096),
     FAMILY("stablelm", stablelm_fields, stablelm_finish, GATED),
     FAMILY("deepseek_v2", deepseek_fields, deepseek_finish, LLAMA),
-    FAMILY("deepseek_v3", deepseek_fields, deepseek_finish, LLAMA, .router_bias = true),
-    FAMILY("kimi_k2", deepseek_fields, deepseek_finish, LLAMA, .router_bias = true),
-    FAMILY("cohere", llama_fields, llama_finish, GATED, .tied_embeddings = true,
-           .parallel_residual = true, .one_norm = true, .bare_norm = true),
+    FAMILY("deepseek_v3", deepseek_fields, deepseek_finish, LLAMA,
+           .mlp.router_bias = true),
+    FAMILY("kimi_k2", deepseek_fields, deepseek_finish, LLAMA, .mlp.router_bias = true),
+    FAMILY("cohere", llama_fields, llama_finish, GATED, .ends.tied = true,
+           .parallel_residual = true, .norms.one = true, .norms.bare = true),
     { .name = NULL },
 };

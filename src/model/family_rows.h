@@ -35,10 +35,10 @@
     {                                                                   \
         .key = (k), .type = FAMILY_NONZERO, .at = offsetof(R, m.member) \
     }
-#define WINDOW(k)                                                                  \
-    {                                                                              \
-        .key = (k), .type = FAMILY_OR_NONE, .min = 0, .at = offsetof(R, m.window), \
-        .max = POSITIONS_MAX                                                       \
+#define WINDOW(k)                                                   \
+    {                                                               \
+        .key = (k), .type = FAMILY_OR_NONE, .min = 0,               \
+        .at = offsetof(R, m.attention.window), .max = POSITIONS_MAX \
     }
 #define TEXT(k, member)                                              \
     {                                                                \
@@ -59,7 +59,8 @@
             .multi_query = true                                             \
         }                                                                   \
     }
-#define DECODER .arch = MODEL_DECODER, .head = MODEL_HEAD_CAUSAL_LM, .final_norm = true
+#define DECODER \
+    .arch = MODEL_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM, .norms.final = true
 
 enum {
     LAYERS_MAX = 10000,
@@ -71,12 +72,12 @@ enum {
 };
 
 #define ACTIVATION(k) TEXT(k, activation)
-#define TIED FLAG("tie_word_embeddings", m.tied_embeddings)
-#define HEAD_DIM SIZE("head_dim", NULL, head_dim, false, WIDTH_MAX)
-#define HF_SIZES                                                   \
-    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),     \
-        SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),        \
-        SIZE("num_attention_heads", NULL, heads, true, HEADS_MAX), \
-        SIZE("vocab_size", NULL, vocab, true, VOCAB_MAX), HEAD_DIM, TIED
+#define TIED FLAG("tie_word_embeddings", m.ends.tied)
+#define HEAD_DIM SIZE("head_dim", NULL, attention.head_dim, false, WIDTH_MAX)
+#define HF_SIZES                                                             \
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),               \
+        SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),                  \
+        SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX), \
+        SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX), HEAD_DIM, TIED
 
 #endif

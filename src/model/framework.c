@@ -49,78 +49,78 @@ struct framework_raw {
 
 static const struct cfg_field fields[] = {
     CFG_STRING("summary", T, fw.summary),
-    CFG_ENUM("attention", T, fw.attention, attention_names),
-    CFG_BOOL("fused_qkv", T, fw.fused_qkv),
-    CFG_BOOL("fused_softmax", T, fw.fused_softmax),
-    CFG_BOOL("fused_softmax_dropout", T, fw.fused_softmax_dropout),
-    CFG_INT("softmax_multiple", T, fw.softmax_multiple, 0, 1024),
-    CFG_INT("softmax_longest", T, fw.softmax_longest, 0, 1 << 24),
-    CFG_BOOL("softmax_wide", T, fw.softmax_wide),
-    CFG_BOOL("fused_bias", T, fw.fused_bias),
-    CFG_BOOL("fused_bias_gelu", T, fw.fused_bias_gelu),
-    CFG_BOOL("fused_dropout_add", T, fw.fused_dropout_add),
-    CFG_BOOL("fused_norm", T, fw.fused_norm),
-    CFG_BOOL("fused_gate", T, fw.fused_gate),
-    CFG_BOOL("fused_activation", T, fw.fused_activation),
-    CFG_BOOL("fused_rope", T, fw.fused_rope),
-    CFG_BOOL("split_rope", T, fw.split_rope),
-    CFG_BOOL("loss_in_place", T, fw.loss_in_place),
-    CFG_BOOL("fused_loss", T, fw.fused_loss),
-    CFG_BOOL("compiled_loss", T, fw.compiled_loss),
-    CFG_BOOL("recompute_stops", T, fw.recompute_stops),
-    CFG_BOOL("fp8_norm", T, fw.fp8_norm),
-    CFG_BOOL("record_stream", T, fw.record_stream),
-    CFG_BOOL("fp8_weights_kept", T, fw.fp8_weights_kept),
-    CFG_BOOL("keeps_softmax_input", T, fw.keeps_softmax_input),
-    CFG_REAL("stream_factor", T, fw.stream_factor, 0.01, 100),
-    CFG_ROW("stream_factor_16bit", CFG_T_REAL, T, fw.stream_factor_16bit, .min = 0.01,
-            .max = 100, .has = offsetof(T, has_factor_16bit)),
-    CFG_REAL("score_factor", T, fw.score_factor, 0.01, 100),
-    BYTES_EACH("logit", logit_bytes),
-    BYTES_EACH("split_loss", split_loss_B),
-    CFG_REAL("flash_forward", T, fw.flash_forward, 0.01, 10),
-    CFG_REAL("flash_backward", T, fw.flash_backward, 0.01, 10),
-    TIME("dispatch_forward", dispatch_forward_s),
-    TIME("dispatch_backward", dispatch_backward_s),
-    TIME("dispatch_optimizer", dispatch_optimizer_s),
-    TIME("dispatch_collective", dispatch_collective_s),
-    TIME("dispatch_collective_wide", dispatch_wide_s),
-    TIME("collective_skew", collective_skew_s),
-    TIME("microbatch", microbatch_s),
-    CFG_REAL("launch_jitter", T, fw.launch_jitter, 0, 10),
-    CFG_REAL("launch_jitter_tensor", T, fw.launch_jitter_tensor, 0, 10),
+    CFG_ENUM("attention", T, fw.kernels.attention, attention_names),
+    CFG_BOOL("fused_qkv", T, fw.kernels.fused_qkv),
+    CFG_BOOL("fused_softmax", T, fw.kernels.fused_softmax),
+    CFG_BOOL("fused_softmax_dropout", T, fw.kernels.fused_softmax_dropout),
+    CFG_INT("softmax_multiple", T, fw.kernels.softmax_multiple, 0, 1024),
+    CFG_INT("softmax_longest", T, fw.kernels.softmax_longest, 0, 1 << 24),
+    CFG_BOOL("softmax_wide", T, fw.kernels.softmax_wide),
+    CFG_BOOL("fused_bias", T, fw.kernels.fused_bias),
+    CFG_BOOL("fused_bias_gelu", T, fw.kernels.fused_bias_gelu),
+    CFG_BOOL("fused_dropout_add", T, fw.kernels.fused_dropout_add),
+    CFG_BOOL("fused_norm", T, fw.kernels.fused_norm),
+    CFG_BOOL("fused_gate", T, fw.kernels.fused_gate),
+    CFG_BOOL("fused_activation", T, fw.kernels.fused_activation),
+    CFG_BOOL("fused_rope", T, fw.kernels.fused_rope),
+    CFG_BOOL("split_rope", T, fw.kernels.split_rope),
+    CFG_BOOL("loss_in_place", T, fw.loss.in_place),
+    CFG_BOOL("fused_loss", T, fw.loss.fused),
+    CFG_BOOL("compiled_loss", T, fw.loss.compiled),
+    CFG_BOOL("recompute_stops", T, fw.tensors.recompute_stops),
+    CFG_BOOL("fp8_norm", T, fw.kernels.fp8_norm),
+    CFG_BOOL("record_stream", T, fw.tensors.record_stream),
+    CFG_BOOL("fp8_weights_kept", T, fw.tensors.fp8_weights_kept),
+    CFG_BOOL("keeps_softmax_input", T, fw.tensors.keeps_softmax_input),
+    CFG_REAL("stream_factor", T, fw.rates.stream_factor, 0.01, 100),
+    CFG_ROW("stream_factor_16bit", CFG_T_REAL, T, fw.rates.stream_factor_16bit,
+            .min = 0.01, .max = 100, .has = offsetof(T, has_factor_16bit)),
+    CFG_REAL("score_factor", T, fw.rates.score_factor, 0.01, 100),
+    BYTES_EACH("logit", loss.logit_B),
+    BYTES_EACH("split_loss", loss.split_B),
+    CFG_REAL("flash_forward", T, fw.rates.flash_forward, 0.01, 10),
+    CFG_REAL("flash_backward", T, fw.rates.flash_backward, 0.01, 10),
+    TIME("dispatch_forward", host.dispatch_forward_s),
+    TIME("dispatch_backward", host.dispatch_backward_s),
+    TIME("dispatch_optimizer", host.dispatch_optimizer_s),
+    TIME("dispatch_collective", host.dispatch_collective_s),
+    TIME("dispatch_collective_wide", host.dispatch_wide_s),
+    TIME("collective_skew", host.collective_skew_s),
+    TIME("microbatch", host.microbatch_s),
+    CFG_REAL("launch_jitter", T, fw.host.launch_jitter, 0, 10),
+    CFG_REAL("launch_jitter_tensor", T, fw.host.launch_jitter_tensor, 0, 10),
     CFG_RENAMED("host_spread", "launch_jitter"),
     CFG_RENAMED("host_spread_tensor", "launch_jitter_tensor"),
-    CFG_BOOL("tensor_overlap", T, fw.tensor_overlap),
-    CFG_BOOL("sums_each_input", T, fw.sums_each_input),
-    CFG_BOOL("keeps_gathered", T, fw.keeps_gathered),
-    CFG_BOOL("send_overlap", T, fw.send_overlap),
-    CFG_REAL("tensor_hidden_frac", T, fw.tensor_hidden_frac, 0, 1),
-    BYTES_EACH("accumulate", accumulate_B),
-    CFG_ROW("accumulate_16bit", CFG_T_QUANTITY, T, fw.accumulate_16bit_B,
+    CFG_BOOL("tensor_overlap", T, fw.tensor.overlap),
+    CFG_BOOL("sums_each_input", T, fw.tensor.sums_each_input),
+    CFG_BOOL("keeps_gathered", T, fw.tensor.keeps_gathered),
+    CFG_BOOL("send_overlap", T, fw.tensor.send_overlap),
+    CFG_REAL("tensor_hidden_frac", T, fw.tensor.hidden_frac, 0, 1),
+    BYTES_EACH("accumulate", gradients.accumulate_B),
+    CFG_ROW("accumulate_16bit", CFG_T_QUANTITY, T, fw.gradients.accumulate_16bit_B,
             .unit = UNIT_BYTES, .max = 1e6, .has = offsetof(T, has_accumulate_16bit)),
-    CFG_BOOL("keeps_gradients", T, fw.keeps_gradients),
-    CFG_BOOL("dummy_gradients", T, fw.dummy_gradients),
-    BYTES_EACH("gradient_16bit", gradient_16bit_B),
-    BYTES_EACH("master_16bit", master_16bit_B),
-    BYTES_EACH("update_16bit", update_16bit_B),
-    CFG_BOOL("reduce_every_microbatch", T, fw.reduce_every_microbatch),
-    CFG_ENUM("gradient_dtype", T, fw.gradient_dtype, dtype_names),
-    CFG_ROW("gradient_dtype_16bit", CFG_T_ENUM, T, fw.gradient_dtype_16bit,
+    CFG_BOOL("keeps_gradients", T, fw.gradients.keeps_gradients),
+    CFG_BOOL("dummy_gradients", T, fw.gradients.dummy_gradients),
+    BYTES_EACH("gradient_16bit", gradients.gradient_16bit_B),
+    BYTES_EACH("master_16bit", gradients.master_16bit_B),
+    BYTES_EACH("update_16bit", gradients.update_16bit_B),
+    CFG_BOOL("reduce_every_microbatch", T, fw.gradients.reduce_every_microbatch),
+    CFG_ENUM("gradient_dtype", T, fw.gradients.gradient_dtype, dtype_names),
+    CFG_ROW("gradient_dtype_16bit", CFG_T_ENUM, T, fw.gradients.gradient_dtype_16bit,
             .names = dtype_names, .has = offsetof(T, has_dtype_16bit)),
-    CFG_BOOL("overlap", T, fw.overlap),
-    CFG_BOOL("overlap_param_gather", T, fw.overlap_param_gather),
-    CFG_BYTES("first_bucket", T, fw.first_bucket_B, 0, 1e15),
-    CFG_BYTES("bucket", T, fw.bucket_B, 0, 1e15),
-    CFG_REAL("bucket_copy", T, fw.bucket_copy_B, 0, 100),
-    TIME("reduce", reduce_s),
-    CFG_REAL("unit_spread", T, fw.unit_spread, 0, 1),
-    CFG_BOOL("shard_tensors", T, fw.shard_tensors),
-    CFG_BOOL("shard_synchronous", T, fw.shard_synchronous),
-    CFG_BOOL("backward_prefetch", T, fw.backward_prefetch),
-    TIME("shard_part", shard_part_s),
-    CFG_REAL("network_frac", T, fw.network_frac, 0.001, 1),
-    TIME("cycle", cycle_s),
+    CFG_BOOL("overlap", T, fw.reduction.overlap),
+    CFG_BOOL("overlap_param_gather", T, fw.reduction.overlap_param_gather),
+    CFG_BYTES("first_bucket", T, fw.reduction.first_bucket_B, 0, 1e15),
+    CFG_BYTES("bucket", T, fw.reduction.bucket_B, 0, 1e15),
+    CFG_REAL("bucket_copy", T, fw.reduction.bucket_copy_B, 0, 100),
+    TIME("reduce", reduction.reduce_s),
+    CFG_REAL("unit_spread", T, fw.shard.unit_spread, 0, 1),
+    CFG_BOOL("shard_tensors", T, fw.shard.tensors),
+    CFG_BOOL("shard_synchronous", T, fw.shard.synchronous),
+    CFG_BOOL("backward_prefetch", T, fw.shard.backward_prefetch),
+    TIME("shard_part", shard.part_s),
+    CFG_REAL("network_frac", T, fw.reduction.network_frac, 0.001, 1),
+    TIME("cycle", reduction.cycle_s),
     CFG_STRING("library", T, fw.library),
     CFG_STRING("backend", T, fw.backend),
     CFG_CHILD("optimizers", T, optimizers),
@@ -166,11 +166,11 @@ static void fill_pairs(struct framework_raw *raw)
 {
     struct framework *fw = &raw->fw;
     if (!raw->has_factor_16bit)
-        fw->stream_factor_16bit = fw->stream_factor;
+        fw->rates.stream_factor_16bit = fw->rates.stream_factor;
     if (!raw->has_accumulate_16bit)
-        fw->accumulate_16bit_B = fw->accumulate_B;
+        fw->gradients.accumulate_16bit_B = fw->gradients.accumulate_B;
     if (!raw->has_dtype_16bit)
-        fw->gradient_dtype_16bit = fw->gradient_dtype;
+        fw->gradients.gradient_dtype_16bit = fw->gradients.gradient_dtype;
 }
 
 /* Where the numbers are from: a text, or one a group of numbers. */
@@ -195,13 +195,14 @@ static int read_provenance(struct framework *fw, struct arena *arena, struct cfg
 double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o)
 {
-    return o->dispatch_s > 0 ? o->dispatch_s : fw->dispatch_optimizer_s;
+    return o->dispatch_s > 0 ? o->dispatch_s : fw->host.dispatch_optimizer_s;
 }
 
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks)
 {
     enum { WIDE_GROUP = 8 };
-    return ranks >= WIDE_GROUP ? fw->dispatch_wide_s : fw->dispatch_collective_s;
+    return ranks >= WIDE_GROUP ? fw->host.dispatch_wide_s
+                               : fw->host.dispatch_collective_s;
 }
 
 /* By how many standard deviations the last of so many ranks comes behind their mean:
@@ -213,7 +214,7 @@ static double slowest_of(int64_t ranks)
 
 double framework_skew_s(const struct framework *fw, int64_t ranks)
 {
-    return ranks > 1 ? fw->collective_skew_s * slowest_of(ranks) : 0;
+    return ranks > 1 ? fw->host.collective_skew_s * slowest_of(ranks) : 0;
 }
 
 double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
@@ -221,7 +222,7 @@ double framework_unit_wait_frac(const struct framework *fw, int64_t ranks)
     enum { OF_A_NODE = 8 };
     if (ranks <= OF_A_NODE)
         return 0;
-    return fw->unit_spread * (slowest_of(ranks) - slowest_of(OF_A_NODE));
+    return fw->shard.unit_spread * (slowest_of(ranks) - slowest_of(OF_A_NODE));
 }
 
 /* E[max of B(t) - x t over 0 <= t <= 1], B a standard Brownian motion; x >= 0. */
@@ -252,17 +253,17 @@ static const void *make_framework(struct cfg_loader *loader, const char *name,
     raw->fw = (struct framework) {
         .name = arena_strdup(&loader->arena, name),
         .summary = "",
-        .fused_bias = true,
-        .fused_norm = true,
-        .fused_activation = true,
-        .stream_factor = 1,
-        .logit_bytes = 24,
-        .flash_forward = 1,
-        .flash_backward = 1,
-        .accumulate_B = 12,
-        .gradient_dtype = -1,
-        .network_frac = 1,
-        .backward_prefetch = true,
+        .kernels.fused_bias = true,
+        .kernels.fused_norm = true,
+        .kernels.fused_activation = true,
+        .rates.stream_factor = 1,
+        .loss.logit_B = 24,
+        .rates.flash_forward = 1,
+        .rates.flash_backward = 1,
+        .gradients.accumulate_B = 12,
+        .gradients.gradient_dtype = -1,
+        .reduction.network_frac = 1,
+        .shard.backward_prefetch = true,
         .library = "ddp",
         .backend = "nccl",
         .provenance = "",

@@ -41,107 +41,151 @@ enum framework_attention {
     FRAMEWORK_ATTENTION_ENGINE   /* Transformer Engine's choice */
 };
 
-struct framework {
-    const char *name;
-    const char *summary;
-    /* kernels */
+/* Which arithmetic shares a kernel. */
+struct framework_kernels {
     enum framework_attention attention; /* where the job leaves it open */
     bool fused_qkv;                     /* one product makes q, k and v */
     bool fused_softmax;                 /* scale, mask and softmax in one kernel */
     bool fused_softmax_dropout;         /* and the dropout behind it */
-    int64_t softmax_multiple; /* the fused kernel needs sequences x heads of a GPU to be
-                                 a multiple of this; 0: any number */
-    int64_t softmax_longest;  /* and sequences no longer; 0: any length */
-    bool softmax_wide;        /* where it is not fused, it is in fp32 */
-    bool fused_bias;          /* products add their bias themselves */
-    bool fused_bias_gelu;   /* else: the activation's kernel adds the bias before it */
-    bool fused_dropout_add; /* bias, dropout and residual sum in one kernel */
-    bool fused_norm;        /* one kernel a norm, forward and backward */
-    bool fused_gate;        /* an activation and its gate are one kernel */
-    bool fused_activation;  /* else: as many kernels as an eager module's arithmetic */
-    bool fused_rope;        /* rotary embedding of q and k in one kernel */
-    bool split_rope;        /* else: of the documents of a pack one by one */
-    bool loss_in_place;     /* cross-entropy of several kernels on one fp32 copy */
-    bool fused_loss;        /* cross-entropy in one kernel, its gradient in place */
-    bool compiled_loss;     /* the same by torch.compile, its gradient beside */
-    bool recompute_stops;   /* a checkpoint is computed again up to the last tensor that
-                                 backward needs */
-    bool fp8_norm;          /* norms write fp8 for the products behind them */
-    bool record_stream;    /* blocks that other streams use come back behind the host */
-    bool fp8_weights_kept; /* cast once a step, not in every microbatch */
-    bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
+    /* the fused kernel needs sequences x heads of a GPU to be a multiple of this; 0:
+     * any number */
+    int64_t softmax_multiple;
+    int64_t softmax_longest; /* and sequences no longer; 0: any length */
+    bool softmax_wide;       /* where it is not fused, it is in fp32 */
+    bool fused_bias;         /* products add their bias themselves */
+    bool fused_bias_gelu;    /* else: the activation's kernel adds the bias before it */
+    bool fused_dropout_add;  /* bias, dropout and residual sum in one kernel */
+    bool fused_norm;         /* one kernel a norm, forward and backward */
+    bool fused_gate;         /* an activation and its gate are one kernel */
+    bool fused_activation;   /* else: as many kernels as an eager module's arithmetic */
+    bool fused_rope;         /* rotary embedding of q and k in one kernel */
+    bool split_rope;         /* else: of the documents of a pack one by one */
+    bool fp8_norm;           /* norms write fp8 for the products behind them */
+};
+
+/* Cross-entropy over the vocabulary. */
+struct framework_loss {
+    bool in_place;  /* cross-entropy of several kernels on one fp32 copy */
+    bool fused;     /* cross-entropy in one kernel, its gradient in place */
+    bool compiled;  /* the same by torch.compile, its gradient beside */
+    double logit_B; /* loss: bytes moved per logit, forward and backward */
+    /* loss over a split vocabulary: bytes per logit that its backward makes beside
+     * the gradient */
+    double split_B;
+};
+
+/* Rates of kernels, against the operator list's bytes and the GPU's file. */
+struct framework_rates {
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
     double score_factor;        /* of operators on attention scores, in its place */
-    double logit_bytes;         /* loss: bytes moved per logit, forward and backward */
-    double split_loss_B; /* loss over a split vocabulary: bytes per logit that its
-                                   backward makes beside the gradient */
-    double flash_forward,
-        flash_backward; /* rate of its fused attention over that of the
-                                             GPU's file */
-    /* host */
+    /* rate of its fused attention over that of the GPU's file */
+    double flash_forward, flash_backward;
+};
+
+/* How long tensors live. */
+struct framework_tensors {
+    /* a checkpoint is computed again up to the last tensor that backward needs */
+    bool recompute_stops;
+    bool record_stream;    /* blocks that other streams use come back behind the host */
+    bool fp8_weights_kept; /* cast once a step, not in every microbatch */
+    bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
+};
+
+/* What the host spends, and how it spreads. */
+struct framework_host {
     double dispatch_forward_s, dispatch_backward_s; /* of one operator */
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
     double dispatch_collective_s; /* of one collective of a tensor group ... */
     double dispatch_wide_s;       /* ... of eight ranks or more */
-    double
-        collective_skew_s; /* by which the ranks of a tensor group come apart before a
-                                 collective: standard deviation */
+    /* by which the ranks of a tensor group come apart before a collective: standard
+     * deviation */
+    double collective_skew_s;
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
-    double launch_jitter; /* standard deviation of the host's time for a pass of a block
-                            over its mean: softens the switch between host- and
-                            GPU-bound */
-    double
-        launch_jitter_tensor; /* the same of tensor groups, which wait for the slowest
-                                   of their hosts */
-    /* tensor parallelism */
-    bool
-        tensor_overlap; /* backward's sums of activations beside gradients of weights */
-    bool sums_each_input; /* products that share their input are modules which sum its
-                             gradient one by one; else together (MODEL.md, 8.24) */
-    bool keeps_gathered;  /* sequence parallelism: products keep their input as it was
-                            gathered, and backward does not gather it again */
-    double tensor_hidden_frac; /* share of all its bytes that pass within the products
-                                  beside them, cut into pieces */
-    bool send_overlap;         /* Megatron: stages go on while they send */
-    /* gradients */
+    /* standard deviation of the host's time for a pass of a block over its mean:
+     * softens the switch between host- and GPU-bound */
+    double launch_jitter;
+    /* the same of tensor groups, which wait for the slowest of their hosts */
+    double launch_jitter_tensor;
+};
+
+/* Tensor parallelism, and the pipeline's sends. */
+struct framework_tensor {
+    bool overlap; /* backward's sums of activations beside gradients of weights */
+    /* products that share their input are modules which sum its gradient one by one;
+     * else together (MODEL.md, 8.24) */
+    bool sums_each_input;
+    /* sequence parallelism: products keep their input as it was gathered, and
+     * backward does not gather it again */
+    bool keeps_gathered;
+    /* share of all its bytes that pass within the products beside them, cut into
+     * pieces */
+    double hidden_frac;
+    bool send_overlap; /* Megatron: stages go on while they send */
+};
+
+/* Gradients: how they are added up and held. */
+struct framework_gradients {
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
     double accumulate_16bit_B; /* the same where products read 16-bit numbers */
     bool keeps_gradients;      /* they are zeroed, not freed, between steps */
-    bool dummy_gradients; /* products add to these themselves, and autograd is given one
-                             16-bit tensor for each weight of a layer, which all layers
-                             share (MODEL.md, 5.6) */
-    double
-        gradient_16bit_B; /* held per parameter where products read 16-bit numbers: sums
-                                in fp32, copies; 0: as the precision has it */
-    double
-        master_16bit_B; /* of a parameter's fp32 copy, held beside its 16 bits; 0: all
-                              four */
+    /* products add to these themselves, and autograd is given one 16-bit tensor for
+     * each weight of a layer, which all layers share (MODEL.md, 5.6) */
+    bool dummy_gradients;
+    /* held per parameter where products read 16-bit numbers: sums in fp32, copies;
+     * 0: as the precision has it */
+    double gradient_16bit_B;
+    /* of a parameter's fp32 copy, held beside its 16 bits; 0: all four */
+    double master_16bit_B;
     double
         update_16bit_B; /* taken per parameter while its rank updates it; 0: likewise */
     bool reduce_every_microbatch; /* in every accumulation step, not only the last */
     int gradient_dtype;           /* on the wire; -1: that of the parameters */
     int gradient_dtype_16bit;
+};
+
+/* Gradients: how they are reduced. */
+struct framework_reduction {
     bool overlap;              /* reduce buckets during backward */
     bool overlap_param_gather; /* gather updated parameters during the next forwards */
     int64_t first_bucket_B, bucket_B; /* 0: one bucket */
-    double
-        bucket_copy_B; /* bytes moved per gradient byte: into a bucket and out, or into
-                             the flat parameter of a sharded unit */
+    /* bytes moved per gradient byte: into a bucket and out, or into the flat
+     * parameter of a sharded unit */
+    double bucket_copy_B;
     double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
-    double
-        unit_spread; /* by which the ranks that shard parameters come apart over a unit:
-                           standard deviation over the unit's time */
-    bool shard_tensors; /* sharded parameters are gathered and their gradients scattered
-                           tensor by tensor, not unit by unit */
-    bool shard_synchronous; /* they run beside nothing */
-    bool backward_prefetch; /* backward gathers the unit before while it is in one; else
-                               behind its scatter */
-    double shard_part_s; /* of the host for each rank of such a collective, with the GPU
-                            idle: lists of a part a rank; 0: no such lists */
     double network_frac; /* share of the nodes' NICs that its communicators use */
     double cycle_s;      /* Horovod: fusion cycle; 0: none */
+};
+
+/* Sharded parameters. */
+struct framework_shard {
+    /* by which the ranks that shard parameters come apart over a unit: standard
+     * deviation over the unit's time */
+    double unit_spread;
+    /* sharded parameters are gathered and their gradients scattered tensor by
+     * tensor, not unit by unit */
+    bool tensors;
+    bool synchronous; /* they run beside nothing */
+    /* backward gathers the unit before while it is in one; else behind its scatter */
+    bool backward_prefetch;
+    /* of the host for each rank of such a collective, with the GPU idle: lists of a
+     * part a rank; 0: no such lists */
+    double part_s;
+};
+
+struct framework {
+    const char *name;
+    const char *summary;
+    struct framework_kernels kernels;
+    struct framework_loss loss;
+    struct framework_rates rates;
+    struct framework_tensors tensors;
+    struct framework_host host;
+    struct framework_tensor tensor;
+    struct framework_gradients gradients;
+    struct framework_reduction reduction;
+    struct framework_shard shard;
     /* update */
     struct framework_optimizer optimizers[OPTIMIZER_N];
     const char *library; /* default "library" of parallelism: "ddp", "horovod", ... */

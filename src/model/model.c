@@ -189,7 +189,7 @@ static int read_head(struct model *m, struct cfg root)
         return -1;
     for (const struct name_value *a = architectures; a->name; a++)
         if (ends_with(word, a->name))
-            m->head = (enum model_head)a->value;
+            m->ends.head = (enum model_head)a->value;
     return 0;
 }
 
@@ -210,7 +210,7 @@ static int check_design(const struct family_raw *raw, struct cfg root)
         return cfg_error(cfg_get(root, raw->listed_dense ? "mlp_only_layers" : step),
                          DIAG_NOT_SIMULATED,
                          "experts in some layers alone are not modelled");
-    if (raw->listed.sliding && !m->window)
+    if (raw->listed.sliding && !m->attention.window)
         return cfg_error(
             cfg_get(root, "layer_types"), DIAG_MISSING,
             "sliding attention without a window (give \"sliding_window\")");
@@ -223,36 +223,36 @@ static int check_design(const struct family_raw *raw, struct cfg root)
 
 static int check_heads(const struct model *m, struct cfg root)
 {
-    if (!m->head_dim && m->hidden % m->heads)
+    if (!m->attention.head_dim && m->hidden % m->attention.heads)
         return cfg_error(root, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " heads do not divide the hidden size %" PRId64
                          " (change one, or "
                          "give \"head_dim\")",
-                         (int64_t)m->heads, (int64_t)m->hidden);
-    if (m->kv_heads && m->heads % m->kv_heads)
+                         (int64_t)m->attention.heads, (int64_t)m->hidden);
+    if (m->attention.kv_heads && m->attention.heads % m->attention.kv_heads)
         return cfg_error(root, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " key-value heads do not divide %" PRId64 " heads",
-                         (int64_t)m->kv_heads, (int64_t)m->heads);
-    if (m->experts_per_token > m->experts)
+                         (int64_t)m->attention.kv_heads, (int64_t)m->attention.heads);
+    if (m->mlp.experts_per_token > m->mlp.experts)
         return cfg_error(root, DIAG_OUT_OF_RANGE,
                          "%" PRId64 " experts for each token, but only %" PRId64
                          " experts",
-                         (int64_t)m->experts_per_token, (int64_t)m->experts);
+                         (int64_t)m->mlp.experts_per_token, (int64_t)m->mlp.experts);
     return 0;
 }
 
 static void derive(struct model *m)
 {
-    if (!m->kv_heads)
-        m->kv_heads = m->heads;
-    if (!m->head_dim)
-        m->head_dim = m->hidden / m->heads;
-    if (!m->q_width)
-        m->q_width = m->heads * m->head_dim;
-    if (!m->kv_width)
-        m->kv_width = m->kv_heads * m->head_dim;
-    if (!m->ffn)
-        m->ffn = 4 * m->hidden;
+    if (!m->attention.kv_heads)
+        m->attention.kv_heads = m->attention.heads;
+    if (!m->attention.head_dim)
+        m->attention.head_dim = m->hidden / m->attention.heads;
+    if (!m->attention.q_width)
+        m->attention.q_width = m->attention.heads * m->attention.head_dim;
+    if (!m->attention.kv_width)
+        m->attention.kv_width = m->attention.kv_heads * m->attention.head_dim;
+    if (!m->mlp.width)
+        m->mlp.width = 4 * m->hidden;
 }
 
 static int read_model(struct model *m, struct cfg root)
@@ -276,7 +276,7 @@ static int read_model(struct model *m, struct cfg root)
         family->finish(&raw);
     if (check_heads(&raw.m, root) < 0 || check_design(&raw, root) < 0)
         return -1;
-    raw.m.windowed_share = (double)raw.windowed / (double)raw.m.layers;
+    raw.m.attention.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);
     if (!model_parameters(&raw.m))
         return cfg_error(root, DIAG_OUT_OF_RANGE,

@@ -37,60 +37,85 @@ enum model_activation {
     MODEL_ACTIVATION_N
 };
 
+/* Attention of a layer. */
+struct model_attention {
+    int64_t heads, kv_heads, head_dim;
+    int64_t value_dim; /* columns of a head's values; 0: head_dim */
+    /* columns of the query and of the key projection: heads x head_dim, but GPT-2's
+     * are always `hidden` wide */
+    int64_t q_width, kv_width;
+    /* Latent attention (DeepSeek): keys and values come of so many columns a token,
+     * and of a rotary key that all heads share; 0: attention is not latent. Queries
+     * likewise; 0: of the residual stream. */
+    int64_t latent_kv, latent_rope, latent_q;
+    /* weights of the norms of queries and keys, the head_dim or all columns; 0: none */
+    int64_t q_norm, k_norm;
+    int64_t window;           /* keys that a token sees ... */
+    double windowed_share;    /* ... in this share of the layers */
+    int64_t relative_buckets; /* T5: learned relative positions */
+    bool softcap;             /* scores through a scaled tanh (Gemma 2) */
+    bool sinks;               /* each head has a learned score of nothing (GPT-OSS) */
+    bool rotary;
+    bool fused_qkv; /* one matrix makes q, k and v, by the family's design */
+    bool qkv_bias, out_bias;
+    bool dropout; /* its probability is above 0 */
+};
+
+/* The MLP of a layer, and its experts. */
+struct model_mlp {
+    int64_t width; /* columns inside */
+    bool gated;    /* SwiGLU, gated GELU: three matrices */
+    bool bias;
+    int64_t experts, experts_per_token; /* 0: dense */
+    int64_t shared_width; /* inside of the expert that all tokens go through; 0: none */
+    /* the first layers have no experts but an MLP of so many columns */
+    int64_t dense_layers, dense_width;
+    bool router_bias;
+    bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
+};
+
+/* Norms, and where they are. */
+struct model_norms {
+    bool rms;   /* else LayerNorm with weights and bias, */
+    bool bare;  /* without bias (MPT, Cohere), or */
+    bool fixed; /* without either (OLMo) */
+    bool post;  /* norm behind the residual sum (BERT) */
+    /* norm of a sublayer's result, before the residual sum (Gemma 2) */
+    bool result;
+    bool no_input; /* and none of its input (OLMo 2) */
+    bool one;      /* one norm a layer (GPT-J, falcon-7b) */
+    bool embedding, final;
+};
+
+/* Embedding and head. */
+struct model_ends {
+    enum model_head head; /* from "architectures", else the family's usual one */
+    int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
+    int64_t positions_unused;             /* of these: rows that no token has */
+    bool positions_assumed; /* the file gives none: grow with the sequence */
+    bool tied;              /* the head's matrix is the embedding's */
+    bool head_bias;
+    bool pooler;
+    bool logit_softcap; /* logits through a scaled tanh (Gemma 2) */
+};
+
 struct model {
     const char *name; /* the scenario's word for it, or "inline" */
-    const char
-        *label; /* what results call it: the file's name without path and ending, or
-                           family, layers and width: "gpt2-96x12288" */
+    /* what results call it: the file's name without path and ending, or family,
+     * layers and width: "gpt2-96x12288" */
+    const char *label;
     const char *family; /* model_type */
     enum model_arch arch;
     enum model_activation activation;
-    enum model_head head;   /* from "architectures", else the family's usual one */
     int64_t layers;         /* of the encoder or the only stack */
     int64_t decoder_layers; /* encoder-decoder only */
-    int64_t hidden, heads, kv_heads, head_dim, ffn;
-    int64_t value_dim; /* columns of a head's values; 0: head_dim */
-    int64_t q_width,
-        kv_width; /* columns of the query and of the key projection: heads x
-                                 head_dim, but GPT-2's are always `hidden` wide */
-    int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
-    int64_t positions_unused;             /* of these: rows that no token has */
-    int64_t experts, experts_per_token;   /* 0: dense */
-    int64_t shared_ffn; /* inside of the expert that all tokens go through; 0: none */
-    int64_t dense_layers,
-        dense_ffn; /* the first layers have no experts but an MLP of so
-                                        many columns */
-    /* Latent attention (DeepSeek): keys and values come of so many columns a token, and
-     * of a rotary key that all heads share; 0: attention is not latent. Queries likewise;
-     * 0: of the residual stream. */
-    int64_t latent_kv, latent_rope, latent_q;
-    int64_t q_norm, k_norm; /* weights of the norms of queries and keys, the head_dim or
-                               all columns; 0: none */
-    int64_t window;         /* keys that a token sees ... */
-    double windowed_share;  /* ... in this share of the layers */
-    int64_t relative_buckets; /* T5: learned relative positions */
-    bool rms_norm;            /* else LayerNorm with weights and bias, */
-    bool bare_norm;           /* without bias (MPT, Cohere), or */
-    bool fixed_norm;          /* without either (OLMo) */
-    bool post_norm;           /* norm behind the residual sum (BERT) */
-    bool result_norm;         /* norm of a sublayer's result, before the
-                                             residual sum (Gemma 2) */
-    bool no_input_norm;       /* and none of its input (OLMo 2) */
-    bool gated_mlp;           /* SwiGLU, gated GELU: three matrices */
-    bool tied_embeddings;     /* the head's matrix is the embedding's */
-    bool parallel_residual;   /* attention and MLP read the same input */
-    bool one_norm;            /* one norm a layer (GPT-J, falcon-7b) */
-    bool qkv_bias, out_bias, mlp_bias, head_bias;
-    bool embedding_norm, final_norm, pooler;
-    bool attention_softcap,
-        logit_softcap; /* scores, logits through a scaled tanh (Gemma 2) */
-    bool sinks;        /* each head has a learned score of nothing (GPT-OSS) */
-    bool router_bias;
-    bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
-    bool rotary;
-    bool fused_qkv; /* one matrix makes q, k and v, by the family's design */
-    bool attention_dropout, hidden_dropout; /* probabilities above 0 */
-    bool positions_assumed; /* the file gives none: grow with the sequence */
+    int64_t hidden;
+    struct model_attention attention;
+    struct model_mlp mlp;
+    struct model_norms norms;
+    struct model_ends ends;
+    bool parallel_residual; /* attention and MLP read the same input */
+    bool hidden_dropout;    /* its probability is above 0 */
 };
 
 /* Whether the head makes logits of words with the embedding's own matrix. Other heads

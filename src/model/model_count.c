@@ -5,7 +5,8 @@
 /* As models/ counts: a decoder with its head, an encoder without one. */
 int64_t model_parameters(const struct model *m)
 {
-    static const struct framework plain = { .name = "plain", .fused_norm = true };
+    static const struct framework plain = { .name = "plain",
+                                            .kernels.fused_norm = true };
     struct op_settings s = {
         .batch = 1, .sequence = 1, .framework = &plain, .tensor = 1
     };
@@ -13,7 +14,7 @@ int64_t model_parameters(const struct model *m)
     struct op_list list;
     struct err err = { 0 };
     struct arena arena;
-    base.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    base.ends.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
     int64_t n = op_list_make(&list, &arena, &base, &s, &err) < 0
                     ? 0
@@ -26,20 +27,22 @@ int64_t model_parameters(const struct model *m)
  * before it alone. */
 static double keys_seen(const struct model *m, double s, bool half)
 {
-    double all = half ? s / 2 : s, w = (double)m->window;
-    if (m->windowed_share == 0 || w >= s)
+    double all = half ? s / 2 : s, w = (double)m->attention.window;
+    if (m->attention.windowed_share == 0 || w >= s)
         return all;
     double seen = half ? w - w * w / (2 * s) : w;
-    return (1 - m->windowed_share) * all + m->windowed_share * seen;
+    return (1 - m->attention.windowed_share) * all + m->attention.windowed_share * seen;
 }
 
 /* A token's products of latent attention. */
 static double latent_macs(const struct model *m)
 {
-    double h = (double)m->hidden, q = (double)m->latent_q, kv = (double)m->latent_kv;
-    double heads = (double)m->heads, rope = (double)m->latent_rope;
-    double queries = q > 0 ? q * (h + (double)m->q_width) : h * (double)m->q_width;
-    double keys = h * (kv + rope) + kv * ((double)m->kv_width - heads * rope);
+    double h = (double)m->hidden, q = (double)m->attention.latent_q,
+           kv = (double)m->attention.latent_kv;
+    double heads = (double)m->attention.heads, rope = (double)m->attention.latent_rope;
+    double queries = q > 0 ? q * (h + (double)m->attention.q_width)
+                           : h * (double)m->attention.q_width;
+    double keys = h * (kv + rope) + kv * ((double)m->attention.kv_width - heads * rope);
     double values = kv * heads * (double)model_value_dim(m);
     return queries + keys + values + h * (double)model_context_width(m);
 }
@@ -48,13 +51,17 @@ static double latent_macs(const struct model *m)
  * as many tokens of an encoder (0: none), those of cross-attention. */
 static double layer_macs(const struct model *m, double s, bool half, double memory)
 {
-    double h = (double)m->hidden, q = (double)m->q_width, kv = (double)m->kv_width;
-    double core = (double)m->heads * (double)(m->head_dim + model_value_dim(m)) / 2;
-    double projections = s * (m->latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
-    double each = m->experts > 0 ? (double)m->experts_per_token : 1;
-    double mlp = s * h * (double)m->ffn * (m->gated_mlp ? 3 : 2) * each;
-    double shared = s * h * ((double)m->shared_ffn * 3 + (m->shared_scale ? 1 : 0));
-    double router = s * h * (double)m->experts;
+    double h = (double)m->hidden, q = (double)m->attention.q_width,
+           kv = (double)m->attention.kv_width;
+    double core = (double)m->attention.heads *
+                  (double)(m->attention.head_dim + model_value_dim(m)) / 2;
+    double projections =
+        s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
+    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
+    double mlp = s * h * (double)m->mlp.width * (m->mlp.gated ? 3 : 2) * each;
+    double shared =
+        s * h * ((double)m->mlp.shared_width * 3 + (m->mlp.shared_scale ? 1 : 0));
+    double router = s * h * (double)m->mlp.experts;
     double attention = 2 * core * s * keys_seen(m, s, half);
     double sum = projections + attention + mlp + shared + router;
     return memory > 0 ? sum + h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory
@@ -63,8 +70,8 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
 
 static double head_macs(const struct model *m, double s)
 {
-    double h = (double)m->hidden, vocab = (double)m->vocab;
-    switch (m->head) {
+    double h = (double)m->hidden, vocab = (double)m->ends.vocab;
+    switch (m->ends.head) {
     case MODEL_HEAD_CAUSAL_LM:
         return s * h * vocab;
     case MODEL_HEAD_MASKED_LM:
@@ -87,10 +94,11 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     bool two = m->arch == MODEL_ENCODER_DECODER;
     double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
-    double macs = (double)(m->layers - m->dense_layers) * layer_macs(m, n, half, 0) +
-                  head_macs(m, last);
+    double macs =
+        (double)(m->layers - m->mlp.dense_layers) * layer_macs(m, n, half, 0) +
+        head_macs(m, last);
     struct model dense = model_of_dense_layers(m);
-    macs += (double)m->dense_layers * layer_macs(&dense, n, half, 0);
+    macs += (double)m->mlp.dense_layers * layer_macs(&dense, n, half, 0);
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     return 3 * 2 * macs;

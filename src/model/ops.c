@@ -36,7 +36,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     struct op_settings decoder = *s;
     struct model *first = ARENA_NEW(arena, struct model);
     *first = model_of_dense_layers(m);
-    bool two = m->arch == MODEL_ENCODER_DECODER, mixed = m->dense_layers > 0;
+    bool two = m->arch == MODEL_ENCODER_DECODER, mixed = m->mlp.dense_layers > 0;
     if (build_init(&b, arena, m, s, err) < 0 ||
         (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;

@@ -5,37 +5,39 @@
 /* Whether the head makes logits of words. */
 static bool has_vocabulary(const struct model *m)
 {
-    return m->head == MODEL_HEAD_CAUSAL_LM || m->head == MODEL_HEAD_MASKED_LM ||
-           m->head == MODEL_HEAD_PRETRAIN;
+    return m->ends.head == MODEL_HEAD_CAUSAL_LM ||
+           m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
 }
 
 bool model_ties_head(const struct model *m)
 {
-    return m->tied_embeddings && has_vocabulary(m);
+    return m->ends.tied && has_vocabulary(m);
 }
 
 int64_t model_value_dim(const struct model *m)
 {
-    return m->value_dim ? m->value_dim : m->head_dim;
+    return m->attention.value_dim ? m->attention.value_dim : m->attention.head_dim;
 }
 
 int64_t model_value_width(const struct model *m)
 {
-    return m->latent_kv ? m->heads * model_value_dim(m) : m->kv_width;
+    return m->attention.latent_kv ? m->attention.heads * model_value_dim(m)
+                                  : m->attention.kv_width;
 }
 
 int64_t model_context_width(const struct model *m)
 {
-    return m->latent_kv ? m->heads * model_value_dim(m) : m->q_width;
+    return m->attention.latent_kv ? m->attention.heads * model_value_dim(m)
+                                  : m->attention.q_width;
 }
 
 struct model model_of_dense_layers(const struct model *m)
 {
     struct model dense = *m;
-    dense.ffn = m->dense_ffn;
-    dense.experts = dense.experts_per_token = dense.shared_ffn = 0;
-    dense.layers = m->dense_layers;
-    dense.dense_layers = 0;
+    dense.mlp.width = m->mlp.dense_width;
+    dense.mlp.experts = dense.mlp.experts_per_token = dense.mlp.shared_width = 0;
+    dense.layers = m->mlp.dense_layers;
+    dense.mlp.dense_layers = 0;
     return dense;
 }
 

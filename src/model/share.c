@@ -17,10 +17,10 @@ static const struct divided *find_obstacle(struct divided rows[DIVIDED_MAX],
                                            enum op_module module)
 {
     bool mlp = module == OP_MLP;
-    rows[0] = mlp ? (struct divided) { "intermediate columns", m->ffn }
-                  : (struct divided) { "attention heads", m->heads };
+    rows[0] = mlp ? (struct divided) { "intermediate columns", m->mlp.width }
+                  : (struct divided) { "attention heads", m->attention.heads };
     rows[1] = mlp ? (struct divided) { NULL, 0 }
-                  : (struct divided) { "key-value heads", m->kv_heads };
+                  : (struct divided) { "key-value heads", m->attention.kv_heads };
     rows[2] = (struct divided) { "hidden columns", s->slices ? m->hidden : 0 };
     for (int i = 0; i < DIVIDED_MAX; i++)
         if (rows[i].size % s->tensor)

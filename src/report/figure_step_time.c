@@ -209,9 +209,9 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
     bool dense =
-        s->training.microbatches * s->parallel.virtual_stages > CHART_WIDTH / 6;
+        s->training.microbatches * s->parallel.stages.virtual_stages > CHART_WIDTH / 6;
     return xasprintf("%s, %" PRId64 " microbatches. White: bubbles%s%s",
-                     names_of(schedule_names, (int)s->parallel.schedule),
+                     names_of(schedule_names, (int)s->parallel.stages.schedule),
                      (int64_t)s->training.microbatches,
                      dense ? "; heights: shares of the time" : "", omitted);
 }

@@ -48,8 +48,8 @@ static void print_title(FILE *out, const struct scenario *s)
             names_of(op_precision_names, (int)t->precision),
             names_of(optimizer_names, (int)t->optimizer),
             names_of(op_attention_names, (int)t->attention),
-            names_of(library_names, (int)p->library),
-            names_of(backend_names, (int)p->backend));
+            names_of(library_names, (int)p->reduce.library),
+            names_of(backend_names, (int)p->reduce.backend));
     if (t->framework)
         fprintf(out, " (%s)", t->framework->name);
     fputc('\n', out);

@@ -62,7 +62,7 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
     *g = (struct groups) { .cluster = c,
                            .context = p->context,
                            .expert = p->expert,
-                           .shard = p->shard_degree > 1 ? p->shard_degree : 1 };
+                           .shard = p->shard.degree > 1 ? p->shard.degree : 1 };
     int rc = layout_init(&g->layout, p->placement, p->data * p->context, p->pipeline,
                          p->tensor);
     assert(rc == 0 && "placements are checked when they are read");

@@ -93,10 +93,10 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
                             (int)gpu->sm_arch);
     if (!is_16bit(s->training.precision))
         return "flash attention needs 16 bits";
-    if (s->model.relative_buckets > 0)
+    if (s->model.attention.relative_buckets > 0)
         return arena_printf(arena, "flash attention takes no bias, %s adds one",
                             s->model.label);
-    if (s->model.head_dim > FLASH_HEAD_MOST)
+    if (s->model.attention.head_dim > FLASH_HEAD_MOST)
         return "flash attention takes heads to 256";
     return NULL;
 }
@@ -105,9 +105,11 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
  * memory again, for the bias' gradient. */
 static const char *sdpa_lacks(const struct model *m)
 {
-    return m->relative_buckets > 0 ? "SDPA with a learned bias is not simulated"
-           : m->attention_softcap || m->sinks ? "SDPA has neither soft cap nor sinks"
-                                              : NULL;
+    return m->attention.relative_buckets > 0
+               ? "SDPA with a learned bias is not simulated"
+           : m->attention.softcap || m->attention.sinks
+               ? "SDPA has neither soft cap nor sinks"
+               : NULL;
 }
 
 /* torch.nn.functional.scaled_dot_product_attention: flash where that can run, else the
@@ -177,7 +179,7 @@ static enum framework_attention default_of(const struct scenario *s)
     if (library_of(p)->script_models && !t->framework_named && p->tensor == 1 &&
         p->pipeline == 1)
         return FRAMEWORK_ATTENTION_TRANSFORMERS;
-    return t->framework->attention;
+    return t->framework->kernels.attention;
 }
 
 static struct attention open_on(const struct scenario *s, const struct gpu *gpu,

@@ -22,16 +22,16 @@ static int64_t own_bucket_B(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     const struct training *t = &s->training;
     const struct library_row *l = library_of(p);
-    bool in_profile = t->framework->bucket_B > 0;
-    if (p->sharding == SHARDING_FULL)
+    bool in_profile = t->framework->reduction.bucket_B > 0;
+    if (p->shard.strategy == SHARDING_FULL)
         return -1;
     if (l->bucket.use == BUCKET_ALWAYS || (l->bucket.use == BUCKET_OVER && in_profile))
         return library_bucket_B(l, p->data * p->context,
                                 (double)dtype_bytes(op_parameter_dtype(t->precision)));
-    if (in_profile || !p->overlap)
+    if (in_profile || !p->reduce.overlap)
         return -1;
     struct scenario plain = *s;
-    plain.parallel.compression = COMPRESSION_NONE;
+    plain.parallel.reduce.compression = COMPRESSION_NONE;
     return library_bucket_B(l, p->data * p->context, states_wire_B(&plain));
 }
 
@@ -40,7 +40,7 @@ static bool drops_buckets(struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct library_row *l = library_of(p);
-    if (p->bucket_B < 0 || !l->buckets_by_overlap || p->overlap)
+    if (p->reduce.bucket_B < 0 || !l->buckets_by_overlap || p->reduce.overlap)
         return false;
     struct cfg at = cfg_get(r->parallelism, "bucket_size");
     if (cfg_present(at))
@@ -58,20 +58,21 @@ void bucket_defaults(struct parse_context *r)
     const struct framework *f = r->s->training.framework;
     const struct library_row *l = library_of(p);
     const struct library_release *release = release_of(r->s);
-    if (p->fusion_cycle_s < 0 && l->fuses_by_cycle)
-        p->fusion_cycle_s = release ? release->cycle_s : f->cycle_s;
-    else if (p->fusion_cycle_s < 0)
-        p->fusion_cycle_s = 0;
-    if (p->bucket_B < 0)
-        p->bucket_B = release ? release->bucket_B : own_bucket_B(r->s);
+    if (p->reduce.fusion_cycle_s < 0 && l->fuses_by_cycle)
+        p->reduce.fusion_cycle_s = release ? release->cycle_s : f->reduction.cycle_s;
+    else if (p->reduce.fusion_cycle_s < 0)
+        p->reduce.fusion_cycle_s = 0;
+    if (p->reduce.bucket_B < 0)
+        p->reduce.bucket_B = release ? release->bucket_B : own_bucket_B(r->s);
     if (drops_buckets(r))
-        p->bucket_B = p->first_bucket_B = 0;
-    if (p->bucket_B < 0) {
-        p->bucket_B = f->bucket_B;
-        p->first_bucket_B = f->first_bucket_B;
+        p->reduce.bucket_B = p->reduce.first_bucket_B = 0;
+    if (p->reduce.bucket_B < 0) {
+        p->reduce.bucket_B = f->reduction.bucket_B;
+        p->reduce.first_bucket_B = f->reduction.first_bucket_B;
         return;
     }
-    int64_t first_B = f->first_bucket_B > 0 ? f->first_bucket_B : FIRST_BUCKET_B;
-    bool whole = !l->first_bucket || first_B > p->bucket_B;
-    p->first_bucket_B = whole ? p->bucket_B : first_B;
+    int64_t first_B =
+        f->reduction.first_bucket_B > 0 ? f->reduction.first_bucket_B : FIRST_BUCKET_B;
+    bool whole = !l->first_bucket || first_B > p->reduce.bucket_B;
+    p->reduce.first_bucket_B = whole ? p->reduce.bucket_B : first_B;
 }

@@ -65,25 +65,25 @@ static int read_sharding_degree(struct parse_context *r)
     struct parallelism *p = &r->s->parallel;
     int64_t ranks = p->data * p->context;
     struct cfg at = cfg_get(cfg_get(r->parallelism, "sharding"), "degree");
-    if (p->sharding == SHARDING_NONE) {
-        p->shard_degree = 1;
+    if (p->shard.strategy == SHARDING_NONE) {
+        p->shard.degree = 1;
         return 0;
     }
     if (!r->has_degree)
-        p->shard_degree = ranks;
-    if (p->smp || ranks % p->shard_degree == 0)
+        p->shard.degree = ranks;
+    if (p->smp || ranks % p->shard.degree == 0)
         return 0; /* SMP's rules have their own words */
     return cfg_error(at, DIAG_NOT_DIVISIBLE,
                      "%" PRId64 " does not divide the %" PRId64
                      " data-parallel ranks (write one of its divisors)",
-                     p->shard_degree, ranks);
+                     p->shard.degree, ranks);
 }
 
 static int read_expert_degree(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = degree_at(r, "expert", "expert_parallel_degree", NULL);
-    int64_t ranks = p->data * p->context, experts = r->s->model.experts;
+    int64_t ranks = p->data * p->context, experts = r->s->model.mlp.experts;
     if (p->expert == 1)
         return 0;
     if (r->has_model && experts == 0)
@@ -112,7 +112,7 @@ int degrees_read(struct parse_context *r)
     if (product > world || world % product != 0)
         return indivisible(r, product, world);
     p->data = world / product;
-    bool own_batches = p->smp == 1 && !p->prescaled_batch;
+    bool own_batches = p->smp == 1 && !p->split.prescaled_batch;
     p->replicas = own_batches ? p->data * p->tensor : p->data;
     return read_sharding_degree(r) | read_expert_degree(r);
 }

@@ -43,7 +43,7 @@ static bool experts(const struct scenario *s)
 
 static bool dynamic(const struct scenario *s)
 {
-    return s->parallel.schedule == SCHEDULE_SMP_INTERLEAVED;
+    return s->parallel.stages.schedule == SCHEDULE_SMP_INTERLEAVED;
 }
 
 static bool offloads(const struct scenario *s)
@@ -98,7 +98,7 @@ static bool element_buckets(const struct scenario *s)
 
 static bool sharded(const struct scenario *s)
 {
-    return s->parallel.sharding != SHARDING_NONE;
+    return s->parallel.shard.strategy != SHARDING_NONE;
 }
 
 static bool unsharded(const struct scenario *s)
@@ -108,7 +108,7 @@ static bool unsharded(const struct scenario *s)
 
 static bool full(const struct scenario *s)
 {
-    return s->parallel.sharding == SHARDING_FULL;
+    return s->parallel.shard.strategy == SHARDING_FULL;
 }
 
 static bool not_full(const struct scenario *s)
@@ -143,7 +143,7 @@ static bool replicas(const struct scenario *s)
 
 static bool smddp(const struct scenario *s)
 {
-    return s->parallel.backend == BACKEND_SMDDP;
+    return s->parallel.reduce.backend == BACKEND_SMDDP;
 }
 
 /* SMDDP's buffers of gradients: no collective of NCCL is in the step. */
@@ -154,13 +154,13 @@ static bool not_fused(const struct scenario *s)
 
 static bool buffers(const struct scenario *s)
 {
-    return s->model.positions > 0;
+    return s->model.ends.positions > 0;
 }
 
 static bool masked(const struct scenario *s)
 {
-    return s->model.head == MODEL_HEAD_MASKED_LM ||
-           s->model.head == MODEL_HEAD_PRETRAIN;
+    return s->model.ends.head == MODEL_HEAD_MASKED_LM ||
+           s->model.ends.head == MODEL_HEAD_PRETRAIN;
 }
 
 /* GPUs of a group of shards in one node, of a placement in which D varies with a
@@ -172,13 +172,13 @@ static bool shards_across(const struct scenario *s)
     int64_t stride = 1;
     for (const char *c = strchr(p->placement, 'D') + 1; *c; c++)
         stride *= *c == 'P' ? p->pipeline : p->tensor;
-    return stride * 2 <= node && stride * p->shard_degree > node;
+    return stride * 2 <= node && stride * p->shard.degree > node;
 }
 
 /* The limit of FSDP is of two gathers, its own prefetching never asks for more. */
 static bool many_gathers(const struct scenario *s)
 {
-    return s->parallel.shard_prefetch > 1;
+    return s->parallel.shard.prefetch > 1;
 }
 
 /* The table ------------------------------------------------------------------------ */

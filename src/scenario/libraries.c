@@ -238,9 +238,9 @@ const struct library_row *library_of(const struct parallelism *p)
 {
     if (p->smp == 2)
         return &library_smp_v2;
-    if (p->library == LIBRARY_DDP && p->backend == BACKEND_SMDDP)
+    if (p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_SMDDP)
         return &library_smddp;
-    return rows[p->library];
+    return rows[p->reduce.library];
 }
 
 const struct library_row *library_named(const char *word)
@@ -252,7 +252,7 @@ const struct library_row *library_named(const char *word)
 
 bool library_is_asynchronous(const struct parallelism *p)
 {
-    return p->asynchronous && library_of(p)->servers;
+    return p->reduce.asynchronous && library_of(p)->servers;
 }
 
 static bool profile_holds(const struct parallelism *p, enum library_profile_when when,
@@ -264,7 +264,7 @@ static bool profile_holds(const struct parallelism *p, enum library_profile_when
     case PROFILE_MODEL_SPLIT:
         return p->tensor > 1 || p->pipeline > 1;
     case PROFILE_FULL:
-        return p->sharding == SHARDING_FULL;
+        return p->shard.strategy == SHARDING_FULL;
     case PROFILE_HOPPER:
         return hopper;
     case PROFILE_ALWAYS:

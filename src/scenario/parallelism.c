@@ -51,36 +51,36 @@ struct raw_section {
     .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
 static const struct cfg_field parallelism_fields[] = {
     CFG_INT("tensor", W, p.tensor, 1, DEGREE_MAX),
-    CFG_BOOL("sequence_parallel", W, p.sequence_parallel),
-    CFG_ENUM("tensor_policy", W, p.tensor_policy, tensor_policy_names),
+    CFG_BOOL("sequence_parallel", W, p.split.sequence_parallel),
+    CFG_ENUM("tensor_policy", W, p.split.tensor_policy, tensor_policy_names),
     CFG_INT("pipeline", W, p.pipeline, 1, DEGREE_MAX),
-    CFG_INT("virtual_stages", W, p.virtual_stages, 1, DEGREE_MAX),
-    CFG_ENUM("schedule", W, p.schedule, schedule_names),
+    CFG_INT("virtual_stages", W, p.stages.virtual_stages, 1, DEGREE_MAX),
+    CFG_ENUM("schedule", W, p.stages.schedule, schedule_names),
     CFG_CHILD("partition", W, partition),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
     CFG_REAL("expert_imbalance", W, p.expert_imbalance, 1, 1e6),
     CFG_REFUSED("data", "data is what remains of the GPUs; leave it out"),
-    CFG_INT("active_microbatches", W, p.active_microbatches, 1, DEGREE_MAX),
-    CFG_ENUM("forward_policy", W, p.forward_policy, forward_policy_names),
-    CFG_ENUM("broadcast_outputs", W, p.broadcast_outputs, outputs_names),
+    CFG_INT("active_microbatches", W, p.stages.active_microbatches, 1, DEGREE_MAX),
+    CFG_ENUM("forward_policy", W, p.stages.forward_policy, forward_policy_names),
+    CFG_ENUM("broadcast_outputs", W, p.stages.broadcast_outputs, outputs_names),
     CFG_CHILD("sharding", W, sharding),
     { HAS("library", CFG_T_ENUM, library, has_library), .names = library_words },
-    { HAS("backend", CFG_T_ENUM, p.backend, has_backend), .names = backend_names },
-    CFG_BYTES("bucket_size", W, p.bucket_B, 1, BUCKET_MAX),
-    { HAS("overlap", CFG_T_BOOL, p.overlap, has_overlap) },
+    { HAS("backend", CFG_T_ENUM, p.reduce.backend, has_backend), .names = backend_names },
+    CFG_BYTES("bucket_size", W, p.reduce.bucket_B, 1, BUCKET_MAX),
+    { HAS("overlap", CFG_T_BOOL, p.reduce.overlap, has_overlap) },
     { HAS("overlap_tensor", CFG_T_BOOL, overlap_tensor, has_overlap_tensor) },
-    { HAS("overlap_param_gather", CFG_T_BOOL, p.overlap_param_gather,
+    { HAS("overlap_param_gather", CFG_T_BOOL, p.reduce.overlap_param_gather,
           has_param_gather) },
     CFG_BOOL("align_param_gather", W, aligned),
-    CFG_BOOL("gradient_as_bucket_view", W, p.gradient_as_bucket_view),
-    CFG_ENUM("gradient_compression", W, p.compression, compression_names),
-    CFG_QUANTITY("fusion_cycle", W, p.fusion_cycle_s, UNIT_SECONDS, 0, 10),
+    CFG_BOOL("gradient_as_bucket_view", W, p.reduce.gradient_as_bucket_view),
+    CFG_ENUM("gradient_compression", W, p.reduce.compression, compression_names),
+    CFG_QUANTITY("fusion_cycle", W, p.reduce.fusion_cycle_s, UNIT_SECONDS, 0, 10),
     { HAS("servers", CFG_T_INT, servers, has_servers), .min = 1, .max = DEGREE_MAX },
-    CFG_BOOL("asynchronous", W, p.asynchronous),
-    CFG_INT("server_replicas", W, p.server_replicas, 0, 15),
-    CFG_BOOL("broadcast_buffers", W, p.broadcast_buffers),
+    CFG_BOOL("asynchronous", W, p.reduce.asynchronous),
+    CFG_INT("server_replicas", W, p.reduce.server_replicas, 0, 15),
+    CFG_BOOL("broadcast_buffers", W, p.reduce.broadcast_buffers),
     CFG_STRING("placement", W, placement),
     CFG_BOOL("offload_activations", W, p.offload_activations),
     CFG_INT("activation_loading_horizon", W, p.activation_loading_horizon, 1, DEGREE_MAX),
@@ -108,14 +108,14 @@ static int name_library(struct parse_context *r, struct raw_section *w)
         parse_say(r, at, DIAG_ASSUMED,
                   "SMP v2 trains with FSDP, which is simulated (its dictionary "
                   "goes into /distribution)");
-    w->p.library = smddp ? LIBRARY_DDP : (enum library)w->library;
-    if (smddp && w->has_backend && w->p.backend != BACKEND_SMDDP)
+    w->p.reduce.library = smddp ? LIBRARY_DDP : (enum library)w->library;
+    if (smddp && w->has_backend && w->p.reduce.backend != BACKEND_SMDDP)
         return cfg_error(
             cfg_get(r->parallelism, "backend"), DIAG_CONTRADICTION,
             "library \"smddp\" is ddp over SMDDP (leave this out, or write "
             "library \"ddp\")");
     if (smddp && !r->has_backend) {
-        w->p.backend = BACKEND_SMDDP;
+        w->p.reduce.backend = BACKEND_SMDDP;
         w->has_backend = true;
     }
     return 0;
@@ -126,19 +126,19 @@ static int check_choices(const struct parse_context *r, const struct raw_section
 {
     const struct parallelism *p = &w->p;
     int rc = 0;
-    if (p->backend == BACKEND_SMDDP && !library_of(p)->smddp)
+    if (p->reduce.backend == BACKEND_SMDDP && !library_of(p)->smddp)
         rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
                        DIAG_UNSUPPORTED,
                        "SMDDP moves the bytes of ddp, fsdp, deepspeed and smp, not of "
                        "%s (write \"ddp\", or the backend \"nccl\")",
-                       names_of(library_names, (int)p->library));
+                       names_of(library_names, (int)p->reduce.library));
     if (library_of(p)->servers && w->has_servers && r->has_cluster &&
         w->servers != r->s->cluster.n_instances)
         rc = cfg_error(cfg_get(r->parallelism, "servers"), DIAG_REQUIRES,
                        "parameter servers run one on each instance (write %" PRId64
                        ", or leave it out)",
                        r->s->cluster.n_instances);
-    if (p->asynchronous && r->has_cluster && !cluster_is_uniform(&r->s->cluster))
+    if (p->reduce.asynchronous && r->has_cluster && !cluster_is_uniform(&r->s->cluster))
         rc = cfg_error(cfg_get(r->parallelism, "asynchronous"), DIAG_NOT_SIMULATED,
                        "asynchronous training on unlike instances is not simulated yet "
                        "(write false)");
@@ -197,23 +197,25 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
 static void infer_library(struct parse_context *r, const struct raw_section *w)
 {
     struct parallelism *p = &r->s->parallel;
-    if (w->has_library || p->smp || p->library != LIBRARY_DDP)
+    if (w->has_library || p->smp || p->reduce.library != LIBRARY_DDP)
         return;
-    if (p->sharding == SHARDING_FULL)
-        p->library = LIBRARY_FSDP;
+    if (p->shard.strategy == SHARDING_FULL)
+        p->reduce.library = LIBRARY_FSDP;
     else if (p->tensor > 1 || p->pipeline > 1 || p->context > 1 || p->expert > 1)
-        p->library = LIBRARY_MEGATRON;
-    else if (p->sharding != SHARDING_NONE)
-        p->library = LIBRARY_DEEPSPEED;
-    r->has_library |= p->library != LIBRARY_DDP;
+        p->reduce.library = LIBRARY_MEGATRON;
+    else if (p->shard.strategy != SHARDING_NONE)
+        p->reduce.library = LIBRARY_DEEPSPEED;
+    r->has_library |= p->reduce.library != LIBRARY_DDP;
 }
 
 int parallelism_read(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct raw_section w = { .p = *p, .library = (int)p->library, .aligned = true };
-    w.p.bucket_B = -1;
-    w.p.fusion_cycle_s = -1;
+    struct raw_section w = { .p = *p,
+                             .library = (int)p->reduce.library,
+                             .aligned = true };
+    w.p.reduce.bucket_B = -1;
+    w.p.reduce.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
     if (name_library(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
         read_placement(r, w.placement, w.p.placement))
@@ -269,11 +271,11 @@ static int read_framework(struct parse_context *r)
         return cfg_error(at, DIAG_UNKNOWN_NAME,
                          "\"%s\" names the unknown library \"%s\"", name, word);
     if (!r->has_library)
-        p->library = (enum library)library;
+        p->reduce.library = (enum library)library;
     bool smddp =
         t->framework->backend && strcmp(t->framework->backend, smddp_framework) == 0;
     if (smddp && !r->has_backend && !cfg_present(cfg_get(r->parallelism, "backend")))
-        p->backend = BACKEND_SMDDP;
+        p->reduce.backend = BACKEND_SMDDP;
     return 0;
 }
 
@@ -282,10 +284,10 @@ static int read_tensor_hidden(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
-    p->tensor_hidden_frac = f->tensor_hidden_frac;
+    p->split.hidden_frac = f->tensor.hidden_frac;
     if (r->has_overlap_tensor && !r->overlap_tensor)
-        p->tensor_hidden_frac = 0;
-    if (r->has_overlap_tensor && r->overlap_tensor && f->tensor_hidden_frac <= 0)
+        p->split.hidden_frac = 0;
+    if (r->has_overlap_tensor && r->overlap_tensor && f->tensor.hidden_frac <= 0)
         return cfg_error(cfg_get(r->parallelism, "overlap_tensor"), DIAG_NOT_SIMULATED,
                          "what share \"%s\" hides is not known (write false, or leave "
                          "it out)",
@@ -304,14 +306,14 @@ static void assume_stack(struct parse_context *r)
     bool has_bucket = cfg_present(cfg_get(r->parallelism, "bucket_size"));
     if (!has_library)
         parse_assume(r, "/parallelism/library",
-                     names_of(library_names, (int)p->library), "");
+                     names_of(library_names, (int)p->reduce.library), "");
     if (!r->words.framework)
         parse_assume(r, "/training/framework", r->s->training.framework->name, "");
-    if (!has_bucket && p->bucket_B > 0 && p->replicas > 1 &&
-        p->sharding != SHARDING_FULL)
+    if (!has_bucket && p->reduce.bucket_B > 0 && p->replicas > 1 &&
+        p->shard.strategy != SHARDING_FULL)
         parse_assume(r, "/parallelism/bucket_size",
                      arena_strdup(&r->loader->arena,
-                                  units_bytes_text(size, (double)p->bucket_B)),
+                                  units_bytes_text(size, (double)p->reduce.bucket_B)),
                      "");
 }
 
@@ -322,16 +324,18 @@ int parallelism_framework(struct parse_context *r)
         return -1;
     const struct framework *f = r->s->training.framework;
     if (!r->has_overlap)
-        p->overlap =
-            f->overlap && !library_has(library_of(p)->reduces_behind, (int)p->sharding);
+        p->reduce.overlap =
+            f->reduction.overlap &&
+            !library_has(library_of(p)->reduces_behind, (int)p->shard.strategy);
     if (!r->has_param_gather)
-        p->overlap_param_gather = f->overlap_param_gather && p->overlap;
+        p->reduce.overlap_param_gather =
+            f->reduction.overlap_param_gather && p->reduce.overlap;
     if (!r->has_backward_prefetch)
-        p->shard_backward_prefetch = f->backward_prefetch;
+        p->shard.backward_prefetch = f->shard.backward_prefetch;
     bucket_defaults(r);
     struct cfg units =
         cfg_get(cfg_get(r->parallelism, "sharding"), "reduce_bucket_elements");
-    if (cfg_present(units) && p->sharding == SHARDING_FULL && !f->shard_tensors)
+    if (cfg_present(units) && p->shard.strategy == SHARDING_FULL && !f->shard.tensors)
         parse_note(r, units,
                    "gradients of a unit are scattered together, whatever the bucket");
     assume_stack(r);

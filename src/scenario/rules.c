@@ -14,19 +14,21 @@ static int check_sharding(const struct parse_context *r)
     const struct library_row *library = library_of(p);
     if (p->smp)
         return 0;
-    if (!library_has(library->shardings, (int)p->sharding))
+    if (!library_has(library->shardings, (int)p->shard.strategy))
         return cfg_error(at, DIAG_UNSUPPORTED, "library \"%s\" does not shard %s (%s)",
-                         names_of(library_names, (int)p->library),
-                         p->sharding == SHARDING_FULL        ? "parameters"
-                         : p->sharding == SHARDING_GRADIENTS ? "gradients"
-                                                             : "the optimizer alone",
+                         names_of(library_names, (int)p->reduce.library),
+                         p->shard.strategy == SHARDING_FULL ? "parameters"
+                         : p->shard.strategy == SHARDING_GRADIENTS
+                             ? "gradients"
+                             : "the optimizer alone",
                          library->shardings_mend);
-    if (p->pipeline > 1 && !library_has(library->pipeline_shardings, (int)p->sharding))
+    if (p->pipeline > 1 &&
+        !library_has(library->pipeline_shardings, (int)p->shard.strategy))
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s's pipelines keep gradients and parameters whole "
                          "(write \"optimizer\" or \"none\")",
                          library->title);
-    if (p->offload == OFFLOAD_PARAMETERS && p->sharding != SHARDING_FULL)
+    if (p->shard.offload == OFFLOAD_PARAMETERS && p->shard.strategy != SHARDING_FULL)
         return cfg_error(cfg_get(c, "offload"), DIAG_REQUIRES,
                          "parameters leave the GPU only where they are sharded "
                          "(write strategy \"full\", or \"optimizer\")");
@@ -38,16 +40,16 @@ static int check_chunks(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "virtual_stages");
     int64_t n = r->s->training.microbatches;
-    bool many = p->virtual_stages > 1;
+    bool many = p->stages.virtual_stages > 1;
     if (many && p->pipeline == 1)
         return cfg_error(at, DIAG_REQUIRES,
                          "one pipeline stage has no virtual stages (leave it at 1)");
-    if (many && p->schedule != SCHEDULE_INTERLEAVED)
+    if (many && p->stages.schedule != SCHEDULE_INTERLEAVED)
         return cfg_error(at, DIAG_REQUIRES,
                          "schedule \"%s\" has one chunk a stage (write 1, or "
                          "schedule \"interleaved\")",
-                         names_of(schedule_names, (int)p->schedule));
-    if (p->schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
+                         names_of(schedule_names, (int)p->stages.schedule));
+    if (p->stages.schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
         return 0;
     if (!many)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
@@ -67,24 +69,25 @@ static int check_stages(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
     int64_t layers = m->layers + m->decoder_layers, most = layers;
-    bool smp_only = schedule_is_smp(p->schedule) && !library_of(p)->smp_extensions;
+    bool smp_only =
+        schedule_is_smp(p->stages.schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");
     if (p->smp)
         at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
                                  ? "pipeline_parallel_degree"
                                  : "partitions");
-    if (r->has_model && p->pipeline * p->virtual_stages > most)
+    if (r->has_model && p->pipeline * p->stages.virtual_stages > most)
         return cfg_error(at, DIAG_OUT_OF_RANGE,
                          "%" PRId64 " stages%s are more than the %" PRId64
                          " layers of %s (write %" PRId64 " or less)",
-                         p->pipeline * p->virtual_stages,
-                         p->virtual_stages > 1 ? ", virtual ones counted," : "", layers,
-                         m->name, most / p->virtual_stages);
+                         p->pipeline * p->stages.virtual_stages,
+                         p->stages.virtual_stages > 1 ? ", virtual ones counted," : "",
+                         layers, m->name, most / p->stages.virtual_stages);
     if (smp_only && p->pipeline > 1)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
                          "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"gpipe\" or \"1f1b\")",
-                         names_of(schedule_names, (int)p->schedule));
+                         names_of(schedule_names, (int)p->stages.schedule));
     return 0;
 }
 
@@ -93,14 +96,14 @@ static int check_param_gather(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
-    if (!r->has_param_gather || !p->overlap_param_gather)
+    if (!r->has_param_gather || !p->reduce.overlap_param_gather)
         return 0;
     if (!states_shard_updates(r->s))
         return cfg_error(at, DIAG_REQUIRES,
                          "updated parameters are gathered where the optimizer is "
                          "sharded (give /parallelism/sharding strategy \"optimizer\", "
                          "or write false)");
-    if (!p->overlap)
+    if (!p->reduce.overlap)
         return cfg_error(
             at, DIAG_REQUIRES,
             "gathers overlapped with forward need sums overlapped with backward (write "
@@ -115,15 +118,15 @@ static int check_ulysses(const struct parse_context *r)
     const struct model *m = &r->s->model;
     if (p->context == 1 || p->context_comm != OP_CONTEXT_HEADS)
         return 0;
-    bool queries = m->heads % (p->tensor * p->context) != 0;
-    if (!queries && m->kv_heads % (p->tensor * p->context) == 0)
+    bool queries = m->attention.heads % (p->tensor * p->context) != 0;
+    if (!queries && m->attention.kv_heads % (p->tensor * p->context) == 0)
         return 0;
     return cfg_error(
         cfg_get(r->parallelism, "context_comm"), DIAG_NOT_DIVISIBLE,
         "\"alltoall\" deals %" PRId64 " %s out to tensor %" PRId64 " x context %" PRId64
         " ranks, which does not come out even (write "
         "\"ring\", or degrees whose product divides them)",
-        queries ? m->heads : m->kv_heads,
+        queries ? m->attention.heads : m->attention.kv_heads,
         queries ? "attention heads" : "key-value heads", p->tensor, p->context);
 }
 
@@ -137,7 +140,7 @@ static int check_decoder_length(const struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s has no decoder after an encoder (leave it out)",
                          r->s->model.name);
-    if (p->pipeline > 1 || p->context > 1 || p->sequence_parallel || p->smp)
+    if (p->pipeline > 1 || p->context > 1 || p->split.sequence_parallel || p->smp)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "a decoder's own length is not modelled with a pipeline, "
                          "context or sequence parallelism, or SMP (leave it out)");
@@ -158,7 +161,7 @@ static int check_no_master_weights(const struct parse_context *r)
     if (library_of(&r->s->parallel)->fp32_weights)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s's optimizers keep fp32 weights (leave it out)",
-                         names_of(library_names, (int)r->s->parallel.library));
+                         names_of(library_names, (int)r->s->parallel.reduce.library));
     return 0;
 }
 
@@ -167,21 +170,21 @@ static int check_needs(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
-    if (p->sequence_parallel && p->tensor == 1)
+    if (p->split.sequence_parallel && p->tensor == 1)
         return cfg_error(cfg_get(r->parallelism, "sequence_parallel"), DIAG_REQUIRES,
                          "sequence parallelism is over the tensor group, which has one "
                          "rank (write \"tensor\": 2 or more, or false)");
-    if (p->tensor > 1 && r->s->model.latent_kv)
+    if (p->tensor > 1 && r->s->model.attention.latent_kv)
         return cfg_error(
             cfg_get(r->parallelism, "tensor"), DIAG_NOT_SIMULATED,
             "%s's attention is latent, which is not modelled over a tensor "
             "group (write 1; \"expert\" and \"pipeline\" divide the model)",
             r->s->model.name);
-    if (p->tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
+    if (p->split.tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
         return cfg_error(cfg_get(r->parallelism, "tensor_policy"), DIAG_REQUIRES,
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"megatron\")",
-                         names_of(tensor_policy_names, (int)p->tensor_policy));
+                         names_of(tensor_policy_names, (int)p->split.tensor_policy));
     if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE && !p->smp)
         return cfg_error(cfg_get(r->parallelism, "offload_activations"), DIAG_REQUIRES,
                          "activations are offloaded at checkpoints (give "

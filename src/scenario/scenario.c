@@ -104,10 +104,10 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
                       .pipeline = 1,
                       .context = 1,
                       .expert = 1,
-                      .virtual_stages = 1,
-                      .library = LIBRARY_DDP,
-                      .schedule = SCHEDULE_1F1B,
-                      .memory_weight = 0.8,
+                      .stages.virtual_stages = 1,
+                      .reduce.library = LIBRARY_DDP,
+                      .stages.schedule = SCHEDULE_1F1B,
+                      .stages.memory_weight = 0.8,
                       .expert_imbalance = 1,
                       .activation_loading_horizon = 4,
                       .placement = "DPT" },
@@ -170,7 +170,7 @@ int64_t scenario_job_steps(const struct scenario *s)
 /* SMP's embedding and head stay whole unless its script asks. */
 static bool whole_ends(const struct scenario *s)
 {
-    return s->parallel.smp == 1 && !s->parallel.distribute_embedding;
+    return s->parallel.smp == 1 && !s->parallel.split.distribute_embedding;
 }
 
 /* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
@@ -197,13 +197,13 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .attention = t->attention,
         .framework = t->framework,
         .tensor = s->parallel.tensor,
-        .sequence_parallel = s->parallel.sequence_parallel,
+        .sequence_parallel = s->parallel.split.sequence_parallel,
         .best_effort = p->smp == 1,
-        .prescaled = p->prescaled_batch,
+        .prescaled = p->split.prescaled_batch,
         .whole_ends = whole_ends(s),
-        .slices = p->tensor_policy == TENSOR_SMP_SCATTER ||
-                  p->tensor_policy == TENSOR_SMP_GATHER,
-        .by_columns = p->tensor_policy == TENSOR_SMP_SCATTER,
+        .slices = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
+                  p->split.tensor_policy == TENSOR_SMP_GATHER,
+        .by_columns = p->split.tensor_policy == TENSOR_SMP_SCATTER,
         .context = p->context,
         .context_method = p->context_comm,
         .expert = p->expert,

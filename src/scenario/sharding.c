@@ -24,21 +24,21 @@ struct raw_sharding {
 #define HAS(k, t, m, h) \
     .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
 static const struct cfg_field sharding_fields[] = {
-    { HAS("strategy", CFG_T_ENUM, p.sharding, has_strategy), .names = sharding_names },
-    { HAS("degree", CFG_T_INT, p.shard_degree, has_degree), .min = 1, .max = DEGREE_MAX },
+    { HAS("strategy", CFG_T_ENUM, p.shard.strategy, has_strategy), .names = sharding_names },
+    { HAS("degree", CFG_T_INT, p.shard.degree, has_degree), .min = 1, .max = DEGREE_MAX },
     CFG_ENUM("unit", W, unit, unit_names),
-    CFG_BOOL("hierarchical_allgather", W, p.shard_hierarchical),
-    CFG_INT("prefetch", W, p.shard_prefetch, 0, DEGREE_MAX),
-    { HAS("backward_prefetch", CFG_T_BOOL, p.shard_backward_prefetch,
+    CFG_BOOL("hierarchical_allgather", W, p.shard.hierarchical),
+    CFG_INT("prefetch", W, p.shard.prefetch, 0, DEGREE_MAX),
+    { HAS("backward_prefetch", CFG_T_BOOL, p.shard.backward_prefetch,
           has_backward_prefetch) },
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
-    { HAS("reshard_after_forward", CFG_T_BOOL, p.shard_reshard, has_reshard) },
-    CFG_ENUM("offload", W, p.offload, offload_names),
-    CFG_INT("reduce_bucket_elements", W, p.shard_bucket_elements, 1, ELEMENTS_MAX),
-    CFG_INT("param_persistence_elements", W, p.shard_persistence_elements, 0,
+    { HAS("reshard_after_forward", CFG_T_BOOL, p.shard.reshard, has_reshard) },
+    CFG_ENUM("offload", W, p.shard.offload, offload_names),
+    CFG_INT("reduce_bucket_elements", W, p.shard.bucket_elements, 1, ELEMENTS_MAX),
+    CFG_INT("param_persistence_elements", W, p.shard.persistence_elements, 0,
             ELEMENTS_MAX),
-    CFG_INT("max_reuse_elements", W, p.shard_reuse_elements, 0, ELEMENTS_MAX),
-    CFG_INT("max_live_elements", W, p.shard_live_elements, 1, ELEMENTS_MAX),
+    CFG_INT("max_reuse_elements", W, p.shard.reuse_elements, 0, ELEMENTS_MAX),
+    CFG_INT("max_live_elements", W, p.shard.live_elements, 1, ELEMENTS_MAX),
     CFG_END,
 };
 #undef W
@@ -55,13 +55,13 @@ void sharding_defaults(struct parse_context *r)
     struct parallelism *p = &r->s->parallel;
     const struct library_shards *usual = &library_of(p)->shards;
     if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
-        p->shard_reshard = false;
-    p->shard_in_flight = or_default(p->shard_in_flight, usual->in_flight);
-    p->shard_bucket_elements = or_default(p->shard_bucket_elements, usual->bucket);
-    p->shard_persistence_elements =
-        or_default(p->shard_persistence_elements, usual->persistence);
-    p->shard_live_elements = or_default(p->shard_live_elements, usual->live);
-    p->shard_reuse_elements = or_default(p->shard_reuse_elements, usual->reuse);
+        p->shard.reshard = false;
+    p->shard.in_flight = or_default(p->shard.in_flight, usual->in_flight);
+    p->shard.bucket_elements = or_default(p->shard.bucket_elements, usual->bucket);
+    p->shard.persistence_elements =
+        or_default(p->shard.persistence_elements, usual->persistence);
+    p->shard.live_elements = or_default(p->shard.live_elements, usual->live);
+    p->shard.reuse_elements = or_default(p->shard.reuse_elements, usual->reuse);
 }
 
 static int check_twice(const struct parse_context *r, struct cfg c,
@@ -85,28 +85,28 @@ int sharding_read(struct parse_context *r, struct cfg c)
     struct parallelism *p = &r->s->parallel;
     struct raw_sharding w = { .p = *p, .unit = UNIT_OF_LAYER };
     if (p->smp != 1) { /* SMP v1 has said it all */
-        w.p.shard_prefetch = 1;
-        w.p.shard_reshard = true;
-        w.p.shard_in_flight = w.p.shard_bucket_elements =
-            w.p.shard_persistence_elements = w.p.shard_live_elements =
-                w.p.shard_reuse_elements = -1;
+        w.p.shard.prefetch = 1;
+        w.p.shard.reshard = true;
+        w.p.shard.in_flight = w.p.shard.bucket_elements =
+            w.p.shard.persistence_elements = w.p.shard.live_elements =
+                w.p.shard.reuse_elements = -1;
     }
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;
     *p = w.p;
     if (!p->smp && !w.has_strategy)
-        p->sharding = library_of(p)->sharding;
+        p->shard.strategy = library_of(p)->sharding;
     bool grad_op =
-        library_of(p)->gradients_mean_full && p->sharding == SHARDING_GRADIENTS;
+        library_of(p)->gradients_mean_full && p->shard.strategy == SHARDING_GRADIENTS;
     if (grad_op) {
-        p->sharding = SHARDING_FULL;
-        p->shard_reshard = false;
+        p->shard.strategy = SHARDING_FULL;
+        p->shard.reshard = false;
     }
-    p->shard_unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
+    p->shard.unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->has_degree |= w.has_degree;
     r->has_reshard = w.has_reshard || grad_op;
     r->has_backward_prefetch = w.has_backward_prefetch;
     if (w.has_limit)
-        p->shard_in_flight = w.limit ? 2 : 0;
+        p->shard.in_flight = w.limit ? 2 : 0;
     return 0;
 }

@@ -19,7 +19,7 @@ static int read_counts(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
-    int64_t parts = p->pipeline * p->virtual_stages, sum = 0, n = cfg_len(c);
+    int64_t parts = p->pipeline * p->stages.virtual_stages, sum = 0, n = cfg_len(c);
     if (n != parts)
         return cfg_error(c, DIAG_CONTRADICTION,
                          "%" PRId64 " counts for %" PRId64 " stages (write one each)",
@@ -35,8 +35,8 @@ static int read_counts(struct parse_context *r, struct cfg c)
                          "the counts sum to %" PRId64 ", not to the %" PRId64
                          " layers of %s",
                          sum, m->layers + m->decoder_layers, m->name);
-    p->partition = PARTITION_MANUAL;
-    p->stage_layers = layers;
+    p->stages.partition = PARTITION_MANUAL;
+    p->stages.layers = layers;
     return 0;
 }
 
@@ -50,6 +50,6 @@ int partition_words(struct parse_context *r, struct cfg c)
         return read_counts(r, c);
     if (cfg_enum(c, methods, &v))
         return -1;
-    p->partition = (enum partition_method)v;
+    p->stages.partition = (enum partition_method)v;
     return 0;
 }

@@ -70,16 +70,16 @@ int partition_of(struct partition *p, struct arena *arena, const struct scenario
     }
     const struct parallelism *par = &s->parallel;
     struct partition_request q = {
-        .method = par->partition,
+        .method = par->stages.partition,
         .n_stages = par->pipeline,
-        .n_chunks = par->virtual_stages,
-        .memory_weight = par->memory_weight,
-        .layers = par->stage_layers,
+        .n_chunks = par->stages.virtual_stages,
+        .memory_weight = par->stages.memory_weight,
+        .layers = par->stages.layers,
         .modules = modules,
         .n_modules = n,
         .tied = model_ties_head(&s->model),
-        .returns =
-            library_of(par)->shares_on_one_stage && schedule_is_smp(par->schedule),
+        .returns = library_of(par)->shares_on_one_stage &&
+                   schedule_is_smp(par->stages.schedule),
     };
     return partition_make(p, arena, &q, err);
 }

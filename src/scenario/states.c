@@ -82,32 +82,32 @@ double states_whole_optimizer_B(const struct scenario *s)
     if (s->training.no_master_weights)
         return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
     double master_B = precisions[s->training.precision].master_B;
-    if (fw && master_B > 0 && fw->master_16bit_B > 0)
-        master_B = fw->master_16bit_B;
+    if (fw && master_B > 0 && fw->gradients.master_16bit_B > 0)
+        master_B = fw->gradients.master_16bit_B;
     return master_B + optimizers[s->training.optimizer].moments_B;
 }
 
 bool states_are_sharded(const struct scenario *s)
 {
-    return s->parallel.sharding != SHARDING_NONE && s->parallel.shard_degree > 1;
+    return s->parallel.shard.strategy != SHARDING_NONE && s->parallel.shard.degree > 1;
 }
 
 bool states_shard_updates(const struct scenario *s)
 {
-    enum sharding by = s->parallel.sharding;
+    enum sharding by = s->parallel.shard.strategy;
     return shardings[by].optimizer && !shardings[by].parameters;
 }
 
 bool states_shard_parameters(const struct scenario *s)
 {
-    return s->parallel.sharding == SHARDING_FULL && s->parallel.shard_degree > 1;
+    return s->parallel.shard.strategy == SHARDING_FULL && s->parallel.shard.degree > 1;
 }
 
 struct states states_of(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;
-    enum sharding by = s->parallel.sharding;
-    int64_t d = s->parallel.shard_degree;
+    enum sharding by = s->parallel.shard.strategy;
+    int64_t d = s->parallel.shard.degree;
     const struct framework *fw = s->training.framework;
     double optimizer_B = states_whole_optimizer_B(s);
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
@@ -115,9 +115,10 @@ struct states states_of(const struct scenario *s)
     double update_B = casts ? precisions[p].update_B : 0;
     double gradient_B = precisions[p].gradient_B;
     if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
-        gradient_B = fw->gradient_16bit_B > 0 ? fw->gradient_16bit_B : gradient_B;
-        update_B = fw->update_16bit_B > 0 && !s->training.no_master_weights
-                       ? fw->update_16bit_B
+        gradient_B = fw->gradients.gradient_16bit_B > 0 ? fw->gradients.gradient_16bit_B
+                                                        : gradient_B;
+        update_B = fw->gradients.update_16bit_B > 0 && !s->training.no_master_weights
+                       ? fw->gradients.update_16bit_B
                        : update_B;
     }
     return (struct states) {
@@ -136,11 +137,12 @@ double states_wire_B(const struct scenario *s)
     const struct framework *fw = s->training.framework;
     bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
     if (dtype < 0 && fw)
-        dtype = half ? fw->gradient_dtype_16bit : fw->gradient_dtype;
+        dtype =
+            half ? fw->gradients.gradient_dtype_16bit : fw->gradients.gradient_dtype;
     double bytes = precisions[s->training.precision].gradient_B;
     if (dtype >= 0)
         bytes = dtype_bytes((enum dtype)dtype);
-    if (s->parallel.compression == COMPRESSION_FP16 && bytes > 2)
+    if (s->parallel.reduce.compression == COMPRESSION_FP16 && bytes > 2)
         bytes = 2;
     return bytes;
 }
@@ -148,8 +150,8 @@ double states_wire_B(const struct scenario *s)
 bool states_have_buckets(const struct scenario *s, int64_t ranks)
 {
     const struct parallelism *p = &s->parallel;
-    return ranks > 1 && p->sharding == SHARDING_NONE && !p->gradient_as_bucket_view &&
-           library_of(p)->copies_gradients;
+    return ranks > 1 && p->shard.strategy == SHARDING_NONE &&
+           !p->reduce.gradient_as_bucket_view && library_of(p)->copies_gradients;
 }
 
 /* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
@@ -160,11 +162,11 @@ double states_flat_buffers_B(const struct scenario *s, double elements, int64_t 
     const struct parallelism *p = &s->parallel;
     bool half = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2;
     bool joins = library_of(p)->flat_shards && states_shard_updates(s) &&
-                 !(half && s->training.framework->gradient_16bit_B > 0);
-    double bucket = p->shard_bucket_elements > 0
-                        ? fmin(elements, (double)p->shard_bucket_elements)
+                 !(half && s->training.framework->gradients.gradient_16bit_B > 0);
+    double bucket = p->shard.bucket_elements > 0
+                        ? fmin(elements, (double)p->shard.bucket_elements)
                         : elements;
-    bool twice = p->pipeline == 1 && p->sharding == SHARDING_OPTIMIZER;
+    bool twice = p->pipeline == 1 && p->shard.strategy == SHARDING_OPTIMIZER;
     if (!joins || ranks <= 1)
         return 0;
     return states_wire_B(s) * (bucket + (twice ? elements : 0));
@@ -173,5 +175,6 @@ double states_flat_buffers_B(const struct scenario *s, double elements, int64_t 
 bool states_persists(const struct scenario *s, int64_t elements)
 {
     const struct parallelism *p = &s->parallel;
-    return p->sharding == SHARDING_FULL && elements <= p->shard_persistence_elements;
+    return p->shard.strategy == SHARDING_FULL &&
+           elements <= p->shard.persistence_elements;
 }

@@ -164,10 +164,10 @@ static int check_precision(const struct parse_context *r)
 static int check_sequence(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
-    int64_t positions = r->s->model.positions - r->s->model.positions_unused;
+    int64_t positions = r->s->model.ends.positions - r->s->model.ends.positions_unused;
     if (!r->words.has_sequence)
         return 0;
-    bool learned = positions > 0 && !r->s->model.positions_assumed;
+    bool learned = positions > 0 && !r->s->model.ends.positions_assumed;
     if (learned && t->sequence_length > positions)
         return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
                          "%" PRId64 " tokens are more than the %" PRId64
@@ -202,7 +202,7 @@ static int apply_task(struct parse_context *r)
                          encoder ? "is an encoder, and cannot predict the next token"
                                  : "is a decoder, and cannot see what follows a mask",
                          encoder ? "masked-lm" : "causal-lm");
-    m->head = head;
+    m->ends.head = head;
     return 0;
 }
 

@@ -13,11 +13,11 @@ static int check_buffers(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const double gradient_B = 4;
-    if (p->backend != BACKEND_SMDDP || p->bucket_B <= 0 || !r->has_model)
+    if (p->reduce.backend != BACKEND_SMDDP || p->reduce.bucket_B <= 0 || !r->has_model)
         return 0;
     double all_B = (double)model_parameters(&r->s->model) * gradient_B /
                    (double)(p->tensor * p->pipeline);
-    double n = ceil(all_B / (double)p->bucket_B);
+    double n = ceil(all_B / (double)p->reduce.bucket_B);
     if (n <= BUFFERS_MAX)
         return 0;
     double mebibytes = ceil(all_B / BUFFERS_MAX / (1 << 20));
@@ -32,7 +32,7 @@ static int check_passes(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
-    double chunks = (double)p->pipeline * (double)p->virtual_stages;
+    double chunks = (double)p->pipeline * (double)p->stages.virtual_stages;
     double most = floor(PASSES_MAX / chunks);
     if (p->pipeline == 1 || (double)t->microbatches <= most)
         return 0;

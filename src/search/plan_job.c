@@ -206,7 +206,7 @@ static uint32_t named_stack(const struct scenario *s, struct cfg root)
     const struct library_row *row = library_of(p);
     bool named = cfg_present(cfg_get(cfg_get(root, "parallelism"), "library")) ||
                  cfg_present(cfg_get(root, "distribution"));
-    if (!named || (!p->smp && row->backend != p->backend))
+    if (!named || (!p->smp && row->backend != p->reduce.backend))
         return 0;
     for (int i = 0; i < SPACE_STACKS_N; i++)
         if (space_stacks[i].row == row)

@@ -65,7 +65,7 @@ static void fill_training(const struct plan_job *job, const struct space_point *
     put_int(t, "global_batch_size",
             p->v[SPACE_MICRO] * p->microbatches * p->accumulation * p->data);
     put(t, "activation_checkpointing", checkpointing_json(p->v[SPACE_CHECKPOINTING]));
-    if (job->pads_vocabulary && job->model.vocab % tensor != 0)
+    if (job->pads_vocabulary && job->model.ends.vocab % tensor != 0)
         put_int(t, "vocab_padding", 128 * tensor);
 }
 

@@ -67,12 +67,12 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     int64_t t = p->v[SPACE_TENSOR];
     x->parallel.tensor = t;
     x->parallel.data = x->parallel.replicas = 1;
-    x->parallel.sequence_parallel = p->v[SPACE_SEQUENCE] != 0;
+    x->parallel.split.sequence_parallel = p->v[SPACE_SEQUENCE] != 0;
     x->training.micro_batch_size = p->v[SPACE_MICRO];
     x->training.sequence_length = s->job->space.sequence;
     x->parallel.context = p->v[SPACE_CONTEXT];
     if (s->job->pads_vocabulary)
-        x->training.vocab_padding = x->model.vocab % t != 0 ? 128 * t : 0;
+        x->training.vocab_padding = x->model.ends.vocab % t != 0 ? 128 * t : 0;
     const struct gpu *gpu = s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu;
     const struct scenario *probe = &s->job->stacks[p->v[SPACE_LIBRARY]].probe;
     x->training.attention = attention_on(probe, gpu, &s->arena).kernel;
@@ -121,8 +121,8 @@ static double context_s(struct scorer *s, const struct space_point *p,
     double c = (double)p->v[SPACE_CONTEXT];
     if (c <= 1)
         return 0;
-    double kv_B = 2 * l->exchange_B * (double)m->kv_heads / (double)m->heads /
-                  (double)p->v[SPACE_TENSOR];
+    double kv_B = 2 * l->exchange_B * (double)m->attention.kv_heads /
+                  (double)m->attention.heads / (double)p->v[SPACE_TENSOR];
     struct score_group two = group_of(p, 'D', 2);
     double send_s = score_comm_s(s->comm, p, two, COLL_SENDRECV, kv_B);
     return context_exposed * (c - 1) * send_s;
@@ -134,7 +134,7 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     if (p->v[SPACE_EXPERT] == 1)
         return 0;
     struct score_group g = group_of(p, 'D', p->v[SPACE_EXPERT]);
-    double k = (double)s->job->space.model->experts_per_token;
+    double k = (double)s->job->space.model->mlp.experts_per_token;
     return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
 }
 
@@ -148,7 +148,7 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
     int64_t n = p->v[SPACE_TENSOR];
     double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
     double issue_s = framework_collective_dispatch_s(fw, n);
-    double spread = n > 1 ? fw->launch_jitter_tensor : fw->launch_jitter;
+    double spread = n > 1 ? fw->host.launch_jitter_tensor : fw->host.launch_jitter;
     double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
     double host_s = 0, gpu_s = 0, deviation_s = 0;
     for (int pass = first; pass <= last; pass++) {
@@ -169,7 +169,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
     int64_t how = p->v[SPACE_CHECKPOINTING];
     bool again = how != CHECKPOINT_NONE && how != CHECKPOINT_SELECTIVE;
     bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
-    double added_B = half ? u->fw->accumulate_16bit_B : u->fw->accumulate_B;
+    double added_B =
+        half ? u->fw->gradients.accumulate_16bit_B : u->fw->gradients.accumulate_B;
     u->forward_s = layer_s(p, u, 0, 0, comm_s);
     u->backward_s = layer_s(p, u, again ? 0 : 1, 1, comm_s);
     if (how == CHECKPOINT_SELECTIVE)
@@ -206,7 +207,7 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     u->backward_s *= late;
     u->forward_s = fmax(u->forward_s, u->gather_s) + shard_exposed * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
-    if (u->s->parallel.shard_backward_prefetch)
+    if (u->s->parallel.shard.backward_prefetch)
         u->backward_s = fmax(u->backward_s, backward_s) + shard_exposed * backward_s;
     else
         u->backward_s += backward_s;
@@ -243,7 +244,7 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
                          const struct score_sums *u)
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
-    double both_s = u->forward_s + u->backward_s, pause_s = u->fw->microbatch_s;
+    double both_s = u->forward_s + u->backward_s, pause_s = u->fw->host.microbatch_s;
     double all_s = u->layers * both_s + u->l->ends_s[0] + u->l->ends_s[1];
     if (n <= 1)
         return (double)p->pieces * (all_s + pause_s);
@@ -287,9 +288,9 @@ static double score_bucket_B(const struct space_point *p, const struct score_sum
     const struct library_row *l = library_of(&u->s->parallel);
     if (p->v[SPACE_BUCKET])
         return (double)p->v[SPACE_BUCKET];
-    if (u->fw->bucket_B <= 0 && u->s->parallel.overlap)
+    if (u->fw->reduction.bucket_B <= 0 && u->s->parallel.reduce.overlap)
         return (double)library_bucket_B(l, p->ranks, states_wire_B(u->s));
-    return (double)u->s->parallel.bucket_B;
+    return (double)u->s->parallel.reduce.bucket_B;
 }
 
 /* What is left of reducing gradients when backward has hidden what it can. */
@@ -325,16 +326,19 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
                                 u->stage_parameters * u->states.parameter_B);
     }
-    bool overlaps = u->fw->overlap && !library_has(library->reduces_behind, (int)how);
+    bool overlaps =
+        u->fw->reduction.overlap && !library_has(library->reduces_behind, (int)how);
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
     if (library->reduces_units)
         last_frac = 1 / u->stage_layers;
-    if (u->s->parallel.overlap_param_gather) /* beside the next step's first forward */
+    if (u->s->parallel.reduce
+            .overlap_param_gather) /* beside the next step's first forward */
         gather_s =
             fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);
-    return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s + u->fw->reduce_s;
+    return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s +
+           u->fw->reduction.reduce_s;
 }
 
 static double update_s(const struct space_point *p, const struct score_sums *u)
@@ -384,8 +388,8 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     u.instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
     u.gpu = u.instance->gpu;
     u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
-    x->parallel.sharding = (enum sharding)p->v[SPACE_SHARDING];
-    x->parallel.shard_degree = (int64_t)u.shards;
+    x->parallel.shard.strategy = (enum sharding)p->v[SPACE_SHARDING];
+    x->parallel.shard.degree = (int64_t)u.shards;
     x->parallel.pipeline = p->v[SPACE_PIPELINE];
     u.states = states_of(x);
     double n = (double)p->v[SPACE_PIPELINE];

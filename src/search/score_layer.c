@@ -6,7 +6,7 @@
 
 static double dispatch_s(const struct framework *fw, const struct op *op)
 {
-    return (op->backward ? fw->dispatch_backward_s : fw->dispatch_forward_s) *
+    return (op->backward ? fw->host.dispatch_backward_s : fw->host.dispatch_forward_s) *
            op->dispatches;
 }
 
@@ -30,7 +30,7 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
         *host_s += dispatch_s(fw, &ops[i]);
         *gpu_s += op_s(s, gpu, &ops[i]);
     }
-    return score_settle_s(fw->launch_jitter * *host_s, *host_s, *gpu_s);
+    return score_settle_s(fw->host.launch_jitter * *host_s, *host_s, *gpu_s);
 }
 
 /* What selective checkpointing drops and runs again: the core of attention. */
@@ -73,7 +73,7 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
     l->tensors += share * b->n_params;
     for (int32_t i = 0; i < b->n_params; i++) {
         l->parameters += share * (double)b->params[i].elements;
-        if (b->params[i].elements <= s->parallel.shard_persistence_elements)
+        if (b->params[i].elements <= s->parallel.shard.persistence_elements)
             l->persistent += share * (double)b->params[i].elements;
         l->autocast_B +=
             b->params[i].matrix ? share * 2 * (double)b->params[i].elements : 0;

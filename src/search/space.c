@@ -80,9 +80,9 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return row_of(p)->tensor && !m->latent_kv && p->world % t == 0 &&
-           m->heads % t == 0 && m->kv_heads % t == 0 && m->q_width % t == 0 &&
-           m->ffn % t == 0;
+    return row_of(p)->tensor && !m->attention.latent_kv && p->world % t == 0 &&
+           m->attention.heads % t == 0 && m->attention.kv_heads % t == 0 &&
+           m->attention.q_width % t == 0 && m->mlp.width % t == 0;
 }
 
 static bool pipeline_rule(const struct space *s, struct space_point *p)
@@ -106,8 +106,8 @@ static bool context_rule(const struct space *s, struct space_point *p)
 static bool expert_rule(const struct space *s, struct space_point *p)
 {
     int64_t e = p->v[SPACE_EXPERT];
-    return e == 1 || (row_of(p)->expert && s->model->experts > 0 &&
-                      s->model->experts % e == 0 && p->ranks % e == 0);
+    return e == 1 || (row_of(p)->expert && s->model->mlp.experts > 0 &&
+                      s->model->mlp.experts % e == 0 && p->ranks % e == 0);
 }
 
 static bool data_rule(const struct space *s, struct space_point *p)
@@ -321,7 +321,8 @@ const char *space_rule_text(const struct space *s, enum space_field f, char *buf
                  "it divides the GPUs, %" PRId64 " attention heads, %" PRId64
                  " key-value heads and the "
                  "feed-forward width %" PRId64 ", and the library has it",
-                 (int64_t)m->heads, (int64_t)m->kv_heads, (int64_t)m->ffn);
+                 (int64_t)m->attention.heads, (int64_t)m->attention.kv_heads,
+                 (int64_t)m->mlp.width);
     else if (f == SPACE_PIPELINE)
         snprintf(buf, size,
                  "with the tensor degree it divides the GPUs, is at most the %" PRId64

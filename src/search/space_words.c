@@ -326,7 +326,7 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
 {
     enum { TENSOR_NODES = 2 };
     const struct choices *c = &choices[f];
-    int64_t experts = s->model->experts;
+    int64_t experts = s->model->mlp.experts;
     switch (f) {
     case SPACE_INSTANCE:
         fill_instances(s, arena);
@@ -335,7 +335,8 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
         fill_stacks(s, arena, stacks);
         break;
     case SPACE_TENSOR:
-        fill_divisors(s, arena, f, TENSOR_NODES * largest_instance(s), s->model->heads);
+        fill_divisors(s, arena, f, TENSOR_NODES * largest_instance(s),
+                      s->model->attention.heads);
         break;
     case SPACE_PIPELINE:
         fill_divisors(s, arena, f, s->layers, 0);

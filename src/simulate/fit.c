@@ -34,14 +34,14 @@ static void add_sharding(struct tries *t, const struct scenario *s, struct arena
     static const char full[] = "/parallelism/sharding={\"strategy\":\"full\"}";
     const struct parallelism *p = &s->parallel;
     const struct library_row *row = library_of(p);
-    if (p->smp || p->sharding == SHARDING_FULL || p->replicas == 1)
+    if (p->smp || p->shard.strategy == SHARDING_FULL || p->replicas == 1)
         return;
     if (row->wrapped_by)
         add(t, arena_printf(arena, "/parallelism/library=%s", row->wrapped_by), full);
     else if (library_has(row->shardings, SHARDING_FULL))
         add(t, full, NULL);
     else if (library_has(row->shardings, SHARDING_OPTIMIZER) &&
-             p->sharding == SHARDING_NONE)
+             p->shard.strategy == SHARDING_NONE)
         add(t, "/parallelism/sharding={\"strategy\":\"optimizer\"}", NULL);
 }
 

@@ -35,7 +35,7 @@ static struct interval_place place_of(const struct scenario *s)
         .framework = t->framework ? t->framework->name : "",
         .inside = first->inside ? (int)first->inside->kind : -1,
         .outside = c->n_instances > 1 && s->fabric ? (int)s->fabric->kind : -1,
-        .sharding = (int)s->parallel.sharding,
+        .sharding = (int)s->parallel.shard.strategy,
         .precision = (int)t->precision,
         .checkpointing = (int)t->checkpointing,
     };

@@ -26,8 +26,9 @@ static const char *tensor_note(struct arena *arena, const struct scenario *s,
                                int64_t peak_B)
 {
     struct scenario other = *s;
-    bool scatters = s->parallel.tensor_policy == TENSOR_SMP_SCATTER;
-    other.parallel.tensor_policy = scatters ? TENSOR_SMP_GATHER : TENSOR_SMP_SCATTER;
+    bool scatters = s->parallel.split.tensor_policy == TENSOR_SMP_SCATTER;
+    other.parallel.split.tensor_policy =
+        scatters ? TENSOR_SMP_GATHER : TENSOR_SMP_SCATTER;
     const char *names[] = { "smp-scatter", "smp-gather" };
     return arena_printf(arena,
                         "inferred: optimize \"memory\" is read as %s, %.1f GB at most "
@@ -40,8 +41,8 @@ static const char *forward_note(struct arena *arena, const struct scenario *s,
                                 int64_t peak_B)
 {
     struct scenario other = *s;
-    bool eager = s->parallel.forward_policy == FORWARD_EAGER;
-    other.parallel.forward_policy = eager ? FORWARD_PACED : FORWARD_EAGER;
+    bool eager = s->parallel.stages.forward_policy == FORWARD_EAGER;
+    other.parallel.stages.forward_policy = eager ? FORWARD_PACED : FORWARD_EAGER;
     const char *names[] = { "eager", "paced" };
     return arena_printf(
         arena,
@@ -74,7 +75,7 @@ static const char *whole_note(struct arena *arena, const struct scenario *s,
 static bool copies_embedding(const struct scenario *s)
 {
     return library_of(&s->parallel)->shares_on_one_stage && s->parallel.pipeline > 1 &&
-           !schedule_is_smp(s->parallel.schedule) && model_ties_head(&s->model);
+           !schedule_is_smp(s->parallel.stages.schedule) && model_ties_head(&s->model);
 }
 
 /* Gathers of several GPUs in each of several nodes. */
@@ -83,8 +84,8 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
     struct groups all;
     struct coll_group g;
     struct err ignored = { 0 };
-    if (s->parallel.smp != 1 || s->parallel.sharding != SHARDING_FULL ||
-        !s->parallel.shard_hierarchical || s->cluster.n_instances < 2)
+    if (s->parallel.smp != 1 || s->parallel.shard.strategy != SHARDING_FULL ||
+        !s->parallel.shard.hierarchical || s->cluster.n_instances < 2)
         return false;
     groups_init(&all, arena, &s->cluster, &s->parallel);
     struct ranks r = groups_of(&all, CHANNEL_SHARD, 0);
@@ -103,9 +104,9 @@ int32_t readings_note(struct diag *out, struct arena *arena, const struct scenar
                       int64_t peak_B)
 {
     int32_t n = 0;
-    if (s->parallel.infers_tensor)
+    if (s->parallel.split.infers_tensor)
         add(out, &n, DIAG_INFERRED, tensor_note(arena, s, peak_B));
-    if (s->parallel.infers_forward)
+    if (s->parallel.stages.infers_forward)
         add(out, &n, DIAG_INFERRED, forward_note(arena, s, peak_B));
     if (copies_embedding(s))
         add(out, &n, DIAG_APPROXIMATE,

@@ -25,7 +25,7 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
 {
     struct block_comms *c = &b->stage->comms[block];
     struct op_comm k = place;
-    size_B *= 1 - b->stage->s->parallel.tensor_hidden_frac;
+    size_B *= 1 - b->stage->s->parallel.split.hidden_frac;
     k.comm = comms_add(b, CHANNEL_TENSOR, op, size_B, err);
     if (k.comm < 0)
         return -1;

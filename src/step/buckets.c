@@ -23,13 +23,14 @@ double buckets_limit_B(const struct stage *stage, int32_t chunk)
 {
     bool first = chunk == 0 && groups_stage(stage->request->groups, stage->rank) == 0;
     bool none = library_of(&stage->s->parallel)->buckets_by_chunk && !first;
-    return none ? 0 : (double)stage->s->parallel.bucket_B;
+    return none ? 0 : (double)stage->s->parallel.reduce.bucket_B;
 }
 
 static void begin_buckets(struct builder *b)
 {
     const struct parallelism *p = &b->stage->s->parallel;
-    b->buckets.limit_B = (double)(p->first_bucket_B ? p->first_bucket_B : p->bucket_B);
+    b->buckets.limit_B = (double)(p->reduce.first_bucket_B ? p->reduce.first_bucket_B
+                                                           : p->reduce.bucket_B);
 }
 
 static int send_bucket(struct builder *b, struct err *err)
@@ -40,7 +41,7 @@ static int send_bucket(struct builder *b, struct err *err)
         return -1;
     wire_send(b, b->buckets.filled_B);
     b->buckets.filled_B = 0;
-    b->buckets.limit_B = (double)b->stage->s->parallel.bucket_B;
+    b->buckets.limit_B = (double)b->stage->s->parallel.reduce.bucket_B;
     return 0;
 }
 
@@ -59,7 +60,8 @@ static void begin_buffers(struct builder *b)
 {
     double all_B =
         (double)op_list_parameters(&b->stage->list) * b->stage->wire.gradient_B;
-    b->buckets.limit_B = smddp_buffer_B(all_B, (double)b->stage->s->parallel.bucket_B);
+    b->buckets.limit_B =
+        smddp_buffer_B(all_B, (double)b->stage->s->parallel.reduce.bucket_B);
 }
 
 /* Tensors are cut where a buffer is full. */
@@ -88,8 +90,8 @@ static int end_buffers(struct builder *b, struct err *err)
 static void begin_fusion(struct builder *b)
 {
     struct fusion *f = xcalloc(1, sizeof(*f));
-    f->threshold_B = (double)b->stage->s->parallel.bucket_B;
-    f->cycle_s = b->stage->s->parallel.fusion_cycle_s;
+    f->threshold_B = (double)b->stage->s->parallel.reduce.bucket_B;
+    f->cycle_s = b->stage->s->parallel.reduce.fusion_cycle_s;
     f->plan = wire_fused_plan;
     f->arg = wire_fused_new(b->stage);
     b->buckets.fusion = f;
@@ -132,13 +134,13 @@ static const struct gradient_reduction *reduction_of(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     bool one_node = s->cluster.n_instances == 1;
     if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
-        p->sharding != SHARDING_NONE)
+        p->shard.strategy != SHARDING_NONE)
         return &buckets_reduction;
     if (library_of(p)->fuses_by_cycle)
         return &fusion_reduction;
     if (library_of(p)->servers && !one_node)
         return &servers_reduction;
-    if (p->backend == BACKEND_SMDDP && !one_node)
+    if (p->reduce.backend == BACKEND_SMDDP && !one_node)
         return &smddp_reduction;
     return &buckets_reduction;
 }
@@ -211,8 +213,8 @@ int buckets_add(struct builder *b, const struct op_param *p, struct err *err)
 int buckets_leave_chunk(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->stage->s->parallel;
-    if (!b->pass.reduces || !p->overlap || !library_of(p)->buckets_by_chunk ||
-        p->virtual_stages == 1 || states_shard_parameters(b->stage->s))
+    if (!b->pass.reduces || !p->reduce.overlap || !library_of(p)->buckets_by_chunk ||
+        p->stages.virtual_stages == 1 || states_shard_parameters(b->stage->s))
         return 0;
     return b->stage->wire.reduction->end(b, err) < 0 ||
                    send_others(b, REPLICAS_EXPERTS, err) < 0 ||
@@ -237,13 +239,13 @@ static int add_all(struct builder *b, struct err *err)
 /* The last bucket, and what it costs that ranks wait for each other. */
 int buckets_end(struct builder *b, struct err *err)
 {
-    if (!b->stage->s->parallel.overlap && add_all(b, err) < 0)
+    if (!b->stage->s->parallel.reduce.overlap && add_all(b, err) < 0)
         return -1;
     if (b->stage->wire.reduction->end(b, err) < 0 ||
         send_others(b, REPLICAS_EXPERTS, err) < 0 ||
         send_others(b, REPLICAS_ALL, err) < 0)
         return -1;
-    double wait_s = b->stage->fw->reduce_s;
+    double wait_s = b->stage->fw->reduction.reduce_s;
     if (wait_s > 0) {
         int32_t after = b->buckets.last_comm;
         b->buckets.last_comm =
@@ -259,16 +261,17 @@ int buckets_broadcast(struct builder *b, struct err *err)
 {
     const struct parallelism *p = &b->stage->s->parallel;
     struct program *program = &b->step->program;
-    bool wanted = p->broadcast_buffers && library_of(p)->broadcasts_buffers &&
-                  scenario_world(b->stage->s) > 1 && b->stage->s->model.positions > 0;
+    bool wanted = p->reduce.broadcast_buffers && library_of(p)->broadcasts_buffers &&
+                  scenario_world(b->stage->s) > 1 &&
+                  b->stage->s->model.ends.positions > 0;
     if (!wanted)
         return 0;
     struct coll_plan *plan = ARENA_NEW(b->stage->arena, struct coll_plan);
-    if (wire_broadcast(b->stage, (double)b->stage->s->model.positions * 8, plan, err) <
-        0)
+    if (wire_broadcast(b->stage, (double)b->stage->s->model.ends.positions * 8, plan,
+                       err) < 0)
         return -1;
     int32_t sent = program_collective(program, CATEGORY_DATA_COMM_EXPOSED,
-                                      b->stage->fw->dispatch_forward_s,
+                                      b->stage->fw->host.dispatch_forward_s,
                                       program_comm(program, plan), -1);
     int32_t next = program_kernel(program, STREAM_COMPUTE, CATEGORY_COMPUTE, 0, 0, 0);
     program->tasks.v[next].after[0] = sent;

@@ -22,7 +22,7 @@ static enum coll_algorithm algorithm_of(const struct stage *stage, enum channel 
         return COLL_AUTO;
     if (!smddp_gather_refuses(stage->s, size_B / (double)ranks_count(&r)))
         return COLL_SMDDP;
-    return stage->s->parallel.shard_hierarchical && g.spans[0].n_gpus > 1 ? COLL_MICS
+    return stage->s->parallel.shard.hierarchical && g.spans[0].n_gpus > 1 ? COLL_MICS
                                                                           : COLL_AUTO;
 }
 
@@ -68,8 +68,8 @@ int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
     struct comm c = {
         .channel = channel,
         .has_request = true,
-        .network_frac =
-            (gradients ? b->stage->fw->network_frac : 1) * nics_frac(b->stage, channel),
+        .network_frac = (gradients ? b->stage->fw->reduction.network_frac : 1) *
+                        nics_frac(b->stage, channel),
         .request = { .op = op,
                      .algorithm = algorithm_of(b->stage, channel, op, size_B),
                      .protocol = b->stage->s->software.protocol,

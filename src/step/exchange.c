@@ -70,7 +70,7 @@ static double own_B(const struct stage *stage, int64_t columns)
 static double own_keys_B(const struct stage *stage)
 {
     const struct model *m = &stage->s->model;
-    return own_B(stage, m->kv_width + model_value_width(m));
+    return own_B(stage, m->attention.kv_width + model_value_width(m));
 }
 
 /* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
@@ -78,7 +78,8 @@ static double own_keys_B(const struct stage *stage)
 static double routed_B(const struct stage *stage)
 {
     const struct model *m = &stage->s->model;
-    double tokens = (double)op_tokens(&stage->settings) * (double)m->experts_per_token;
+    double tokens =
+        (double)op_tokens(&stage->settings) * (double)m->mlp.experts_per_token;
     double ranks =
         stage->settings.sequence_parallel ? (double)stage->settings.tensor : 1;
     return tokens / ranks * (double)m->hidden * stage_width_B(stage);
@@ -101,7 +102,7 @@ static bool applies(const struct stage *stage, const struct rule *r)
     case GROUP_EXPERT:
         break;
     }
-    return p->expert > 1 && stage->s->model.experts > 0;
+    return p->expert > 1 && stage->s->model.mlp.experts > 0;
 }
 
 static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
@@ -131,9 +132,10 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
                       struct err *err)
 {
     const struct model *m = &b->stage->s->model;
-    int64_t columns = r->group == GROUP_DEAL
-                          ? m->q_width + m->kv_width + model_value_width(m)
-                          : model_context_width(m);
+    int64_t columns =
+        r->group == GROUP_DEAL
+            ? m->attention.q_width + m->attention.kv_width + model_value_width(m)
+            : model_context_width(m);
     double moved_B = own_B(b->stage, columns);
     k->workspace_B = (int64_t)moved_B;
     k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, moved_B, err);
@@ -191,7 +193,7 @@ static int32_t send_part(struct builder *b, const struct op_comm *ring, bool bac
 {
     bool both = ring->both >= 0 && n > 1 && n < ring->times;
     return program_collective_on(&b->step->program, STREAM_GROUP, CATEGORY_CONTEXT_COMM,
-                                 b->stage->fw->dispatch_collective_s,
+                                 b->stage->fw->host.dispatch_collective_s,
                                  both ? ring->both : ring->comm,
                                  backward && n > 1 ? b->last_kernel : begin);
 }

@@ -70,8 +70,9 @@ int32_t issue_load_batch(struct builder *b)
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */
     double bytes = (double)op_tokens(&b->stage->settings) * BYTES_PER_TOKEN;
     double time_s = bytes / b->stage->s->cluster.groups[0].instance->host_pinned_Bps;
-    int32_t task = program_kernel(&b->step->program, STREAM_COPY, CATEGORY_OTHER,
-                                  b->stage->fw->dispatch_forward_s, time_s, time_s);
+    int32_t task =
+        program_kernel(&b->step->program, STREAM_COPY, CATEGORY_OTHER,
+                       b->stage->fw->host.dispatch_forward_s, time_s, time_s);
     b->step->program.tasks.v[task].tag.label = "load batch";
     return task;
 }

@@ -212,11 +212,12 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     struct builder layer = *b;
     struct measured m[2] = { 0 };
     int rc = 0;
-    fw.dispatch_forward_s = fw.dispatch_backward_s = 0;
-    fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
-    fw.launch_jitter = fw.launch_jitter_tensor = fw.collective_skew_s = 0;
-    fw.unit_spread = 0;
-    fw.accumulate_B = fw.accumulate_16bit_B = 0;
+    fw.host.dispatch_forward_s = fw.host.dispatch_backward_s = 0;
+    fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
+    fw.host.launch_jitter = fw.host.launch_jitter_tensor = fw.host.collective_skew_s =
+        0;
+    fw.shard.unit_spread = 0;
+    fw.gradients.accumulate_B = fw.gradients.accumulate_16bit_B = 0;
     plain.parallel.offload_activations = false;
     stage.s = &plain;
     stage.fw = &fw;

@@ -24,7 +24,7 @@ static int sum(struct builder *b, enum channel channel, double bytes,
                enum category part, struct err *err)
 {
     int32_t task = begin(b, channel, COLL_ALL_REDUCE, bytes, part,
-                         b->stage->fw->dispatch_optimizer_s, err);
+                         b->stage->fw->host.dispatch_optimizer_s, err);
     if (task < 0)
         return -1;
     issue_wait(b, task);
@@ -36,7 +36,7 @@ static int sum(struct builder *b, enum channel channel, double bytes,
 /* Numbers that the model's head makes of each token. */
 static double logits_per_token(const struct scenario *s)
 {
-    switch (s->model.head) {
+    switch (s->model.ends.head) {
     case MODEL_HEAD_SPAN:
         return 2;
     case MODEL_HEAD_NONE:
@@ -44,7 +44,7 @@ static double logits_per_token(const struct scenario *s)
     case MODEL_HEAD_CLASS: /* a few for each sequence */
         return 2 / (double)s->training.sequence_length;
     default:
-        return (double)s->model.vocab;
+        return (double)s->model.ends.vocab;
     }
 }
 
@@ -57,7 +57,7 @@ static double outputs_B(const struct stage *stage)
         [OUTPUTS_LOGITS] =
             (double)op_tokens(&stage->settings) * logits_per_token(stage->s),
     };
-    return elements[stage->s->parallel.broadcast_outputs] *
+    return elements[stage->s->parallel.stages.broadcast_outputs] *
            dtype_bytes(op_compute_dtype(stage->s->training.precision));
 }
 
@@ -66,7 +66,7 @@ static double outputs_B(const struct stage *stage)
 bool group_keeps_outputs(const struct scenario *s)
 {
     return library_of(&s->parallel)->broadcasts_outputs &&
-           s->parallel.broadcast_outputs != OUTPUTS_NONE;
+           s->parallel.stages.broadcast_outputs != OUTPUTS_NONE;
 }
 
 int group_broadcast_output(struct builder *b, struct err *err)
@@ -107,7 +107,7 @@ int group_sum_embeddings(struct builder *b, struct err *err)
         return 0;
     double elements = (double)b->stage->embedding_elements;
     if (states_shard_parameters(b->stage->s)) /* of shards */
-        elements /= (double)p->shard_degree;
+        elements /= (double)p->shard.degree;
     return sum(b, CHANNEL_EMBEDDING, elements * states_wire_B(b->stage->s),
                CATEGORY_PIPELINE_COMM, err);
 }
@@ -121,7 +121,7 @@ int group_sum_norms(struct builder *b, struct err *err)
         return 0;
     double bytes =
         (double)op_list_parameters(&b->stage->list) * b->stage->states.gradient_B;
-    issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->dispatch_optimizer_s, bytes);
+    issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->host.dispatch_optimizer_s, bytes);
     issue_label(b, "gradient norm");
     if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->stage->s))
         return 0;

@@ -180,10 +180,10 @@ void offload_await(struct builder *b, const struct load_order *o, int64_t at)
 
 struct states offload_states(const struct stage *stage, struct states states)
 {
-    if (stage->s->parallel.offload == OFFLOAD_NONE)
+    if (stage->s->parallel.shard.offload == OFFLOAD_NONE)
         return states;
     states.optimizer_B = states.step_B = 0;
-    if (stage->s->parallel.offload == OFFLOAD_PARAMETERS)
+    if (stage->s->parallel.shard.offload == OFFLOAD_PARAMETERS)
         states.gradient_B = 0;
     return states;
 }
@@ -201,7 +201,7 @@ static int32_t host_task(struct builder *b, enum stream stream, double time_s,
 
 int32_t offload_load_shard(struct builder *b, double size_B, int32_t after)
 {
-    if (b->stage->s->parallel.offload != OFFLOAD_PARAMETERS)
+    if (b->stage->s->parallel.shard.offload != OFFLOAD_PARAMETERS)
         return after;
     return host_task(b, STREAM_COPY, copy_s(b->stage, (int64_t)size_B), after,
                      "shard from the host");
@@ -209,7 +209,7 @@ int32_t offload_load_shard(struct builder *b, double size_B, int32_t after)
 
 void offload_store_shard(struct builder *b, double size_B, int32_t after)
 {
-    if (b->stage->s->parallel.offload == OFFLOAD_PARAMETERS)
+    if (b->stage->s->parallel.shard.offload == OFFLOAD_PARAMETERS)
         b->buckets.last_comm =
             host_task(b, STREAM_STORE, copy_s(b->stage, (int64_t)size_B), after,
                       "shard of gradients to the host");
@@ -217,7 +217,7 @@ void offload_store_shard(struct builder *b, double size_B, int32_t after)
 
 bool offload_update(struct builder *b, double elements)
 {
-    enum offload off = b->stage->s->parallel.offload;
+    enum offload off = b->stage->s->parallel.shard.offload;
     if (off == OFFLOAD_NONE)
         return false;
     double copy_of_all_s =

@@ -31,7 +31,7 @@ struct param_buckets {
 
 static bool is_gathered(const struct stage *stage, enum replica_group h)
 {
-    return states_shard_updates(stage->s) && stage->s->parallel.shard_degree > 1 &&
+    return states_shard_updates(stage->s) && stage->s->parallel.shard.degree > 1 &&
            replicas_ranks(stage, h) > 1;
 }
 
@@ -48,7 +48,7 @@ static int32_t gather(struct builder *b, int32_t comm, int32_t after)
 {
     return program_collective_on(&b->step->program, STREAM_SHARD,
                                  CATEGORY_DATA_COMM_EXPOSED,
-                                 b->stage->fw->dispatch_optimizer_s, comm, after);
+                                 b->stage->fw->host.dispatch_optimizer_s, comm, after);
 }
 
 /* Buckets of a chunk --------------------------------------------------------------- */
@@ -122,7 +122,8 @@ static int fill_buckets(struct builder *b, int32_t chunk, struct param_buckets *
 
 int param_gather_plan(struct stage *stage, struct builder *b, struct err *err)
 {
-    if (!stage->s->parallel.overlap_param_gather || !is_gathered(stage, REPLICAS_DATA))
+    if (!stage->s->parallel.reduce.overlap_param_gather ||
+        !is_gathered(stage, REPLICAS_DATA))
         return 0;
     int32_t n_chunks = (int32_t)partition_chunks(stage->request->parts);
     stage->param_buckets = ARENA_ARRAY(stage->arena, n_chunks, struct param_buckets);

@@ -47,7 +47,7 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
     for (int64_t k = from; k < to; k++) {
         if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
             return -1;
-        b->pass.stops_early = b->stage->fw->recompute_stops && k == to - 1;
+        b->pass.stops_early = b->stage->fw->tensors.recompute_stops && k == to - 1;
         pass_forward_block(b, slice.block);
     }
     b->pass.stops_early = false;
@@ -61,7 +61,8 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b->stage));
-    int64_t n = !b->pass.gradient_came + (again && !b->stage->fw->recompute_stops);
+    int64_t n =
+        !b->pass.gradient_came + (again && !b->stage->fw->tensors.recompute_stops);
     return op_block_is_layer(&b->stage->list.blocks[block]) ? stream_B * n : 0;
 }
 
@@ -107,7 +108,8 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 static bool keeps_output(const struct stage *stage, int32_t chunk)
 {
     const struct parallelism *p = &stage->s->parallel;
-    bool last = stage_is_last(stage, stage->rank) && chunk == p->virtual_stages - 1;
+    bool last =
+        stage_is_last(stage, stage->rank) && chunk == p->stages.virtual_stages - 1;
     return p->pipeline > 1 && !last && library_of(p)->keeps_stage_outputs;
 }
 

@@ -15,8 +15,8 @@
 
 static double dispatch_s(const struct stage *stage, const struct op *op)
 {
-    double each =
-        op->backward ? stage->fw->dispatch_backward_s : stage->fw->dispatch_forward_s;
+    double each = op->backward ? stage->fw->host.dispatch_backward_s
+                               : stage->fw->host.dispatch_forward_s;
     return each * op->dispatches;
 }
 
@@ -129,8 +129,8 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
 {
     bool group = b->stage->settings.tensor > 1;
-    double spread =
-        group ? b->stage->fw->launch_jitter_tensor : b->stage->fw->launch_jitter;
+    double spread = group ? b->stage->fw->host.launch_jitter_tensor
+                          : b->stage->fw->host.launch_jitter;
     struct host_spent all = b->pass.again;
     all.host_s += spent->host_s;
     all.gpu_s += spent->gpu_s;
@@ -152,7 +152,7 @@ static void await_ranks(struct builder *b, const struct host_spent *spent)
         return;
     double late_s =
         spent->gpu_s *
-        framework_unit_wait_frac(b->stage->fw, b->stage->s->parallel.shard_degree);
+        framework_unit_wait_frac(b->stage->fw, b->stage->s->parallel.shard.degree);
     if (late_s <= 0)
         return;
     issue_kernel(b, CATEGORY_DATA_COMM_EXPOSED, 0, late_s, late_s);
@@ -233,11 +233,11 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
         double made_B = states_shard_parameters(b->stage->s)
                             ? sum_B
                             : (double)p->elements * states->made_B;
-        if (b->pass.first && !b->stage->fw->keeps_gradients)
+        if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum behind it */
             pass_make_gradient(b, made_B, sum_B);
-        if (b->pass.reduces && b->stage->s->parallel.overlap &&
+        if (b->pass.reduces && b->stage->s->parallel.reduce.overlap &&
             !states_shard_parameters(b->stage->s) && buckets_add(b, p, err) < 0)
             return -1;
     }
@@ -282,14 +282,14 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 void pass_accumulate(struct builder *b, const struct op_block *block)
 {
     double elements = (double)op_block_parameters(block);
-    double each_B =
-        b->stage->half ? b->stage->fw->accumulate_16bit_B : b->stage->fw->accumulate_B;
+    double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
+                                   : b->stage->fw->gradients.accumulate_B;
     double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
     if (states_shard_parameters(b->stage->s) &&
         b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
-        bytes /= (double)b->stage->s->parallel.shard_degree;
+        bytes /= (double)b->stage->s->parallel.shard.degree;
     if (bytes <= 0 || (b->stage->splits && b->pass.kind != PASS_WEIGHT))
         return;
-    issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_backward_s, bytes);
+    issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_backward_s, bytes);
     issue_label(b, "add gradients");
 }

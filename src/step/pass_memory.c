@@ -77,7 +77,7 @@ void pass_free_transient(struct builder *b)
 bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p)
 {
-    return stage->fw->dummy_gradients && stage->half && p->matrix &&
+    return stage->fw->gradients.dummy_gradients && stage->half && p->matrix &&
            op_block_is_layer(block);
 }
 
@@ -97,7 +97,8 @@ static bool is_seen(const struct stage *stage, int32_t at, const struct op_param
 /* Experts are alike, and so are layers: they share theirs. */
 int64_t pass_dummies_B(const struct stage *stage)
 {
-    double alike = (double)stage->s->model.experts / (double)stage->s->parallel.expert;
+    double alike =
+        (double)stage->s->model.mlp.experts / (double)stage->s->parallel.expert;
     double bytes = 0;
     for (int32_t i = 0; i < stage->list.n_blocks; i++)
         for (int32_t k = 0; k < stage->list.blocks[i].n_params; k++) {
@@ -115,7 +116,7 @@ void pass_make_gradient(struct builder *b, double made_B, double sum_B)
     const int32_t most =
         (int32_t)(sizeof(b->tensors.made_B) / sizeof(*b->tensors.made_B));
     int64_t size_B = ledger_round((int64_t)made_B);
-    bool is_sum = b->stage->fw->keeps_gradients && made_B == sum_B &&
+    bool is_sum = b->stage->fw->gradients.keeps_gradients && made_B == sum_B &&
                   !states_shard_parameters(b->stage->s);
     if (!is_sum || b->tensors.n_made == most) {
         b->tensors.transient_B += ledger_workspace(&b->step->ledger, size_B);

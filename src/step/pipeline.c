@@ -31,7 +31,8 @@ static int32_t message_of(const struct position *at, bool backward, int64_t stag
 /* Megatron waits for its messages to be sent, until 2023. */
 static bool sends_exposed(const struct stage *stage)
 {
-    return library_of(&stage->s->parallel)->waits_for_sends && !stage->fw->send_overlap;
+    return library_of(&stage->s->parallel)->waits_for_sends &&
+           !stage->fw->tensor.send_overlap;
 }
 
 static int send(struct builder *b, bool back, int32_t message, struct err *err)
@@ -75,7 +76,7 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
 static int64_t last_chunk(const struct stage *stage)
 {
     bool first = groups_stage(stage->request->groups, stage->rank) == 0;
-    return stage->s->parallel.virtual_stages - 1 +
+    return stage->s->parallel.stages.virtual_stages - 1 +
            (first && stage->request->parts->head_returns);
 }
 
@@ -165,7 +166,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     const struct parallelism *p = &b->stage->s->parallel;
     int64_t m = b->stage->request->microbatches;
     int64_t all =
-        p->pipeline * p->virtual_stages + b->stage->request->parts->head_returns;
+        p->pipeline * p->stages.virtual_stages + b->stage->request->parts->head_returns;
     int64_t stage = groups_stage(b->stage->request->groups, b->stage->rank);
     enum pass_kind completes = b->stage->splits ? PASS_WEIGHT : PASS_BACKWARD;
     struct position at = { .last = all - 1,
@@ -186,8 +187,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         b->pass.first = !b->seen[ref.chunk];
         b->pass.reduces =
             reduces && ref.kind == completes && is_last_backward(order, i);
-        bool beside =
-            reduces && p->overlap && (b->pass.reduces || b->buckets.last_comm >= 0);
+        bool beside = reduces && p->reduce.overlap &&
+                      (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = beside || shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
         offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
@@ -208,7 +209,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     if (reduces)
         issue_wait(b, b->buckets.last_comm);
     group_take_outputs(b);
-    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_forward_s, 0, 0);
-    issue_host_pause(b, b->stage->fw->microbatch_s);
+    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->stage->fw->host.microbatch_s);
     return 0;
 }

@@ -7,7 +7,8 @@ enum coll_op replicas_reduction(const struct stage *stage)
     const struct parallelism *p = &stage->s->parallel;
     if (!states_are_sharded(stage->s))
         return COLL_ALL_REDUCE;
-    bool to_owner = library_has(library_of(p)->reduces_to_owner, (int)p->sharding);
+    bool to_owner =
+        library_has(library_of(p)->reduces_to_owner, (int)p->shard.strategy);
     return to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER;
 }
 
@@ -44,7 +45,7 @@ double replicas_shards(const struct stage *stage, enum replica_group h)
 {
     if (!states_are_sharded(stage->s))
         return 1;
-    return (double)(h == REPLICAS_DATA ? stage->s->parallel.shard_degree
+    return (double)(h == REPLICAS_DATA ? stage->s->parallel.shard.degree
                                        : replicas_ranks(stage, h));
 }
 

@@ -28,7 +28,7 @@ static bool folds(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     return cluster_is_uniform(&s->cluster) ||
            (p->pipeline == 1 && p->tensor == 1 && p->context == 1 && p->expert == 1 &&
-            p->sharding == SHARDING_NONE);
+            p->shard.strategy == SHARDING_NONE);
 }
 
 /* Ranks that lie otherwise than the first of their stage meet something else: each is
@@ -99,13 +99,13 @@ static struct schedule_request schedule_of(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     return (struct schedule_request) {
-        .kind = p->schedule,
+        .kind = p->stages.schedule,
         .stages = p->pipeline,
-        .chunks = p->virtual_stages,
+        .chunks = p->stages.virtual_stages,
         .microbatches = s->training.microbatches,
         .all_first = library_of(p)->interleaves_all_first,
-        .active = p->active_microbatches,
-        .paced = p->forward_policy == FORWARD_PACED,
+        .active = p->stages.active_microbatches,
+        .paced = p->stages.forward_policy == FORWARD_PACED,
     };
 }
 
@@ -130,7 +130,7 @@ static int make_orders(struct reps *reps, const struct step_request *q,
     *orders = NULL;
     if (p->pipeline == 1)
         return 0;
-    bool dynamic = p->schedule == SCHEDULE_SMP_INTERLEAVED;
+    bool dynamic = p->stages.schedule == SCHEDULE_SMP_INTERLEAVED;
     request.returns = q->parts->head_returns;
     if (dynamic && request.returns &&
         step_measure(q, 0, 1, gpu_of(s, 0), head_ps, &message_ps, err) < 0)

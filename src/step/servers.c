@@ -39,11 +39,12 @@ const struct coll_library *servers_library(struct arena *arena,
            *copies = ARENA_ARRAY(arena, n, double);
     struct hashring ring;
     hashring_init(&ring, arena, (int32_t)n, virtual_nodes(n));
-    spread_tensors(&ring, list, (int32_t)s->parallel.server_replicas, own, copies);
+    spread_tensors(&ring, list, (int32_t)s->parallel.reduce.server_replicas, own,
+                   copies);
     *l = coll_library_defaults;
     l->shares = own;
-    l->replicas = s->parallel.server_replicas > 0 ? copies : NULL;
-    l->asynchronous = s->parallel.asynchronous;
+    l->replicas = s->parallel.reduce.server_replicas > 0 ? copies : NULL;
+    l->asynchronous = s->parallel.reduce.asynchronous;
     return l;
 }
 

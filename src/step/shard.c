@@ -68,14 +68,14 @@ bool shard_changes(const struct builder *b, enum pass_kind kind, int32_t chunk)
     for (int32_t i = 0; i < u->units->n; i++)
         all &= (u->v[i].unit->elements <= 0 || u->v[i].gathered) &&
                (u->v[i].unit->summed <= 0 || kind == PASS_FORWARD || u->v[i].gradients);
-    return !all || b->pass.reduces || b->stage->s->parallel.shard_reshard;
+    return !all || b->pass.reduces || b->stage->s->parallel.shard.reshard;
 }
 
 /* Whether the limit of live elements forbids to gather the unit as a whole. */
 static bool is_full(const struct builder *b, const struct unit_state *v)
 {
-    double limit = (double)b->stage->s->parallel.shard_live_elements;
-    return !b->stage->fw->shard_tensors && limit > 0 &&
+    double limit = (double)b->stage->s->parallel.shard.live_elements;
+    return !b->stage->fw->shard.tensors && limit > 0 &&
            b->shard.units->live + v->unit->elements > limit;
 }
 
@@ -107,9 +107,9 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
  * the host (record_stream), elsewhere at once. */
 static void let_go(struct builder *b, double *behind_B, double size_B)
 {
-    double back_B = b->stage->fw->record_stream ? *behind_B : size_B;
+    double back_B = b->stage->fw->tensors.record_stream ? *behind_B : size_B;
     ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)back_B);
-    *behind_B = b->stage->fw->record_stream ? size_B : 0;
+    *behind_B = b->stage->fw->tensors.record_stream ? size_B : 0;
 }
 
 static void drop(struct builder *b, struct unit_state *v, bool backward)
@@ -227,7 +227,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     bool root_ends = backward && at == 0;
     if (ends_unit(u->units, at, backward)) {
         u->ends[u->turn++ % TURNS] = b->last_kernel;
-        if (!backward && b->stage->s->parallel.shard_reshard)
+        if (!backward && b->stage->s->parallel.shard.reshard)
             drop(b, v, false);
         if (backward && leave_backward(b, v, err) < 0)
             return -1;
@@ -259,9 +259,9 @@ int shard_end(struct builder *b, struct err *err)
         int32_t comm = comms_add(b, channel, COLL_ALL_GATHER, size_B, err);
         if (comm < 0)
             return -1;
-        program_collective_on(&b->step->program, STREAM_SHARD,
-                              CATEGORY_DATA_COMM_EXPOSED,
-                              b->stage->fw->dispatch_optimizer_s, comm, b->last_kernel);
+        program_collective_on(
+            &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
+            b->stage->fw->host.dispatch_optimizer_s, comm, b->last_kernel);
     }
     return 0;
 }

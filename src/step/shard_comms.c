@@ -10,7 +10,7 @@
 static void make_lists(struct builder *b, int32_t n)
 {
     double each_s =
-        (double)b->stage->s->parallel.shard_degree * b->stage->fw->shard_part_s;
+        (double)b->stage->s->parallel.shard.degree * b->stage->fw->shard.part_s;
     if (each_s <= 0)
         return;
     issue_wait(b, b->buckets.last_comm);
@@ -25,7 +25,7 @@ static void make_lists(struct builder *b, int32_t n)
 static int32_t copy_lists(struct builder *b, int32_t after, double elements,
                           double passes)
 {
-    if (b->stage->fw->shard_part_s <= 0 || elements <= 0)
+    if (b->stage->fw->shard.part_s <= 0 || elements <= 0)
         return after;
     double bytes = passes * elements * stage_width_B(b->stage);
     int32_t task =
@@ -50,13 +50,13 @@ static int32_t gather_from(struct builder *b, enum channel channel, struct gathe
         return -2;
     make_lists(b, g.n);
     double shard_B = g.elements * stage_width_B(b->stage) /
-                     (double)b->stage->s->parallel.shard_degree;
+                     (double)b->stage->s->parallel.shard.degree;
     if (channel == CHANNEL_SHARD)
         after = offload_load_shard(b, shard_B, after);
     for (int32_t i = 0; i < g.n; i++)
-        task = program_collective_on(&b->step->program, STREAM_SHARD,
-                                     CATEGORY_DATA_COMM_EXPOSED,
-                                     b->stage->fw->dispatch_forward_s, comm, after);
+        task = program_collective_on(
+            &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
+            b->stage->fw->host.dispatch_forward_s, comm, after);
     return copy_lists(b, task, g.elements, 3);
 }
 
@@ -87,7 +87,7 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
         return -1;
     b->buckets.last_comm = program_collective_on(
         &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-        b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
+        b->stage->fw->host.dispatch_backward_s, comm, b->last_kernel);
     return 0;
 }
 
@@ -95,24 +95,24 @@ static int scatter_experts(struct builder *b, const struct unit *v, struct err *
 static int sum_replicas(struct builder *b, double size_B, struct err *err)
 {
     const struct parallelism *p = &b->stage->s->parallel;
-    if (!b->pass.reduces || p->data * p->context <= p->shard_degree)
+    if (!b->pass.reduces || p->data * p->context <= p->shard.degree)
         return 0;
-    size_B /= (double)p->shard_degree;
+    size_B /= (double)p->shard.degree;
     int32_t comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE, size_B, err);
     if (comm < 0)
         return -1;
     b->buckets.last_comm = program_collective(
         &b->step->program, CATEGORY_DATA_COMM_EXPOSED,
-        b->stage->fw->dispatch_backward_s, comm, b->buckets.last_comm);
+        b->stage->fw->host.dispatch_backward_s, comm, b->buckets.last_comm);
     return 0;
 }
 
 int shard_scatter(struct builder *b, const struct unit *v, struct err *err)
 {
     double size_B = (v->summed - v->summed_experts) * states_wire_B(b->stage->s);
-    if (b->stage->fw->bucket_copy_B > 0) {
-        issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_backward_s,
-                     b->stage->fw->bucket_copy_B * size_B);
+    if (b->stage->fw->reduction.bucket_copy_B > 0) {
+        issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_backward_s,
+                     b->stage->fw->reduction.bucket_copy_B * size_B);
         issue_label(b, "gradients to flat parameter");
     }
     if (scatter_experts(b, v, err) < 0)
@@ -127,13 +127,13 @@ int shard_scatter(struct builder *b, const struct unit *v, struct err *err)
     for (int32_t i = 0; i < v->tensors; i++)
         b->buckets.last_comm = program_collective_on(
             &b->step->program, STREAM_SHARD, CATEGORY_DATA_COMM_EXPOSED,
-            b->stage->fw->dispatch_backward_s, comm, b->last_kernel);
+            b->stage->fw->host.dispatch_backward_s, comm, b->last_kernel);
     b->buckets.last_comm = copy_lists(b, b->buckets.last_comm, v->summed, 2);
-    if (b->stage->fw->shard_synchronous)
+    if (b->stage->fw->shard.synchronous)
         issue_wait(b, b->buckets.last_comm);
     if (sum_replicas(b, size_B, err) < 0)
         return -1;
-    offload_store_shard(b, size_B / (double)b->stage->s->parallel.shard_degree,
+    offload_store_shard(b, size_B / (double)b->stage->s->parallel.shard.degree,
                         b->buckets.last_comm);
     return 0;
 }

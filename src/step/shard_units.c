@@ -8,9 +8,9 @@ int64_t shard_units_window(const struct stage *stage, bool backward)
 {
     const struct parallelism *p = &stage->s->parallel;
     bool alone =
-        stage->fw->shard_synchronous || (backward && !p->shard_backward_prefetch);
-    int64_t ahead = alone ? 1 : p->shard_prefetch + 1;
-    return p->shard_in_flight > 0 && p->shard_in_flight < ahead ? p->shard_in_flight
+        stage->fw->shard.synchronous || (backward && !p->shard.backward_prefetch);
+    int64_t ahead = alone ? 1 : p->shard.prefetch + 1;
+    return p->shard.in_flight > 0 && p->shard.in_flight < ahead ? p->shard.in_flight
                                                                 : ahead;
 }
 
@@ -74,16 +74,16 @@ static void add_tensor(const struct stage *stage, struct unit *v, const double *
 {
     const struct parallelism *p = &stage->s->parallel;
     double limit = shard_units_window(stage, false) <= 1 ? 0
-                   : p->shard_live_elements > 0 ? (double)p->shard_live_elements
+                   : p->shard.live_elements > 0 ? (double)p->shard.live_elements
                                                 : HUGE_VAL;
     double before = sizes[(i + n - 1) % n], next = sizes[(i + 1) % n];
     bool full = stage->s->training.checkpointing == CHECKPOINT_FULL;
     add_gather(v->first, before < limit, sizes[i]);
-    if (full && p->shard_reuse_elements > 0 && i + 1 < n &&
-        2 * behind > (double)p->shard_reuse_elements)
+    if (full && p->shard.reuse_elements > 0 && i + 1 < n &&
+        2 * behind > (double)p->shard.reuse_elements)
         add_gather(v->again, next < limit, sizes[i]);
     v->live = fmax(v->live, sizes[i] + (before < limit ? before : 0));
-    v->held = fmax(v->held, fmax(sizes[i], (double)p->shard_bucket_elements));
+    v->held = fmax(v->held, fmax(sizes[i], (double)p->shard.bucket_elements));
     v->tensors++;
 }
 
@@ -118,7 +118,7 @@ static void list_tensors(const struct stage *stage, const struct chunk_slices *c
     for (int32_t i = 0; i < u->n; i++) {
         u->v[i].live = fmin(u->v[i].live, u->v[i].elements);
         u->v[i].held =
-            fmin(fmax(u->v[i].held, (double)stage->s->parallel.shard_bucket_elements),
+            fmin(fmax(u->v[i].held, (double)stage->s->parallel.shard.bucket_elements),
                  u->v[i].summed);
         if (u->v[i].tensors == 0 && u->v[i].summed > 0) /* small ones alone: together */
             u->v[i].tensors = 1;
@@ -128,7 +128,7 @@ static void list_tensors(const struct stage *stage, const struct chunk_slices *c
 static void list_units(const struct stage *stage, const struct chunk_slices *c,
                        struct units *u)
 {
-    int64_t each = stage->s->parallel.shard_unit_layers;
+    int64_t each = stage->s->parallel.shard.unit_layers;
     int32_t at = 0;
     u->n = 1;
     for (int32_t i = 0; i < c->n; i++) {
@@ -143,7 +143,7 @@ static void list_units(const struct stage *stage, const struct chunk_slices *c,
     }
     for (int32_t i = 0; i < u->n; i++)
         gather_whole(&u->v[i]);
-    if (stage->fw->shard_tensors)
+    if (stage->fw->shard.tensors)
         list_tensors(stage, c, u);
 }
 

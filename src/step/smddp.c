@@ -28,9 +28,9 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
 {
     const struct parallelism *p = &s->parallel;
     double padded_B = ceil(input_B / multiple_B) * multiple_B;
-    if (p->backend != BACKEND_SMDDP)
+    if (p->reduce.backend != BACKEND_SMDDP)
         return "the backend is NCCL";
-    if (p->shard_degree < 2)
+    if (p->shard.degree < 2)
         return "parameters are not sharded";
     const char *why =
         sagemaker_gather_lacks(&s->cluster, &s->software, s->software.smp);
@@ -38,7 +38,7 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
         return why;
     if (padded_B > scratch_B)
         return "the input exceeds the scratch buffer of 16 MiB";
-    if ((double)p->shard_degree * padded_B / 8 > sort_B)
+    if ((double)p->shard.degree * padded_B / 8 > sort_B)
         return "an eighth of the output exceeds the sort buffer of 128 MiB";
     return NULL;
 }
@@ -47,7 +47,8 @@ const char *smddp_note(struct arena *arena, const struct scenario *s, double lay
 {
     const struct parallelism *p = &s->parallel;
     const char *why = smddp_gather_refuses(s, layer_B);
-    if (p->backend != BACKEND_SMDDP || p->sharding != SHARDING_FULL || !why)
+    if (p->reduce.backend != BACKEND_SMDDP || p->shard.strategy != SHARDING_FULL ||
+        !why)
         return NULL;
     return arena_printf(arena, "parameters are gathered by NCCL, not by SMDDP: %s",
                         why);

@@ -29,8 +29,8 @@ enum { REPLAYED_MICROBATCHES = 4 }; /* first, two alike, last */
 static struct states states_held_by(const struct stage *stage, enum replica_group h)
 {
     struct scenario s = *stage->s;
-    if (s.parallel.shard_degree > 1)
-        s.parallel.shard_degree = replicas_ranks(stage, h);
+    if (s.parallel.shard.degree > 1)
+        s.parallel.shard.degree = replicas_ranks(stage, h);
     return offload_states(stage, states_of(&s));
 }
 
@@ -67,10 +67,10 @@ static void allocate_states(struct builder *b)
             const struct op_param *p = &block->params[k % block->n_params];
             const struct states *states = replicas_states_of(b->stage, p);
             double n = (double)p->elements;
-            if (b->stage->s->parallel.offload != OFFLOAD_PARAMETERS)
+            if (b->stage->s->parallel.shard.offload != OFFLOAD_PARAMETERS)
                 ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
-            if (b->stage->fw->keeps_gradients)
+            if (b->stage->fw->gradients.keeps_gradients)
                 ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
             if (buckets)
                 ledger_alloc(l, LEDGER_BUFFERS,
@@ -95,7 +95,7 @@ static struct stage stage_of(const struct step_request *q, int64_t rank,
         .plans = { q->arena, q->net, q->groups },
         .settings = scenario_op_settings(q->s),
         .half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2,
-        .splits = p->pipeline > 1 && p->schedule == SCHEDULE_ZB_H1,
+        .splits = p->pipeline > 1 && p->stages.schedule == SCHEDULE_ZB_H1,
         .detail = q->detail || p->pipeline == 1,
     };
     stage.states = offload_states(&stage, states_of(q->s));
@@ -128,7 +128,7 @@ static int plan(struct stage *stage, struct builder *b, struct err *err)
     if (tensor_plan(stage, b, err) < 0 || shard_plan(stage, b, err) < 0)
         return -1;
     if (sums_gradients(stage) && !states_shard_parameters(stage->s) &&
-        buckets_plan(stage, b, (double)stage->s->parallel.bucket_B, err) < 0)
+        buckets_plan(stage, b, (double)stage->s->parallel.reduce.bucket_B, err) < 0)
         return -1;
     if (param_gather_plan(stage, b, err) < 0)
         return -1;
@@ -175,8 +175,8 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
         return -1;
     if (b->pass.reduces)
         issue_wait(b, b->buckets.last_comm);
-    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->dispatch_forward_s, 0, 0);
-    issue_host_pause(b, b->stage->fw->microbatch_s);
+    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->stage->fw->host.microbatch_s);
     return 0;
 }
 
@@ -191,9 +191,10 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
     struct program *p = &b->step->program;
     for (int64_t i = 0; i < replayed; i++) {
         b->pass.first = i == 0;
-        b->pass.reduces = sums_gradients(b->stage) &&
-                          (i == replayed - 1 || b->stage->fw->reduce_every_microbatch ||
-                           (order && states_shard_parameters(b->stage->s)));
+        b->pass.reduces =
+            sums_gradients(b->stage) &&
+            (i == replayed - 1 || b->stage->fw->gradients.reduce_every_microbatch ||
+             (order && states_shard_parameters(b->stage->s)));
         if (order ? pipeline_passes(b, order, i, b->pass.reduces, err) < 0
                   : microbatch(b, i, err) < 0)
             return -1;

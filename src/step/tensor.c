@@ -108,11 +108,12 @@ static unsigned split_of(const struct stage *stage, const struct op *op)
     struct share share = share_of(&stage->s->model, &stage->settings, op->module);
     if (share.degree == 1)
         return 0;
-    if (p->sequence_parallel)
-        return stage->fw->keeps_gathered ? SCATTER : SCATTER | AGAIN;
+    if (p->split.sequence_parallel)
+        return stage->fw->tensor.keeps_gathered ? SCATTER : SCATTER | AGAIN;
     if (share.stream != SHARE_SLICE)
-        return stage->fw->sums_each_input ? REDUCE | EACH : REDUCE;
-    return NORMS | (p->tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
+        return stage->fw->tensor.sums_each_input ? REDUCE | EACH : REDUCE;
+    return NORMS |
+           (p->split.tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
 }
 
 static double extent_B(const struct stage *stage, const struct op_block *bl,
@@ -125,9 +126,10 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
     case EXTENT_X:
         return tokens * (double)m->hidden * width;
     case EXTENT_QKV:
-        return tokens * (double)(m->q_width + 2 * m->kv_width) * width;
+        return tokens * (double)(m->attention.q_width + 2 * m->attention.kv_width) *
+               width;
     case EXTENT_FFN:
-        return tokens * (double)m->ffn * (m->gated_mlp ? 2 : 1) * width;
+        return tokens * (double)m->mlp.width * (m->mlp.gated ? 2 : 1) * width;
     case EXTENT_TOKENS:
         return tokens * 4;
     }
@@ -139,7 +141,7 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
 static bool is_shared(const struct stage *stage, const struct rule *r)
 {
     return stage->s->model.parallel_residual && !stage->settings.best_effort &&
-           !stage->fw->sums_each_input &&
+           !stage->fw->tensor.sums_each_input &&
            (strcmp(r->ops, r->backward ? "up_dgrad" : "out") == 0 ||
             (r->op == COLL_ALL_GATHER &&
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
@@ -158,7 +160,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;
     struct op_comm place = { .op = at,
                              .after = r->after,
-                             .overlapped = r->overlaps && b->stage->fw->tensor_overlap,
+                             .overlapped = r->overlaps && b->stage->fw->tensor.overlap,
                              .workspace_B = gathers ? (int64_t)size_B : 0,
                              .times = r->times };
     return block_comms_add(b, block, r->backward, place, r->op, size_B, err);

@@ -55,7 +55,7 @@ void update_parameters(struct builder *b)
     if (on_gpu && o->kernels_per_tensor > 0)
         update_tensors(b, o);
     else if (on_gpu)
-        issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->dispatch_optimizer_s,
+        issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->host.dispatch_optimizer_s,
                      states_update_B(b->stage->s) * moved);
     issue_host_pause(b, o->fixed_s);
 }

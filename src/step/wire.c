@@ -26,8 +26,8 @@ static void set_compression(struct wire *w, enum compression c, double g)
 void wire_init(struct stage *stage)
 {
     struct scenario plain = *stage->s;
-    plain.parallel.compression = COMPRESSION_NONE;
-    set_compression(&stage->wire, stage->s->parallel.compression,
+    plain.parallel.reduce.compression = COMPRESSION_NONE;
+    set_compression(&stage->wire, stage->s->parallel.reduce.compression,
                     states_wire_B(&plain));
 }
 
@@ -48,7 +48,7 @@ static struct coll_plan *make_plan(struct arena *arena, const struct scenario *s
     if (coll_plan_make(plan, arena, net, &request, err) < 0)
         return NULL;
     if (nccl)
-        plans_share_nics(net, plan, s->training.framework->network_frac);
+        plans_share_nics(net, plan, s->training.framework->reduction.network_frac);
     return plan;
 }
 
@@ -118,10 +118,10 @@ static int plan_groups(struct builder *b, double size, struct err *err)
     w->n_stages = 1;
     w->streams[0] = STREAM_COMM;
     w->stages[0] = comm;
-    if (!sharded || p->shard_degree >= p->data * p->context)
+    if (!sharded || p->shard.degree >= p->data * p->context)
         return 0;
     comm = comms_add(b, CHANNEL_REPLICA, COLL_ALL_REDUCE,
-                     size / (double)p->shard_degree, err);
+                     size / (double)p->shard.degree, err);
     w->n_stages = 2;
     w->streams[1] = STREAM_COMM;
     w->stages[1] = comm;
@@ -154,15 +154,15 @@ int wire_plan(struct builder *b, double bytes, struct err *err)
 /* Bytes moved on the GPU per byte of gradient: into the bucket, compressed, back. */
 static double moved_B(const struct stage *stage)
 {
-    bool view = stage->s->parallel.gradient_as_bucket_view;
-    return (view ? 0 : stage->fw->bucket_copy_B) + stage->wire.compress_B;
+    bool view = stage->s->parallel.reduce.gradient_as_bucket_view;
+    return (view ? 0 : stage->fw->reduction.bucket_copy_B) + stage->wire.compress_B;
 }
 
 void wire_send(struct builder *b, double bytes)
 {
     const struct bucket_plans *w = &b->buckets.plans;
     struct program *p = &b->step->program;
-    double host_s = b->stage->fw->dispatch_backward_s;
+    double host_s = b->stage->fw->host.dispatch_backward_s;
     struct tag before = p->tag;
     issue_tag(b, WORK_BUCKET, b->buckets.n_sent++);
     int32_t ready =
@@ -178,7 +178,7 @@ void wire_send(struct builder *b, double bytes)
 
 void wire_send_by(struct builder *b, double bytes, int32_t comm)
 {
-    double host_s = b->stage->fw->dispatch_backward_s;
+    double host_s = b->stage->fw->host.dispatch_backward_s;
     int32_t ready =
         issue_stream(b, CATEGORY_COMPUTE, host_s, bytes * moved_B(b->stage));
     b->buckets.last_comm =

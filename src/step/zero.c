@@ -14,7 +14,8 @@
 
 bool zero_flattens(const struct stage *stage)
 {
-    bool own_optimizer = stage->fw->gradient_16bit_B > 0; /* its bf16 optimizer */
+    bool own_optimizer =
+        stage->fw->gradients.gradient_16bit_B > 0; /* its bf16 optimizer */
     return library_of(&stage->s->parallel)->flat_shards && stage->half &&
            !own_optimizer && states_shard_updates(stage->s);
 }
@@ -49,7 +50,7 @@ void zero_allocate_states(struct builder *b)
         ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * s->parameter_B));
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
     }
-    if (b->stage->fw->keeps_gradients)
+    if (b->stage->fw->gradients.keeps_gradients)
         book_tensors(b, LEDGER_GRADIENTS, false);
 }
 
@@ -81,10 +82,11 @@ void zero_update(struct builder *b)
 {
     const double fp32_B = 4;
     struct ledger *l = &b->step->ledger;
-    if (!b->stage->fw->keeps_gradients &&
-        b->stage->s->parallel.sharding == SHARDING_OPTIMIZER)
+    if (!b->stage->fw->gradients.keeps_gradients &&
+        b->stage->s->parallel.shard.strategy == SHARDING_OPTIMIZER)
         free_gradients_of_others(b);
-    for (int h = 0; h < REPLICA_GROUPS && b->stage->s->parallel.offload == OFFLOAD_NONE;
+    for (int h = 0;
+         h < REPLICA_GROUPS && b->stage->s->parallel.shard.offload == OFFLOAD_NONE;
          h++) {
         double own = (double)replicas_held(b->stage, (enum replica_group)h) /
                      replicas_shards(b->stage, (enum replica_group)h);

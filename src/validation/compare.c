@@ -113,9 +113,9 @@ static void set_host(struct job *j, const struct measured_step *m,
 {
     if (m->program != MEASURED_OWN || !(on->launch_s > 0) || !(on->product_s > 0))
         return;
-    j->framework.dispatch_forward_s = dispatch_s(&j->list, false, on);
-    j->framework.dispatch_backward_s = dispatch_s(&j->list, true, on);
-    j->framework.dispatch_optimizer_s = on->launch_s;
+    j->framework.host.dispatch_forward_s = dispatch_s(&j->list, false, on);
+    j->framework.host.dispatch_backward_s = dispatch_s(&j->list, true, on);
+    j->framework.host.dispatch_optimizer_s = on->launch_s;
 }
 
 /* Operators ------------------------------------------------------------------------ */

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (strict && root.json)
         require(json_equal(strict, root.json));
     if (strict && !root.json)
-        require(strstr(loader.diags.errors[0], "nested more than") != NULL);
+        require(strstr(loader.diags.v[0].text, "nested more than") != NULL);
     json_decref(strict);
     visit(root, 4);
     if (root.json) {

@@ -9,44 +9,45 @@
 
 enum { H = 1024, HEADS = 16, BATCH = 4, SEQ = 128 };
 
-static const struct framework op_eager = {
-    .name = "eager", .fused_bias = true, .fused_norm = true, .logit_bytes = 24
-};
+static const struct framework op_eager = { .name = "eager",
+                                           .kernels.fused_bias = true,
+                                           .kernels.fused_norm = true,
+                                           .loss.logit_B = 24 };
 static const struct framework op_old_eager = { .name = "old",
-                                               .fused_bias = true,
-                                               .fused_norm = true,
-                                               .keeps_softmax_input = true,
-                                               .logit_bytes = 24 };
+                                               .kernels.fused_bias = true,
+                                               .kernels.fused_norm = true,
+                                               .tensors.keeps_softmax_input = true,
+                                               .loss.logit_B = 24 };
 static const struct framework op_fused = { .name = "fused",
-                                           .fused_norm = true,
-                                           .fused_qkv = true,
-                                           .fused_softmax = true,
-                                           .fused_bias = true,
-                                           .fused_dropout_add = true,
-                                           .logit_bytes = 24 };
+                                           .kernels.fused_norm = true,
+                                           .kernels.fused_qkv = true,
+                                           .kernels.fused_softmax = true,
+                                           .kernels.fused_bias = true,
+                                           .kernels.fused_dropout_add = true,
+                                           .loss.logit_B = 24 };
 
 static const struct model op_bert = {
     .arch = MODEL_ENCODER,
-    .head = MODEL_HEAD_MASKED_LM,
+    .ends.head = MODEL_HEAD_MASKED_LM,
     .layers = 24,
     .hidden = H,
-    .heads = HEADS,
-    .kv_heads = HEADS,
-    .head_dim = H / HEADS,
-    .ffn = 4 * H,
-    .q_width = H,
-    .kv_width = H,
-    .vocab = 30522,
-    .positions = 512,
-    .type_vocab = 2,
-    .post_norm = true,
-    .tied_embeddings = true,
-    .qkv_bias = true,
-    .out_bias = true,
-    .mlp_bias = true,
-    .embedding_norm = true,
-    .pooler = true,
-    .attention_dropout = true,
+    .attention.heads = HEADS,
+    .attention.kv_heads = HEADS,
+    .attention.head_dim = H / HEADS,
+    .mlp.width = 4 * H,
+    .attention.q_width = H,
+    .attention.kv_width = H,
+    .ends.vocab = 30522,
+    .ends.positions = 512,
+    .ends.type_vocab = 2,
+    .norms.post = true,
+    .ends.tied = true,
+    .attention.qkv_bias = true,
+    .attention.out_bias = true,
+    .mlp.bias = true,
+    .norms.embedding = true,
+    .ends.pooler = true,
+    .attention.dropout = true,
     .hidden_dropout = true,
 };
 
@@ -54,25 +55,25 @@ static inline struct model op_gpt(void)
 {
     struct model m = op_bert;
     m.arch = MODEL_DECODER;
-    m.head = MODEL_HEAD_CAUSAL_LM;
-    m.vocab = 51200;
-    m.positions = 2048;
-    m.type_vocab = 0;
-    m.post_norm = m.embedding_norm = m.pooler = false;
-    m.final_norm = true;
+    m.ends.head = MODEL_HEAD_CAUSAL_LM;
+    m.ends.vocab = 51200;
+    m.ends.positions = 2048;
+    m.ends.type_vocab = 0;
+    m.norms.post = m.norms.embedding = m.ends.pooler = false;
+    m.norms.final = true;
     return m;
 }
 
 static inline struct model op_llama(int64_t kv_heads, int64_t ffn)
 {
     struct model m = op_gpt();
-    m.kv_heads = kv_heads;
-    m.kv_width = kv_heads * m.head_dim;
-    m.ffn = ffn;
-    m.positions = 0;
-    m.rms_norm = m.gated_mlp = m.rotary = true;
-    m.tied_embeddings = m.qkv_bias = m.out_bias = m.mlp_bias = false;
-    m.attention_dropout = m.hidden_dropout = false;
+    m.attention.kv_heads = kv_heads;
+    m.attention.kv_width = kv_heads * m.attention.head_dim;
+    m.mlp.width = ffn;
+    m.ends.positions = 0;
+    m.norms.rms = m.mlp.gated = m.attention.rotary = true;
+    m.ends.tied = m.attention.qkv_bias = m.attention.out_bias = m.mlp.bias = false;
+    m.attention.dropout = m.hidden_dropout = false;
     return m;
 }
 

@@ -232,8 +232,8 @@ static int64_t passes_peak_B(const char *text)
     const struct reps_options how = { .detail = true };
     load(&j, text, "");
     struct framework fw = *j.s.training.framework;
-    fw.keeps_gradients = true;
-    fw.update_16bit_B = 0;
+    fw.gradients.keeps_gradients = true;
+    fw.gradients.update_16bit_B = 0;
     j.s.training.framework = &fw;
     CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
     int64_t peak_B = reps.steps[0].ledger.peak_B;
@@ -259,8 +259,8 @@ static int64_t buffers_B(const char *text, bool dummies)
     const struct reps_options how = { .detail = true };
     load(&j, text, "");
     struct framework fw = *j.s.training.framework;
-    CU_ASSERT(fw.dummy_gradients);
-    fw.dummy_gradients = dummies;
+    CU_ASSERT(fw.gradients.dummy_gradients);
+    fw.gradients.dummy_gradients = dummies;
     j.s.training.framework = &fw;
     CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
     int64_t size_B = reps.steps[0].ledger.live_B[LEDGER_BUFFERS];

@@ -146,20 +146,20 @@ static void test_v1_defaults(void)
          "");
     const struct parallelism *p = &l.s.parallel;
     CU_ASSERT_EQUAL(p->smp, 1);
-    CU_ASSERT_EQUAL(p->library, LIBRARY_SMP);
+    CU_ASSERT_EQUAL(p->reduce.library, LIBRARY_SMP);
     CU_ASSERT_EQUAL(p->pipeline, 4);
     CU_ASSERT_EQUAL(p->data, 4);
-    CU_ASSERT_EQUAL(p->schedule, SCHEDULE_SMP_INTERLEAVED);
-    CU_ASSERT_EQUAL(p->active_microbatches, 6);
-    CU_ASSERT_EQUAL(p->partition, PARTITION_SMP);
-    CU_ASSERT_EQUAL(p->memory_weight, 0.8);
+    CU_ASSERT_EQUAL(p->stages.schedule, SCHEDULE_SMP_INTERLEAVED);
+    CU_ASSERT_EQUAL(p->stages.active_microbatches, 6);
+    CU_ASSERT_EQUAL(p->stages.partition, PARTITION_SMP);
+    CU_ASSERT_EQUAL(p->stages.memory_weight, 0.8);
     CU_ASSERT_STRING_EQUAL(p->placement, "DPT");
     CU_ASSERT_EQUAL(l.s.training.global_batch_size, 4 * 8 * 4);
     CU_ASSERT_EQUAL(l.s.software.protocol, FABRIC_PROTO_SIMPLE);
     /* smp.DistributedModel's */
     CU_ASSERT_STRING_EQUAL(l.s.training.framework->name, "smp-v1");
-    CU_ASSERT_TRUE(p->overlap);
-    CU_ASSERT_EQUAL(p->bucket_B, 25 << 20);
+    CU_ASSERT_TRUE(p->reduce.overlap);
+    CU_ASSERT_EQUAL(p->reduce.bucket_B, 25 << 20);
     unload(&l);
 }
 
@@ -193,21 +193,21 @@ static void test_sharded_data(void)
     struct loaded l;
     load(&l, "p4d.24xlarge", mpi, parameters, "");
     const struct parallelism *p = &l.s.parallel;
-    CU_ASSERT_EQUAL(p->sharding, SHARDING_FULL);
-    CU_ASSERT_EQUAL(p->shard_degree, 8);
-    CU_ASSERT_TRUE(p->shard_hierarchical);
-    CU_ASSERT_EQUAL(p->shard_bucket_elements, 500000000);
-    CU_ASSERT_EQUAL(p->shard_persistence_elements, 1000000);
-    CU_ASSERT_EQUAL(p->shard_live_elements, 1000000000);
-    CU_ASSERT_EQUAL(p->backend, BACKEND_SMDDP);
+    CU_ASSERT_EQUAL(p->shard.strategy, SHARDING_FULL);
+    CU_ASSERT_EQUAL(p->shard.degree, 8);
+    CU_ASSERT_TRUE(p->shard.hierarchical);
+    CU_ASSERT_EQUAL(p->shard.bucket_elements, 500000000);
+    CU_ASSERT_EQUAL(p->shard.persistence_elements, 1000000);
+    CU_ASSERT_EQUAL(p->shard.live_elements, 1000000000);
+    CU_ASSERT_EQUAL(p->reduce.backend, BACKEND_SMDDP);
     CU_ASSERT_EQUAL(l.s.training.gradient_clipping, 1);
     unload(&l);
     /* SMDDP gathers on p4d alone, and from certain releases on */
     load(&l, "p3dn.24xlarge", mpi, parameters, "");
-    CU_ASSERT_EQUAL(l.s.parallel.backend, BACKEND_NCCL);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.backend, BACKEND_NCCL);
     unload(&l);
     load(&l, "p4d.24xlarge", mpi, parameters, ", 'software': { 'pytorch': '1.12.0' }");
-    CU_ASSERT_EQUAL(l.s.parallel.backend, BACKEND_NCCL);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.backend, BACKEND_NCCL);
     unload(&l);
 }
 
@@ -229,13 +229,13 @@ static void test_v2_degrees(void)
         struct loaded l;
         load(&l, "p4d.24xlarge", torchrun, cases[i].parameters, "");
         CU_ASSERT_EQUAL(l.s.parallel.smp, 2);
-        CU_ASSERT_EQUAL(l.s.parallel.library, LIBRARY_FSDP);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.library, LIBRARY_FSDP);
         CU_ASSERT_STRING_EQUAL(l.s.training.framework->name, "fsdp-torch2");
-        CU_ASSERT_EQUAL(l.s.parallel.sharding, cases[i].sharding);
-        CU_ASSERT_EQUAL(l.s.parallel.shard_degree, cases[i].degree);
+        CU_ASSERT_EQUAL(l.s.parallel.shard.strategy, cases[i].sharding);
+        CU_ASSERT_EQUAL(l.s.parallel.shard.degree, cases[i].degree);
         CU_ASSERT_EQUAL(l.s.parallel.data, cases[i].data);
         CU_ASSERT_EQUAL(l.s.parallel.context, cases[i].context);
-        CU_ASSERT_EQUAL(l.s.parallel.shard_in_flight, 2);
+        CU_ASSERT_EQUAL(l.s.parallel.shard.in_flight, 2);
         unload(&l);
     }
 }
@@ -282,8 +282,8 @@ static void test_sharding_by_two(void)
 {
     struct loaded l;
     load(&l, "p4d.24xlarge", mpi, "'sharded_data_parallel_degree': 2, 'ddp': True", "");
-    CU_ASSERT_EQUAL(l.s.parallel.sharding, SHARDING_FULL);
-    CU_ASSERT_EQUAL(l.s.parallel.shard_bucket_elements, 500000000);
+    CU_ASSERT_EQUAL(l.s.parallel.shard.strategy, SHARDING_FULL);
+    CU_ASSERT_EQUAL(l.s.parallel.shard.bucket_elements, 500000000);
     unload(&l);
 }
 
@@ -295,9 +295,9 @@ static void test_script(void)
          "  'bucket_cap_mb': 50, 'backward_passes_per_step': 3, 'trace_device': 'gpu',"
          "  'fused_softmax': True, 'gradient_as_bucket_view': True } }");
     CU_ASSERT_EQUAL_FATAL(l.rc, 0);
-    CU_ASSERT_FALSE(l.s.parallel.overlap);
-    CU_ASSERT_TRUE(l.s.parallel.gradient_as_bucket_view);
-    CU_ASSERT_EQUAL(l.s.parallel.bucket_B, 50 << 20);
+    CU_ASSERT_FALSE(l.s.parallel.reduce.overlap);
+    CU_ASSERT_TRUE(l.s.parallel.reduce.gradient_as_bucket_view);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.bucket_B, 50 << 20);
     CU_ASSERT_EQUAL(l.s.training.accumulation, 3);
     CU_ASSERT_EQUAL(l.s.training.attention, OP_ATTENTION_FUSED_SOFTMAX);
     CU_ASSERT_EQUAL(l.s.n_notes, 1);

@@ -385,11 +385,11 @@ static void test_published(void)
 static void check_left_out(const struct model *m, int64_t layers)
 {
     struct model whole = *m;
-    double s = 8192, w = (double)m->window, heads = 4 * 16;
+    double s = 8192, w = (double)m->attention.window, heads = 4 * 16;
     double keys = w > 0 ? s / 2 - (w - w * w / (2 * s)) : 0;
     double more = 3 * 2 * (double)layers * 2 * heads * s * keys;
-    whole.window = 0;
-    whole.windowed_share = 0;
+    whole.attention.window = 0;
+    whole.attention.windowed_share = 0;
     double all = model_flops_per_sample(&whole, 8192, 0, true);
     CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(m, 8192, 0, true), all - more,
                            1e-9 * all);
@@ -422,8 +422,9 @@ static void test_windows(void)
         struct cfg_loader loader;
         struct model m;
         CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), 0);
-        CU_ASSERT_EQUAL(m.window, cases[i].window);
-        CU_ASSERT_EQUAL(llround(m.windowed_share * (double)m.layers), cases[i].layers);
+        CU_ASSERT_EQUAL(m.attention.window, cases[i].window);
+        CU_ASSERT_EQUAL(llround(m.attention.windowed_share * (double)m.layers),
+                        cases[i].layers);
         check_left_out(&m, cases[i].layers);
         cfg_loader_release(&loader);
     }
@@ -441,7 +442,8 @@ static const struct op *find_op(const struct op_list *list, const char *name)
 static void make_list(struct op_list *list, struct cfg_loader *loader, const char *file,
                       enum op_attention attention)
 {
-    static const struct framework plain = { .name = "plain", .fused_norm = true };
+    static const struct framework plain = { .name = "plain",
+                                            .kernels.fused_norm = true };
     struct op_settings s = { .batch = 1,
                              .sequence = 1024,
                              .precision = OP_BF16,
@@ -510,9 +512,9 @@ static void test_no_experts(void)
         struct model m;
         CU_ASSERT_EQUAL(read_text(&m, &loader, files[i]), 0);
         CU_ASSERT_EQUAL(m.layers, 3);
-        CU_ASSERT_EQUAL(m.dense_layers, 0);
-        CU_ASSERT_EQUAL(m.experts, 0);
-        CU_ASSERT_EQUAL(m.ffn, 192);
+        CU_ASSERT_EQUAL(m.mlp.dense_layers, 0);
+        CU_ASSERT_EQUAL(m.mlp.experts, 0);
+        CU_ASSERT_EQUAL(m.mlp.width, 192);
         cfg_loader_release(&loader);
     }
 }

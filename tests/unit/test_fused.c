@@ -24,7 +24,7 @@ static void test_fp8(void)
     struct arena a;
     arena_init(&a);
     struct framework plain = op_fused, merged = op_fused;
-    merged.fp8_norm = merged.fp8_weights_kept = true;
+    merged.kernels.fp8_norm = merged.tensors.fp8_weights_kept = true;
     struct model m = op_gpt();
     struct op_settings s = op_settings_of(OP_FP8, &plain),
                        wide = op_settings_of(OP_BF16, &plain);
@@ -70,7 +70,7 @@ static void test_fused_gate(void)
     struct arena a;
     arena_init(&a);
     struct framework one = op_eager;
-    one.fused_gate = true;
+    one.kernels.fused_gate = true;
     struct model m = op_llama(HEADS, 3 * H);
     struct op_list apart = op_make(&a, &m, op_settings_of(OP_BF16, &op_eager));
     struct op_list fused_list = op_make(&a, &m, op_settings_of(OP_BF16, &one));
@@ -94,7 +94,7 @@ static void test_fused_rope(void)
     struct arena a;
     arena_init(&a);
     struct framework one = op_eager;
-    one.fused_rope = true;
+    one.kernels.fused_rope = true;
     struct model m = op_llama(HEADS / 4, 3 * H);
     struct op_list apart = op_make(&a, &m, op_settings_of(OP_BF16, &op_eager));
     struct op_list fused_list = op_make(&a, &m, op_settings_of(OP_BF16, &one));
@@ -113,7 +113,7 @@ static void test_fused_rope(void)
 
     struct framework split =
         op_eager; /* documents one by one: two copies more each way */
-    split.split_rope = true;
+    split.kernels.split_rope = true;
     struct op_list split_list = op_make(&a, &m, op_settings_of(OP_BF16, &split));
     const struct op_block *z = &split_list.blocks[1];
     g = op_sum(z->forward, z->n_forward), c = op_sum(z->backward, z->n_backward);
@@ -143,13 +143,13 @@ static void test_activations(void)
         struct arena a;
         arena_init(&a);
         struct framework one = op_eager;
-        one.fused_activation = true;
+        one.kernels.fused_activation = true;
         struct model m = op_gpt();
         m.activation = cases[i].which;
         struct op_list apart = op_make(&a, &m, op_settings_of(OP_BF16, &op_eager));
         struct op_list single = op_make(&a, &m, op_settings_of(OP_BF16, &one));
         const struct op_block *x = &apart.blocks[1], *y = &single.blocks[1];
-        double inside = 2.0 * BATCH * SEQ * (double)m.ffn;
+        double inside = 2.0 * BATCH * SEQ * (double)m.mlp.width;
         struct op_sums f = op_sum(x->forward, x->n_forward);
         struct op_sums g = op_sum(y->forward, y->n_forward);
         struct op_sums b = op_sum(x->backward, x->n_backward);
@@ -172,9 +172,9 @@ static void test_fused_loss(void)
     struct arena a;
     arena_init(&a);
     struct framework in_place = op_eager;
-    in_place.fused_loss = true;
+    in_place.loss.fused = true;
     struct model m = op_gpt();
-    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab, held_B = 0, eager_B = 0;
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.ends.vocab, held_B = 0, eager_B = 0;
     struct op_list list = op_make(&a, &m, op_settings_of(OP_BF16, &in_place));
     struct op_list apart = op_make(&a, &m, op_settings_of(OP_BF16, &op_eager));
     const struct op_block *head = &list.blocks[2], *other = &apart.blocks[2];
@@ -191,7 +191,7 @@ static void test_fused_loss(void)
             eager_B += other->forward[i].outs[j].size_B;
     CU_ASSERT(eager_B >= 5 * logits_B);
     struct framework on_copy = op_eager;
-    on_copy.loss_in_place = true; /* one fp32 copy: the softmax, then the gradient */
+    on_copy.loss.in_place = true; /* one fp32 copy: the softmax, then the gradient */
     list = op_make(&a, &m, op_settings_of(OP_BF16, &on_copy));
     CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) + 3 * logits_B,
                     op_block_kept_B(other));
@@ -215,11 +215,11 @@ static void test_compiled_loss(void)
     struct arena a;
     arena_init(&a);
     struct framework fw[] = { op_eager, op_eager, op_eager };
-    fw[0].fused_loss = true;
-    fw[1].compiled_loss = true;
-    fw[2].split_loss_B = 4;
+    fw[0].loss.fused = true;
+    fw[1].loss.compiled = true;
+    fw[2].loss.split_B = 4;
     struct model m = op_gpt();
-    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.vocab;
+    int64_t logits_B = INT64_C(2) * BATCH * SEQ * m.ends.vocab;
     struct op_settings s = op_settings_of(OP_BF16, &fw[0]);
     struct op_list fused_list = op_make(&a, &m, s);
     s.framework = &fw[1];

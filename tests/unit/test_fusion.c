@@ -275,8 +275,8 @@ static void test_versions(void)
                  cases[i].version);
         struct cfg root = cfg_parse(&loader, "test", text, strlen(text));
         CU_ASSERT_FATAL(scenario_read(&s, &loader, root) == 0);
-        CU_ASSERT_EQUAL(s.parallel.bucket_B, cases[i].threshold);
-        CU_ASSERT_EQUAL(s.parallel.fusion_cycle_s, cases[i].cycle);
+        CU_ASSERT_EQUAL(s.parallel.reduce.bucket_B, cases[i].threshold);
+        CU_ASSERT_EQUAL(s.parallel.reduce.fusion_cycle_s, cases[i].cycle);
         cfg_loader_release(&loader);
     }
 }
@@ -297,12 +297,12 @@ static void test_gather_conditions(void)
     job_load(&j, "p4d.24xlarge", "{'backend': 'smddp'}");
     struct scenario *s = &j.s;
     CU_ASSERT_PTR_NOT_NULL(strstr(smddp_gather_refuses(s, 1e6), "not sharded"));
-    s->parallel.shard_degree = 8;
+    s->parallel.shard.degree = 8;
     CU_ASSERT_PTR_NULL(smddp_gather_refuses(s, 1e6));
     CU_ASSERT_PTR_NULL(smddp_gather_refuses(s, 16 << 20));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(smddp_gather_refuses(s, (16 << 20) + 1), "scratch buffer"));
-    s->parallel.shard_degree = 128; /* 128 / 8 x 8 MiB fills the sort buffer */
+    s->parallel.shard.degree = 128; /* 128 / 8 x 8 MiB fills the sort buffer */
     CU_ASSERT_PTR_NULL(smddp_gather_refuses(s, 8 << 20));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(smddp_gather_refuses(s, (8 << 20) + 1), "sort buffer"));
@@ -320,7 +320,7 @@ static void test_gather_conditions(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(smddp_gather_refuses(s, 1e6), "one instance"));
     job_release(&j);
     job_load(&j, "p3dn.24xlarge", "{'backend': 'smddp'}");
-    j.s.parallel.shard_degree = 8;
+    j.s.parallel.shard.degree = 8;
     CU_ASSERT_PTR_NOT_NULL(strstr(smddp_gather_refuses(&j.s, 1e6), "p4de"));
     job_release(&j);
 }

@@ -50,9 +50,9 @@ static double jittered_s(const char *checkpointing, int layers)
         struct job j;
         job_load(&j, changes);
         struct framework fw = *j.s.training.framework;
-        fw.dispatch_forward_s = 1e-6;
-        fw.dispatch_backward_s = fw.microbatch_s = 0;
-        fw.launch_jitter = soft * 10;
+        fw.host.dispatch_forward_s = 1e-6;
+        fw.host.dispatch_backward_s = fw.host.microbatch_s = 0;
+        fw.host.launch_jitter = soft * 10;
         j.s.training.framework = &fw;
         job_run(&j, &r[soft]);
         job_unload(&j);

@@ -114,8 +114,8 @@ static void test_library_words(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         load_pieces(&l, cases[i].word, "'micro_batch_size': 1", 1);
         CU_ASSERT_EQUAL_FATAL(l.rc, 0);
-        CU_ASSERT_EQUAL(l.s.parallel.library, cases[i].library);
-        CU_ASSERT_EQUAL(l.s.parallel.backend, cases[i].backend);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.library, cases[i].library);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.backend, cases[i].backend);
         unload(&l);
     }
     load_pieces(&l, "smp-v2", "'micro_batch_size': 1", 4);
@@ -155,8 +155,8 @@ static void test_default_buckets(void)
         l.rc = scenario_read(&l.s, &l.loader,
                              cfg_parse(&l.loader, "text", text, strlen(text)));
         CU_ASSERT_EQUAL_FATAL(l.rc, 0);
-        CU_ASSERT_EQUAL(l.s.parallel.bucket_B, cases[i].bucket_B);
-        CU_ASSERT_EQUAL(l.s.parallel.first_bucket_B, cases[i].first_B);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.bucket_B, cases[i].bucket_B);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.first_bucket_B, cases[i].first_B);
         unload(&l);
     }
 }

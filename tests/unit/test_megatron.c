@@ -331,7 +331,7 @@ static void test_models(void)
         CU_ASSERT(more == models[i].parameters);
         if (more != models[i].parameters)
             fprintf(stderr, "%s: %.0f more\n", models[i].name, more);
-        own.head = hf.head; /* BERT's file names another */
+        own.ends.head = hf.ends.head; /* BERT's file names another */
         CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&own, 512, 512, true),
                                model_flops_per_sample(&hf, 512, 512, true), 1);
         cfg_loader_release(&loader);
@@ -349,7 +349,7 @@ static void test_swiglu(void)
     cfg_loader_init(&loader);
     struct cfg root = cfg_parse(&loader, "m", text, strlen(text));
     CU_ASSERT(model_read(&m, &loader, cfg_get(root, "m")) == 0);
-    CU_ASSERT_EQUAL(m.ffn, 10880);
+    CU_ASSERT_EQUAL(m.mlp.width, 10880);
     cfg_loader_release(&loader);
 }
 

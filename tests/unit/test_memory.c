@@ -245,7 +245,7 @@ static int64_t most_buffers_B(bool record_stream, int64_t *left_B)
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
     struct framework fw = *s.training.framework;
-    fw.record_stream = record_stream;
+    fw.tensors.record_stream = record_stream;
     s.training.framework = &fw;
     CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader.arena, &s, &how, &err), 0);
     const struct ledger *l = &reps.steps[0].ledger;

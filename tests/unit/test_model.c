@@ -89,9 +89,9 @@ static void test_strange_keys(void)
         " 'auto_map': {'AutoConfig': 'x'}, 'apply_residual': [1, 2]}";
     CU_ASSERT_EQUAL(read_text(&m, &loader, text), 0);
     CU_ASSERT_EQUAL(loader.diags.n_errors + loader.diags.n_warnings, 0);
-    CU_ASSERT_EQUAL(m.kv_heads, 1);
-    CU_ASSERT_EQUAL(m.ffn, 4 * 4544);
-    CU_ASSERT_TRUE(m.one_norm && m.rotary && !m.hidden_dropout);
+    CU_ASSERT_EQUAL(m.attention.kv_heads, 1);
+    CU_ASSERT_EQUAL(m.mlp.width, 4 * 4544);
+    CU_ASSERT_TRUE(m.norms.one && m.attention.rotary && !m.hidden_dropout);
     CU_ASSERT_EQUAL(model_parameters(&m), 6921720704); /* tiiuae/falcon-7b */
     cfg_loader_release(&loader);
 }
@@ -105,7 +105,7 @@ static void test_design_inline(void)
     CU_ASSERT_EQUAL(read_text(&m, &loader, text), 0);
     CU_ASSERT_STRING_EQUAL(m.name, "inline");
     CU_ASSERT_STRING_EQUAL(m.label, "gpt2-96x12288");
-    CU_ASSERT_TRUE(m.positions_assumed);
+    CU_ASSERT_TRUE(m.ends.positions_assumed);
     CU_ASSERT_EQUAL(model_parameters(&m), 174604259328 - 1024 * 12288);
     cfg_loader_release(&loader);
 }
@@ -133,7 +133,7 @@ static void test_heads(void)
         struct cfg_loader loader;
         struct model m;
         CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].text), 0);
-        CU_ASSERT_EQUAL(m.head, cases[i].head);
+        CU_ASSERT_EQUAL(m.ends.head, cases[i].head);
         cfg_loader_release(&loader);
     }
 }
@@ -252,12 +252,13 @@ static void test_frameworks(void)
         const struct framework *fw = framework_get(&loader, names[n], nowhere);
         CU_ASSERT_PTR_NOT_NULL_FATAL(fw);
         CU_ASSERT_TRUE(fw->summary[0] && fw->provenance[0]);
-        CU_ASSERT_TRUE(fw->dispatch_forward_s >= 0 && fw->dispatch_forward_s < 1e-3);
+        CU_ASSERT_TRUE(fw->host.dispatch_forward_s >= 0 &&
+                       fw->host.dispatch_forward_s < 1e-3);
     }
     CU_ASSERT_TRUE(n >= 6);
     const struct framework *fw = framework_get(&loader, "pytorch-ddp", nowhere);
-    CU_ASSERT_EQUAL(fw->bucket_B, 25 << 20);
-    CU_ASSERT_EQUAL(fw->gradient_dtype, -1);
+    CU_ASSERT_EQUAL(fw->reduction.bucket_B, 25 << 20);
+    CU_ASSERT_EQUAL(fw->gradients.gradient_dtype, -1);
     CU_ASSERT_STRING_EQUAL(fw->library, "ddp");
     fw = framework_get(&loader, "smddp", nowhere);
     CU_ASSERT_STRING_EQUAL(fw->backend, "smddp");
@@ -288,9 +289,9 @@ static void test_framework_renamed(void)
     CU_ASSERT_EQUAL(json_dump_file(tree, path, 0), 0);
     const struct framework *old = framework_get(&loader, path, file);
     CU_ASSERT_PTR_NOT_NULL_FATAL(old);
-    CU_ASSERT_TRUE(now->launch_jitter > 0 && now->launch_jitter_tensor > 0);
-    CU_ASSERT_EQUAL(old->launch_jitter, now->launch_jitter);
-    CU_ASSERT_EQUAL(old->launch_jitter_tensor, now->launch_jitter_tensor);
+    CU_ASSERT_TRUE(now->host.launch_jitter > 0 && now->host.launch_jitter_tensor > 0);
+    CU_ASSERT_EQUAL(old->host.launch_jitter, now->host.launch_jitter);
+    CU_ASSERT_EQUAL(old->host.launch_jitter_tensor, now->host.launch_jitter_tensor);
     CU_ASSERT_EQUAL(loader.diags.n_warnings, 2);
     unlink(path);
     free(path);

@@ -129,8 +129,8 @@ static void check_biases(bool by_activation, double elements)
     struct framework fw = op_eager;
     struct op_list with = op_make(&a, &op_bert, op_settings_of(OP_FP16, &fw));
     struct framework apart = op_eager;
-    apart.fused_bias = false;
-    apart.fused_bias_gelu = by_activation;
+    apart.kernels.fused_bias = false;
+    apart.kernels.fused_bias_gelu = by_activation;
     struct op_list without = op_make(&a, &op_bert, op_settings_of(OP_FP16, &apart));
     const struct op_block *l = &with.blocks[1], *m = &without.blocks[1];
     struct op_sums f = op_sum(l->forward, l->n_forward),
@@ -271,24 +271,24 @@ static struct model variant(int i)
     case 1:
         return op_llama(4, 2816);
     case 2:
-        m.parallel_residual = m.fused_qkv = m.rotary = true;
+        m.parallel_residual = m.attention.fused_qkv = m.attention.rotary = true;
         break;
     case 3:
-        m.parallel_residual = m.one_norm = m.rotary = true;
-        m.tied_embeddings = false;
-        m.head_bias = true;
+        m.parallel_residual = m.norms.one = m.attention.rotary = true;
+        m.ends.tied = false;
+        m.ends.head_bias = true;
         break;
     case 4:
         m = op_llama(4, 2816);
-        m.experts = 8;
-        m.experts_per_token = 2;
+        m.mlp.experts = 8;
+        m.mlp.experts_per_token = 2;
         break;
     case 5:
         m.arch = MODEL_ENCODER_DECODER;
         m.decoder_layers = m.layers;
-        m.relative_buckets = 32;
-        m.rms_norm = true;
-        m.positions = 0;
+        m.attention.relative_buckets = 32;
+        m.norms.rms = true;
+        m.ends.positions = 0;
         break;
     case 6:
         return op_bert;
@@ -312,8 +312,8 @@ static void test_all(void)
         n /= OP_PRECISION_N;
         s.attention = (enum op_attention)(n % 3);
         s.framework = frameworks[n / 3 % 3];
-        m.head = (enum model_head)(n / 9);
-        if (m.head == MODEL_HEAD_PRETRAIN && m.arch != MODEL_ENCODER)
+        m.ends.head = (enum model_head)(n / 9);
+        if (m.ends.head == MODEL_HEAD_PRETRAIN && m.arch != MODEL_ENCODER)
             continue;
         s.predicted = i % 2 ? 20 : 0;
         s.tensor = i % 3 ? 1 : 2;
@@ -397,8 +397,8 @@ static void test_decoder_length(void)
     struct model t5 = op_gpt();
     t5.arch = MODEL_ENCODER_DECODER;
     t5.decoder_layers = 3;
-    t5.positions = 0;
-    t5.fused_qkv = false;
+    t5.ends.positions = 0;
+    t5.attention.fused_qkv = false;
     for (int flash = 0; flash < 2; flash++) {
         struct arena a;
         arena_init(&a);
@@ -450,7 +450,7 @@ static void test_keeps_gathered(void)
     struct arena a;
     arena_init(&a);
     struct framework whole = op_eager;
-    whole.keeps_gathered = true;
+    whole.tensor.keeps_gathered = true;
     struct model m = op_gpt();
     int64_t inputs_B = INT64_C(2) * 2 * BATCH * SEQ * m.hidden;
     struct op_settings s = op_settings_of(OP_BF16, &op_eager);

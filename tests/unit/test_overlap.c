@@ -49,7 +49,7 @@ static void test_pieces(void)
                  "/training/framework=\"megatron-core\"%s",
                  says[i]);
         job_load(&j, changes);
-        CU_ASSERT_EQUAL(j.s.parallel.tensor_hidden_frac, i ? 0 : 0.7);
+        CU_ASSERT_EQUAL(j.s.parallel.split.hidden_frac, i ? 0 : 0.7);
         job_run(&j, &r);
         time_s[i] = r.step_time_s;
         job_unload(&j);
@@ -75,11 +75,12 @@ static void test_skew(void)
             struct job j;
             job_load(&j, changes);
             struct framework fw = *j.s.training.framework;
-            fw.tensor_overlap = false;
-            fw.launch_jitter = fw.launch_jitter_tensor = 0;
-            fw.dispatch_forward_s = fw.dispatch_backward_s = fw.microbatch_s = 0;
-            fw.dispatch_collective_s = fw.dispatch_wide_s = 0;
-            fw.collective_skew_s = late * skew_s;
+            fw.tensor.overlap = false;
+            fw.host.launch_jitter = fw.host.launch_jitter_tensor = 0;
+            fw.host.dispatch_forward_s = fw.host.dispatch_backward_s =
+                fw.host.microbatch_s = 0;
+            fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
+            fw.host.collective_skew_s = late * skew_s;
             j.s.training.framework = &fw;
             job_run(&j, &r[late]);
             job_unload(&j);

@@ -118,8 +118,8 @@ static void test_shipped(void)
         CU_ASSERT_EQUAL(scenario_world(s), 16);
         CU_ASSERT_EQUAL(s->training.global_batch_size, 64);
         CU_ASSERT_EQUAL(s->training.precision, OP_AMP_FP16);
-        CU_ASSERT_EQUAL(s->model.head, MODEL_HEAD_SPAN);
-        CU_ASSERT_EQUAL(s->parallel.library, LIBRARY_DDP);
+        CU_ASSERT_EQUAL(s->model.ends.head, MODEL_HEAD_SPAN);
+        CU_ASSERT_EQUAL(s->parallel.reduce.library, LIBRARY_DDP);
         CU_ASSERT_EQUAL(scenario_job_steps(s), 100);
         CU_ASSERT_PTR_NOT_NULL(s->fabric);
         CU_ASSERT_EQUAL(s->software.protocol, shipped[i].protocol);
@@ -167,11 +167,11 @@ static void test_defaults(void)
     CU_ASSERT_STRING_EQUAL(t->framework->name, "pytorch-ddp");
     CU_ASSERT_EQUAL(p->tensor * p->pipeline * p->context * p->expert, 1);
     CU_ASSERT_EQUAL(p->data, 16);
-    CU_ASSERT_EQUAL(p->sharding, SHARDING_NONE);
-    CU_ASSERT_EQUAL(p->backend, BACKEND_NCCL);
-    CU_ASSERT_EQUAL(p->bucket_B, 25 << 20);
-    CU_ASSERT_EQUAL(p->first_bucket_B, 1 << 20);
-    CU_ASSERT_TRUE(p->overlap);
+    CU_ASSERT_EQUAL(p->shard.strategy, SHARDING_NONE);
+    CU_ASSERT_EQUAL(p->reduce.backend, BACKEND_NCCL);
+    CU_ASSERT_EQUAL(p->reduce.bucket_B, 25 << 20);
+    CU_ASSERT_EQUAL(p->reduce.first_bucket_B, 1 << 20);
+    CU_ASSERT_TRUE(p->reduce.overlap);
     CU_ASSERT_STRING_EQUAL(p->placement, "DPT");
     CU_ASSERT_EQUAL(l.s.software.protocol, -1);
     CU_ASSERT_EQUAL(l.s.software.limits.no_algorithm[NCCL_ALL_REDUCE], 0);
@@ -193,19 +193,19 @@ static void test_buckets(void)
     struct loaded l;
     load_changed(&l, "/parallelism/bucket_size=100MiB", "/parallelism/overlap=false",
                  NULL);
-    CU_ASSERT_EQUAL(l.s.parallel.bucket_B, 100 << 20);
-    CU_ASSERT_EQUAL(l.s.parallel.first_bucket_B, 1 << 20);
-    CU_ASSERT_FALSE(l.s.parallel.overlap);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.bucket_B, 100 << 20);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.first_bucket_B, 1 << 20);
+    CU_ASSERT_FALSE(l.s.parallel.reduce.overlap);
     unload(&l);
     load_changed(&l, "/parallelism/bucket_size=1KiB", NULL, NULL);
-    CU_ASSERT_EQUAL(l.s.parallel.first_bucket_B, 1 << 10);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.first_bucket_B, 1 << 10);
     unload(&l);
     load_changed(&l, "/parallelism/library=horovod", "/parallelism/fusion_cycle=5ms",
                  NULL);
     CU_ASSERT_EQUAL_FATAL(l.rc, 0);
     CU_ASSERT_STRING_EQUAL(l.s.training.framework->name, "horovod-pytorch");
-    CU_ASSERT_EQUAL(l.s.parallel.library, LIBRARY_HOROVOD);
-    CU_ASSERT_DOUBLE_EQUAL(l.s.parallel.fusion_cycle_s, 5e-3, 1e-12);
+    CU_ASSERT_EQUAL(l.s.parallel.reduce.library, LIBRARY_HOROVOD);
+    CU_ASSERT_DOUBLE_EQUAL(l.s.parallel.reduce.fusion_cycle_s, 5e-3, 1e-12);
     unload(&l);
 }
 
@@ -227,7 +227,7 @@ static void test_deepspeed_buckets(void)
         load_changed(&l, "/cluster/instance=ml.p5.48xlarge",
                      "/parallelism/library=deepspeed", cases[i].precision);
         CU_ASSERT_EQUAL_FATAL(l.rc, 0);
-        CU_ASSERT_EQUAL(l.s.parallel.bucket_B, cases[i].bucket_B);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.bucket_B, cases[i].bucket_B);
         unload(&l);
     }
 }
@@ -342,7 +342,7 @@ static void test_launchers(void)
         struct loaded l;
         load_changed(&l, distribution, instance, NULL);
         CU_ASSERT_EQUAL(l.rc, 0);
-        CU_ASSERT_EQUAL(l.s.parallel.library, cases[i].library);
+        CU_ASSERT_EQUAL(l.s.parallel.reduce.library, cases[i].library);
         CU_ASSERT_EQUAL(l.s.software.protocol, cases[i].protocol);
         CU_ASSERT_EQUAL(l.s.cluster.n_gpus, cases[i].gpus);
         CU_ASSERT_EQUAL(l.s.parallel.data, cases[i].gpus);
@@ -409,7 +409,7 @@ static void test_tasks(void)
         struct loaded l;
         load_changed(&l, cases[i].model, cases[i].task, NULL);
         CU_ASSERT_EQUAL(l.rc, 0);
-        CU_ASSERT_EQUAL(l.s.model.head, cases[i].head);
+        CU_ASSERT_EQUAL(l.s.model.ends.head, cases[i].head);
         unload(&l);
     }
 }
@@ -448,11 +448,11 @@ static void test_states(void)
         CU_ASSERT_EQUAL(st.autocast_B, cases[i].autocast);
         CU_ASSERT_EQUAL(states_wire_B(&l.s), cases[i].wire);
         /* sharded as ZeRO does, over 4 ranks */
-        l.s.parallel.shard_degree = 4;
-        l.s.parallel.sharding = SHARDING_OPTIMIZER;
+        l.s.parallel.shard.degree = 4;
+        l.s.parallel.shard.strategy = SHARDING_OPTIMIZER;
         CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, cases[i].optimizer_B / 4);
         CU_ASSERT_EQUAL(states_of(&l.s).gradient_B, cases[i].gradient);
-        l.s.parallel.sharding = SHARDING_FULL;
+        l.s.parallel.shard.strategy = SHARDING_FULL;
         CU_ASSERT_EQUAL(states_of(&l.s).parameter_B, cases[i].parameter / 4);
         unload(&l);
     }

@@ -47,7 +47,7 @@ static void cast(struct job *j)
 static void build(struct job *j, struct framework *fw, double bucket_copy_B)
 {
     load(j, fw);
-    fw->bucket_copy_B = bucket_copy_B;
+    fw->reduction.bucket_copy_B = bucket_copy_B;
     cast(j);
 }
 
@@ -98,7 +98,7 @@ static void test_remainders(void)
     struct framework fw;
     build(&j, &fw, 0);
     CU_ASSERT_EQUAL(states_of(&j.s).optimizer_B * 8, 4 + 4 + 4);
-    fw.master_16bit_B = 2;
+    fw.gradients.master_16bit_B = 2;
     CU_ASSERT_EQUAL(states_of(&j.s).optimizer_B * 8, 2 + 4 + 4);
     release(&j);
 }
@@ -112,7 +112,7 @@ static void test_stops(void)
         struct job j;
         struct framework fw;
         load(&j, &fw);
-        fw.recompute_stops = stops;
+        fw.tensors.recompute_stops = stops;
         j.s.training.checkpointing = CHECKPOINT_FULL;
         cast(&j);
         flops[stops] = j.reps.steps[0].flops;
@@ -145,12 +145,13 @@ static void test_slowest(void)
         bench_scenario(&j.loader, &j.s, sharded, "/cluster/",
                        i ? "count=4" : "count=1");
         fw = *j.s.training.framework;
-        fw.unit_spread = i == 2 ? 0.06 : 0.03;
+        fw.shard.unit_spread = i == 2 ? 0.06 : 0.03;
         j.s.training.framework = &fw;
         cast(&j);
         const struct program *p = j.reps.programs[0];
         waits_s[i] = labelled_s(p, "waits for the slowest rank");
-        double units = waits_s[i] / (fw.unit_spread * beyond); /* and their time */
+        double units =
+            waits_s[i] / (fw.shard.unit_spread * beyond); /* and their time */
         CU_ASSERT(i == 0 || (units > 0.5 * computed_s(p) && units < computed_s(p)));
         release(&j);
     }
@@ -249,7 +250,7 @@ static void test_unsaid(void)
         cfg_loader_init(&loader);
         struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
         CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), 0);
-        CU_ASSERT_EQUAL(s.parallel.sharding, cases[i].sharding);
+        CU_ASSERT_EQUAL(s.parallel.shard.strategy, cases[i].sharding);
         cfg_loader_release(&loader);
     }
 }

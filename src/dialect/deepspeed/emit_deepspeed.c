@@ -45,14 +45,14 @@ static int64_t gradient_B(const struct training *t)
 
 static void put_stage3(json_t *z, const struct parallelism *p)
 {
-    put_whole(z, "reduce_bucket_size", p->shard_bucket_elements);
-    put_whole(z, "stage3_param_persistence_threshold", p->shard_persistence_elements);
-    if (p->shard_live_elements > 0)
-        put_whole(z, "stage3_max_live_parameters", p->shard_live_elements);
-    put_whole(z, "stage3_max_reuse_distance", p->shard_reuse_elements);
-    if (p->shard_degree != p->data * p->context) {
-        put_whole(z, "mics_shard_size", p->shard_degree);
-        put(z, "mics_hierarchical_params_gather", json_boolean(p->shard_hierarchical));
+    put_whole(z, "reduce_bucket_size", p->shard.bucket_elements);
+    put_whole(z, "stage3_param_persistence_threshold", p->shard.persistence_elements);
+    if (p->shard.live_elements > 0)
+        put_whole(z, "stage3_max_live_parameters", p->shard.live_elements);
+    put_whole(z, "stage3_max_reuse_distance", p->shard.reuse_elements);
+    if (p->shard.degree != p->data * p->context) {
+        put_whole(z, "mics_shard_size", p->shard.degree);
+        put(z, "mics_hierarchical_params_gather", json_boolean(p->shard.hierarchical));
     }
 }
 
@@ -60,17 +60,18 @@ static json_t *zero_tree(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     json_t *z = json_object();
-    put_whole(z, "stage", (int64_t)p->sharding);
-    if (p->sharding == SHARDING_NONE)
+    put_whole(z, "stage", (int64_t)p->shard.strategy);
+    if (p->shard.strategy == SHARDING_NONE)
         return z;
-    put(z, "overlap_comm", json_boolean(p->overlap));
-    if (p->sharding == SHARDING_FULL)
+    put(z, "overlap_comm", json_boolean(p->reduce.overlap));
+    if (p->shard.strategy == SHARDING_FULL)
         put_stage3(z, p);
-    else if (p->bucket_B > 0)
-        put_whole(z, "reduce_bucket_size", p->bucket_B / gradient_B(&s->training));
-    if (p->offload != OFFLOAD_NONE)
+    else if (p->reduce.bucket_B > 0)
+        put_whole(z, "reduce_bucket_size",
+                  p->reduce.bucket_B / gradient_B(&s->training));
+    if (p->shard.offload != OFFLOAD_NONE)
         put(z, "offload_optimizer", json_pack("{s:s}", "device", "cpu"));
-    if (p->offload == OFFLOAD_PARAMETERS)
+    if (p->shard.offload == OFFLOAD_PARAMETERS)
         put(z, "offload_param", json_pack("{s:s}", "device", "cpu"));
     return z;
 }
@@ -125,13 +126,13 @@ json_t *emit_deepspeed_tree(const struct scenario *s)
 int emit_deepspeed(struct strbuf *out, const struct emit_source *e, struct err *err)
 {
     const struct scenario *s = e->s;
-    if (s->parallel.library != LIBRARY_DEEPSPEED || s->parallel.smp)
+    if (s->parallel.reduce.library != LIBRARY_DEEPSPEED || s->parallel.smp)
         return err_set(err,
                        "DeepSpeed's configuration is for the library deepspeed, "
                        "not for %s (--emit sagemaker or scenario may do)",
                        s->parallel.smp
                            ? "SMP"
-                           : names_of(library_names, (int)s->parallel.library));
+                           : names_of(library_names, (int)s->parallel.reduce.library));
     json_t *o = emit_deepspeed_tree(s);
     char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     strbuf_printf(out, "%s\n", text);

@@ -19,12 +19,12 @@ static json_t *positive(int64_t n)
 
 static bool is_sharded(const struct scenario *s)
 {
-    return s->parallel.sharding != SHARDING_NONE;
+    return s->parallel.shard.strategy != SHARDING_NONE;
 }
 
 static bool is_full(const struct scenario *s)
 {
-    return s->parallel.sharding == SHARDING_FULL;
+    return s->parallel.shard.strategy == SHARDING_FULL;
 }
 
 static bool is_pipelined(const struct scenario *s)
@@ -79,67 +79,69 @@ VALUE(padding, scenario_op_settings(s).vocab_padding > 1
                    ? positive(scenario_op_settings(s).vocab_padding)
                    : json_null())
 
-VALUE(library, word_of(library_names, (int)p->library))
-VALUE(backend, word_of(backend_names, (int)p->backend))
+VALUE(library, word_of(library_names, (int)p->reduce.library))
+VALUE(backend, word_of(backend_names, (int)p->reduce.backend))
 VALUE(smp, WHOLE(p->smp))
 VALUE(tensor, WHOLE(p->tensor))
 VALUE(pipeline, WHOLE(p->pipeline))
 VALUE(context, WHOLE(p->context))
 VALUE(expert, WHOLE(p->expert))
-VALUE(virtual_stages, WHOLE(p->virtual_stages))
-VALUE(schedule, WHEN(is_pipelined(s), word_of(schedule_names, (int)p->schedule)))
-VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->sequence_parallel)))
+VALUE(virtual_stages, WHOLE(p->stages.virtual_stages))
+VALUE(schedule, WHEN(is_pipelined(s), word_of(schedule_names, (int)p->stages.schedule)))
+VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->split.sequence_parallel)))
 VALUE(tensor_policy,
-      WHEN(is_split(s), word_of(tensor_policy_names, (int)p->tensor_policy)))
+      WHEN(is_split(s), word_of(tensor_policy_names, (int)p->split.tensor_policy)))
 VALUE(context_comm, WHEN(p->context > 1, WHOLE(p->context_comm)))
 VALUE(imbalance, WHEN(p->expert > 1, json_real(p->expert_imbalance)))
-VALUE(active, WHEN(is_pipelined(s), positive(p->active_microbatches)))
-VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->forward_policy)))
-VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->broadcast_outputs)))
+VALUE(active, WHEN(is_pipelined(s), positive(p->stages.active_microbatches)))
+VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy)))
+VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->stages.broadcast_outputs)))
 VALUE(placement, WHEN(has_groups(s), json_string(p->placement)))
 
-VALUE(strategy, word_of(sharding_names, (int)p->sharding))
-VALUE(degree, WHEN(is_sharded(s), WHOLE(p->shard_degree)))
-VALUE(offload, WHEN(is_sharded(s), word_of(offload_names, (int)p->offload)))
+VALUE(strategy, word_of(sharding_names, (int)p->shard.strategy))
+VALUE(degree, WHEN(is_sharded(s), WHOLE(p->shard.degree)))
+VALUE(offload, WHEN(is_sharded(s), word_of(offload_names, (int)p->shard.offload)))
 VALUE(unit, WHEN(is_full(s),
-                 json_string(p->shard_unit_layers == INT64_MAX ? "model" : "layer")))
-VALUE(hierarchical, WHEN(is_full(s), json_boolean(p->shard_hierarchical)))
-VALUE(prefetch, WHEN(is_full(s), WHOLE(p->shard_prefetch)))
-VALUE(backward_prefetch, WHEN(is_full(s), json_boolean(p->shard_backward_prefetch)))
-VALUE(limit, WHEN(is_full(s), json_boolean(p->shard_in_flight > 0)))
-VALUE(reshard, WHEN(is_full(s), json_boolean(p->shard_reshard)))
-VALUE(shard_bucket, WHEN(is_full(s), positive(p->shard_bucket_elements)))
-VALUE(persistence, WHEN(is_full(s), WHOLE(p->shard_persistence_elements)))
-VALUE(reuse, WHEN(is_full(s), WHOLE(p->shard_reuse_elements)))
-VALUE(live, WHEN(is_full(s), positive(p->shard_live_elements)))
+                 json_string(p->shard.unit_layers == INT64_MAX ? "model" : "layer")))
+VALUE(hierarchical, WHEN(is_full(s), json_boolean(p->shard.hierarchical)))
+VALUE(prefetch, WHEN(is_full(s), WHOLE(p->shard.prefetch)))
+VALUE(backward_prefetch, WHEN(is_full(s), json_boolean(p->shard.backward_prefetch)))
+VALUE(limit, WHEN(is_full(s), json_boolean(p->shard.in_flight > 0)))
+VALUE(reshard, WHEN(is_full(s), json_boolean(p->shard.reshard)))
+VALUE(shard_bucket, WHEN(is_full(s), positive(p->shard.bucket_elements)))
+VALUE(persistence, WHEN(is_full(s), WHOLE(p->shard.persistence_elements)))
+VALUE(reuse, WHEN(is_full(s), WHOLE(p->shard.reuse_elements)))
+VALUE(live, WHEN(is_full(s), positive(p->shard.live_elements)))
 
-VALUE(bucket, WHEN(p->bucket_B > 0, json_sprintf("%" PRId64 "B", (int64_t)p->bucket_B)))
-VALUE(first_bucket, WHOLE(p->first_bucket_B))
-VALUE(overlap, json_boolean(p->overlap))
-VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->overlap_param_gather)))
-VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->tensor_hidden_frac > 0)))
-VALUE(bucket_view, json_boolean(p->gradient_as_bucket_view))
-VALUE(compression, WHOLE(p->compression))
-VALUE(cycle,
-      WHEN(p->library == LIBRARY_HOROVOD, json_sprintf("%.9gs", p->fusion_cycle_s)))
-VALUE(asynchronous, json_boolean(p->asynchronous))
-VALUE(server_replicas, WHOLE(p->server_replicas))
-VALUE(buffers, json_boolean(p->broadcast_buffers))
+VALUE(bucket, WHEN(p->reduce.bucket_B > 0,
+                   json_sprintf("%" PRId64 "B", (int64_t)p->reduce.bucket_B)))
+VALUE(first_bucket, WHOLE(p->reduce.first_bucket_B))
+VALUE(overlap, json_boolean(p->reduce.overlap))
+VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_gather)))
+VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0)))
+VALUE(bucket_view, json_boolean(p->reduce.gradient_as_bucket_view))
+VALUE(compression, WHOLE(p->reduce.compression))
+VALUE(cycle, WHEN(p->reduce.library == LIBRARY_HOROVOD,
+                  json_sprintf("%.9gs", p->reduce.fusion_cycle_s)))
+VALUE(asynchronous, json_boolean(p->reduce.asynchronous))
+VALUE(server_replicas, WHOLE(p->reduce.server_replicas))
+VALUE(buffers, json_boolean(p->reduce.broadcast_buffers))
 VALUE(offload_activations, json_boolean(p->offload_activations))
 VALUE(horizon, WHEN(p->offload_activations, WHOLE(p->activation_loading_horizon)))
 
 /* What SMP's dictionary and script decide, and no field of the scenario alone. */
 VALUE(smp_rest,
-      WHEN(p->smp, json_pack("[b,b,b,I,f,b,b]", t->fused_softmax, p->prescaled_batch,
-                             p->distribute_embedding, (json_int_t)p->replicas,
-                             p->memory_weight, p->infers_tensor, p->infers_forward)))
+      WHEN(p->smp, json_pack("[b,b,b,I,f,b,b]", t->fused_softmax,
+                             p->split.prescaled_batch, p->split.distribute_embedding,
+                             (json_int_t)p->replicas, p->stages.memory_weight,
+                             p->split.infers_tensor, p->stages.infers_forward)))
 
 /* What the launcher and the environment leave NCCL; parameter servers do without it. */
 static json_t *launcher(const struct scenario *s)
 {
     const struct software *w = &s->software;
     bool efa = s->fabric && s->fabric->kind == FABRIC_EFA;
-    if (s->parallel.library == LIBRARY_PARAMETER_SERVER)
+    if (s->parallel.reduce.library == LIBRARY_PARAMETER_SERVER)
         return json_null();
     json_t *all = json_pack("[b,i,b,b,b]", efa && w->simple_on_efa, w->protocol,
                             w->has_protocol, w->has_algorithm, w->no_nvls);
@@ -166,11 +168,11 @@ static json_t *partition(const struct scenario *s)
     const struct parallelism *p = &s->parallel;
     if (!is_pipelined(s))
         return json_null();
-    if (p->partition != PARTITION_MANUAL)
-        return word_of(partition_names, (int)p->partition);
+    if (p->stages.partition != PARTITION_MANUAL)
+        return word_of(partition_names, (int)p->stages.partition);
     json_t *counts = json_array();
-    for (int64_t i = 0; i < p->pipeline * p->virtual_stages; i++)
-        json_array_append_new(counts, WHOLE(p->stage_layers[i]));
+    for (int64_t i = 0; i < p->pipeline * p->stages.virtual_stages; i++)
+        json_array_append_new(counts, WHOLE(p->stages.layers[i]));
     return counts;
 }
 
@@ -266,19 +268,19 @@ int64_t emit_whole(const struct scenario *s, const char *pointer)
 bool emit_same_model(const struct model *a, const struct model *b)
 {
 #define SAME(m) (a->m == b->m)
-    return SAME(arch) && SAME(activation) && SAME(head) && SAME(layers) && SAME(decoder_layers) &&
-        SAME(hidden) && SAME(heads) && SAME(kv_heads) && SAME(head_dim) && SAME(ffn) &&
-        SAME(value_dim) && SAME(q_width) && SAME(kv_width) && SAME(vocab) && SAME(positions) &&
-        SAME(type_vocab) && SAME(positions_unused) && SAME(experts) && SAME(experts_per_token) &&
-        SAME(shared_ffn) && SAME(dense_layers) && SAME(dense_ffn) && SAME(latent_kv) &&
-        SAME(latent_rope) && SAME(latent_q) && SAME(q_norm) && SAME(k_norm) && SAME(window) &&
-        SAME(windowed_share) && SAME(relative_buckets) && SAME(rms_norm) && SAME(bare_norm) &&
-        SAME(fixed_norm) && SAME(post_norm) && SAME(result_norm) && SAME(no_input_norm) &&
-        SAME(gated_mlp) && SAME(tied_embeddings) && SAME(parallel_residual) && SAME(one_norm) &&
-        SAME(qkv_bias) && SAME(out_bias) && SAME(mlp_bias) && SAME(head_bias) &&
-        SAME(embedding_norm) && SAME(final_norm) && SAME(pooler) && SAME(attention_softcap) &&
-        SAME(logit_softcap) && SAME(sinks) && SAME(router_bias) && SAME(shared_scale) &&
-        SAME(rotary) && SAME(fused_qkv) && SAME(attention_dropout) && SAME(hidden_dropout);
+    return SAME(arch) && SAME(activation) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
+        SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
+        SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
+        SAME(ends.type_vocab) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
+        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(attention.latent_kv) &&
+        SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
+        SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
+        SAME(norms.fixed) && SAME(norms.post) && SAME(norms.result) && SAME(norms.no_input) &&
+        SAME(mlp.gated) && SAME(ends.tied) && SAME(parallel_residual) && SAME(norms.one) &&
+        SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
+        SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
+        SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
+        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout);
 #undef SAME
 }
 /* clang-format on */

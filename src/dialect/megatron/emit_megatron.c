@@ -23,19 +23,20 @@ static void flag(struct strbuf *out, bool on, const char *words)
  * unless told otherwise. */
 static void put_choices(struct strbuf *out, const struct model *m)
 {
-    flag(out, m->gated_mlp, "--swiglu");
+    flag(out, m->mlp.gated, "--swiglu");
     flag(out, m->activation == MODEL_ACTIVATION_SQUARED_RELU, "--squared-relu");
-    flag(out, m->rms_norm, "--normalization RMSNorm");
-    flag(out, m->rotary, "--position-embedding-type rope");
-    flag(out, !m->rotary && !m->positions, "--position-embedding-type none");
-    flag(out, !m->mlp_bias && !m->out_bias, "--disable-bias-linear");
-    flag(out, m->qkv_bias && !m->out_bias, "--add-qkv-bias");
-    flag(out, m->q_norm > 0, "--qk-layernorm");
-    flag(out, m->arch == MODEL_DECODER && !m->tied_embeddings,
+    flag(out, m->norms.rms, "--normalization RMSNorm");
+    flag(out, m->attention.rotary, "--position-embedding-type rope");
+    flag(out, !m->attention.rotary && !m->ends.positions,
+         "--position-embedding-type none");
+    flag(out, !m->mlp.bias && !m->attention.out_bias, "--disable-bias-linear");
+    flag(out, m->attention.qkv_bias && !m->attention.out_bias, "--add-qkv-bias");
+    flag(out, m->attention.q_norm > 0, "--qk-layernorm");
+    flag(out, m->arch == MODEL_DECODER && !m->ends.tied,
          "--untie-embeddings-and-output-weights");
-    flag(out, m->embedding_norm && m->arch == MODEL_DECODER, "--embed-layernorm");
+    flag(out, m->norms.embedding && m->arch == MODEL_DECODER, "--embed-layernorm");
     flag(out, !m->hidden_dropout, "--hidden-dropout 0.0");
-    flag(out, !m->attention_dropout, "--attention-dropout 0.0");
+    flag(out, !m->attention.dropout, "--attention-dropout 0.0");
 }
 
 static void put_model(struct strbuf *out, const struct scenario *s)
@@ -44,24 +45,24 @@ static void put_model(struct strbuf *out, const struct scenario *s)
     int64_t sequence = s->training.sequence_length;
     option(out, "--num-layers", m->layers);
     option(out, "--hidden-size", m->hidden);
-    option(out, "--ffn-hidden-size", m->ffn);
-    option(out, "--num-attention-heads", m->heads);
-    if (m->head_dim * m->heads != m->hidden)
-        option(out, "--kv-channels", m->head_dim);
-    if (m->kv_heads != m->heads)
+    option(out, "--ffn-hidden-size", m->mlp.width);
+    option(out, "--num-attention-heads", m->attention.heads);
+    if (m->attention.head_dim * m->attention.heads != m->hidden)
+        option(out, "--kv-channels", m->attention.head_dim);
+    if (m->attention.kv_heads != m->attention.heads)
         strbuf_printf(out,
                       " \\\n    --group-query-attention --num-query-groups %" PRId64,
-                      m->kv_heads);
-    if (m->experts)
+                      m->attention.kv_heads);
+    if (m->mlp.experts)
         strbuf_printf(out,
                       " \\\n    --num-experts %" PRId64 " --moe-router-topk %" PRId64,
-                      m->experts, m->experts_per_token);
-    if (m->shared_ffn)
-        option(out, "--moe-shared-expert-intermediate-size", m->shared_ffn);
+                      m->mlp.experts, m->mlp.experts_per_token);
+    if (m->mlp.shared_width)
+        option(out, "--moe-shared-expert-intermediate-size", m->mlp.shared_width);
     put_choices(out, m);
-    option(out, "--vocab-size", m->vocab);
+    option(out, "--vocab-size", m->ends.vocab);
     option(out, "--max-position-embeddings",
-           m->positions > sequence ? m->positions : sequence);
+           m->ends.positions > sequence ? m->ends.positions : sequence);
 }
 
 /* Megatron pads to a multiple a tensor rank. */
@@ -103,9 +104,9 @@ static void put_pipeline(struct strbuf *out, const struct parallelism *p)
         { "a2a", OP_CONTEXT_HEADS },
         { NULL, 0 },
     };
-    if (p->virtual_stages > 1)
-        option(out, "--num-virtual-stages-per-pipeline-rank", p->virtual_stages);
-    flag(out, p->sequence_parallel, "--sequence-parallel");
+    if (p->stages.virtual_stages > 1)
+        option(out, "--num-virtual-stages-per-pipeline-rank", p->stages.virtual_stages);
+    flag(out, p->split.sequence_parallel, "--sequence-parallel");
     if (p->context > 1)
         strbuf_printf(out, " \\\n    --cp-comm-type %s",
                       names_of(exchanges, (int)p->context_comm));
@@ -114,10 +115,11 @@ static void put_pipeline(struct strbuf *out, const struct parallelism *p)
 
 static void put_overlaps(struct strbuf *out, const struct parallelism *p)
 {
-    flag(out, p->sharding == SHARDING_OPTIMIZER, "--use-distributed-optimizer");
-    flag(out, p->overlap, "--overlap-grad-reduce");
-    flag(out, p->sharding && p->overlap_param_gather, "--overlap-param-gather");
-    flag(out, p->tensor > 1 && p->tensor_hidden_frac > 0, "--tp-comm-overlap");
+    flag(out, p->shard.strategy == SHARDING_OPTIMIZER, "--use-distributed-optimizer");
+    flag(out, p->reduce.overlap, "--overlap-grad-reduce");
+    flag(out, p->shard.strategy && p->reduce.overlap_param_gather,
+         "--overlap-param-gather");
+    flag(out, p->tensor > 1 && p->split.hidden_frac > 0, "--tp-comm-overlap");
 }
 
 static void put_recomputation(struct strbuf *out, const struct training *t)
@@ -169,11 +171,12 @@ int emit_megatron(struct strbuf *out, const struct emit_source *e, struct err *e
 {
     const struct scenario *s = e->s;
     const struct parallelism *p = &s->parallel;
-    if (p->library != LIBRARY_MEGATRON || p->smp)
+    if (p->reduce.library != LIBRARY_MEGATRON || p->smp)
         return err_set(err,
                        "Megatron's arguments are for the library megatron, not for "
                        "%s (--emit scenario has any)",
-                       p->smp ? "SMP" : names_of(library_names, (int)p->library));
+                       p->smp ? "SMP"
+                              : names_of(library_names, (int)p->reduce.library));
     emit_exports(out, s);
     strbuf_addstr(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     if (emit_torchrun(out, s,

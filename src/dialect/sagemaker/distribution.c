@@ -78,12 +78,12 @@ static int check_smddp_instances(struct parse_context *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     int rc = 0;
-    r->s->parallel.backend = BACKEND_SMDDP;
+    r->s->parallel.reduce.backend = BACKEND_SMDDP;
     for (int i = 0; r->has_cluster && i < c->n_groups; i++) {
         const char *name = c->groups[i].instance->name;
         if (names_listed(sagemaker_smddp_instances, name))
             continue;
-        r->s->parallel.backend = BACKEND_NCCL;
+        r->s->parallel.reduce.backend = BACKEND_NCCL;
         rc |=
             parse_unsure(r, at, DIAG_SDK_RULE,
                          "sdk rule: SageMaker's data parallel library does not run on "
@@ -109,7 +109,7 @@ static void warn_transport(const struct parse_context *r, struct cfg at)
 /* What the launched script does unless /parallelism or the framework says otherwise. */
 static void use(struct parse_context *r, enum library library)
 {
-    r->s->parallel.library = library;
+    r->s->parallel.reduce.library = library;
     r->launched = true;
 }
 
@@ -144,7 +144,7 @@ static int read_dataparallel(struct parse_context *r, struct cfg c)
     r->has_backend = true;
     if (check_smddp_instances(r, c))
         return -1;
-    if (r->s->parallel.backend == BACKEND_SMDDP)
+    if (r->s->parallel.reduce.backend == BACKEND_SMDDP)
         warn_transport(r, c);
     return 0;
 }
@@ -249,7 +249,7 @@ static int read_servers(struct parse_context *r, struct cfg c)
         return 0;
     use(r, LIBRARY_PARAMETER_SERVER);
     r->has_library = true; /* whatever framework trains */
-    r->s->parallel.asynchronous = true;
+    r->s->parallel.reduce.asynchronous = true;
     if (r->s->software.pytorch)
         cfg_warn(c, DIAG_UNSURE,
                  "the container of PyTorch starts no parameter servers; those of "

@@ -66,12 +66,12 @@ static json_t *distribution(const struct emit_source *e)
     struct cfg own = cfg_get(e->root, "distribution");
     if (cfg_present(own))
         return json_deep_copy(own.json);
-    if (p->library == LIBRARY_HOROVOD)
+    if (p->reduce.library == LIBRARY_HOROVOD)
         return json_pack("{s:{s:b, s:I}}", "mpi", "enabled", 1, "processes_per_host",
                          (json_int_t)e->s->cluster.groups[0].gpus_per_instance);
-    if (p->library == LIBRARY_PARAMETER_SERVER)
+    if (p->reduce.library == LIBRARY_PARAMETER_SERVER)
         return json_pack("{s:{s:b}}", "parameter_server", "enabled", 1);
-    if (p->backend == BACKEND_SMDDP)
+    if (p->reduce.backend == BACKEND_SMDDP)
         return json_pack("{s:{s:{s:b}}}", "smdistributed", "dataparallel", "enabled",
                          1);
     return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
@@ -135,7 +135,7 @@ static void add_channel(struct strbuf *out, struct cfg storage)
 static void add_version(struct strbuf *out, const struct scenario *s)
 {
     const char *torch = s->software.pytorch;
-    bool second = s->parallel.smp == 2 || s->parallel.library == LIBRARY_FSDP;
+    bool second = s->parallel.smp == 2 || s->parallel.reduce.library == LIBRARY_FSDP;
     torch = torch ? torch : second ? "2.2.0" : "1.13.1";
     strbuf_printf(out, "    framework_version=\"%s\",\n    py_version=\"%s\",\n", torch,
                   torch[0] == '1' ? "py39" : "py310");
@@ -164,7 +164,7 @@ static int check(const struct scenario *s, struct err *err)
     if (!cluster_is_uniform(&s->cluster))
         return err_set(err, "an estimator has instances of one kind, and the cluster "
                             "has unlike groups (--emit scenario has them)");
-    if (s->parallel.library == LIBRARY_MEGATRON)
+    if (s->parallel.reduce.library == LIBRARY_MEGATRON)
         return err_set(err, "SageMaker's launchers set up no Megatron; its script does "
                             "(--emit megatron)");
     return 0;

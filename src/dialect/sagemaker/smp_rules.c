@@ -8,8 +8,8 @@ static int check_sdp(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->smp, "sharded_data_parallel_degree");
-    int64_t dp = p->data * p->tensor, d = p->shard_degree;
-    if (p->smp != 1 || p->sharding != SHARDING_FULL)
+    int64_t dp = p->data * p->tensor, d = p->shard.degree;
+    if (p->smp != 1 || p->shard.strategy != SHARDING_FULL)
         return 0;
     if (d > dp || dp % d != 0)
         return cfg_error(at, DIAG_NOT_DIVISIBLE,
@@ -44,7 +44,7 @@ static int check_partition(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "partition");
-    bool manual = p->partition == PARTITION_MANUAL;
+    bool manual = p->stages.partition == PARTITION_MANUAL;
     if (p->smp != 1 || p->pipeline == 1)
         return 0;
     if (!r->auto_partition && !manual)
@@ -53,8 +53,8 @@ static int check_partition(const struct parse_context *r)
             "smp rule: the script's smp.partition contexts place the layers, "
             "and the others go to default_partition (give "
             "/parallelism/partition the layers of each stage: [12, 12])");
-    if (r->auto_partition && cfg_present(at) && p->partition != PARTITION_SMP &&
-        p->partition != PARTITION_SMP_TREE)
+    if (r->auto_partition && cfg_present(at) && p->stages.partition != PARTITION_SMP &&
+        p->stages.partition != PARTITION_SMP_TREE)
         return cfg_error(at, DIAG_SMP_RULE,
                          "smp rule: layers are partitioned automatically (give "
                          "\"auto_partition\": False and \"default_partition\" in the "
@@ -84,8 +84,8 @@ static int check_policy(const struct parse_context *r)
     const char *word = json_string_value(cfg_get(r->smp, "optimize").json);
     bool speed = word && word[0] == 's';
     struct cfg at = cfg_get(r->parallelism, "tensor_policy");
-    bool is_memory =
-        p->tensor_policy == TENSOR_SMP_SCATTER || p->tensor_policy == TENSOR_SMP_GATHER;
+    bool is_memory = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
+                     p->split.tensor_policy == TENSOR_SMP_GATHER;
     if (p->smp != 1 || !cfg_present(at) || is_memory != speed)
         return 0;
     return cfg_error(at, DIAG_CONTRADICTION,
@@ -98,13 +98,13 @@ static int check_policy(const struct parse_context *r)
 static void note_inferred(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    bool is_memory =
-        p->tensor_policy == TENSOR_SMP_SCATTER || p->tensor_policy == TENSOR_SMP_GATHER;
-    p->infers_tensor = p->smp == 1 && p->tensor > 1 && is_memory &&
-                       !cfg_present(cfg_get(r->parallelism, "tensor_policy"));
-    p->infers_forward = p->smp == 1 && p->pipeline > 1 &&
-                        p->schedule == SCHEDULE_SMP_INTERLEAVED &&
-                        !cfg_present(cfg_get(r->parallelism, "forward_policy"));
+    bool is_memory = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
+                     p->split.tensor_policy == TENSOR_SMP_GATHER;
+    p->split.infers_tensor = p->smp == 1 && p->tensor > 1 && is_memory &&
+                             !cfg_present(cfg_get(r->parallelism, "tensor_policy"));
+    p->stages.infers_forward = p->smp == 1 && p->pipeline > 1 &&
+                               p->stages.schedule == SCHEDULE_SMP_INTERLEAVED &&
+                               !cfg_present(cfg_get(r->parallelism, "forward_policy"));
 }
 
 int smp_check(struct parse_context *r)

@@ -91,16 +91,16 @@ int smp_script_read(struct parse_context *r, struct cfg c)
     if (smp_params_read(r, c, rows, &w))
         return -1;
     if (w.given.overlapping_allreduce) {
-        p->overlap = w.overlapping_allreduce;
+        p->reduce.overlap = w.overlapping_allreduce;
         r->has_overlap = true;
     }
     if (w.given.bucket_cap_mb)
-        p->bucket_B = w.bucket_cap_mb << 20;
-    p->gradient_as_bucket_view |= w.gradient_as_bucket_view;
+        p->reduce.bucket_B = w.bucket_cap_mb << 20;
+    p->reduce.gradient_as_bucket_view |= w.gradient_as_bucket_view;
     if (w.given.fused_softmax)
         r->fused_softmax = w.fused_softmax;
     if (w.given.distribute_embedding)
-        p->distribute_embedding = w.distribute_embedding;
+        p->split.distribute_embedding = w.distribute_embedding;
     if (w.given.distribute_embedding && p->tensor == 1)
         parse_note(r, cfg_get(c, "distribute_embedding"), "there are no tensor ranks");
     r->accumulation = w.backward_passes_per_step;

@@ -35,19 +35,19 @@ static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
     r->has_backend = true;
-    p->backend = gathers_by_smddp(r, w) ? BACKEND_SMDDP : BACKEND_NCCL;
+    p->reduce.backend = gathers_by_smddp(r, w) ? BACKEND_SMDDP : BACKEND_NCCL;
     if (w->shard_optimizer_state)
-        p->sharding = SHARDING_OPTIMIZER;
+        p->shard.strategy = SHARDING_OPTIMIZER;
     if (w->sharded_data_parallel_degree < 2)
         return;
-    p->sharding = SHARDING_FULL;
-    p->shard_degree = w->sharded_data_parallel_degree;
-    p->shard_reshard = true;
-    p->shard_prefetch = 1; /* SMP has no parameter for it */
-    p->shard_hierarchical = w->sdp_hierarchical_allgather;
-    p->shard_bucket_elements = -1; /* its own, which has no effect: note_idle */
-    p->shard_persistence_elements = w->sdp_param_persistence_threshold;
-    p->shard_live_elements = w->sdp_max_live_parameters;
+    p->shard.strategy = SHARDING_FULL;
+    p->shard.degree = w->sharded_data_parallel_degree;
+    p->shard.reshard = true;
+    p->shard.prefetch = 1; /* SMP has no parameter for it */
+    p->shard.hierarchical = w->sdp_hierarchical_allgather;
+    p->shard.bucket_elements = -1; /* its own, which has no effect: note_idle */
+    p->shard.persistence_elements = w->sdp_param_persistence_threshold;
+    p->shard.live_elements = w->sdp_max_live_parameters;
     r->has_degree = r->has_clipping = true;
     r->clipping = w->sdp_gradient_clipping;
 }
@@ -76,15 +76,15 @@ static void apply_pipeline(struct parse_context *r, struct cfg c,
     struct parallelism *p = &r->s->parallel;
     bool simple = !smp_v1_is_interleaved(w);
     p->pipeline = smp_v1_stages(w);
-    p->schedule = simple ? SCHEDULE_SMP_SIMPLE : SCHEDULE_SMP_INTERLEAVED;
-    p->active_microbatches =
+    p->stages.schedule = simple ? SCHEDULE_SMP_SIMPLE : SCHEDULE_SMP_INTERLEAVED;
+    p->stages.active_microbatches =
         w->given.active_microbatches ? w->active_microbatches : p->pipeline + 2;
     if (simple)
-        p->active_microbatches = 0;
-    p->partition = PARTITION_SMP;
-    p->memory_weight = w->optimize == OPTIMIZE_SPEED ? 0.2 : 0.8;
+        p->stages.active_microbatches = 0;
+    p->stages.partition = PARTITION_SMP;
+    p->stages.memory_weight = w->optimize == OPTIMIZE_SPEED ? 0.2 : 0.8;
     if (w->given.memory_weight)
-        p->memory_weight = w->memory_weight;
+        p->stages.memory_weight = w->memory_weight;
     r->microbatches = w->given.microbatches ? w->microbatches : 0;
     r->auto_partition = w->auto_partition;
     const struct {
@@ -133,22 +133,22 @@ static void note_unsharded(struct parse_context *r, struct cfg c,
 void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    p->library = LIBRARY_SMP;
+    p->reduce.library = LIBRARY_SMP;
     p->tensor = w->tensor_parallel_degree;
-    p->tensor_policy =
+    p->split.tensor_policy =
         w->optimize == OPTIMIZE_SPEED ? TENSOR_SMP_SPEED : TENSOR_SMP_SCATTER;
-    p->prescaled_batch = w->prescaled_batch || p->tensor == 1;
+    p->split.prescaled_batch = w->prescaled_batch || p->tensor == 1;
     p->offload_activations = w->offload_activations;
     p->activation_loading_horizon = w->activation_loading_horizon;
-    p->broadcast_outputs = OUTPUTS_LOSS;
+    p->stages.broadcast_outputs = OUTPUTS_LOSS;
     r->smp_replicates = w->ddp || w->horovod;
     /* smp.tensor_parallelism(fused_softmax=True), from 1.7 on */
     r->fused_softmax = p->tensor > 1 &&
                        !(r->smp_version && version_compare(r->smp_version, "1.7") < 0);
     apply_pipeline(r, c, w);
     apply_sharding(r, w);
-    p->distribute_embedding =
-        p->sharding == SHARDING_FULL; /* as AWS's scripts have it */
+    p->split.distribute_embedding =
+        p->shard.strategy == SHARDING_FULL; /* as AWS's scripts have it */
     apply_precision(r, c, w);
     note_unsharded(r, c, w);
 }

@@ -85,17 +85,17 @@ static int check_library(const struct parse_context *r, struct cfg c,
 static void apply(struct parse_context *r, struct cfg c, const struct v2 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    p->library = LIBRARY_FSDP;
+    p->reduce.library = LIBRARY_FSDP;
     p->tensor = w->tensor_parallel_degree;
     p->context = w->context_parallel_degree;
     p->expert = w->expert_parallel_degree;
-    p->prescaled_batch = true;
+    p->split.prescaled_batch = true;
     p->offload_activations = w->sm_activation_offloading;
     p->activation_loading_horizon = w->activation_loading_horizon;
-    p->sharding = w->hybrid_shard_degree == 1 ? SHARDING_NONE : SHARDING_FULL;
+    p->shard.strategy = w->hybrid_shard_degree == 1 ? SHARDING_NONE : SHARDING_FULL;
     if (w->hybrid_shard_degree > 0) { /* else all ranks, or as the script says */
         r->has_degree = true;
-        p->shard_degree = w->hybrid_shard_degree;
+        p->shard.degree = w->hybrid_shard_degree;
     }
     if (w->given.activation_loading_horizon && !w->sm_activation_offloading)
         parse_note(r, cfg_get(c, "activation_loading_horizon"),

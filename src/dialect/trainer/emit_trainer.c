@@ -40,21 +40,21 @@ static void put_numbers(json_t *h, const struct scenario *s)
 static const char *fsdp_words(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
-    bool hybrid = p->shard_degree != p->data * p->context,
-         offload = p->offload != OFFLOAD_NONE;
-    if (p->sharding != SHARDING_FULL || p->pipeline > 1 || p->tensor > 1 ||
-        (hybrid && p->shard_degree != s->cluster.groups[0].instance->n_gpus))
+    bool hybrid = p->shard.degree != p->data * p->context,
+         offload = p->shard.offload != OFFLOAD_NONE;
+    if (p->shard.strategy != SHARDING_FULL || p->pipeline > 1 || p->tensor > 1 ||
+        (hybrid && p->shard.degree != s->cluster.groups[0].instance->n_gpus))
         return NULL;
     if (hybrid && offload)
-        return p->shard_reshard ? "hybrid_shard auto_wrap offload"
+        return p->shard.reshard ? "hybrid_shard auto_wrap offload"
                                 : "hybrid_shard_zero2 auto_wrap offload";
     if (hybrid)
-        return p->shard_reshard ? "hybrid_shard auto_wrap"
+        return p->shard.reshard ? "hybrid_shard auto_wrap"
                                 : "hybrid_shard_zero2 auto_wrap";
     if (offload)
-        return p->shard_reshard ? "full_shard auto_wrap offload"
+        return p->shard.reshard ? "full_shard auto_wrap offload"
                                 : "shard_grad_op auto_wrap offload";
-    return p->shard_reshard ? "full_shard auto_wrap" : "shard_grad_op auto_wrap";
+    return p->shard.reshard ? "full_shard auto_wrap" : "shard_grad_op auto_wrap";
 }
 
 /* DDP's buckets, in MiB (transformers/training_args.py). */
@@ -62,16 +62,17 @@ static void put_bucket(json_t *h, const struct scenario *s)
 {
     enum { MIB = 1 << 20 };
     const struct parallelism *p = &s->parallel;
-    bool ddp = p->library == LIBRARY_DDP && p->backend == BACKEND_NCCL && !p->smp;
-    if (ddp && p->bucket_B > 0 && p->bucket_B % MIB == 0)
+    bool ddp = p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_NCCL &&
+               !p->smp;
+    if (ddp && p->reduce.bucket_B > 0 && p->reduce.bucket_B % MIB == 0)
         json_object_set_new(h, "ddp_bucket_cap_mb",
-                            json_integer((json_int_t)(p->bucket_B / MIB)));
+                            json_integer((json_int_t)(p->reduce.bucket_B / MIB)));
 }
 
 /* What shards, in the Trainer's arguments. */
 static int put_sharding(json_t *h, const struct scenario *s, struct err *err)
 {
-    enum library library = s->parallel.library;
+    enum library library = s->parallel.reduce.library;
     const char *fsdp = fsdp_words(s);
     if (library == LIBRARY_DEEPSPEED)
         json_object_set_new(h, "deepspeed", emit_deepspeed_tree(s));
@@ -160,13 +161,13 @@ int emit_trainer(struct strbuf *out, const struct emit_source *e, struct err *er
     const struct scenario *s = e->s;
     const char *name;
     json_t *h, *value;
-    if (s->parallel.library != LIBRARY_FSDP || s->parallel.smp)
+    if (s->parallel.reduce.library != LIBRARY_FSDP || s->parallel.smp)
         return err_set(err,
                        "fsdp is FSDP under the Trainer, and the library is %s "
                        "(--emit scenario has any)",
                        s->parallel.smp
                            ? "SMP"
-                           : names_of(library_names, (int)s->parallel.library));
+                           : names_of(library_names, (int)s->parallel.reduce.library));
     emit_exports(out, s);
     if (emit_torchrun(out, s, "train.py", err) || emit_trainer_arguments(&h, e, err))
         return -1;
