@@ -1,6 +1,7 @@
 /* The "parallelism" section: what the script itself does, in smsim's own words. */
 #include "base/units.h"
 #include "layout/layout.h"
+#include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"

@@ -1,5 +1,5 @@
 /* What the readers of a scenario's sections share while they read; private to
- * the files of parallel/ that read. */
+ * the files of scenario/ that read. */
 #ifndef SCENARIO_PARSE_H
 #define SCENARIO_PARSE_H
 
@@ -88,16 +88,14 @@ int parse_unsure(struct parse_context *r, struct cfg c, enum diag_code code,
  * which a launch script's TensorFlow estimator sets. */
 bool parse_is_tensorflow(const struct parse_context *r);
 
-/* Each returns -1 after reporting. The order: software_versions, distribution_read,
- * parallelism_read, training_read, parallelism_framework, training_attention,
- * training_batch, rules_check,
- * software_read. What needs the model or the cluster is left out where those could not
+/* Each returns -1 after reporting. The order: software_versions, distribution_read
+ * (scenario/distribution/), parallelism_read, training_read, parallelism_framework,
+ * training_attention, training_batch, rules_check, software_read. What needs the model or the cluster is left out where those could not
  * be read. */
 int software_versions(struct parse_context *r);
 int training_read(struct parse_context *r);
 int training_batch(struct parse_context *r);
 int training_attention(struct parse_context *r);
-int distribution_read(struct parse_context *r);
 int parallelism_read(struct parse_context *r);
 int parallelism_framework(struct parse_context *r);
 int software_read(struct parse_context *r);
@@ -121,15 +119,5 @@ int work_check(const struct parse_context *r);
 /* Notes what was written and nothing heeds; behind all else, of a scenario without
  * errors. */
 void heed_note(struct parse_context *r);
-
-/* Parts of distribution_read. */
-int mpi_options_read(struct parse_context *r, struct cfg at, const char *text);
-int smp_read(struct parse_context *r, struct cfg modelparallel, bool mpi, bool torch);
-int smp_v1_read(struct parse_context *r, struct cfg parameters);
-int smp_v2_read(struct parse_context *r, struct cfg parameters);
-int smp_script_read(struct parse_context *r,
-                    struct cfg c); /* part of parallelism_read */
-int smp_check(
-    struct parse_context *r); /* what needs degrees and training; after both */
 
 #endif

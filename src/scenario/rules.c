@@ -1,5 +1,6 @@
 /* Rules that join sections: what each library can shard and schedule, and what needs
  * what. Rules of SMP's dictionary are in smp.c. */
+#include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"

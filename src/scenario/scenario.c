@@ -1,6 +1,7 @@
 #include "scenario/scenario.h"
 
 #include "base/strbuf.h"
+#include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 

@@ -14,7 +14,8 @@
  *     libraries, bucket_defaults, versions, attention: what a library and release do
  *     rules, heed, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
- *     sagemaker, nccl_environment: SageMaker's dictionary; NCCL's variables
+ *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
+ *     nccl_environment: NCCL's variables
  *     assumed: defaults that were taken */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H

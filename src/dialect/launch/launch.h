@@ -13,7 +13,7 @@
  * Files of this layer:
  *     source/                          syntax alone: Python literals, shell words
  *     launch/                          finds the estimator or the command that trains
- *     sagemaker/                       the distribution dictionary, SMP v1 and v2
+ *     sagemaker/                       an estimator's arguments
  *     megatron/, deepspeed/, trainer/  options of each, as scenario fields */
 #ifndef DIALECT_LAUNCH_LAUNCH_H
 #define DIALECT_LAUNCH_LAUNCH_H

@@ -1,5 +1,5 @@
 /* What the SDK and the library refuse of SMP v1's dictionary: see smp_v1.h. */
-#include "dialect/sagemaker/smp_v1.h"
+#include "scenario/distribution/smp_v1.h"
 
 #include "scenario/versions.h"
 

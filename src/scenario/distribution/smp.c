@@ -1,7 +1,7 @@
 /* SageMaker's model parallel library in the dictionary: whether it is switched on,
  * which of its two generations runs, and where its parameters are. */
 #include "base/names.h"
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 #include "scenario/sagemaker.h"
 #include "scenario/versions.h"
 

@@ -1,5 +1,5 @@
 /* Rules of SMP that join its dictionary with the cluster, the batch and the script. */
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* What SMP v1's parameters mean: see smp_v1.h. */
-#include "dialect/sagemaker/smp_v1.h"
+#include "scenario/distribution/smp_v1.h"
 
 #include "layout/layout.h"
 #include "scenario/sagemaker.h"

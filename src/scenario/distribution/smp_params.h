@@ -1,9 +1,9 @@
 /* Parameters of SMP's dictionary as rows: name, type, range, the release it came with,
- * and why it leaves time and memory alone where it does. Private to parallel/. */
-#ifndef DIALECT_SAGEMAKER_SMP_PARAMS_H
-#define DIALECT_SAGEMAKER_SMP_PARAMS_H
+ * and why it leaves time and memory alone where it does. Private to this folder. */
+#ifndef SCENARIO_DISTRIBUTION_SMP_PARAMS_H
+#define SCENARIO_DISTRIBUTION_SMP_PARAMS_H
 
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 
 enum { SMP_PARAMS_MAX = 64 };
 

@@ -2,7 +2,7 @@
  * calls, smp.DistributedModel, smp.tensor_parallelism (or smp.model_creation, which
  * takes the same) and smp.set_activation_checkpointing (smd_model_parallel_pytorch.rst
  * of the SageMaker SDK). */
-#include "dialect/sagemaker/smp_params.h"
+#include "scenario/distribution/smp_params.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * smp_v1_rules.c says what the SDK and the library refuse, smp_v1_apply.c what they
  * mean. Private to these. Names, ranges and releases: smd_model_parallel_general.rst of
  * the SageMaker SDK and the developer guide. */
-#ifndef DIALECT_SAGEMAKER_SMP_V1_H
-#define DIALECT_SAGEMAKER_SMP_V1_H
+#ifndef SCENARIO_DISTRIBUTION_SMP_V1_H
+#define SCENARIO_DISTRIBUTION_SMP_V1_H
 
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 
 enum { PIPELINE_INTERLEAVED, PIPELINE_SIMPLE, PIPELINE_ONLY_FORWARD };
 enum { OPTIMIZE_MEMORY, OPTIMIZE_SPEED };

@@ -1,7 +1,7 @@
 /* SMP v2, which runs PyTorch's FSDP: every parameter of its dictionary and what it
  * means. Names and ranges: "SMP v2 core feature configuration parameters" of the
  * SageMaker developer guide; defaults and releases in part recalled. */
-#include "dialect/sagemaker/smp_params.h"
+#include "scenario/distribution/smp_params.h"
 #include "scenario/versions.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "dialect/sagemaker/smp_params.h"
+#include "scenario/distribution/smp_params.h"
 
 #include "scenario/versions.h"
 

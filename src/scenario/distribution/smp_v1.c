@@ -1,7 +1,7 @@
 /* Every parameter of SMP v1's dictionary, its range and its release: see smp_v1.h. */
-#include "dialect/sagemaker/smp_v1.h"
+#include "scenario/distribution/smp_v1.h"
 
-#include "dialect/sagemaker/smp_params.h"
+#include "scenario/distribution/smp_params.h"
 
 /* clang-format off */
 static const struct name_value pipelines[] = {

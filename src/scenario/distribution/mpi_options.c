@@ -1,6 +1,6 @@
 /* "custom_mpi_options": what SageMaker adds to the command line of mpirun. Variables
  * that it exports take effect as those of /software/environment do. */
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The "distribution" dictionary of SageMaker's estimators: how the job is launched, and
  * what that says about who reduces gradients. */
-#include "scenario/parse.h"
+#include "scenario/distribution/distribution.h"
 #include "scenario/sagemaker.h"
 
 #include <inttypes.h>
