@@ -192,7 +192,7 @@ static int check_script(struct cfg_loader *loader, const char *file)
 }
 
 /* What of a scenario it lacks is no error of the file. */
-static int check_deepspeed(struct cfg_loader *loader, const char *file)
+static int check_dialect_document(struct cfg_loader *loader, const char *file)
 {
     struct launch l = { 0 };
     launch_load(&l, loader, file, NULL);
@@ -220,9 +220,9 @@ static int check_file(const char *file)
 {
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    int rc = !launch_is_script(file)     ? check_document(&loader, file)
-             : launch_is_deepspeed(file) ? check_deepspeed(&loader, file)
-                                         : check_script(&loader, file);
+    int rc = !launch_is_script(file)    ? check_document(&loader, file)
+             : launch_is_document(file) ? check_dialect_document(&loader, file)
+                                        : check_script(&loader, file);
     cmd_warn(&loader);
     if (rc || loader.diags.n_errors)
         return cmd_fail(&loader, NULL);

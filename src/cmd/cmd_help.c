@@ -1,5 +1,7 @@
-/* smsim help KEY: what a key of a scenario, a sweep or a topology file means. */
+/* smsim help KEY: what a key of a scenario, a sweep or a topology file means; smsim help
+ * dialects. */
 #include "cmd/cmd.h"
+#include "dialect/dialect.h"
 #include "report/report.h"
 #include "schema/reference.h"
 
@@ -89,12 +91,28 @@ static int unknown(const struct reference *all, int n, const char *word,
     return EXIT_USAGE;
 }
 
+/* smsim help dialects: what is read beside scenarios, and what --emit writes. */
+static int print_dialects(void)
+{
+    printf("%-12s %-12s %s\n", "dialect", "--emit", "what it is");
+    for (const struct dialect *d = dialects; d->name; d++)
+        printf("%-12s %-12s %s%s\n", d->name, d->emit.name ? d->emit.name : "-",
+               d->summary,
+               d->sources & DIALECT_CALLS     ? " (Python)"
+               : d->sources & DIALECT_COMMAND ? " (shell scripts)"
+               : d->sources                   ? " (documents)"
+                                              : "");
+    return EXIT_DONE;
+}
+
 int cmd_help(const char *word, const struct name_value *commands)
 {
     enum { KINDS_MAX = 8 };
     struct cfg_loader loader;
     struct reference all[KINDS_MAX];
     int n = 0, printed = 0, rc = 0;
+    if (strcmp(word, "dialects") == 0)
+        return print_dialects();
     cfg_loader_init(&loader);
     for (; reference_kinds[n] && rc == 0; n++)
         rc = reference_load(&all[n], &loader, reference_kinds[n]);

@@ -6,6 +6,7 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
+#include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 #include "draw/draw.h"
 #include "report/plan_report.h"
@@ -72,8 +73,8 @@ static const struct option options[] = {
     { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "AS",
-      .names = emit_names,
-      .help = "print the best as sagemaker, megatron, deepspeed, fsdp or scenario" },
+      .list = dialect_emit_names,
+      .help = "print the best as %s" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",
       .help = "write the plans as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot), .value = "FILE",
@@ -235,13 +236,13 @@ static int load_script(struct plan_job *job, struct cfg_loader *loader,
 }
 
 /* The stacks whose plans a dialect can say, as bits; 0: any. */
-static uint32_t stacks_of(enum emit_dialect how)
+static uint32_t stacks_of(int how)
 {
     int bits;
-    const char *name = names_of(emit_names, (int)how);
-    bool framework = how == EMIT_MEGATRON || how == EMIT_DEEPSPEED || how == EMIT_FSDP;
-    return framework && names_find(space_for_names, name, &bits) == 0 ? (uint32_t)bits
-                                                                      : 0;
+    const struct dialect *d = dialect_emitted(how);
+    const char *stacks = d ? d->emit.stacks : NULL;
+    return stacks && names_find(space_for_names, stacks, &bits) == 0 ? (uint32_t)bits
+                                                                     : 0;
 }
 
 static int load_job(struct plan_job *job, struct cfg_loader *loader,
@@ -254,7 +255,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
         .global_batch = a->batch,
         .sequence = a->sequence,
         .tokens = a->tokens,
-        .stacks = a->stacks ? a->stacks : (int)stacks_of((enum emit_dialect)a->emit),
+        .stacks = a->stacks ? a->stacks : (int)stacks_of(a->emit),
         .sets = words_of(&a->sets),
         .fixes = words_of(&a->fixes),
         .allows = words_of(&a->allows),
@@ -277,7 +278,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
 
 /* A plan as a scenario, in that dialect; -1: it has no words for it. */
 static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
-                     enum emit_dialect how, struct err *err)
+                     const struct dialect_emit *how, struct err *err)
 {
     struct scenario s;
     struct emitted text;
@@ -287,7 +288,7 @@ static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
         return err_set(err, "the plan cannot be read");
     if (emit_scenario(&text, how, &s, root, err))
         return -1;
-    emit_print(&text, names_of(emit_names, (int)how));
+    emit_print(&text, how->name);
     emit_release(&text);
     return 0;
 }
@@ -295,15 +296,15 @@ static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
 /* The best plan that the dialect can say; why others are passed over is told. */
 static int emit(const struct plan_report *r, const struct arguments *a)
 {
+    const struct dialect_emit *how = &dialect_emitted(a->emit)->emit;
     char told[sizeof(((struct err *)0)->text)] = "";
     for (int32_t i = 0; i < r->outcome->n_entries; i++) {
         struct err err = { 0 };
-        if (emit_plan(r->job, &r->outcome->entries[i], (enum emit_dialect)a->emit,
-                      &err) == 0)
+        if (emit_plan(r->job, &r->outcome->entries[i], how, &err) == 0)
             return 0;
         if (strcmp(told, err.text) != 0)
-            fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n",
-                    names_of(emit_names, a->emit), (int)i + 1, err.text);
+            fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n", how->name,
+                    (int)i + 1, err.text);
         memcpy(told, err.text, sizeof(told));
     }
     return EXIT_UNFIT;

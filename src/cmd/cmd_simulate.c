@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
+#include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 #include "report/figure_job.h"
 #include "report/figure_step.h"
@@ -73,8 +74,8 @@ static const struct option options[] = {
       .value = "DIR",
       .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "DIALECT",
-      .names = emit_names,
-      .help = "write it as sagemaker, megatron, deepspeed, fsdp or scenario instead" },
+      .list = dialect_emit_names,
+      .help = "write it as %s instead" },
     { .name = "--timing", .without = "--emit", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long the simulation took" },
     { .name = NULL },
@@ -244,13 +245,13 @@ static int emit(struct cfg_loader *loader, const struct scenario *s,
 {
     struct emitted e;
     struct err err = { 0 };
-    const char *name = names_of(emit_names, args->emit);
-    int rc = emit_scenario(&e, (enum emit_dialect)args->emit, s, args->scenario, &err);
+    const struct dialect_emit *how = &dialect_emitted(args->emit)->emit;
+    int rc = emit_scenario(&e, how, s, args->scenario, &err);
     if (rc == 0) {
-        emit_print(&e, name);
+        emit_print(&e, how->name);
         emit_release(&e);
     } else {
-        fprintf(stderr, "smsim simulate: --emit %s: %s\n", name, err.text);
+        fprintf(stderr, "smsim simulate: --emit %s: %s\n", how->name, err.text);
     }
     cmd_warn(loader);
     cfg_loader_release(loader);

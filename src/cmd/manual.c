@@ -44,13 +44,15 @@ static void print_first(const char *text)
 
 static void print_option(const struct option *o)
 {
+    char help[800];
     fputs(".TP\n\\fB", stdout);
     for (const char *c = o->name; *c; c++)
         fputs(*c == '-' ? "\\-" : (char[]) { *c, '\0' }, stdout);
     if (o->value)
         printf("\\fR \\fI%s", o->value);
     fputs("\\fR\n", stdout);
-    print_text(o->help);
+    options_help(help, sizeof(help), o);
+    print_text(help);
 }
 
 void manual_command(const struct usage *u)

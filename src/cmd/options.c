@@ -12,16 +12,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "a, b or c" */
+static void list_names(char *buf, size_t size, const struct name_value *names)
+{
+    size_t at = 0;
+    for (const struct name_value *n = names; n->name && at < size; n++) {
+        const char *sep = n == names ? "" : n[1].name ? ", " : " or ";
+        at += (size_t)snprintf(buf + at, size - at, "%s%s", sep, n->name);
+    }
+}
+
+void options_help(char *out, size_t size, const struct option *o)
+{
+    struct name_value names[OPTION_NAMES_MAX];
+    char list[500] = "";
+    const char *at = o->list ? strstr(o->help, "%s") : NULL;
+    if (o->list) {
+        o->list(names, OPTION_NAMES_MAX);
+        list_names(list, sizeof(list), names);
+    }
+    if (at)
+        snprintf(out, size, "%.*s%s%s", (int)(at - o->help), o->help, list, at + 2);
+    else
+        snprintf(out, size, "%s", o->help);
+}
+
 static void print_help(const struct usage *u)
 {
     printf("smsim %s %s\n\n%s\n", u->command, u->arguments, u->summary);
     if (u->options->name)
         printf("\nOptions:\n");
     for (const struct option *o = u->options; o->name; o++) {
-        char left[64];
+        char left[64], help[800];
         snprintf(left, sizeof(left), "%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        printf("  %-28s %s\n", left, o->help);
+        options_help(help, sizeof(help), o);
+        printf("  %-28s %s\n", left, help);
     }
     if (u->details)
         printf("\n%s", u->details);
@@ -55,16 +81,6 @@ static int unknown(const struct usage *u, const char *name)
     return wrong(u, name, what);
 }
 
-/* "a, b or c" */
-static void list_names(char *buf, size_t size, const struct name_value *names)
-{
-    size_t at = 0;
-    for (const struct name_value *n = names; n->name && at < size; n++) {
-        const char *sep = n == names ? "" : n[1].name ? ", " : " or ";
-        at += (size_t)snprintf(buf + at, size - at, "%s%s", sep, n->name);
-    }
-}
-
 static int store_number(const struct usage *u, const struct option *o, const char *text,
                         void *at)
 {
@@ -87,11 +103,17 @@ static int store_number(const struct usage *u, const struct option *o, const cha
 static int store_enum(const struct usage *u, const struct option *o, const char *text,
                       void *at)
 {
-    if (names_find(o->names, text, (int *)at) == 0)
+    struct name_value own[OPTION_NAMES_MAX];
+    const struct name_value *names = o->names;
+    if (o->list) {
+        o->list(own, OPTION_NAMES_MAX);
+        names = own;
+    }
+    if (names_find(names, text, (int *)at) == 0)
         return OPTIONS_GO_ON;
-    char list[256] = "", what[500];
-    const char *near = names_nearest(o->names, text);
-    list_names(list, sizeof(list), o->names);
+    char list[500] = "", what[800];
+    const char *near = names_nearest(names, text);
+    list_names(list, sizeof(list), names);
     snprintf(what, sizeof(what), "\"%.40s\" is none of %s%s%s%s", text, list,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return wrong(u, o->name, what);

@@ -19,7 +19,7 @@ enum option_type {
     OPTION_LIST,    /* struct option_list: may be given several times */
 };
 
-enum { OPTION_LIST_MAX = 64 };
+enum { OPTION_LIST_MAX = 64, OPTION_NAMES_MAX = 64 };
 
 struct option_list {
     int32_t n;
@@ -31,9 +31,11 @@ struct option {
     enum option_type type;
     size_t at;         /* offset in the command's struct of arguments */
     const char *value; /* what --help calls the value: "FILE" */
-    const char *help;  /* one line */
+    const char *help;  /* one line; "%s" of it: the names that `list` fills in */
     double min, max;
     const struct name_value *names;
+    /* in place of names, for those of another table: fills at most `most` rows */
+    void (*list)(struct name_value *out, int most);
     const char *with;    /* the option without which it does nothing; NULL: none */
     const char *without; /* likewise, the option beside which it does nothing */
 };
@@ -49,6 +51,9 @@ struct usage {
 
 /* What reading a command line came to; all but the first are exit codes. */
 enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED, OPTIONS_WRONG = 2, OPTIONS_NO_OUT = 3 };
+
+/* The help of an option, with its names where it asks for them. */
+void options_help(char *out, size_t size, const struct option *o);
 
 /* Fills args by the table; positional words are collected into `words`. "--name value"
  * and "--name=value" are the same, "--" ends options, "-" is a word. Prints help, or

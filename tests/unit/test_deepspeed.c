@@ -33,7 +33,7 @@ static void read_text(struct read *r, const char *text, const char *ending)
     CU_ASSERT_EQUAL_FATAL(rename(made, file), 0);
     cfg_loader_init(&r->loader);
     r->l = (struct launch) { 0 };
-    r->is_one = launch_is_deepspeed(file);
+    r->is_one = launch_is_document(file);
     r->root =
         r->is_one ? launch_load(&r->l, &r->loader, file, NULL) : (struct cfg) { 0 };
     unlink(file);
@@ -227,8 +227,8 @@ static void test_detection(void)
         CU_ASSERT_EQUAL(r.is_one, cases[i].is_one);
         release(&r);
     }
-    CU_ASSERT_FALSE(launch_is_deepspeed("/nowhere/ds_config.json"));
-    CU_ASSERT_FALSE(launch_is_deepspeed("/tmp"));
+    CU_ASSERT_FALSE(launch_is_document("/nowhere/ds_config.json"));
+    CU_ASSERT_FALSE(launch_is_document("/tmp"));
 }
 
 /* A file is told by its keys however long it is; too many values are an error, not

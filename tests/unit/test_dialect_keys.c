@@ -6,7 +6,9 @@
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
+#include "dialect/sagemaker/sagemaker.h"
+#include "dialect/trainer/trainer.h"
 #include "scenario/scenario.h"
 #include "walk.h"
 
@@ -233,10 +235,9 @@ static void walk_rows(struct walker *w, const char *place, const struct launch_r
 static void walk_megatron(struct walker *w, const char *place)
 {
     const char *const *words;
-    for (const struct launch_row *const *table = launch_megatron_tables; *table;
-         table++)
+    for (const struct launch_row *const *table = megatron_tables; *table; table++)
         walk_rows(w, place, *table, "");
-    for (int which = 0; (words = launch_megatron_words(which)); which++)
+    for (int which = 0; (words = megatron_words(which)); which++)
         for (; *words; words++) {
             char key[WORD_MAX_B];
             size_t n = strcspn(*words, "*");
@@ -259,13 +260,13 @@ static void walk_deepspeed(struct walker *w, const char *place)
 static void walk_table(struct walker *w, const char *table, const char *place)
 {
     if (strcmp(table, "arguments") == 0)
-        walk_rows(w, place, launch_arguments, "");
+        walk_rows(w, place, sagemaker_arguments, "");
     else if (strcmp(table, "hyperparameters") == 0)
-        walk_rows(w, place, launch_hyperparameters, "");
+        walk_rows(w, place, trainer_rows, "");
     else if (strcmp(table, "environment") == 0)
-        walk_rows(w, place, launch_environment, "");
+        walk_rows(w, place, sagemaker_environment, "");
     else if (strcmp(table, "trainer") == 0)
-        walk_rows(w, place, launch_hyperparameters, "--");
+        walk_rows(w, place, trainer_rows, "--");
     else if (strcmp(table, "megatron") == 0)
         walk_megatron(w, place);
     else

@@ -1,6 +1,7 @@
 /* What is emitted is read back, with what its header says lies outside, as the same job:
  * every shipped scenario and every listed plan of random small spaces, in all dialects. */
 #include "config/datadir.h"
+#include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 #include "dialect/launch/launch.h"
 #include "search/plan.h"
@@ -21,10 +22,23 @@ struct numbers {
     double step_s, peak_B;
 };
 
-/* How many files were read back as the same job, and how many were refused. */
+enum { DIALECTS_MAX = 32 };
+
+/* How many files were read back as the same job, by the number of the dialect, and how
+ * many were refused. */
 struct tally {
-    int same[EMIT_SCENARIO + 1], refused;
+    int same[DIALECTS_MAX], refused;
 };
+
+static int same_as(const struct tally *t, const char *name)
+{
+    const struct dialect *d;
+    for (int i = 1; (d = dialect_emitted(i)) != NULL; i++)
+        if (strcmp(d->emit.name, name) == 0)
+            return t->same[i];
+    CU_FAIL(no such dialect);
+    return -1;
+}
 
 static struct numbers numbers_of(const struct scenario *s)
 {
@@ -83,19 +97,14 @@ static int set_outside(struct cfg root, const struct emitted *e)
 }
 
 static int read_emitted(struct scenario *s, struct cfg_loader *loader,
-                        const struct emitted *e, enum emit_dialect how)
+                        const struct emitted *e, const struct dialect_emit *how)
 {
-    static const char *const names[] = {
-        [EMIT_SAGEMAKER] = "x.py",   [EMIT_MEGATRON] = "x.sh",
-        [EMIT_DEEPSPEED] = "x.json", [EMIT_FSDP] = "x.sh",
-        [EMIT_SCENARIO] = "x.json",
-    };
     const char *text = strbuf_get(&e->text);
     struct launch l = { 0 };
     struct cfg root;
-    if (how == EMIT_SCENARIO)
+    if (!how->file)
         return scenario_read(s, loader, cfg_parse(loader, "x", text, strlen(text)));
-    root = launch_load_text(&l, loader, names[how], text);
+    root = launch_load_text(&l, loader, how->file, text);
     int rc = root.json ? set_outside(root, e) || launch_complete(&l, root) : -1;
     rc = rc == 0 ? scenario_read(s, loader, root) : -1;
     launch_release(&l);
@@ -117,8 +126,9 @@ static void check_sets(const struct emitted *e)
 }
 
 static void check_dialect(struct tally *t, const struct scenario *s, struct cfg root,
-                          enum emit_dialect how, struct numbers wanted)
+                          int number, struct numbers wanted)
 {
+    const struct dialect_emit *how = &dialect_emitted(number)->emit;
     struct emitted e;
     struct err err = { 0 };
     struct cfg_loader loader;
@@ -139,11 +149,10 @@ static void check_dialect(struct tally *t, const struct scenario *s, struct cfg 
                 fabs(got.peak_B / wanted.peak_B - 1) <= 1e-9;
     if (!same)
         fprintf(stderr, "%s as %s: %.12g s, %.12g B, not %.12g s, %.12g B (%s)\n%s",
-                s->name, names_of(emit_names, (int)how), got.step_s, got.peak_B,
-                wanted.step_s, wanted.peak_B, diags_error_text(&loader.diags, 0),
-                strbuf_get(&e.text));
+                s->name, how->name, got.step_s, got.peak_B, wanted.step_s,
+                wanted.peak_B, diags_error_text(&loader.diags, 0), strbuf_get(&e.text));
     CU_ASSERT_TRUE(same);
-    t->same[how] += same;
+    t->same[number] += same;
     cfg_loader_release(&loader);
     emit_release(&e);
 }
@@ -151,8 +160,8 @@ static void check_dialect(struct tally *t, const struct scenario *s, struct cfg 
 static void check_all(struct tally *t, const struct scenario *s, struct cfg root)
 {
     struct numbers wanted = numbers_of(s);
-    for (int how = EMIT_SAGEMAKER; how <= EMIT_SCENARIO; how++)
-        check_dialect(t, s, root, (enum emit_dialect)how, wanted);
+    for (int i = 1; dialect_emitted(i); i++)
+        check_dialect(t, s, root, i, wanted);
 }
 
 /* --- shipped scenarios ------------------------------------------------------------- */
@@ -172,10 +181,10 @@ static void test_shipped(void)
         check_all(&t, &s, root);
         cfg_loader_release(&loader);
     }
-    CU_ASSERT_EQUAL(t.same[EMIT_SCENARIO], n);
-    CU_ASSERT_EQUAL(t.same[EMIT_SAGEMAKER], n - 1); /* but Megatron's */
-    CU_ASSERT_EQUAL(t.same[EMIT_MEGATRON], 1);
-    CU_ASSERT_EQUAL(t.same[EMIT_DEEPSPEED], 1);
+    CU_ASSERT_EQUAL(same_as(&t, "scenario"), n);
+    CU_ASSERT_EQUAL(same_as(&t, "sagemaker"), n - 1); /* but Megatron's */
+    CU_ASSERT_EQUAL(same_as(&t, "megatron"), 1);
+    CU_ASSERT_EQUAL(same_as(&t, "deepspeed"), 1);
     arena_release(&arena);
 }
 
@@ -253,11 +262,11 @@ static void test_random_plans(void)
         cfg_loader_release(&loader);
     }
     CU_ASSERT_EQUAL(spaces, SPACES);
-    CU_ASSERT_EQUAL(t.same[EMIT_SCENARIO], plans);
-    CU_ASSERT_TRUE(t.same[EMIT_SAGEMAKER] > 40);
-    CU_ASSERT_TRUE(t.same[EMIT_MEGATRON] > 10);
-    CU_ASSERT_TRUE(t.same[EMIT_DEEPSPEED] > 10);
-    CU_ASSERT_TRUE(t.same[EMIT_FSDP] > 5);
+    CU_ASSERT_EQUAL(same_as(&t, "scenario"), plans);
+    CU_ASSERT_TRUE(same_as(&t, "sagemaker") > 40);
+    CU_ASSERT_TRUE(same_as(&t, "megatron") > 10);
+    CU_ASSERT_TRUE(same_as(&t, "deepspeed") > 10);
+    CU_ASSERT_TRUE(same_as(&t, "fsdp") > 5);
 }
 
 void test_emit_register(void)

@@ -321,8 +321,8 @@ static void check_sections(const struct deepspeed *c)
     }
 }
 
-void launch_take_deepspeed(struct launch_context *t, const struct value *config,
-                           const char *prefix)
+void deepspeed_take(struct launch_context *t, const struct value *config,
+                    const char *prefix)
 {
     struct deepspeed c = { .t = t, .root = config, .prefix = prefix };
     const struct value_item *zero = value_get(config, "zero_optimization");

@@ -1,6 +1,11 @@
-/* DeepSpeed's configuration (ds_config.json) as a part of a scenario:
- * launch_deepspeed.c, launch_zero.c its zero_optimization, launch_keys.c the keys that
- * are not taken, launch_config.c the file, and what is "auto".
+/* DeepSpeed's configuration (ds_config.json), alone or beside arguments.
+ *
+ * Files of this folder:
+ *     deepspeed           batches, precision, optimizer
+ *     zero_optimization   that section
+ *     deepspeed_keys      the keys that no field is made of
+ *     ds_config           the file; what is "auto"
+ *     emit_deepspeed      a scenario as a configuration
  *
  * What the keys mean, and their defaults: DeepSpeed's "DeepSpeed Configuration JSON"
  * and deepspeed/runtime/zero/config.py. "auto" is for the Hugging Face Trainer to fill
@@ -9,34 +14,41 @@
 #ifndef DIALECT_DEEPSPEED_DEEPSPEED_H
 #define DIALECT_DEEPSPEED_DEEPSPEED_H
 
+#include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
+
+bool deepspeed_recognises(const struct dialect_input *in);
+void deepspeed_read(struct launch_context *t, const struct dialect_input *in);
+
+/* Whether a file is a configuration. */
+bool deepspeed_is_config(const char *file);
 
 /* The file as a value, its lines kept; NULL when it cannot be read, which is reported
  * to the loader. */
-struct value *launch_read_deepspeed(struct cfg_loader *loader, const char *file);
+struct value *deepspeed_load(struct cfg_loader *loader, const char *file);
 
 /* The same of a text that begins on that line of a file. */
-const struct value *launch_parse_deepspeed(struct cfg_loader *loader, const char *file,
-                                           const char *text, int64_t line);
+const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
+                                    const char *text, int64_t line);
 
 /* A configuration of that name: beside the script, in its source_dir there, as the path
  * stands; NULL: it is nowhere. */
-const char *launch_find_deepspeed(struct launch_context *t, const char *name);
+const char *deepspeed_find(struct launch_context *t, const char *name);
 
 /* Takes from the dictionary what a scenario has of it; the rest is noted, misspelt and
  * impossible values are errors. `prefix` stands before the keys in what is shown. */
-void launch_take_deepspeed(struct launch_context *t, const struct value *config,
-                           const char *prefix);
+void deepspeed_take(struct launch_context *t, const struct value *config,
+                    const char *prefix);
 
 /* The hyperparameter of that name: a file beside the script, or the dictionary. */
-void launch_take_deepspeed_file(struct launch_context *t, const struct launch_row *row,
-                                const struct value_item *it);
+void deepspeed_take_file(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it);
 
 /* Behind all other rows: doubts what is "auto", and nothing has filled in. */
-void launch_unresolved_autos(struct launch_context *t);
+void deepspeed_unresolved_autos(struct launch_context *t);
 
 /* Sizes that are "auto" are of the model's hidden size, known once --set is through. */
-void launch_settle_autos(struct launch *l, struct cfg root);
+void deepspeed_settle_autos(struct launch *l, struct cfg root);
 
 /* Between the files ---------------------------------------------------------------- */
 
@@ -90,7 +102,7 @@ bool deepspeed_whole(const struct deepspeed *c, const struct value_item *it,
 void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
                     struct launch_auto filled);
 
-/* launch_zero.c: the stage before, the rest behind the precision. */
+/* zero_optimization.c: the stage before, the rest behind the precision. */
 int64_t deepspeed_stage(const struct deepspeed *c);
 void deepspeed_take_zero(const struct deepspeed *c);
 

@@ -10,24 +10,42 @@ enum { VALUES_MAX = 500 };
 
 /* The file ------------------------------------------------------------------------- */
 
-/* Read apart, so that what is no JSON is somebody else's to report. */
-bool launch_is_deepspeed(const char *file)
+bool deepspeed_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "zero_optimization", "train_batch_size",
                                          "train_micro_batch_size_per_gpu" };
-    const char *dot = strrchr(file, '.');
     bool marked = false;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        marked |= value_get(in->root, marks[i]) != NULL;
+    return marked && !value_get(in->root, "training") &&
+           !value_get(in->root, "cluster");
+}
+
+/* Read apart, so that what is no JSON is somebody else's to report. */
+bool deepspeed_is_config(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    struct cfg_loader loader;
     if (!dot || strcmp(dot, ".json") != 0)
         return false;
-    struct cfg_loader loader;
     cfg_loader_init(&loader);
-    struct cfg root = cfg_load(&loader, file);
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-        marked |= json_object_get(root.json, marks[i]) != NULL;
-    marked = marked && !json_object_get(root.json, "training") &&
-             !json_object_get(root.json, "cluster");
+    const struct dialect_input in = {
+        .source = DIALECT_DOCUMENT,
+        .root = value_keys_of_json(cfg_load(&loader, file)),
+    };
+    bool is_one = in.root && deepspeed_recognises(&in);
     cfg_loader_release(&loader);
-    return marked;
+    return is_one;
+}
+
+/* Alone: the rest is for --set to say. */
+void deepspeed_read(struct launch_context *t, const struct dialect_input *in)
+{
+    t->l->title = "DeepSpeed's configuration";
+    t->l->what = "the configuration";
+    t->l->line = 1;
+    deepspeed_take(t, in->root, "");
+    deepspeed_unresolved_autos(t);
 }
 
 static struct value *value_of_root(struct cfg root)
@@ -37,15 +55,15 @@ static struct value *value_of_root(struct cfg root)
                : NULL;
 }
 
-struct value *launch_read_deepspeed(struct cfg_loader *loader, const char *file)
+struct value *deepspeed_load(struct cfg_loader *loader, const char *file)
 {
     return value_of_root(cfg_load(loader, file));
 }
 
 /* Beside a script ------------------------------------------------------------------ */
 
-const struct value *launch_parse_deepspeed(struct cfg_loader *loader, const char *file,
-                                           const char *text, int64_t line)
+const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
+                                    const char *text, int64_t line)
 {
     const char *name =
         arena_printf(&loader->arena, "%s, the text of line %" PRId64, file, line);
@@ -56,7 +74,7 @@ const struct value *launch_parse_deepspeed(struct cfg_loader *loader, const char
     return v;
 }
 
-const char *launch_find_deepspeed(struct launch_context *t, const char *name)
+const char *deepspeed_find(struct launch_context *t, const char *name)
 {
     const char *slash = strrchr(t->l->file, '/');
     int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
@@ -69,24 +87,23 @@ const char *launch_find_deepspeed(struct launch_context *t, const char *name)
         name,
     };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (launch_is_deepspeed(places[i]))
+        if (deepspeed_is_config(places[i]))
             return places[i];
     return NULL;
 }
 
-void launch_take_deepspeed_file(struct launch_context *t, const struct launch_row *row,
-                                const struct value_item *it)
+void deepspeed_take_file(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it)
 {
     const struct value *v = it->value;
     if (v->kind == VALUE_DICT) {
-        launch_take_deepspeed(t, v, arena_printf(t->arena, "%s: ", it->key));
+        deepspeed_take(t, v, arena_printf(t->arena, "%s: ", it->key));
         return;
     }
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
         return; /* "deepspeed": True beside "deepspeed_config" */
-    const char *file =
-        v->kind == VALUE_STRING ? launch_find_deepspeed(t, v->text) : NULL;
-    struct value *read = file ? launch_read_deepspeed(t->l->loader, file) : NULL;
+    const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
+    struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
     if (!read) {
         launch_add_unresolved(
             t, row->pointer, v->line,
@@ -96,7 +113,7 @@ void launch_take_deepspeed_file(struct launch_context *t, const struct launch_ro
         return;
     }
     value_move_to(read, v->line);
-    launch_take_deepspeed(t, read, arena_printf(t->arena, "%s: ", v->text));
+    deepspeed_take(t, read, arena_printf(t->arena, "%s: ", v->text));
 }
 
 /* "auto" --------------------------------------------------------------------------- */
@@ -110,7 +127,7 @@ static void fill_clipping(struct launch_context *t, const struct launch_auto *a)
     launch_set(t, a->pointer, json_real(1), &from);
 }
 
-void launch_unresolved_autos(struct launch_context *t)
+void deepspeed_unresolved_autos(struct launch_context *t)
 {
     for (int64_t i = 0; i < t->l->autos.n; i++) {
         const struct launch_auto *a = &t->l->autos.v[i];
@@ -142,7 +159,7 @@ static int64_t hidden_of(struct cfg root)
     return hidden;
 }
 
-void launch_settle_autos(struct launch *l, struct cfg root)
+void deepspeed_settle_autos(struct launch *l, struct cfg root)
 {
     int64_t hidden = 0;
     for (int64_t i = 0; i < l->autos.n; i++) {

@@ -14,15 +14,7 @@
 #include "base/vec.h"
 #include "scenario/scenario.h"
 
-enum emit_dialect {
-    EMIT_NONE,
-    EMIT_SAGEMAKER,
-    EMIT_MEGATRON,
-    EMIT_DEEPSPEED,
-    EMIT_FSDP,
-    EMIT_SCENARIO
-};
-extern const struct name_value emit_names[];
+struct dialect_emit;
 
 /* A value that the file does not hold. */
 struct emit_set {
@@ -38,8 +30,8 @@ struct emitted {
 
 /* Writes a scenario, which was read from `root`, in a dialect. Strings live in the
  * arena of the root's loader. -1: the dialect cannot say it, and err says why. */
-int emit_scenario(struct emitted *out, enum emit_dialect how, const struct scenario *s,
-                  struct cfg root, struct err *err);
+int emit_scenario(struct emitted *out, const struct dialect_emit *how,
+                  const struct scenario *s, struct cfg root, struct err *err);
 void emit_release(struct emitted *e);
 
 /* What `--emit` lists; of JSON, with a warning of each set. To stdout and stderr. */

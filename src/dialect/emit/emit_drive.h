@@ -5,16 +5,8 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/launch/launch.h"
 
-struct emit_writer {
-    int (*write)(struct strbuf *out, const struct emit_source *e, struct err *err);
-    const char *name, *first; /* of a text that is read back; its first line */
-    bool comments;
-    bool model;                 /* its words describe the model */
-    const char *const *outside; /* what its words do not reach: pointers, then NULL */
-};
-
 struct emit_drive {
-    const struct emit_writer *w;
+    const struct dialect_emit *w;
     const struct scenario *s;
     struct cfg root; /* as it was read */
     struct arena *arena;
@@ -45,7 +37,7 @@ void emit_set_sections(struct emit_drive *d, json_t *got);
 int emit_compare(struct emit_drive *d, const struct emit_back *b, int try, int *differ,
                  struct err *err);
 
-/* Puts what reading needs beside the text before it, after the line `first`. */
-void emit_header(struct emitted *e, const char *first);
+/* Puts what reading needs beside the text before it, after its first line. */
+void emit_header(struct emitted *e, const struct dialect_emit *how);
 
 #endif

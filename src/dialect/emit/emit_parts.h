@@ -2,6 +2,7 @@
 #ifndef DIALECT_EMIT_EMIT_PARTS_H
 #define DIALECT_EMIT_EMIT_PARTS_H
 
+#include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 
 /* What a difference of a field makes. */
@@ -43,6 +44,8 @@ int emit_sagemaker(struct strbuf *out, const struct emit_source *e, struct err *
 int emit_megatron(struct strbuf *out, const struct emit_source *e, struct err *err);
 int emit_deepspeed(struct strbuf *out, const struct emit_source *e, struct err *err);
 int emit_trainer(struct strbuf *out, const struct emit_source *e, struct err *err);
+/* The scenario itself. */
+int emit_tree(struct strbuf *out, const struct emit_source *e, struct err *err);
 
 /* DeepSpeed's configuration as a tree, for a file or within hyperparameters. */
 json_t *emit_deepspeed_tree(const struct scenario *s);

@@ -3,33 +3,6 @@
 #include "config/pointer.h"
 #include "dialect/emit/emit_drive.h"
 
-#include <stdlib.h>
-
-/* clang-format off */
-const struct name_value emit_names[] = {
-    { "sagemaker", EMIT_SAGEMAKER }, { "megatron", EMIT_MEGATRON },
-    { "deepspeed", EMIT_DEEPSPEED }, { "fsdp", EMIT_FSDP },
-    { "scenario", EMIT_SCENARIO }, { NULL, 0 },
-};
-
-static const struct emit_writer writers[] = {
-#define COMMON "/model", "/software", "/job", "/storage", "/input", "/uncertainty", "/cluster",       \
-        "/training/framework", "/training/task", "/training/vocab_padding", "/training/predicted_positions",           \
-        "/training/decoder_length", "/training/samples", "/training/epochs",                \
-        "/parallelism/expert_imbalance", "/parallelism/smp_script"
-    [EMIT_SAGEMAKER] = { emit_sagemaker, "emitted.py", "", true, false,
-        (const char *const[]) { COMMON, NULL } },
-    [EMIT_MEGATRON] = { emit_megatron, "emitted.sh", "#!/bin/bash\n", true, true,
-        (const char *const[]) { COMMON, EMIT_LAUNCHER, NULL } },
-    [EMIT_DEEPSPEED] = { emit_deepspeed, "emitted.json", "", false, false,
-        (const char *const[]) { COMMON, EMIT_LAUNCHER, "/training/sequence_length",
-                                "/training/attention", "/training/steps",
-                                "/training/activation_checkpointing", NULL } },
-    [EMIT_FSDP] = { emit_trainer, "emitted.sh", "#!/bin/bash\n", true, false,
-        (const char *const[]) { COMMON, EMIT_LAUNCHER, "/parallelism/sharding/degree", NULL } },
-};
-/* clang-format on */
-
 enum { TRIES = 3 };
 
 static void release(struct emit_back *b)
@@ -55,7 +28,7 @@ static int read_back(struct emit_back *b, const struct emit_drive *d, bool whole
     *b = (struct emit_back) { 0 };
     cfg_loader_init(&b->loader);
     b->root =
-        launch_load_text(&b->launch, &b->loader, d->w->name, strbuf_get(&d->out->text));
+        launch_load_text(&b->launch, &b->loader, d->w->file, strbuf_get(&d->out->text));
     int rc = b->root.json && b->loader.diags.n_errors == 0 ? 0 : -1;
     for (int64_t i = 0; rc == 0 && i < d->out->sets.n; i++)
         rc = cfg_set(b->root, d->out->sets.v[i].assignment);
@@ -112,31 +85,19 @@ static int settle(struct emit_drive *d, struct err *err)
     return rc == 0 && differ ? err_set(err, "what it lacks cannot be told") : rc;
 }
 
-static void add_tree(struct strbuf *b, const json_t *tree)
-{
-    char *text = json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    strbuf_printf(b, "%s\n", text);
-    free(text);
-}
-
-int emit_scenario(struct emitted *out, enum emit_dialect how, const struct scenario *s,
-                  struct cfg root, struct err *err)
+int emit_scenario(struct emitted *out, const struct dialect_emit *how,
+                  const struct scenario *s, struct cfg root, struct err *err)
 {
     const struct emit_source e = { s, root };
-    struct emit_drive d = { &writers[how], s, root, cfg_arena(root), out };
-    *out = (struct emitted) { .comments = true };
+    struct emit_drive d = { how, s, root, cfg_arena(root), out };
+    *out = (struct emitted) { .comments = how->comment != NULL };
     strbuf_init(&out->text);
-    if (how == EMIT_SCENARIO) {
-        add_tree(&out->text, root.json);
-        return 0;
-    }
-    if (d.w->write(&out->text, &e, err) || settle(&d, err)) {
+    if (how->write(&out->text, &e, err) || (how->file && settle(&d, err))) {
         emit_release(out);
         return -1;
     }
-    out->comments = d.w->comments;
     if (out->comments)
-        emit_header(out, d.w->first);
+        emit_header(out, how);
     return 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool lies_outside(const struct emit_writer *w, const char *pointer)
+static bool lies_outside(const struct dialect_emit *w, const char *pointer)
 {
     for (const char *const *p = w->outside; *p; p++) {
         size_t n = strlen(*p);
@@ -160,7 +160,7 @@ void emit_set_sections(struct emit_drive *d, json_t *got)
     emit_set_difference(d, "/parallelism/smp_script",
                         pointer_get(root, "/parallelism/smp_script"),
                         pointer_get(got, "/parallelism/smp_script"));
-    if (!d->w->model)
+    if (!d->w->holds_model)
         emit_set_difference(d, "/model", json_object_get(root, "model"),
                             json_object_get(got, "model"));
 }

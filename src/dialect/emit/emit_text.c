@@ -3,32 +3,32 @@
 
 #include <stdio.h>
 
-static void add_sets(struct strbuf *b, const struct emitted *e, bool lost,
-                     const char *why)
+static void add_sets(struct strbuf *b, const struct emitted *e, const char *comment,
+                     bool lost, const char *why)
 {
     bool any = false;
     for (int64_t i = 0; i < e->sets.n; i++) {
         if (e->sets.v[i].lost != lost)
             continue;
         if (!any)
-            strbuf_printf(b, "# %s\n", why);
+            strbuf_printf(b, "%s%s\n", comment, why);
         any = true;
-        strbuf_addstr(b, "#   --set ");
+        strbuf_printf(b, "%s  --set ", comment);
         emit_word(b, e->sets.v[i].assignment);
         strbuf_addch(b, '\n');
     }
 }
 
 /* What reading needs beside the file, before it. */
-void emit_header(struct emitted *e, const char *first)
+void emit_header(struct emitted *e, const struct dialect_emit *how)
 {
     struct strbuf b;
     strbuf_init(&b);
-    strbuf_addstr(&b, first);
-    add_sets(&b, e, false,
+    strbuf_addstr(&b, how->first);
+    add_sets(&b, e, how->comment, false,
              "Outside this file: smsim simulate FILE, with these options, reads it "
              "as it was planned.");
-    add_sets(&b, e, true,
+    add_sets(&b, e, how->comment, true,
              "NOT said by this file: a job that it starts differs in each of these.");
     strbuf_addstr(&b, strbuf_get(&e->text));
     strbuf_release(&e->text);

@@ -2,6 +2,7 @@
 #include "dialect/emit/emit_parts.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 void emit_word(struct strbuf *out, const char *word)
@@ -43,5 +44,14 @@ int emit_torchrun(struct strbuf *out, const struct scenario *s, const char *scri
                             "the cluster has unlike groups (--emit scenario has them)");
     strbuf_printf(out, "torchrun --nnodes %" PRId64 " --nproc_per_node %d %s",
                   c->n_instances, (int)c->groups[0].gpus_per_instance, script);
+    return 0;
+}
+
+int emit_tree(struct strbuf *out, const struct emit_source *e, struct err *err)
+{
+    char *text = json_dumps(e->root.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    (void)err;
+    strbuf_printf(out, "%s\n", text);
+    free(text);
     return 0;
 }

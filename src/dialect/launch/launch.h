@@ -10,11 +10,15 @@
  * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
  * launch_place. Strings live in the loader's arena.
  *
- * Files of this layer:
- *     source/                          syntax alone: Python literals, shell words
- *     launch/                          finds the estimator or the command that trains
- *     sagemaker/                       an estimator's arguments
- *     megatron/, deepspeed/, trainer/  options of each, as scenario fields */
+ * Files of this folder:
+ *     launch           the file and its dialect
+ *     launch_shell     which command of a shell script trains; its options
+ *     launch_starter   torchrun, srun and the like: on how many GPUs
+ *     launch_complete, settle_job
+ *                      what the file leaves open
+ *     launch_context, launch_values, launch_idle, shell_options
+ *                      what all dialects read with
+ */
 #ifndef DIALECT_LAUNCH_LAUNCH_H
 #define DIALECT_LAUNCH_LAUNCH_H
 
@@ -76,14 +80,14 @@ struct launch_given {
 };
 
 /* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh, .slurm
- * and the like for a shell's, or .json with DeepSpeed's keys and no scenario's. */
+ * and the like for a shell's; or a document whose keys a dialect recognises. */
 bool launch_is_script(const char *file);
 
 /* Whether it is a shell script, by its ending. */
 bool launch_is_shell(const char *file);
 
-/* Whether it is DeepSpeed's configuration, which never says all of a scenario. */
-bool launch_is_deepspeed(const char *file);
+/* Whether it is a document whose keys a dialect recognises. */
+bool launch_is_document(const char *file);
 
 /* The scenario that the script describes, as far as it does. Without any estimator in a
  * script of Python, the names that are usual for its arguments are taken. `given` may

@@ -2,10 +2,36 @@
 #include "dialect/launch/launch_context.h"
 
 #include "base/err.h"
+#include "base/names.h"
+#include "config/datadir.h"
 #include "config/pointer.h"
 
 #include <stdarg.h>
 #include <string.h>
+
+void launch_begin(struct launch_context *t, struct launch *l)
+{
+    struct arena *arena = &l->loader->arena;
+    struct value *nothing = ARENA_NEW(arena, struct value);
+    struct python_call *call = ARENA_NEW(arena, struct python_call);
+    *nothing = (struct value) { .kind = VALUE_DICT, .line = 1 };
+    *call = (struct python_call) { .function = "", .line = 1, .arguments = nothing };
+    *t = (struct launch_context) {
+        .l = l,
+        .arena = arena,
+        .call = call,
+        .tree = json_pack("{s:{}, s:{}}", "cluster", "training"),
+        .microbatches = 1,
+    };
+}
+
+struct cfg launch_names(struct launch_context *t, const char *table)
+{
+    if (!t->names.json)
+        t->names =
+            datadir_load(t->l->loader, "models/launch", "names", (struct cfg) { 0 });
+    return cfg_get(t->names, table);
+}
 
 void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
                  ...)
@@ -92,6 +118,14 @@ void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
         if (launch_said(t) != said)
             launch_hear(t, it);
     }
+}
+
+bool launch_is_row(const struct launch_row *rows, const char *word)
+{
+    for (; rows->name; rows++)
+        if (launch_same_word(word, rows->name))
+            return true;
+    return false;
 }
 
 bool launch_is_shell(const char *file)

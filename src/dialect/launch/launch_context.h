@@ -1,4 +1,4 @@
-/* Taking fields from a launch script: shared by launch*.c alone. */
+/* Taking fields of a scenario from somebody else's file: the toolbox of all dialects. */
 #ifndef DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 #define DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 
@@ -22,7 +22,7 @@ struct launch_context {
     struct arena *arena;
     const struct python_call *call;
     json_t *tree;     /* the scenario so far */
-    struct cfg names; /* models/launch/names.json */
+    struct cfg names; /* models/launch/names.json, once asked for */
     int n_hyper;      /* dictionaries of hyperparameters, the newest first */
     const struct value *hyper[LAUNCH_HYPER_MAX];
     int64_t microbatches; /* of SMP's dictionary; 1 without */
@@ -41,11 +41,6 @@ struct launch_row {
                  const struct value_item *it);
 };
 
-/* Which arguments of an estimator, entries of its environment and hyperparameters mean
- * what; a row without a name ends each. */
-extern const struct launch_row launch_arguments[], launch_environment[],
-    launch_hyperparameters[];
-
 /* launch_idle.c: names that nothing is made of, as notes "PREFIXwithout effect here:
  * NAME, NAME", none of them cut off. */
 struct launch_idle {
@@ -60,15 +55,20 @@ void launch_idle_add(struct launch_idle *idle, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void launch_idle_end(struct launch_idle *idle);
 
+/* An empty context for a file. */
+void launch_begin(struct launch_context *t, struct launch *l);
+
+/* What models/launch/names.json has under that name. */
+struct cfg launch_names(struct launch_context *t, const char *table);
+
 /* How much was taken and said so far: an item after which it is more did something. */
 int64_t launch_said(const struct launch_context *t);
 void launch_hear(struct launch_context *t, const struct value_item *it); /* or NULL */
 bool launch_is_heard(const struct launch_context *t, const struct value_item *it);
+/* Whether any row has that word, "-" and "_" being the same. */
+bool launch_is_row(const struct launch_row *rows, const char *word);
 /* Whether a value is none, false, or no more than 0: it asks for nothing. */
 bool launch_is_off(const struct value *v);
-
-/* Fills the scenario from the call. */
-void launch_take(struct launch_context *t);
 
 /* Hyperparameters are spelled with "-" or "_". */
 bool launch_same_word(const char *a, const char *b);
@@ -78,34 +78,21 @@ bool launch_same_word(const char *a, const char *b);
 void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
                       const struct value *dict);
 
-/* launch_job.c: what is around the steps. */
-void launch_take_seconds(struct launch_context *t, const struct launch_row *row,
-                         const struct value_item *it);
-void launch_take_keep_alive(struct launch_context *t, const struct launch_row *row,
-                            const struct value_item *it);
-void launch_take_spot(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it);
-void launch_take_input_mode(struct launch_context *t, const struct launch_row *row,
-                            const struct value_item *it);
-void launch_take_volume(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it);
-void launch_take_checkpoint(struct launch_context *t, const struct launch_row *row,
-                            const struct value_item *it);
-void launch_take_workers(struct launch_context *t, const struct launch_row *row,
-                         const struct value_item *it);
-void launch_take_save_steps(struct launch_context *t, const struct launch_row *row,
-                            const struct value_item *it);
-
-/* launch_fsdp.c */
-void launch_take_fsdp(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it);
-void launch_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
-                             const struct value_item *it);
-
 /* Leaves out, with a note, what of the job the scenario cannot have as it stands:
  * epochs without samples, a job without a length, data without a size. After
  * `--set`. */
 void launch_settle_job(struct launch *l, struct cfg root);
+
+/* Rows' values: a string; a whole number. None says nothing; what is not known is
+ * doubted. */
+void launch_take_text(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it);
+void launch_take_count(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it);
+
+/* Names, in a note, what of the job could be taken and was not understood. */
+void launch_leave_out(struct launch_context *t, const struct value_item *it,
+                      const char *wanted);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */
 void launch_set(struct launch_context *t, const char *pointer, json_t *value,

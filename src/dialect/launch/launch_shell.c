@@ -1,9 +1,8 @@
 /* A shell script as a launch script: which of its commands trains, and with what. */
 #include "dialect/launch/launch_shell.h"
 
-#include "base/file.h"
 #include "base/names.h"
-#include "config/datadir.h"
+#include "dialect/dialect.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -52,19 +51,6 @@ struct options {
     const struct shell_word *lost[UNKNOWN_SHOWN];
 };
 
-static struct value *value_of(struct arena *arena, const struct shell_word *w,
-                              const char *text)
-{
-    struct value *v = ARENA_NEW(arena, struct value);
-    *v = (struct value) {
-        .kind = w->why ? VALUE_UNKNOWN : VALUE_STRING,
-        .line = w->line,
-        .text = text,
-        .why = w->why,
-    };
-    return v;
-}
-
 /* As argparse has it, the last of several goes. */
 static void put(struct options *o, const char *key, int64_t line, struct value *value,
                 int64_t column)
@@ -87,7 +73,7 @@ static struct value *list_of(struct arena *arena, const struct shell_word *w, in
     for (v->n = 0; v->n < n; v->n++)
         v->items[v->n] =
             (struct value_item) { NULL, w[v->n].line,
-                                  value_of(arena, &w[v->n], w[v->n].text) };
+                                  launch_word_value(arena, &w[v->n], w[v->n].text) };
     return v;
 }
 
@@ -108,15 +94,16 @@ static int32_t take_option(struct options *o, const struct shell_word *w, int32_
     int32_t values = 0;
     for (char *s = key; *s; s++)
         *s = *s == '_' ? '-' : *s;
-    bool flag = launch_is_megatron_flag(key);
+    bool flag = dialect_is_flag(key);
     while (!equals && 1 + values < left && !is_option(&w[1 + values]) &&
            !(w[1 + values].whole && (flag || values)))
         values++;
     if (equals)
-        put(o, key, w->line, value_of(arena, w, arena_strdup(arena, equals + 1)),
+        put(o, key, w->line,
+            launch_word_value(arena, w, arena_strdup(arena, equals + 1)),
             w->column + (int64_t)n + 1);
     else if (values == 1)
-        put(o, key, w->line, value_of(arena, &w[1], w[1].text), w[1].column);
+        put(o, key, w->line, launch_word_value(arena, &w[1], w[1].text), w[1].column);
     else if (values > 1)
         put(o, key, w->line, list_of(arena, &w[1], values), w[1].column);
     if (equals || values)
@@ -157,19 +144,7 @@ static void note_lost(const struct options *o)
                     (int)(o->n_lost - UNKNOWN_SHOWN));
 }
 
-/* For those who read options ------------------------------------------------------- */
-
 /* Which command -------------------------------------------------------------------- */
-
-static bool is_trainer(const struct value *options)
-{
-    static const char *const marks[] = { "--model-name-or-path",
-                                         "--per-device-train-batch-size", NULL };
-    for (int32_t i = 0; i < options->n; i++)
-        if (names_listed(marks, options->items[i].key))
-            return true;
-    return false;
-}
 
 /* The last that is reached; else the last that may be. */
 static bool choose(struct launch_context *t, struct launch_command *c,
@@ -185,11 +160,14 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         if (script < 0 || worse)
             continue;
         take_options(&o, command, script + 1);
-        if (!launch_is_megatron(&o.dict) && !is_trainer(&o.dict))
+        const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };
+        const struct dialect *d = dialect_of(&in);
+        if (!d)
             continue;
         found++;
         *best = o;
         c->command = command;
+        c->dialect = d;
         c->script = script;
     }
     if (!c->command)
@@ -208,10 +186,13 @@ static bool choose(struct launch_context *t, struct launch_command *c,
 static void no_command(const struct launch *l, const struct shell *s)
 {
     struct diags *d = &l->loader->diags;
+    struct strbuf looks;
+    strbuf_init(&looks);
+    dialect_looks(&looks, DIALECT_COMMAND, " or ");
     diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, l->file, 0),
-              "no command starts a training script (NAME.py) with Megatron's "
-              "arguments (--num-layers ...) or the Trainer's (--model_name_or_path "
-              "...)");
+              "no command starts a training script (NAME.py) with %s",
+              strbuf_get(&looks));
+    strbuf_release(&looks);
     for (int64_t i = 0; i < s->notes.n && i < 3; i++)
         diags_add(
             d, diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, s->notes.v[i].line),
@@ -219,19 +200,6 @@ static void no_command(const struct launch *l, const struct shell *s)
 }
 
 /* All of it ------------------------------------------------------------------------ */
-
-/* The Trainer's arguments are spelled without dashes as hyperparameters. */
-static struct value *without_dashes(struct arena *arena, const struct value *options)
-{
-    struct value *v = ARENA_NEW(arena, struct value);
-    *v = *options;
-    v->items = ARENA_ARRAY(arena, options->n + 1, struct value_item);
-    for (int32_t i = 0; i < options->n; i++) {
-        v->items[i] = options->items[i];
-        v->items[i].key += 2;
-    }
-    return v;
-}
 
 /* Of the variables, what is for NCCL and its network. */
 static void take_environment(struct launch_context *t, const struct shell *s)
@@ -256,24 +224,10 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     t->command = c;
     launch_take_starter(t, c);
     take_environment(t, c->shell);
-    if (launch_is_megatron(&c->options)) {
-        launch_take_megatron(t, c);
-        launch_check_megatron(t, c);
-        return;
-    }
-    const struct value_item entry = { "the script", c->command->line,
-                                      value_of(t->arena, &c->command->words[c->script],
-                                               c->command->words[c->script].text) };
-    struct value *none = ARENA_NEW(t->arena, struct value);
-    struct python_call *call = ARENA_NEW(t->arena, struct python_call);
-    *none = (struct value) { .kind = VALUE_DICT, .line = l->line };
-    none->items = ARENA_NEW(t->arena, struct value_item);
-    none->items[none->n++] =
-        (struct value_item) { "entry_point", entry.line, entry.value };
-    *call = (struct python_call) { .function = "", .line = l->line, .arguments = none };
-    t->call = call;
-    t->hyper[t->n_hyper++] = without_dashes(t->arena, &c->options);
-    launch_take(t);
+    const struct dialect_input in = { .source = DIALECT_COMMAND,
+                                      .root = &c->options,
+                                      .command = c };
+    c->dialect->read(t, &in);
 }
 
 /* What the caller gives stands; what SLURM sets, the script may change. */
@@ -325,11 +279,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct err err = { 0 };
     struct shell s = { 0 };
     struct shell_given variables[GIVEN_MAX];
-    struct value nothing = { .kind = VALUE_DICT, .line = 1 };
-    struct python_call call = { .function = "", .line = 1, .arguments = &nothing };
-    struct launch_context t = {
-        .l = l, .arena = arena, .call = &call, .microbatches = 1
-    };
+    struct launch_context t = { .l = l, .arena = arena };
     struct launch_command c = { .shell = &s,
                                 .directives = shell_directives(arena, text) };
     struct options o = { .t = &t };
@@ -344,8 +294,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         no_command(l, &s);
     } else {
         warn_unused(l, &s, text, given);
-        t.names = datadir_load(l->loader, "models/launch", "names", (struct cfg) { 0 });
-        t.tree = json_pack("{s:{}, s:{}}", "cluster", "training");
+        launch_begin(&t, l);
         take_command(&t, &c);
         note_lost(&o);
         for (int64_t i = 0; i < s.notes.n; i++)

@@ -176,3 +176,42 @@ void launch_unresolved_item(struct launch_context *t, const char *pointer,
         launch_add_unresolved(t, pointer, it->value->line, "%s: it is no %s", it->key,
                               wanted);
 }
+
+/* Rows --------------------------------------------------------------------------- */
+
+void launch_take_text(struct launch_context *t, const struct launch_row *row,
+                      const struct value_item *it)
+{
+    if (it->value->kind == VALUE_STRING)
+        launch_set(t, row->pointer, json_string(it->value->text), it);
+    else if (it->value->kind != VALUE_NONE)
+        launch_unresolved_item(t, row->pointer, it, "string");
+}
+
+void launch_take_count(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
+{
+    int64_t n;
+    if (it->value->kind == VALUE_NONE)
+        return;
+    if (!launch_whole(it->value, &n))
+        launch_unresolved_item(t, row->pointer, it, "whole number");
+    else
+        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+}
+
+/* What the job can be simulated without is no doubt. */
+void launch_leave_out(struct launch_context *t, const struct value_item *it,
+                      const char *wanted)
+{
+    bool unknown = it->value->kind == VALUE_UNKNOWN;
+    launch_note(t->l, it->value->line, DIAG_LEFT_OUT, "%s: %s%s; it is left out",
+                it->key, unknown ? it->value->why : "it is no ", unknown ? "" : wanted);
+}
+
+int64_t launch_number(const struct launch_context *t, const char *pointer,
+                      int64_t otherwise)
+{
+    json_t *v = pointer_get(t->tree, pointer);
+    return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
+}

@@ -35,3 +35,44 @@ void launch_wrong_option(const struct launch_context *t, const struct value_item
     diags_add(&t->l->loader->diags, launch_diag(t->l, code, it->value->line, column),
               "%s: %s", it->key, text);
 }
+
+const struct value_item *launch_any_option(const struct launch_command *c,
+                                           const char *const *names)
+{
+    const struct value_item *it = NULL;
+    for (; *names && !it; names++)
+        it = launch_option(c, *names);
+    return it;
+}
+
+void launch_decide(struct launch_context *t, const char *pointer, json_t *value,
+                   const struct value_item *it, const char *otherwise)
+{
+    struct value v = { .line = t->command->command->line };
+    const struct value_item from = { otherwise, v.line, &v };
+    if (launch_has(t, pointer)) {
+        json_decref(value);
+        return;
+    }
+    launch_set(t, pointer, value, it ? it : &from);
+    launch_hear(t, it);
+}
+
+struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
+                                const char *text)
+{
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) {
+        .kind = w->why ? VALUE_UNKNOWN : VALUE_STRING,
+        .line = w->line,
+        .text = text,
+        .why = w->why,
+    };
+    return v;
+}
+
+struct value *launch_script_value(struct arena *arena, const struct launch_command *c)
+{
+    const struct shell_word *w = &c->command->words[c->script];
+    return launch_word_value(arena, w, w->text);
+}

@@ -1,7 +1,7 @@
 /* A scenario as a shell script that starts Megatron-LM (megatron/training/arguments.py),
  * which megatron*.c read back. */
 #include "dialect/emit/emit_parts.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void put_rows(struct strbuf *out, const struct scenario *s)
                                          "--global-batch-size",
                                          "--train-iters",
                                          NULL };
-    for (const struct launch_row *row = launch_megatron_job; row->name; row++) {
+    for (const struct launch_row *row = megatron_job_rows; row->name; row++) {
         int64_t n = names_listed(names, row->name) ? emit_whole(s, row->pointer) : 0;
         bool degree = strncmp(row->pointer, "/parallelism", 12) == 0;
         if (n > (degree ? 1 : 0))

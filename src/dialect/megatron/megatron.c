@@ -1,6 +1,6 @@
 /* Megatron's arguments (Megatron-LM's arguments.py; Megatron-DeepSpeed's and
  * BigScience's of the same names) as fields of a scenario. */
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include "base/names.h"
 #include "config/pointer.h"
@@ -10,29 +10,7 @@
 
 enum { STAGES_MAX = 1 << 16 };
 
-const struct value_item *launch_any_option(const struct launch_command *c,
-                                           const char *const *names)
-{
-    const struct value_item *it = NULL;
-    for (; *names && !it; names++)
-        it = launch_option(c, *names);
-    return it;
-}
-
-void launch_decide(struct launch_context *t, const char *pointer, json_t *value,
-                   const struct value_item *it, const char *otherwise)
-{
-    struct value v = { .line = t->command->command->line };
-    const struct value_item from = { otherwise, v.line, &v };
-    if (launch_has(t, pointer)) {
-        json_decref(value);
-        return;
-    }
-    launch_set(t, pointer, value, it ? it : &from);
-    launch_hear(t, it);
-}
-
-bool launch_is_megatron(const struct value *options)
+bool megatron_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "--num-layers",
                                          "--encoder-num-layers",
@@ -42,8 +20,8 @@ bool launch_is_megatron(const struct value *options)
                                          "--micro-batch-size",
                                          NULL };
     int found = 0;
-    for (int32_t i = 0; i < options->n; i++)
-        found += names_listed(marks, options->items[i].key);
+    for (int32_t i = 0; i < in->root->n; i++)
+        found += names_listed(marks, in->root->items[i].key);
     return found > 1;
 }
 
@@ -68,7 +46,7 @@ static void take_degree(struct launch_context *t, const struct launch_row *row,
 {
     int64_t n;
     if (!launch_whole(it->value, &n) || n != 1)
-        launch_take_size(t, row, it);
+        megatron_take_size(t, row, it);
 }
 
 static void take_optimizer(struct launch_context *t, const struct launch_row *row,
@@ -132,7 +110,7 @@ static void take_partition(struct launch_context *t, const struct launch_row *ro
 
 /* clang-format off */
 #define WIDE "/parallelism/"
-const struct launch_row launch_megatron_job[] = {
+const struct launch_row megatron_job_rows[] = {
     { "--tensor-model-parallel-size",   WIDE "tensor",       take_degree },
     { "--model-parallel-size",          WIDE "tensor",       take_degree },
     { "--pipeline-model-parallel-size", WIDE "pipeline",     take_degree },
@@ -143,19 +121,18 @@ const struct launch_row launch_megatron_job[] = {
     { "--moe-expert-parallel-size",     WIDE "expert",       take_degree },
     { "--use-tp-pp-dp-mapping",         WIDE "placement",    take_order },
     { "--pp-partition-method",          WIDE "partition",    take_partition },
-    { "--seq-length",                   "/training/sequence_length",   launch_take_size },
-    { "--encoder-seq-length",           "/training/sequence_length",   launch_take_size },
-    { "--micro-batch-size",             "/training/micro_batch_size",  launch_take_size },
-    { "--global-batch-size",            "/training/global_batch_size", launch_take_size },
-    { "--train-iters",                  "/training/steps",             launch_take_size },
+    { "--seq-length",                   "/training/sequence_length",   megatron_take_size },
+    { "--encoder-seq-length",           "/training/sequence_length",   megatron_take_size },
+    { "--micro-batch-size",             "/training/micro_batch_size",  megatron_take_size },
+    { "--global-batch-size",            "/training/global_batch_size", megatron_take_size },
+    { "--train-iters",                  "/training/steps",             megatron_take_size },
     { "--clip-grad",                    "/training/gradient_clipping", take_clipping },
     { "--optimizer",                    "/training/optimizer",         take_optimizer },
     { NULL, NULL, NULL },
 };
 /* clang-format on */
-const struct launch_row *const launch_megatron_tables[] = { launch_megatron_job,
-                                                            launch_megatron_model,
-                                                            NULL };
+const struct launch_row *const megatron_tables[] = { megatron_job_rows,
+                                                     megatron_model_rows, NULL };
 
 /* Pipelines ------------------------------------------------------------------------ */
 
@@ -268,25 +245,27 @@ static void note_rampup(struct launch_context *t, const struct launch_command *c
     launch_hear(t, it);
 }
 
-void launch_take_megatron(struct launch_context *t, const struct launch_command *c)
+void megatron_read(struct launch_context *t, const struct dialect_input *in)
 {
-    launch_take_rows(t, launch_megatron_job, &c->options);
+    const struct launch_command *c = in->command;
+    launch_take_rows(t, megatron_job_rows, &c->options);
     launch_decide(t, WIDE "placement", json_string("PDT"), NULL,
                   "Megatron's order of ranks");
     launch_decide(t, "/training/gradient_clipping", json_real(1), NULL,
                   "clip-grad's default");
-    launch_settle_megatron_model(t, c);
+    megatron_settle_model(t, c);
     take_virtual(t, c);
     take_uneven(t, c);
     take_sequence_parallel(t, c);
-    launch_take_precision(t, c);
-    launch_take_recompute(t, c);
+    megatron_take_precision(t, c);
+    megatron_take_recompute(t, c);
     take_steps(t, c);
     note_rampup(t, c);
-    if (launch_uses_deepspeed(c))
-        launch_take_megatron_deepspeed(t, c);
-    launch_take_framework(t, c);
-    launch_take_attention(t, c);
-    if (!launch_uses_deepspeed(c))
-        launch_take_overlaps(t, c);
+    if (megatron_uses_deepspeed(c))
+        megatron_take_deepspeed(t, c);
+    megatron_take_framework(t, c);
+    megatron_take_attention(t, c);
+    if (!megatron_uses_deepspeed(c))
+        megatron_take_overlaps(t, c);
+    megatron_check_options(t, c);
 }

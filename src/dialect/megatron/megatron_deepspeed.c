@@ -1,7 +1,7 @@
 /* Megatron-DeepSpeed: the arguments of DeepSpeed beside Megatron's. Its configuration
  * may be a file beside the script, or one that the script writes. */
 #include "dialect/deepspeed/deepspeed.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include "base/names.h"
 
@@ -47,9 +47,9 @@ static const struct value *config_of(struct launch_context *t,
     const char *name = it && it->value->text ? it->value->text : "";
     const struct shell_file *own = written(c->shell, name);
     if (own)
-        return launch_parse_deepspeed(t->l->loader, t->l->file, own->text, own->line);
-    const char *file = *name ? launch_find_deepspeed(t, name) : NULL;
-    return file ? launch_read_deepspeed(t->l->loader, file) : NULL;
+        return deepspeed_parse(t->l->loader, t->l->file, own->text, own->line);
+    const char *file = *name ? deepspeed_find(t, name) : NULL;
+    return file ? deepspeed_load(t->l->loader, file) : NULL;
 }
 
 static struct value *dictionary_of(struct arena *arena, const char *key,
@@ -84,8 +84,7 @@ static const struct value *config_of_stage(struct arena *arena,
     return config;
 }
 
-void launch_take_megatron_deepspeed(struct launch_context *t,
-                                    const struct launch_command *c)
+void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *named = launch_option(c, "--deepspeed-config"),
                             *stage = launch_option(c, "--zero-stage");
@@ -100,14 +99,14 @@ void launch_take_megatron_deepspeed(struct launch_context *t,
         !launch_has(t, "/parallelism/partition"))
         launch_set(t, "/parallelism/partition", json_string("type:transformer"), &from);
     if (config) {
-        launch_take_deepspeed(t, without_said(t->arena, config),
-                              arena_printf(t->arena, "%.60s: ", name));
+        deepspeed_take(t, without_said(t->arena, config),
+                       arena_printf(t->arena, "%.60s: ", name));
     } else if (stage && stage->value->kind != VALUE_UNKNOWN) {
         launch_note(t->l, named ? named->line : stage->line, DIAG_UNREADABLE,
                     "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
                     "taken, and defaults (put it next to the script)",
                     name);
-        launch_take_deepspeed(t, config_of_stage(t->arena, c, stage), "");
+        deepspeed_take(t, config_of_stage(t->arena, c, stage), "");
     } else {
         launch_add_unresolved(
             t, "/parallelism/sharding/strategy",

@@ -2,7 +2,7 @@
  * step, not simulated, or not known (Megatron-LM's arguments.py up to Megatron-Core
  * 0.15, Megatron-DeepSpeed's and BigScience's). */
 #include "base/strbuf.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +144,7 @@ static bool fits(const char *const *list, const char *word)
     return false;
 }
 
-bool launch_is_megatron_flag(const char *option)
+bool megatron_is_flag(const char *option)
 {
     return fits(flags, option);
 }
@@ -168,8 +168,7 @@ static bool is_off(const struct value_item *it)
 static const char *nearest(struct arena *arena, const char *word)
 {
     VEC(struct name_value) names = { 0 };
-    for (const struct launch_row *const *table = launch_megatron_tables; *table;
-         table++)
+    for (const struct launch_row *const *table = megatron_tables; *table; table++)
         for (const struct launch_row *row = *table; row->name; row++)
             VEC_PUSH(&names, ((struct name_value) { row->name, 1 }));
     for (const char *const *name = taken; *name; name++)
@@ -183,8 +182,7 @@ static const char *nearest(struct arena *arena, const char *word)
 
 static bool is_taken(const char *word)
 {
-    for (const struct launch_row *const *table = launch_megatron_tables; *table;
-         table++)
+    for (const struct launch_row *const *table = megatron_tables; *table; table++)
         if (is_row(*table, word))
             return true;
     return fits(taken, word);
@@ -221,7 +219,7 @@ static void warn_unknown(struct launch_context *t, const struct launch_command *
     write_unknown(t, &b, line);
 }
 
-void launch_check_megatron(struct launch_context *t, const struct launch_command *c)
+void megatron_check_options(struct launch_context *t, const struct launch_command *c)
 {
     struct launch_idle unheard;
     launch_idle_init(&unheard, t->l, c->command->line, "");
@@ -242,7 +240,7 @@ void launch_check_megatron(struct launch_context *t, const struct launch_command
     warn_unknown(t, c);
 }
 
-const char *const *launch_megatron_words(int which)
+const char *const *megatron_words(int which)
 {
     static const char *const *const lists[] = { idle, taken, unsimulated };
     return which < 3 ? lists[which] : NULL;

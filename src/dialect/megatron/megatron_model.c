@@ -1,5 +1,5 @@
 /* Megatron's arguments of the model: the sizes and choices of a "megatron" model. */
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include "config/pointer.h"
 
@@ -25,8 +25,8 @@ static bool size_of(struct launch_context *t, const struct value *v, int64_t *n)
     return launch_whole(&plain, n);
 }
 
-void launch_take_size(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
+void megatron_take_size(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     int64_t n;
     if (it->value->kind == VALUE_UNKNOWN)
@@ -40,8 +40,8 @@ void launch_take_size(struct launch_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-void launch_take_word(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
+void megatron_take_word(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     if (it->value->kind == VALUE_STRING)
         launch_set(t, row->pointer, json_string(it->value->text), it);
@@ -49,17 +49,10 @@ void launch_take_word(struct launch_context *t, const struct launch_row *row,
         launch_unresolved_item(t, row->pointer, it, "single word");
 }
 
-void launch_take_flag(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
+void megatron_take_flag(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
 {
     launch_set(t, row->pointer, json_true(), it);
-}
-
-int64_t launch_number(const struct launch_context *t, const char *pointer,
-                      int64_t otherwise)
-{
-    json_t *v = pointer_get(t->tree, pointer);
-    return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
 }
 
 /* Rows ----------------------------------------------------------------------------- */
@@ -94,7 +87,7 @@ static void take_experts(struct launch_context *t, const struct launch_row *row,
             t, row->pointer, it->value->line,
             "%s: layers with experts of different numbers are not simulated", it->key);
     else if (!size_of(t, it->value, &n) || n != 1)
-        launch_take_size(t, row, it);
+        megatron_take_size(t, row, it);
 }
 
 /* Groups count where --group-query-attention is; each head has its own else. */
@@ -105,7 +98,7 @@ static void take_groups(struct launch_context *t, const struct launch_row *row,
         launch_option(t->command, "--group-query-attention");
     launch_hear(t, grouped);
     if (grouped)
-        launch_take_size(t, row, it);
+        megatron_take_size(t, row, it);
     else
         launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect, as --group-query-attention is not there",
@@ -134,34 +127,34 @@ static void take_multi_query(struct launch_context *t, const struct launch_row *
 
 /* clang-format off */
 #define POSITION "/model/position_embedding_type"
-const struct launch_row launch_megatron_model[] = {
-    { "--num-layers",              "/model/num_layers",          launch_take_size },
-    { "--encoder-num-layers",      "/model/num_layers",          launch_take_size },
-    { "--hidden-size",             "/model/hidden_size",         launch_take_size },
-    { "--num-attention-heads",     "/model/num_attention_heads", launch_take_size },
-    { "--ffn-hidden-size",         "/model/ffn_hidden_size",     launch_take_size },
-    { "--kv-channels",             "/model/kv_channels",         launch_take_size },
+const struct launch_row megatron_model_rows[] = {
+    { "--num-layers",              "/model/num_layers",          megatron_take_size },
+    { "--encoder-num-layers",      "/model/num_layers",          megatron_take_size },
+    { "--hidden-size",             "/model/hidden_size",         megatron_take_size },
+    { "--num-attention-heads",     "/model/num_attention_heads", megatron_take_size },
+    { "--ffn-hidden-size",         "/model/ffn_hidden_size",     megatron_take_size },
+    { "--kv-channels",             "/model/kv_channels",         megatron_take_size },
     { "--num-query-groups",        "/model/num_query_groups",    take_groups },
-    { "--num-key-value-heads",     "/model/num_query_groups",    launch_take_size },
+    { "--num-key-value-heads",     "/model/num_query_groups",    megatron_take_size },
     { "--attention-head-type",     "/model/num_query_groups",    take_multi_query },
     { "--num-experts",             "/model/num_experts",         take_experts },
-    { "--moe-router-topk",         "/model/moe_router_topk",     launch_take_size },
-    { "--topk",                    "/model/moe_router_topk",     launch_take_size },
-    { "--normalization",           "/model/normalization",       launch_take_word },
+    { "--moe-router-topk",         "/model/moe_router_topk",     megatron_take_size },
+    { "--topk",                    "/model/moe_router_topk",     megatron_take_size },
+    { "--normalization",           "/model/normalization",       megatron_take_word },
     { "--use-rotary-position-embeddings", POSITION,              take_rope },
     { "--use-alibi-position-embeddings",  POSITION,              take_rope },
-    { "--position-embedding-type", POSITION,                     launch_take_word },
-    { "--max-position-embeddings", "/model/max_position_embeddings", launch_take_size },
-    { "--swiglu",                  "/model/swiglu",              launch_take_flag },
+    { "--position-embedding-type", POSITION,                     megatron_take_word },
+    { "--max-position-embeddings", "/model/max_position_embeddings", megatron_take_size },
+    { "--swiglu",                  "/model/swiglu",              megatron_take_flag },
     { "--squared-relu",            "/model/activation",          take_squared },
     { "--untie-embeddings-and-output-weights",
-      "/model/untie_embeddings_and_output_weights",              launch_take_flag },
+      "/model/untie_embeddings_and_output_weights",              megatron_take_flag },
     { "--disable-bias-linear",     "/model/add_bias_linear",     take_off },
-    { "--add-qkv-bias",            "/model/add_qkv_bias",        launch_take_flag },
-    { "--qk-layernorm", "/model/qk_layernorm", launch_take_flag },
+    { "--add-qkv-bias",            "/model/add_qkv_bias",        megatron_take_flag },
+    { "--qk-layernorm", "/model/qk_layernorm", megatron_take_flag },
     { "--moe-shared-expert-intermediate-size",
-      "/model/moe_shared_expert_intermediate_size", launch_take_size },
-    { "--embed-layernorm",         "/model/embed_layernorm",     launch_take_flag },
+      "/model/moe_shared_expert_intermediate_size", megatron_take_size },
+    { "--embed-layernorm",         "/model/embed_layernorm",     megatron_take_flag },
     { "--hidden-dropout",          "/model/hidden_dropout",      take_dropout },
     { "--attention-dropout",       "/model/attention_dropout",   take_dropout },
     { NULL, NULL, NULL },
@@ -173,7 +166,7 @@ const struct launch_row launch_megatron_model[] = {
 /* The words of a tokenizer, where its name fixes them; -1: it does not. */
 static int64_t words_of_tokenizer(struct launch_context *t, const char *name)
 {
-    struct cfg known = cfg_get(cfg_get(t->names, "vocabularies"), name);
+    struct cfg known = cfg_get(launch_names(t, "vocabularies"), name);
     int64_t n = -1;
     if (known.json)
         cfg_int(known, &n, 1, 1 << 26);
@@ -212,13 +205,13 @@ static void take_vocabulary(struct launch_context *t, const struct launch_comman
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
     static const struct launch_row rows[] = {
-        { "--pad-vocab-size-to", at, launch_take_size },
-        { "--padded-vocab-size", at, launch_take_size },
-        { "--vocab-size", at, launch_take_size },
+        { "--pad-vocab-size-to", at, megatron_take_size },
+        { "--padded-vocab-size", at, megatron_take_size },
+        { "--vocab-size", at, megatron_take_size },
         { NULL, NULL, NULL },
     };
     static const struct launch_row divisible = { "--make-vocab-size-divisible-by",
-                                                 padding, launch_take_size };
+                                                 padding, megatron_take_size };
     const struct value_item *it = launch_option(c, divisible.name);
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
     launch_take_rows(t, rows, &c->options);
@@ -252,19 +245,18 @@ static void take_kind(struct launch_context *t, const struct launch_command *c)
             from.key);
 }
 
-void launch_settle_megatron_model(struct launch_context *t,
-                                  const struct launch_command *c)
+void megatron_settle_model(struct launch_context *t, const struct launch_command *c)
 {
     static const struct launch_row of_experts = { "--moe-ffn-hidden-size",
                                                   "/model/ffn_hidden_size",
-                                                  launch_take_size };
+                                                  megatron_take_size };
     const struct value_item *it = launch_option(c, of_experts.name);
     take_kind(t, c);
     if (it && launch_option(c, "--num-experts")) {
         of_experts.take(t, &of_experts, it);
         launch_hear(t, it);
     }
-    launch_take_rows(t, launch_megatron_model, &c->options);
+    launch_take_rows(t, megatron_model_rows, &c->options);
     take_vocabulary(t, c);
     if (launch_has(t, "/model/num_experts") &&
         !launch_has(t, "/model/moe_router_topk")) {

@@ -1,7 +1,7 @@
 /* What Megatron's arguments say of the software and what it does with memory and time:
  * the profile, kernels of attention, precision, recomputation, what is sharded and
  * overlaps. */
-#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 
 #include "config/pointer.h"
 
@@ -31,7 +31,7 @@ static const char *const old_words[] = { "--checkpoint-activations",
                                          "--checkpoint-num-layers", "--DDP-impl",
                                          "--activations-checkpoint-method", NULL };
 
-bool launch_uses_deepspeed(const struct launch_command *c)
+bool megatron_uses_deepspeed(const struct launch_command *c)
 {
     return launch_option(c, "--deepspeed") || launch_option(c, "--deepspeed-config");
 }
@@ -63,10 +63,10 @@ static void take_deepspeed_framework(struct launch_context *t,
                       bf16, "");
 }
 
-void launch_take_framework(struct launch_context *t, const struct launch_command *c)
+void megatron_take_framework(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *core = core_of(c), *old = launch_any_option(c, old_words);
-    if (launch_uses_deepspeed(c)) {
+    if (megatron_uses_deepspeed(c)) {
         take_deepspeed_framework(t, c);
         return;
     }
@@ -81,7 +81,7 @@ void launch_take_framework(struct launch_context *t, const struct launch_command
 
 /* What the arguments say. Where they do not, the profile's own: Transformer Engine's
  * choice, or a fused softmax (scenario/attention.h). */
-void launch_take_attention(struct launch_context *t, const struct launch_command *c)
+void megatron_take_attention(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const flash[] = {
         "--use-flash-attn",        "--use-flash-attn-v1",      "--use-flash-attn-v2",
@@ -112,7 +112,7 @@ void launch_take_attention(struct launch_context *t, const struct launch_command
 
 /* Precision ------------------------------------------------------------------------ */
 
-void launch_take_precision(struct launch_context *t, const struct launch_command *c)
+void megatron_take_precision(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
                                              "--fp8-e4m3", NULL };
@@ -133,7 +133,7 @@ void launch_take_precision(struct launch_context *t, const struct launch_command
     const struct value_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
     const struct value_item *wide =
         launch_option(c, "--accumulate-allreduce-grads-in-fp32");
-    bool half = fp16 && !bf16 && !fp8 && !launch_uses_deepspeed(c);
+    bool half = fp16 && !bf16 && !fp8 && !megatron_uses_deepspeed(c);
     if (narrow)
         launch_decide(t, "/training/gradient_dtype", json_string("bf16"), narrow, "");
     else if (half && !wide) /* bf16 alone is summed in fp32 */
@@ -198,7 +198,7 @@ static void take_recompute_full(struct launch_context *t,
         recompute(t, json_string("full"), it);
 }
 
-void launch_take_recompute(struct launch_context *t, const struct launch_command *c)
+void megatron_take_recompute(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const granularities[] = { "--recompute-granularity",
                                                  "--activations-checkpoint-granularity",
@@ -228,7 +228,7 @@ void launch_take_recompute(struct launch_context *t, const struct launch_command
 
 /* The optimizer, and what overlaps ------------------------------------------------- */
 
-void launch_take_overlaps(struct launch_context *t, const struct launch_command *c)
+void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *shards = launch_option(c, "--use-distributed-optimizer"),
                             *sums = launch_option(c, "--overlap-grad-reduce"),

@@ -1,374 +1,169 @@
-/* The fields of a launch script: which arguments and hyperparameters mean what. */
-#include "config/datadir.h"
-#include "dialect/deepspeed/deepspeed.h"
-#include "scenario/attention.h"
-#include "scenario/nccl_environment.h"
+/* The estimator of a script. */
+#include "dialect/sagemaker/sagemaker.h"
 
-#include <ctype.h>
-#include <inttypes.h>
+#include "base/names.h"
+#include "dialect/source/python.h"
+
 #include <string.h>
 
-enum { NAME_MAX_B = 200 };
+/* clang-format off */
+static const char *const estimators[] = {
+    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", NULL,
+};
+const char *const sagemaker_calls[] = {
+    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", "set_hyperparameters", NULL,
+};
+const char *const sagemaker_same[] = {
+    "json_encode_hyperparameters", "dumps", "deepcopy", NULL,
+};
+/* By which a call is told from others of that name. */
+static const char *const tokens[] = {
+    "instance_type", "instance_count", "distribution", "hyperparameters", "entry_point",
+    "train_instance_type", "train_instance_count", "distributions", NULL,
+};
+/* clang-format on */
 
-/* Names of models, tasks and data sets --------------------------------------------- */
+/* Which estimator ------------------------------------------------------------------ */
 
-/* The longest entry of a table that a word fits; keys may end with "*". */
-static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
+static bool is_estimator(const struct python_call *c)
 {
-    struct cfg names = cfg_get(t->names, table), best = { 0 };
-    size_t longest = 0;
-    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
-        const char *key = cfg_key(it);
-        size_t n = strlen(key);
-        bool open = n && key[n - 1] == '*';
-        bool fits = open ? strncmp(key, word, n - 1) == 0 : strcmp(key, word) == 0;
-        if (fits && n > longest) {
-            longest = n;
-            best = cfg_member(names, it);
-        }
+    if (!names_listed(estimators, python_last_part(c->function)))
+        return false;
+    for (const char *const *token = tokens; *token; token++)
+        if (value_get(c->arguments, *token))
+            return true;
+    return c->arguments->gap > 0;
+}
+
+/* The last one of that name; without a name, the last that is no quotation. */
+static const struct python_call *choose(const struct python *p, const char *name)
+{
+    const struct python_call *best = NULL;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (!is_estimator(c))
+            continue;
+        if (name ? c->target && strcmp(c->target, name) == 0
+                 : !best || best->quoted || !c->quoted)
+            best = c;
     }
     return best;
 }
 
-/* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
-static const char *plain_name(struct launch_context *t, const char *text, bool ending)
+static void no_such(struct launch *l, const struct python *p, const char *name)
 {
-    const char *slash = strrchr(text, '/');
-    char *name = arena_printf(t->arena, "%.*s", NAME_MAX_B, slash ? slash + 1 : text);
-    char *dot = ending ? strrchr(name, '.') : NULL;
-    if (dot)
-        *dot = '\0';
-    for (char *c = name; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return name;
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int64_t i = 0; i < p->calls.n && b.len < 200; i++)
+        if (is_estimator(&p->calls.v[i]) && p->calls.v[i].target)
+            strbuf_printf(&b, "%s%s", b.len ? ", " : "", p->calls.v[i].target);
+    diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_NAME, 0, 0),
+              "no estimator is assigned to \"%.60s\" (%s%s)", name,
+              b.len ? "there is " : "leave --estimator out", strbuf_get(&b));
+    strbuf_release(&b);
 }
 
-static bool is_shipped(struct launch_context *t, const char *name)
+/* A file without an estimator: the names that its arguments usually have. */
+static struct value *dict_of(struct arena *arena, int32_t cap)
 {
-    const char **all = datadir_list(t->arena, "models");
-    while (*all && strcmp(*all, name) != 0)
-        all++;
-    return *all != NULL;
+    struct value *v = ARENA_NEW(arena, struct value);
+    *v = (struct value) { .kind = VALUE_DICT, .line = 1 };
+    v->items = ARENA_ARRAY(arena, cap, struct value_item);
+    return v;
 }
 
-/* A field each --------------------------------------------------------------------- */
-
-static void take_text(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
+static void put(struct value *dict, const char *key, const struct value *value)
 {
-    if (it->value->kind == VALUE_STRING)
-        launch_set(t, row->pointer, json_string(it->value->text), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "string");
+    if (value)
+        dict->items[dict->n++] =
+            (struct value_item) { key, value->line, (struct value *)value };
 }
 
-static void take_instance(struct launch_context *t, const struct launch_row *row,
-                          const struct value_item *it)
+/* The last dictionary with that member, by whatever name. */
+static const struct value *name_with(const struct python *p, const char *key)
 {
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    if (strncmp(text, "local", 5) == 0)
-        launch_add_unresolved(t, row->pointer, it->value->line,
-                              "\"%.20s\" is the machine that launches the job", text);
-    else
-        take_text(t, row, it);
+    const struct value *found = NULL;
+    for (int64_t i = 0; i < p->names.n; i++)
+        if (value_get(p->names.v[i].value, "enabled") &&
+            value_get(p->names.v[i].value, key))
+            found = p->names.v[i].value;
+    return found;
 }
 
-static void take_count(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
+static const struct value *options_of(struct arena *arena, const struct python *p)
 {
-    int64_t n;
-    if (it->value->kind == VALUE_NONE)
-        return;
-    if (!launch_whole(it->value, &n))
-        launch_unresolved_item(t, row->pointer, it, "whole number");
-    else
-        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+    const struct value *smp = name_with(p, "parameters");
+    struct value *d = dict_of(arena, 2), *inner = dict_of(arena, 1);
+    if (!smp)
+        return NULL;
+    inner->line = d->line = smp->line;
+    put(inner, "modelparallel", smp);
+    put(d, "smdistributed", inner);
+    put(d, "mpi", name_with(p, "processes_per_host"));
+    return d;
 }
 
-/* As the Trainer has it: -1, the default, is none. */
-static void take_positive(struct launch_context *t, const struct launch_row *row,
-                          const struct value_item *it)
+static const struct python_call *assume(const struct python *p)
 {
-    int64_t n;
-    if (!launch_whole(it->value, &n) || n > 0)
-        take_count(t, row, it);
+    struct arena *arena = p->arena;
+    struct python_call *c = ARENA_NEW(arena, struct python_call);
+    enum { N_TOKENS = sizeof(tokens) / sizeof(tokens[0]) };
+    *c = (struct python_call) { .function = "Estimator", .line = 1 };
+    c->arguments = dict_of(arena, N_TOKENS + 1);
+    for (const char *const *token = tokens; *token; token++)
+        put(c->arguments, *token, python_name(p, *token));
+    if (!value_get(c->arguments, "distribution"))
+        put(c->arguments, "distribution", options_of(arena, p));
+    if (!value_get(c->arguments, "distribution"))
+        return NULL;
+    c->line = value_get(c->arguments, "distribution")->value->line;
+    return c;
 }
 
-/* The script's batch is what smp.step cuts into microbatches. */
-static void take_batch(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
+bool sagemaker_recognises(const struct dialect_input *in)
 {
-    int64_t n, parts = t->microbatches;
-    if (parts <= 1 || !launch_whole(it->value, &n) || n < 1) {
-        take_count(t, row, it);
-        return;
+    return in->estimator || choose(in->python, NULL) || assume(in->python);
+}
+
+static void add_hyper(struct launch_context *t, const struct value *v)
+{
+    if (t->n_hyper < LAUNCH_HYPER_MAX)
+        t->hyper[t->n_hyper++] = v;
+}
+
+/* est.set_hyperparameters(a=1) goes before what the constructor was given. */
+static void find_hyper(struct launch_context *t, const struct python *p)
+{
+    const char *target = t->call->target;
+    for (int64_t i = p->calls.n; i-- > 0 && target;) {
+        const struct python_call *c = &p->calls.v[i];
+        size_t n = strlen(target);
+        if (strncmp(c->function, target, n) == 0 &&
+            strcmp(c->function + n, ".set_hyperparameters") == 0)
+            add_hyper(t, c->arguments);
     }
-    if (n % parts)
-        launch_add_unresolved(t, row->pointer, it->value->line,
-                              "%s: %" PRId64 " is not divided by the %" PRId64
-                              " microbatches of the dictionary",
-                              it->key, n, parts);
-    else
-        launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
+    const struct value_item *it = value_get(t->call->arguments, "hyperparameters");
+    if (it)
+        add_hyper(t, it->value);
 }
 
-static void take_distribution(struct launch_context *t, const struct launch_row *row,
-                              const struct value_item *it)
+bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
 {
-    if (it->value->kind != VALUE_NONE)
-        launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
-}
-
-static void take_model(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
-{
-    if (it->value->kind != VALUE_STRING) {
-        launch_unresolved_item(t, row->pointer, it, "string");
-        return;
+    struct launch *l = t->l;
+    const struct python_call *c = choose(in->python, in->estimator);
+    if (c) {
+        l->title = arena_printf(t->arena, "%s%s%s(...): read, not run",
+                                c->target ? c->target : "", c->target ? " = " : "",
+                                c->function);
+    } else if (in->estimator) {
+        no_such(l, in->python, in->estimator);
+        return false;
+    } else {
+        c = assume(in->python);
+        l->title = "no estimator; the dictionaries alone: read, not run";
     }
-    const char *name = plain_name(t, it->value->text, false);
-    struct cfg known = look_up(t, "models", name);
-    const char *model = NULL;
-    if (is_shipped(t, name))
-        model = name;
-    else if (known.json)
-        cfg_string(known, &model);
-    if (model)
-        launch_set(t, row->pointer, json_string(model), it);
-    else
-        launch_add_unresolved(
-            t, row->pointer, it->value->line,
-            "%s: \"%.80s\" is not in models/; its config.json would do", it->key,
-            it->value->text);
+    t->call = c;
+    l->line = c->line;
+    find_hyper(t, in->python);
+    return true;
 }
-
-static void take_task(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
-{
-    const char *task = NULL;
-    if (it->value->kind != VALUE_STRING)
-        return;
-    struct cfg known = look_up(t, "tasks", plain_name(t, it->value->text, true));
-    if (known.json && cfg_string(known, &task) == 0)
-        launch_set(t, row->pointer, json_string(task), it);
-}
-
-static void take_samples(struct launch_context *t, const struct launch_row *row,
-                         const struct value_item *it)
-{
-    int64_t n = 0;
-    if (it->value->kind != VALUE_STRING)
-        return;
-    struct cfg known = look_up(t, "samples", plain_name(t, it->value->text, false));
-    if (known.json && cfg_int(known, &n, 1, INT64_MAX) == 0)
-        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
-}
-
-static void take_precision(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, row->pointer, it, "boolean");
-    else if (launch_true(it->value) && t->smp_precision)
-        launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,
-                    "%s: SMP's dictionary already converts the model", it->key);
-    else if (launch_true(it->value))
-        launch_set(t, row->pointer,
-                   json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
-}
-
-static void take_norm(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
-{
-    double norm;
-    if (launch_real(it->value, &norm))
-        launch_set(t, row->pointer, json_real(norm), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "number");
-}
-
-/* DDP's bucket_cap_mb, in MiB; none is PyTorch's own (transformers/training_args.py,
- * ddp_bucket_cap_mb). What shards has buckets of its own. */
-static void take_bucket(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it)
-{
-    int64_t n;
-    if (it->value->kind == VALUE_NONE || launch_has(t, "/parallelism/library"))
-        return;
-    if (!launch_whole(it->value, &n))
-        launch_unresolved_item(t, row->pointer, it, "whole number");
-    else if (n > 0)
-        launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
-}
-
-static void take_checkpointing(struct launch_context *t, const struct launch_row *row,
-                               const struct value_item *it)
-{
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, row->pointer, it, "boolean");
-    else if (launch_true(it->value))
-        launch_set(t, row->pointer, json_string("full"), it);
-}
-
-static void take_optimizer(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    static const char *const words[][2] = {
-        { "adamw_bnb_8bit", "adam8bit" },
-        { "adamw_8bit", "adam8bit" },
-        { "paged_adamw_8bit", "adam8bit" },
-        { "adafactor", "adafactor" },
-        { "adam", "adam" },
-        { "lamb", "lamb" },
-        { "sgd", "sgd" },
-    };
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strncmp(text, words[i][0], strlen(words[i][0])) != 0)
-            continue;
-        launch_set(t, row->pointer, json_string(words[i][1]), it);
-        return;
-    }
-    launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
-}
-
-/* from_pretrained's attn_implementation. */
-static void take_attention(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    int word;
-    if (names_find(attention_words, text, &word) == 0)
-        launch_set(t, row->pointer, json_string(text), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "attention that is simulated");
-}
-
-/* The digits and dots behind a mark in an image's name; NULL without. */
-static const char *version_behind(struct arena *arena, const char *image,
-                                  const char *mark)
-{
-    const char *at = strstr(image, mark);
-    size_t n = at ? strspn(at + strlen(mark), "0123456789.") : 0;
-    return n == 0 || n > 20 ? NULL : arena_strndup(arena, at + strlen(mark), n);
-}
-
-/* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
-static void take_image(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
-{
-    const char *image = it->value->text ? it->value->text : "";
-    const char *torch = version_behind(t->arena, image, "pytorch-training:");
-    const char *transformers = version_behind(t->arena, image, "-transformers");
-    if (torch)
-        launch_set(t, row->pointer, json_string(torch), it);
-    if (torch && transformers)
-        launch_set(t, "/software/transformers", json_string(transformers), it);
-}
-
-/* framework_version is of the class that is called. */
-static void take_framework(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    const char *function = python_last_part(t->call->function);
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "2";
-    if (strcmp(function, "PyTorch") == 0)
-        take_text(t, row, it);
-    else if (strcmp(function, "TensorFlow") == 0)
-        launch_set(t, "/training/framework",
-                   json_string(text[0] == '1' ? "tensorflow1" : "tensorflow2"), it);
-}
-
-/* Of the environment, what steers communication; and what Hugging Face's names say. */
-static void take_environment(struct launch_context *t, const struct launch_row *row,
-                             const struct value_item *it)
-{
-    const struct value *v = it->value;
-    for (int32_t i = 0; v->kind == VALUE_DICT && i < v->n; i++) {
-        const struct value_item *e = &v->items[i];
-        const struct launch_row inner = { e->key,
-                                          launch_pointer(t, row->pointer, e->key),
-                                          NULL };
-        if (nccl_environment_knows(e->key))
-            take_text(t, &inner, e);
-    }
-}
-
-/* clang-format off */
-#define SAMPLES "/training/samples"
-const struct launch_row launch_arguments[] = {
-    { "instance_type",        "/cluster/instance", take_instance },
-    { "train_instance_type",  "/cluster/instance", take_instance },
-    { "instance_count",       "/cluster/count",    take_count },
-    { "train_instance_count", "/cluster/count",    take_count },
-    { "distribution",         "/distribution",     take_distribution },
-    { "distributions",        "/distribution",     take_distribution },
-    { "pytorch_version",      "/software/pytorch", take_text },
-    { "transformers_version", "/software/transformers", take_text },
-    { "framework_version",    "/software/pytorch", take_framework },
-    { "tensorflow_version",   "/software/pytorch", take_framework },
-    { "image_uri",            "/software/pytorch", take_image },
-    { "environment",          "/software/environment", take_environment },
-    { "env",                  "/software/environment", take_environment },
-    { "entry_point",          "/training/task",    take_task },
-    { "max_run",              "/job/max_run",      launch_take_seconds },
-    { "train_max_run",        "/job/max_run",      launch_take_seconds },
-    { "keep_alive_period_in_seconds", "/job/keep_alive", launch_take_keep_alive },
-    { "use_spot_instances",   "/job/spot_discount", launch_take_spot },
-    { "train_use_spot_instances", "/job/spot_discount", launch_take_spot },
-    { "checkpoint_s3_uri",    "/job/checkpoint/to", launch_take_checkpoint },
-    { "input_mode",           "/storage/mode",     launch_take_input_mode },
-    { "volume_size",          "/storage/volume",   launch_take_volume },
-    { "train_volume_size",    "/storage/volume",   launch_take_volume },
-    { NULL, NULL, NULL },
-};
-/* What Hugging Face's containers take from the environment; after the
- * hyperparameters. */
-const struct launch_row launch_environment[] = {
-    { "HF_MODEL_ID", "/model",         take_model },
-    { "HF_TASK",     "/training/task", take_task },
-    { NULL, NULL, NULL },
-};
-/* Of several rows of a field, the first that the script gives. */
-const struct launch_row launch_hyperparameters[] = {
-    { "model_name_or_path",          "/model", take_model },
-    { "model_name",                  "/model", take_model },
-    { "model_id",                    "/model", take_model },
-    { "pretrained_model_name",       "/model", take_model },
-    { "model_checkpoint",            "/model", take_model },
-    { "tokenizer_name",              "/model", take_model },
-    { "fsdp",                        "/parallelism/library", launch_take_fsdp },
-    { "fsdp_config",                 "/training/activation_checkpointing", launch_take_fsdp_config },
-    { "deepspeed",                   "/parallelism/library", launch_take_deepspeed_file },
-    { "deepspeed_config",            "/parallelism/library", launch_take_deepspeed_file },
-    { "ddp_bucket_cap_mb",           "/parallelism/bucket_size", take_bucket },
-    { "max_grad_norm",               "/training/gradient_clipping", take_norm },
-    { "per_device_train_batch_size", "/training/micro_batch_size", take_batch },
-    { "per_gpu_train_batch_size",    "/training/micro_batch_size", take_batch },
-    { "train_batch_size",            "/training/micro_batch_size", take_batch },
-    { "batch_size",                  "/training/micro_batch_size", take_batch },
-    { "max_seq_length",              "/training/sequence_length", take_count },
-    { "max_length",                  "/training/sequence_length", take_count },
-    { "block_size",                  "/training/sequence_length", take_count },
-    { "seq_length",                  "/training/sequence_length", take_count },
-    { "max_context_width",           "/training/sequence_length", take_count },
-    { "max_source_length",           "/training/sequence_length", take_count },
-    { "gradient_accumulation_steps", "/training/gradient_accumulation_steps", take_count },
-    { "fp16",                        "/training/precision", take_precision },
-    { "bf16",                        "/training/precision", take_precision },
-    { "gradient_checkpointing",      "/training/activation_checkpointing", take_checkpointing },
-    { "activation_checkpointing",    "/training/activation_checkpointing", take_checkpointing },
-    { "optim",                       "/training/optimizer", take_optimizer },
-    { "attn_implementation",         "/training/attention", take_attention },
-    { "max_steps",                   "/training/steps", take_positive },
-    { "num_train_epochs",            "/training/epochs", take_positive },
-    { "epochs",                      "/training/epochs", take_positive },
-    { "save_steps",                  "/job/checkpoint/every", launch_take_save_steps },
-    { "dataloader_num_workers",      "/input/workers", launch_take_workers },
-    { "max_train_samples",           SAMPLES, take_positive },
-    { "task_name",                   SAMPLES, take_samples },
-    { "dataset_config_name",         SAMPLES, take_samples },
-    { "dataset_name",                SAMPLES, take_samples },
-    { NULL, NULL, NULL },
-};
-/* clang-format on */

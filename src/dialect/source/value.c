@@ -163,3 +163,19 @@ struct value *value_of_json(struct cfg root, int64_t most, const char *what)
               "has more than %" PRId64 " values (leave out %s)", most, what);
     return NULL;
 }
+
+struct value *value_keys_of_json(struct cfg root)
+{
+    struct arena *arena = cfg_arena(root);
+    if (!cfg_is_object(root))
+        return NULL;
+    struct value *v = ARENA_NEW(arena, struct value);
+    struct value *none = ARENA_NEW(arena, struct value);
+    *none = (struct value) { .kind = VALUE_NONE, .line = 1 };
+    *v = (struct value) { .kind = VALUE_DICT, .line = 1 };
+    v->items = ARENA_ARRAY(arena, cfg_len(root), struct value_item);
+    for (void *it = cfg_first(root); it; it = cfg_next(root, it))
+        v->items[v->n++] =
+            (struct value_item) { arena_strdup(arena, cfg_key(it)), 1, none };
+    return v;
+}

@@ -66,6 +66,9 @@ const struct value_item *value_get(const struct value *dict, const char *key);
  * error that says `what` to leave out. O(values x text). */
 struct value *value_of_json(struct cfg root, int64_t most, const char *what);
 
+/* The keys of a JSON object alone, each with none for its value; NULL of anything else. */
+struct value *value_keys_of_json(struct cfg root);
+
 /* All lines of a value moved by so many, or to one. */
 void value_move_by(struct value *v, int64_t lines);
 void value_move_to(struct value *v, int64_t line);

@@ -1,7 +1,7 @@
 /* A scenario as arguments of the Hugging Face Trainer, by the names that the table of
  * hyperparameters reads: as a shell script, or within an estimator. */
 #include "dialect/emit/emit_parts.h"
-#include "dialect/launch/launch_context.h"
+#include "dialect/trainer/trainer.h"
 #include "scenario/attention.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* What reads that argument says which field it is. */
 static json_t *value_of(const struct scenario *s, const char *argument)
 {
-    for (const struct launch_row *row = launch_hyperparameters; row->name; row++)
+    for (const struct launch_row *row = trainer_rows; row->name; row++)
         if (strcmp(row->name, argument) == 0)
             return emit_value(s, row->pointer);
     return NULL;

@@ -1,7 +1,7 @@
 /* The Hugging Face Trainer's fsdp: "full_shard auto_wrap" and the like
  * (transformers.TrainingArguments.fsdp). */
 #include "base/names.h"
-#include "dialect/launch/launch_context.h"
+#include "dialect/trainer/trainer.h"
 #include "hardware/instance.h"
 
 #include <inttypes.h>
@@ -91,8 +91,8 @@ static void note_words(struct launch_context *t, const struct value_item *it)
     }
 }
 
-void launch_take_fsdp(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
+void trainer_take_fsdp(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
 {
     static const struct {
         const char *word, *strategy;
@@ -141,8 +141,8 @@ static void note_config(struct launch_context *t, const struct value_item *it,
 }
 
 /* Of the configuration beside it, what a step depends on. */
-void launch_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
-                             const struct value_item *it)
+void trainer_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
+                              const struct value_item *it)
 {
     static const char *const checkpointing[] = { "activation_checkpointing",
                                                  "fsdp_activation_checkpointing" };

@@ -1,0 +1,97 @@
+/* What a dialect is: somebody else's format, read into a scenario and written from one.
+ * Adding one is a folder and a row of dialects.c: launch scripts, --emit and the docs
+ * take it from there.
+ *
+ * Files of this layer:
+ *     dialect.h, dialects.c            what a dialect is; the rows
+ *     source/                          syntax alone: Python literals, shell words, JSON
+ *     launch/                          which dialect a file is in; what all readers share
+ *     sagemaker/, megatron/, deepspeed/, trainer/
+ *                                      options of each, as fields of a scenario
+ *     emit/                            what all writers share; reading back */
+#ifndef DIALECT_DIALECT_H
+#define DIALECT_DIALECT_H
+
+#include "base/err.h"
+#include "base/names.h"
+#include "base/strbuf.h"
+#include "config/cfg.h"
+#include "dialect/source/value.h"
+
+struct launch;
+struct launch_context;
+struct launch_command;
+struct python;
+struct emit_source;
+
+/* What a dialect's words stand in. */
+enum dialect_source {
+    DIALECT_CALLS = 1 << 0,    /* calls and names of a Python script */
+    DIALECT_COMMAND = 1 << 1,  /* options of a command that a shell script starts */
+    DIALECT_DOCUMENT = 1 << 2, /* a document that is a dictionary, as JSON */
+};
+
+/* One file, or one of its commands. */
+struct dialect_input {
+    enum dialect_source source;
+    const struct value *root;             /* options, or the document */
+    const struct launch_command *command; /* of COMMAND */
+    const struct python *python;          /* of CALLS */
+    const char *estimator; /* likewise: the variable that is asked for, or NULL */
+};
+
+/* How it is written. */
+struct dialect_emit {
+    const char *name; /* as --emit has it; NULL: it is not written */
+    /* adds the text without its header; -1 after err_set */
+    int (*write)(struct strbuf *out, const struct emit_source *e, struct err *err);
+    const char *file;    /* a name by which the text is read back; NULL: it is not */
+    const char *first;   /* its first line */
+    const char *comment; /* before a line of the header; NULL: it has no comments */
+    bool holds_model;    /* the model's sizes are in the file */
+    const char *stacks;  /* of plans, which alone it can say; NULL: any */
+    const char *const *outside; /* pointers that its words do not reach */
+};
+
+struct dialect {
+    const char *name; /* of its folder */
+    const char *summary;
+    uint32_t sources;  /* bits of enum dialect_source; 0: it is not read here */
+    const char *looks; /* what its files have: "Megatron's arguments (--num-layers)" */
+    /* DIALECT_CALLS: functions whose calls it wants, and those that give back what they
+     * are given; NULL ends each */
+    const char *const *calls, *const *same;
+    bool (*recognises)(const struct dialect_input *in);
+    /* fills the scenario; what is wrong is reported */
+    void (*read)(struct launch_context *t, const struct dialect_input *in);
+    /* behind --set: what that left open; NULL: nothing */
+    void (*settle)(struct launch *l, struct cfg root);
+    /* whether an option of a command takes no value; NULL: none is known to */
+    bool (*is_flag)(const char *option);
+    struct dialect_emit emit;
+};
+
+/* The rows, which one without a name ends. */
+extern const struct dialect dialects[];
+
+/* The row that recognises it; NULL: none does. */
+const struct dialect *dialect_of(const struct dialect_input *in);
+
+/* The row that --emit calls so, by its number from 1; NULL: none. */
+const struct dialect *dialect_emitted(int number);
+
+/* The words of --emit with their numbers from 1; the last is without a name. At most
+ * `most` rows are filled. */
+void dialect_emit_names(struct name_value *out, int most);
+
+/* Whether any dialect knows that an option of a command takes no value. */
+bool dialect_is_flag(const char *option);
+
+/* Functions whose calls any dialect wants, or that give back what they are given; NULL
+ * ends the list. */
+const char **dialect_calls(struct arena *arena, bool same);
+
+/* "Megatron's arguments (...) or the Trainer's (...)", of those that read the source. */
+void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between);
+
+#endif

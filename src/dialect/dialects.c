@@ -1,0 +1,123 @@
+/* The dialects: a row each. */
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/dialect.h"
+#include "dialect/emit/emit_parts.h"
+#include "dialect/megatron/megatron.h"
+#include "dialect/sagemaker/sagemaker.h"
+#include "dialect/trainer/trainer.h"
+
+#include <string.h>
+
+/* clang-format off */
+/* What a job has from elsewhere, whoever starts it. */
+#define OUTSIDE \
+    "/model", "/software", "/job", "/storage", "/input", "/uncertainty", "/cluster", \
+    "/training/framework", "/training/task", "/training/vocab_padding", \
+    "/training/predicted_positions", "/training/decoder_length", "/training/samples", \
+    "/training/epochs", "/parallelism/expert_imbalance", "/parallelism/smp_script"
+
+const struct dialect dialects[] = {
+    { .name = "sagemaker",
+      .summary = "estimators of SageMaker's Python SDK, with the Trainer's hyperparameters",
+      .sources = DIALECT_CALLS,
+      .looks = "call of Estimator, PyTorch, HuggingFace or TensorFlow, and no distribution dictionary",
+      .calls = sagemaker_calls, .same = sagemaker_same,
+      .recognises = sagemaker_recognises, .read = sagemaker_read,
+      .emit = { .name = "sagemaker", .write = emit_sagemaker, .file = "emitted.py",
+                .first = "", .comment = "# ",
+                .outside = (const char *const[]) { OUTSIDE, NULL } } },
+    { .name = "megatron",
+      .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
+      .sources = DIALECT_COMMAND,
+      .looks = "Megatron's arguments (--num-layers ...)",
+      .recognises = megatron_recognises, .read = megatron_read, .is_flag = megatron_is_flag,
+      .emit = { .name = "megatron", .write = emit_megatron, .file = "emitted.sh",
+                .first = "#!/bin/bash\n", .comment = "# ", .holds_model = true, .stacks = "megatron",
+                .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, NULL } } },
+    { .name = "deepspeed",
+      .summary = "DeepSpeed's configuration",
+      .sources = DIALECT_DOCUMENT,
+      .looks = "DeepSpeed's keys",
+      .recognises = deepspeed_recognises, .read = deepspeed_read, .settle = deepspeed_settle_autos,
+      .emit = { .name = "deepspeed", .write = emit_deepspeed, .file = "emitted.json",
+                .first = "", .stacks = "deepspeed",
+                .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, "/training/sequence_length",
+                                                   "/training/attention", "/training/steps",
+                                                   "/training/activation_checkpointing", NULL } } },
+    { .name = "trainer",
+      .summary = "arguments of the Hugging Face Trainer",
+      .sources = DIALECT_COMMAND,
+      .looks = "the Trainer's (--model_name_or_path ...)",
+      .recognises = trainer_recognises, .read = trainer_read,
+      .emit = { .name = "fsdp", .write = emit_trainer, .file = "emitted.sh",
+                .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
+                .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
+                                                   "/parallelism/sharding/degree", NULL } } },
+    { .name = "scenario",
+      .summary = "smsim's own file",
+      .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },
+    { .name = NULL },
+};
+/* clang-format on */
+
+const struct dialect *dialect_of(const struct dialect_input *in)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->sources & in->source && d->recognises(in))
+            return d;
+    return NULL;
+}
+
+const struct dialect *dialect_emitted(int number)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->emit.name && --number == 0)
+            return d;
+    return NULL;
+}
+
+void dialect_emit_names(struct name_value *out, int most)
+{
+    int n = 0;
+    for (const struct dialect *d = dialects; d->name && n + 1 < most; d++)
+        if (d->emit.name) {
+            out[n] = (struct name_value) { d->emit.name, n + 1 };
+            n++;
+        }
+    out[n] = (struct name_value) { NULL, 0 };
+}
+
+bool dialect_is_flag(const char *option)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->is_flag && d->is_flag(option))
+            return true;
+    return false;
+}
+
+const char **dialect_calls(struct arena *arena, bool same)
+{
+    int n = 0;
+    const char **all;
+    for (const struct dialect *d = dialects; d->name; d++)
+        for (const char *const *c = same ? d->same : d->calls; c && *c; c++)
+            n++;
+    all = ARENA_ARRAY(arena, n + 1, const char *);
+    n = 0;
+    for (const struct dialect *d = dialects; d->name; d++)
+        for (const char *const *c = same ? d->same : d->calls; c && *c; c++)
+            all[n++] = *c;
+    all[n] = NULL;
+    return all;
+}
+
+void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between)
+{
+    bool first = true;
+    for (const struct dialect *d = dialects; d->name; d++) {
+        if (!(d->sources & source))
+            continue;
+        strbuf_printf(out, "%s%s", first ? "" : between, d->looks);
+        first = false;
+    }
+}

@@ -1,0 +1,118 @@
+/* What a file leaves open, behind --set; and the places of what was reported. */
+#include "config/pointer.h"
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+/* What a scenario cannot do without. */
+static const struct need {
+    const char *pointer, *instead; /* either */
+    const char *what, *example;
+} needs[] = {
+    { "/model", NULL, "which model is trained", "bert-large-uncased" },
+    { "/cluster/instance", "/cluster/groups", "on which instances", "ml.p4d.24xlarge" },
+    { "/cluster/count", "/cluster/groups", "on how many instances", "2" },
+    { "/training/sequence_length", NULL, "how long sequences are", "384" },
+    { "/training/micro_batch_size", "/training/global_batch_size",
+      "how many sequences a GPU takes at once", "8" },
+};
+/* clang-format on */
+
+static const struct need *need_of(const char *pointer)
+{
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+        if (strcmp(needs[i].pointer, pointer) == 0)
+            return &needs[i];
+    return NULL;
+}
+
+/* What the script says is still shown where --set says something else. */
+static void mark_replaced(struct launch *l, struct cfg root)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        struct launch_resolved *f = &l->resolved.v[i];
+        json_t *now = pointer_get(root.json, f->pointer);
+        char *text = now ? json_dumps(now, LAUNCH_SHOWN) : NULL;
+        f->replaced = !text || strcmp(text, f->value) != 0;
+        free(text);
+    }
+}
+
+static struct diag unresolved_at(const struct launch *l, const char *pointer,
+                                 int64_t line)
+{
+    struct diag at = launch_diag(l, DIAG_UNRESOLVED, line, 0);
+    at.pointer = pointer;
+    return at;
+}
+
+int launch_complete(struct launch *l, struct cfg root)
+{
+    struct diags *d = &l->loader->diags;
+    int rc = 0;
+    mark_replaced(l, root);
+    launch_settle_job(l, root);
+    for (const struct dialect *known = dialects; known->name; known++)
+        if (known->settle)
+            known->settle(l, root);
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        const struct need *n = &needs[i];
+        const struct launch_unresolved *doubt = launch_unresolved_of(l, n->pointer);
+        if (launch_is_set(root, n->pointer) ||
+            (n->instead && launch_is_set(root, n->instead)))
+            continue;
+        if (doubt)
+            diags_add(d, unresolved_at(l, n->pointer, doubt->line),
+                      "%s (give --set %s=%s)", doubt->what, n->pointer, n->example);
+        else
+            diags_add(d, unresolved_at(l, n->pointer, l->line),
+                      "%s does not say %s (give --set %s=%s)", l->what, n->what,
+                      n->pointer, n->example);
+        rc = -1;
+    }
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *doubt = &l->unresolved.v[i];
+        if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
+            continue;
+        diags_add(d, unresolved_at(l, doubt->pointer, doubt->line),
+                  "%s (give --set %s=VALUE)", doubt->what, doubt->pointer);
+        rc = -1;
+    }
+    return rc;
+}
+
+/* The line of the value at a pointer, or of the nearest around it; 0: none. */
+static int64_t line_of(const struct launch *l, const char *pointer, size_t n)
+{
+    int64_t line = 0;
+    size_t longest = 0;
+    for (int64_t i = 0; i < l->origins.n; i++) {
+        const char *at = l->origins.v[i].pointer;
+        size_t m = strlen(at);
+        bool around =
+            m <= n && strncmp(at, pointer, m) == 0 && (m == n || pointer[m] == '/');
+        if (around && m >= longest) {
+            longest = m;
+            line = l->origins.v[i].line;
+        }
+    }
+    return line;
+}
+
+/* What was reported of the script's scenario gets the line of the script. */
+static void place(const struct launch *l, struct diag *d)
+{
+    bool own = d->file && strcmp(d->file, l->file) == 0 && !d->set;
+    if (own && !d->line && d->pointer && d->pointer[0])
+        d->line = line_of(l, d->pointer, strlen(d->pointer));
+}
+
+void launch_place(const struct launch *l)
+{
+    struct diags *d = &l->loader->diags;
+    for (int64_t i = 0; i < d->n; i++)
+        place(l, &d->v[i]);
+}

@@ -1,0 +1,61 @@
+/* Arguments of Megatron-LM (megatron/training/arguments.py), and of Megatron-DeepSpeed's
+ * and BigScience's of the same names, as a command has them.
+ *
+ * Files of this folder:
+ *     megatron             degrees, batches, length; the order of reading
+ *     megatron_model       sizes and choices of the model
+ *     megatron_stack       what several options say together: profile, attention,
+ *                          precision, recomputation, what overlaps
+ *     megatron_deepspeed   DeepSpeed's arguments beside Megatron's
+ *     megatron_keys        options that no field is made of
+ *     emit_megatron        a scenario as a script */
+#ifndef DIALECT_MEGATRON_MEGATRON_H
+#define DIALECT_MEGATRON_MEGATRON_H
+
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_shell.h"
+
+bool megatron_recognises(const struct dialect_input *in);
+void megatron_read(struct launch_context *t, const struct dialect_input *in);
+
+/* Whether an option takes no value, so that what follows is none. */
+bool megatron_is_flag(const char *option);
+
+/* What is said of options that no field is made of: one note of those that are not
+ * simulated each, one warning of those that are not known. */
+void megatron_check_options(struct launch_context *t, const struct launch_command *c);
+
+/* The options that no row is of: without effect (0), read where they matter (1), not
+ * simulated (2); NULL for others. "*" at an end stands for any rest. */
+const char *const *megatron_words(int which);
+
+/* Sizes and choices of the model; the other rows; both tables, which NULL ends. */
+extern const struct launch_row megatron_model_rows[], megatron_job_rows[];
+extern const struct launch_row *const megatron_tables[];
+/* Vocabulary and what follows of several options; behind the rows. */
+void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
+
+/* What several options say together of the profile (behind
+ * DeepSpeed's configuration), attention, precision, recomputation (behind the pipeline)
+ * and of what is sharded and overlaps (behind the profile). */
+void megatron_take_framework(struct launch_context *t, const struct launch_command *c);
+void megatron_take_attention(struct launch_context *t, const struct launch_command *c);
+void megatron_take_precision(struct launch_context *t, const struct launch_command *c);
+void megatron_take_recompute(struct launch_context *t, const struct launch_command *c);
+void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);
+bool megatron_uses_deepspeed(const struct launch_command *c);
+
+/* --deepspeed, --deepspeed_config, --zero-stage; behind
+ * the batch and precision, which go before what the configuration says. */
+void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);
+
+/* Values of options: a whole number of at least 1, a word. What is neither known nor
+ * right is doubted or reported, and the field left open. */
+void megatron_take_size(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it);
+void megatron_take_word(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it);
+void megatron_take_flag(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it);
+
+#endif

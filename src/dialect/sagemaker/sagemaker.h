@@ -1,0 +1,42 @@
+/* Estimators of SageMaker's Python SDK: which instances, the "distribution" dictionary,
+ * versions, the job around its steps; hyperparameters are the Trainer's.
+ *
+ * Files of this folder:
+ *     estimator        finds the estimator in a script
+ *     sagemaker        reads it, and says what of it acts
+ *     arguments, job   a field each: of the training; of the job around its steps
+ *     emit_sagemaker   a scenario as an estimator */
+#ifndef DIALECT_SAGEMAKER_SAGEMAKER_H
+#define DIALECT_SAGEMAKER_SAGEMAKER_H
+
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_context.h"
+
+extern const char *const sagemaker_calls[], *const sagemaker_same[];
+
+bool sagemaker_recognises(const struct dialect_input *in);
+void sagemaker_read(struct launch_context *t, const struct dialect_input *in);
+
+/* The call that `in` asks for, or what stands for one in a file without any; NULL: there
+ * is none. The context gets it, and the file its title. */
+bool sagemaker_find(struct launch_context *t, const struct dialect_input *in);
+
+/* Which arguments of an estimator and entries of its environment mean what; a row
+ * without a name ends each. */
+extern const struct launch_row sagemaker_arguments[], sagemaker_environment[];
+
+/* What is around the steps. */
+void sagemaker_take_seconds(struct launch_context *t, const struct launch_row *row,
+                            const struct value_item *it);
+void sagemaker_take_keep_alive(struct launch_context *t, const struct launch_row *row,
+                               const struct value_item *it);
+void sagemaker_take_spot(struct launch_context *t, const struct launch_row *row,
+                         const struct value_item *it);
+void sagemaker_take_input_mode(struct launch_context *t, const struct launch_row *row,
+                               const struct value_item *it);
+void sagemaker_take_volume(struct launch_context *t, const struct launch_row *row,
+                           const struct value_item *it);
+void sagemaker_take_checkpoint(struct launch_context *t, const struct launch_row *row,
+                               const struct value_item *it);
+
+#endif

@@ -1,0 +1,92 @@
+/* Names of models, tasks and data sets, as models/launch/names.json has them. */
+#include "config/datadir.h"
+#include "dialect/trainer/trainer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NAME_MAX_B = 200 };
+
+/* The longest entry of a table that a word fits; keys may end with "*". */
+static struct cfg look_up(struct launch_context *t, const char *table, const char *word)
+{
+    struct cfg names = launch_names(t, table), best = { 0 };
+    size_t longest = 0;
+    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
+        const char *key = cfg_key(it);
+        size_t n = strlen(key);
+        bool open = n && key[n - 1] == '*';
+        bool fits = open ? strncmp(key, word, n - 1) == 0 : strcmp(key, word) == 0;
+        if (fits && n > longest) {
+            longest = n;
+            best = cfg_member(names, it);
+        }
+    }
+    return best;
+}
+
+/* "google-bert/BERT-Large" to "bert-large", "./run_qa.sh" to "run_qa". */
+static const char *plain_name(struct launch_context *t, const char *text, bool ending)
+{
+    const char *slash = strrchr(text, '/');
+    char *name = arena_printf(t->arena, "%.*s", NAME_MAX_B, slash ? slash + 1 : text);
+    char *dot = ending ? strrchr(name, '.') : NULL;
+    if (dot)
+        *dot = '\0';
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return name;
+}
+
+static bool is_shipped(struct launch_context *t, const char *name)
+{
+    const char **all = datadir_list(t->arena, "models");
+    while (*all && strcmp(*all, name) != 0)
+        all++;
+    return *all != NULL;
+}
+
+void trainer_take_model(struct launch_context *t, const struct launch_row *row,
+                        const struct value_item *it)
+{
+    if (it->value->kind != VALUE_STRING) {
+        launch_unresolved_item(t, row->pointer, it, "string");
+        return;
+    }
+    const char *name = plain_name(t, it->value->text, false);
+    struct cfg known = look_up(t, "models", name);
+    const char *model = NULL;
+    if (is_shipped(t, name))
+        model = name;
+    else if (known.json)
+        cfg_string(known, &model);
+    if (model)
+        launch_set(t, row->pointer, json_string(model), it);
+    else
+        launch_add_unresolved(
+            t, row->pointer, it->value->line,
+            "%s: \"%.80s\" is not in models/; its config.json would do", it->key,
+            it->value->text);
+}
+
+void trainer_take_task(struct launch_context *t, const struct launch_row *row,
+                       const struct value_item *it)
+{
+    const char *task = NULL;
+    if (it->value->kind != VALUE_STRING)
+        return;
+    struct cfg known = look_up(t, "tasks", plain_name(t, it->value->text, true));
+    if (known.json && cfg_string(known, &task) == 0)
+        launch_set(t, row->pointer, json_string(task), it);
+}
+
+void trainer_take_samples(struct launch_context *t, const struct launch_row *row,
+                          const struct value_item *it)
+{
+    int64_t n = 0;
+    if (it->value->kind != VALUE_STRING)
+        return;
+    struct cfg known = look_up(t, "samples", plain_name(t, it->value->text, false));
+    if (known.json && cfg_int(known, &n, 1, INT64_MAX) == 0)
+        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+}
