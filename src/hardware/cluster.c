@@ -1,13 +1,16 @@
 #include "hardware/cluster.h"
 
+#include "hardware/instance_own.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct group_raw {
-    const char *instance;
-    int64_t count, gpus; /* 0: not given */
+    const char *instance, *like; /* either */
+    int64_t count, gpus;         /* 0: not given */
+    struct instance_changes changes;
 };
 
 struct cluster_raw {
@@ -17,10 +20,11 @@ struct cluster_raw {
 };
 
 /* The keys of a group; at the top level the same keys describe the only one. */
-#define GROUP_ROWS(T, m)                                        \
-    CFG_STRING("instance", T, m instance),                      \
-        CFG_INT("count", T, m count, 1, CLUSTER_INSTANCES_MAX), \
-        CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_GPUS_MAX)
+#define GROUP_ROWS(T, m)                                                  \
+    CFG_STRING("instance", T, m instance), CFG_STRING("like", T, m like), \
+        CFG_INT("count", T, m count, 1, CLUSTER_INSTANCES_MAX),           \
+        CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_GPUS_MAX),    \
+        INSTANCE_CHANGES(T, m changes.)
 
 static const struct cfg_field cluster_fields[] = {
     GROUP_ROWS(struct cluster_raw, group.),
@@ -39,21 +43,42 @@ static bool is_sagemaker(const char *name)
     return strncmp(name, "ml.", 3) == 0;
 }
 
+/* The group's instance, with what the group changes of it. */
+static const struct instance *instance_of(struct cfg_loader *loader, struct cfg object,
+                                          const struct group_raw *raw)
+{
+    const char *name = raw->like ? raw->like : raw->instance;
+    if (raw->like && raw->instance) {
+        cfg_error(cfg_get(object, "like"), DIAG_CONTRADICTION,
+                  "give either \"instance\" or \"like\", not both");
+        return NULL;
+    }
+    if (raw->like && is_sagemaker(raw->like)) {
+        cfg_error(cfg_get(object, "like"), DIAG_CONTRADICTION,
+                  "a machine of one's own is none of SageMaker's (leave \"ml.\" out)");
+        return NULL;
+    }
+    const struct instance *base =
+        instance_get(loader, name, cfg_get(object, raw->like ? "like" : "instance"));
+    return base ? instance_own(loader, base, &raw->changes, raw->like != NULL, object)
+                : NULL;
+}
+
 static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg object,
                      const struct group_raw *raw)
 {
     struct cluster_group *g = &c->groups[c->n_groups];
-    struct cfg name = cfg_get(object, "instance");
+    const char *name = raw->instance ? raw->instance : raw->like;
 
-    if (!raw->instance)
+    if (!name)
         return cfg_error(object, DIAG_MISSING,
                          "\"instance\" is missing (write {\"instance\": "
                          "\"ml.p4d.24xlarge\", \"count\": 2})");
-    if (c->n_groups > 0 && is_sagemaker(raw->instance) != c->sagemaker)
-        return cfg_error(name, DIAG_CONTRADICTION,
+    if (c->n_groups > 0 && is_sagemaker(name) != c->sagemaker)
+        return cfg_error(cfg_get(object, "instance"), DIAG_CONTRADICTION,
                          "either all instances begin with \"ml.\" or none");
-    c->sagemaker = is_sagemaker(raw->instance);
-    g->instance = instance_get(loader, raw->instance, name);
+    c->sagemaker = is_sagemaker(name);
+    g->instance = instance_of(loader, object, raw);
     if (!g->instance)
         return -1;
     g->count = raw->count ? raw->count : 1;
@@ -148,6 +173,15 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     return 0;
 }
 
+/* The first key beside "groups" that says something of the only group; absent: none. */
+static struct cfg lone_key(struct cfg object)
+{
+    for (const struct cfg_field *f = group_fields; f->key; f++)
+        if (cfg_present(cfg_get(object, f->key)))
+            return cfg_get(object, f->key);
+    return (struct cfg) { 0 };
+}
+
 int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object)
 {
     struct cluster_raw raw = { 0 };
@@ -158,13 +192,22 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
         return -1;
     if (!cfg_present(raw.groups))
         rc = add_group(c, loader, object, &raw.group);
-    else if (raw.group.instance || raw.group.count || raw.group.gpus)
-        rc = cfg_error(raw.groups, DIAG_CONTRADICTION,
-                       "give either \"groups\" or \"instance\", "
-                       "\"count\" and \"gpus_per_instance\", not both");
+    else if (cfg_present(lone_key(object)))
+        rc =
+            cfg_error_key(lone_key(object), DIAG_CONTRADICTION,
+                          "describes the only group, and there are \"groups\" (move it "
+                          "into one of them, or leave it out)");
     else
         rc = add_groups(c, loader, raw.groups);
     return rc ? rc : choose_fabric(c, loader, object, raw.fabric);
+}
+
+const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object)
+{
+    struct cluster_raw raw = { 0 };
+    if (cfg_read(object, cluster_fields, &raw))
+        return NULL;
+    return instance_of(loader, object, &raw.group);
 }
 
 int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec)

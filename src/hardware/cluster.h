@@ -6,6 +6,7 @@
  *     fabric, fabric_law, nccl_limits:
  *         what carries bytes, and what algorithms cost over it
  *     instance, wiring, cluster        instances, their wires, groups of them
+ *     instance_own                     a known instance with changes
  *     net, net_shape, net_route        the cluster as directed links; routes
  *     import*, nccl_tree, smi_matrix   instances from NCCL's XML and nvidia-smi topo -m
  *     instance_write                   instance files written */
@@ -32,6 +33,10 @@ struct cluster {
 
 /* Reads the scenario's "cluster" object. */
 int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object);
+
+/* The instance alone of a "cluster" object without groups, with the object's changes
+ * (hardware/instance_own.h). NULL after reporting. */
+const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object);
 
 /* Reads the command line's "p4d.24xlarge:2" ("ml." allowed, ":1" by default). */
 int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec);

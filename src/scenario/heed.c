@@ -136,6 +136,21 @@ static bool nodes(const struct scenario *s)
     return s->cluster.n_instances > 1;
 }
 
+/* NICs carry what storage holds, too. */
+static bool reached(const struct scenario *s)
+{
+    return nodes(s) || cfg_present(s->sections.storage) ||
+           cfg_present(s->sections.input);
+}
+
+static bool neighbours(const struct scenario *s)
+{
+    bool any = false;
+    for (int32_t i = 0; i < s->cluster.n_groups; i++)
+        any |= s->cluster.groups[i].gpus_per_instance > 1;
+    return any;
+}
+
 static bool replicas(const struct scenario *s)
 {
     return s->parallel.data * s->parallel.context > 1;
@@ -267,6 +282,9 @@ static const struct row {
     { "/software/smp", smp_any, "the job runs without SMP" },
     { "/software/sagemaker_sdk", smp_first, "only rules of SMP v1 ask for it" },
     { "/cluster/fabric", nodes, "there is one instance" },
+    { "/cluster/nics", reached, "there is one instance" },
+    { "/cluster/network_bandwidth", reached, "there is one instance" },
+    { "/cluster/inside", neighbours, "an instance runs one GPU" },
     { "/distribution/torch_distributed/enabled", not_fused,
       "SMDDP moves the bytes, whoever starts the processes" },
 };

@@ -1,6 +1,7 @@
 #include "search/plan_job.h"
 
 #include "config/pointer.h"
+#include "hardware/instance_own.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "search/plan_assumed.h"
@@ -137,6 +138,41 @@ static void take_groups(struct plan_job *job, const struct cluster *c, json_t *a
     job->space.fixed_world = c->n_gpus;
 }
 
+static bool has_changes(const json_t *cluster)
+{
+    bool any = json_object_get(cluster, "like") != NULL;
+    for (const char *const *key = instance_change_keys; *key; key++)
+        any |= json_object_get(cluster, *key) != NULL;
+    return any;
+}
+
+/* What --set says of the machines holds of each that --instance names. The scenario's own
+ * changes are of the machine that it names. */
+static int change_instances(struct plan_job *job, bool given, json_t *base)
+{
+    json_t *at = json_object_get(base, "cluster");
+    if (!has_changes(at))
+        return 0;
+    if (given) {
+        diags_warn(
+            &job->loader->diags, DIAG_WITHOUT_EFFECT,
+            "--instance: what the scenario's cluster changes of its machine (gpu, "
+            "nics, price, ...) is left out");
+        return 0;
+    }
+    for (int32_t i = 0; i < job->space.n_instances; i++) {
+        struct space_instance *x = &job->space.instances[i];
+        json_t *tree = json_copy(at);
+        json_object_set_new(tree, "instance", json_string(x->name));
+        x->instance =
+            cluster_instance(job->loader, cfg_from_tree(job->loader, "--set", tree));
+        if (!x->instance)
+            return -1;
+        x->own = at;
+    }
+    return 0;
+}
+
 /* The cluster of the scenario: one kind of instance, or groups. */
 static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *base)
 {
@@ -148,8 +184,12 @@ static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *
         arena_printf(arena, "%s%s", c->sagemaker ? "ml." : "", g->instance->name);
     json_t *at = json_object_get(base, "cluster");
     const char *written = json_string_value(json_object_get(at, "instance"));
-    if (add_instance(job, written ? arena_strdup(arena, written) : name))
-        return -1;
+    space->n_instances = 1;
+    space->instances[0] = (struct space_instance) {
+        .name = written ? arena_strdup(arena, written) : name,
+        .instance = g->instance,
+        .own = c->n_groups == 1 && has_changes(at) ? at : NULL,
+    };
     job->fabric = c->fabric;
     if (c->n_groups > 1)
         take_groups(job, c, at);
@@ -370,6 +410,8 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     plan_given_parallelism(json_object_get(whole, "parallelism"), &job->loader->diags);
     strip(whole, job->space.global_batch);
     if (given && !r->instances && take_cluster(job, &s, whole))
+        return -1;
+    if (r->instances && change_instances(job, given, whole))
         return -1;
     return read_length(job, r, &s);
 }

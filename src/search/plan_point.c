@@ -1,6 +1,7 @@
 #include "search/plan_point.h"
 
 #include "base/units.h"
+#include "hardware/instance_own.h"
 #include "scenario/attention.h"
 
 #include <inttypes.h>
@@ -34,7 +35,14 @@ static json_t *cluster_json(const struct plan_job *job, const struct space_point
         return json_deep_copy(job->cluster);
     const struct space_instance *i = &job->space.instances[p->v[SPACE_INSTANCE]];
     json_t *o = json_object();
-    put(o, "instance", json_string(i->name));
+    json_t *like = json_object_get(i->own, "like");
+    if (like)
+        put(o, "like", json_copy(like));
+    else
+        put(o, "instance", json_string(i->name));
+    for (const char *const *key = instance_change_keys; i->own && *key; key++)
+        if (json_object_get(i->own, *key))
+            put(o, *key, json_copy(json_object_get(i->own, *key)));
     put_int(o, "count", p->v[SPACE_COUNT]);
     if (p->v[SPACE_GPUS] != i->instance->n_gpus)
         put_int(o, "gpus_per_instance", p->v[SPACE_GPUS]);

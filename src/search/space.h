@@ -46,6 +46,7 @@ extern const char *const space_placements[6];
 struct space_instance {
     const char *name; /* as written: "ml.p4d.24xlarge" */
     const struct instance *instance;
+    const json_t *own;   /* the "cluster" whose changes it has; NULL: none */
     double usd_per_hour; /* of one */
     bool has_price;
     const char *price_date; /* "yours" when given on the command line */

@@ -276,6 +276,45 @@ static void test_good_clusters(void)
     cfg_loader_release(&loader);
 }
 
+/* A machine of one's own: other GPUs bring their NVLinks, NICs are spread, no list price
+ * is left. */
+static void test_own_machines(void)
+{
+    struct cfg_loader loader;
+    struct cluster c;
+    const char *date, *missing;
+    double usd;
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &loader,
+                  "{'like': 'dgx-h100', 'count': 4, 'gpu': 'B200-SXM-180GB', "
+                  "'nics': '4 x 200Gb/s', 'fabric': 'infiniband-ndr'}"),
+        0);
+    const struct instance *own = c.groups[0].instance;
+    CU_ASSERT_STRING_EQUAL(own->name, "like-dgx-h100");
+    CU_ASSERT_STRING_EQUAL(own->gpu->name, "B200-SXM-180GB");
+    CU_ASSERT_STRING_EQUAL(own->inside->name, "nvswitch-b200");
+    CU_ASSERT_EQUAL(own->n_nics, 4);
+    CU_ASSERT_DOUBLE_EQUAL(instance_network_Bps(own), 100e9, 1);
+    CU_ASSERT(own->nic_of_gpu[0] != own->nic_of_gpu[7]);
+    CU_ASSERT_EQUAL(c.n_gpus, 32);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), -1);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1); /* what joins the GPUs is assumed */
+
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &loader,
+                  "{'instance': 'p5.48xlarge', 'count': 2, 'price': '60USD/h', "
+                  "'network_bandwidth': 'x0.5'}"),
+        0);
+    CU_ASSERT_STRING_EQUAL(c.groups[0].instance->name, "p5.48xlarge");
+    CU_ASSERT_DOUBLE_EQUAL(instance_network_Bps(c.groups[0].instance), 200e9, 1);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
+    CU_ASSERT_DOUBLE_EQUAL(usd, 120, 1e-9);
+    CU_ASSERT_STRING_EQUAL(date, "/cluster/price");
+    cfg_loader_release(&loader);
+}
+
 static const struct bad_case {
     const char *text, *error;
 } bad_cases[] = {
@@ -290,8 +329,24 @@ static const struct bad_case {
       "t:1:12: /groups: must be an array of 1 to 8 groups ({\"instance\", "
       "\"count\"})" },
     { "{'instance': 'p4d.24xlarge', 'groups': [{'instance': 'p4d.24xlarge'}]}",
-      "t:1:40: /groups: give either \"groups\" or \"instance\", \"count\" and "
-      "\"gpus_per_instance\", not both" },
+      "t:1:2: /instance: describes the only group, and there are \"groups\" (move it "
+      "into one of them, or leave it out)" },
+    { "{'like': 'p5.48xlarge', 'instance': 'p5.48xlarge'}",
+      "t:1:10: /like: give either \"instance\" or \"like\", not both" },
+    { "{'like': 'ml.p5.48xlarge'}", "t:1:10: /like: a machine of one's own is none of "
+                                    "SageMaker's (leave \"ml.\" out)" },
+    { "{'like': 'p5.48xlarge', 'nics': '33 x 200Gb/s'}",
+      "t:1:33: /nics: \"33 x 200Gb/s\" is no set of NICs (write 1 to 32 of one rate: "
+      "\"4 x 200Gb/s\")" },
+    { "{'like': 'p5.48xlarge', 'nics': '4 x 200Gib'}",
+      "t:1:33: /nics: \"4 x 200Gib\" is no set of NICs (write 1 to 32 of one rate: "
+      "\"4 x 200Gb/s\")" },
+    { "{'instance': 'p5.48xlarge', 'network_bandwidth': 'x0'}",
+      "t:1:50: /network_bandwidth: \"x0\" is no bandwidth (write all NICs' together, "
+      "\"400Gb/s\", or a factor, \"x0.5\")" },
+    { "{'instance': 'p5.48xlarge', 'inside': 'efa-2024'}",
+      "t:1:39: /inside: efa-2024 joins nodes, not the GPUs of one (that is "
+      "\"fabric\")" },
     { "{'instance': 'p4d.24xlarge', 'fabric': 'nvswitch-a100'}",
       "t:1:40: /fabric: nvswitch-a100 joins the GPUs of a node, not nodes (write e.g. "
       "\"efa-2024\")" },
@@ -353,5 +408,6 @@ void test_hardware_register(void)
     CU_ADD_TEST(suite, test_nearest_nics);
     CU_ADD_TEST(suite, test_prices);
     CU_ADD_TEST(suite, test_good_clusters);
+    CU_ADD_TEST(suite, test_own_machines);
     CU_ADD_TEST(suite, test_bad_clusters);
 }

@@ -1,0 +1,207 @@
+#include "hardware/instance_own.h"
+
+#include "config/datadir.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const instance_change_keys[] = {
+    "gpu", "inside", "nics", "network_bandwidth", "price", NULL,
+};
+
+/* GPUs ----------------------------------------------------------------------------- */
+
+/* A shipped instance whose GPUs are these, joined in the same way where one is. */
+static const struct instance *shipped_with(struct cfg_loader *loader,
+                                           const struct gpu *gpu, enum fabric_kind kind)
+{
+    const char **names = datadir_list(&loader->arena, "topologies/instances");
+    const struct instance *found = NULL;
+    for (int i = 0; names[i]; i++) {
+        const struct instance *x =
+            instance_get(loader, names[i], (struct cfg) { .path = "" });
+        if (!x || strcmp(x->gpu->name, gpu->name) != 0)
+            continue;
+        if (!found || (x->inside->kind == kind && found->inside->kind != kind))
+            found = x;
+    }
+    return found;
+}
+
+/* Other GPUs bring the fabric between them: NVLink is of the GPU's generation. */
+static int take_inside(struct instance *inst, struct cfg_loader *loader,
+                       const struct gpu *before, struct cfg object)
+{
+    if (inst->gpu->nvlink_links == before->nvlink_links &&
+        inst->gpu->sm_arch == before->sm_arch)
+        return 0;
+    const struct instance *known = shipped_with(loader, inst->gpu, inst->inside->kind);
+    if (!known)
+        return cfg_error(cfg_get(object, "gpu"), DIAG_MISSING,
+                         "nothing says what joins GPUs of %s in a node (name it in "
+                         "\"inside\", e.g. \"nvswitch-h100\")",
+                         inst->gpu->name);
+    if (known->inside == inst->inside)
+        return 0;
+    if (known->inside->kind == FABRIC_NVLINK && known->n_gpus < inst->n_gpus)
+        return cfg_error(cfg_get(object, "gpu"), DIAG_MISSING,
+                         "the NVLinks of %d GPUs of %s are not known (name a fabric "
+                         "with a switch in \"inside\")",
+                         inst->n_gpus, inst->gpu->name);
+    inst->inside = known->inside;
+    memcpy(inst->nvlinks, known->nvlinks, sizeof(inst->nvlinks));
+    cfg_warn(cfg_get(object, "gpu"), DIAG_ASSUMED,
+             "the GPUs of a node are joined as those of %s are: %s (\"inside\" names "
+             "another)",
+             known->name, inst->inside->name);
+    return 0;
+}
+
+static int change_gpu(struct instance *inst, struct cfg_loader *loader,
+                      const struct instance_changes *changes, struct cfg object)
+{
+    const struct gpu *before = inst->gpu;
+    struct cfg inside = cfg_get(object, "inside");
+    if (changes->gpu &&
+        !(inst->gpu = gpu_get(loader, changes->gpu, cfg_get(object, "gpu"))))
+        return -1;
+    if (!changes->inside)
+        return take_inside(inst, loader, before, object);
+    if (!(inst->inside = fabric_get(loader, changes->inside, inside)))
+        return -1;
+    if (!fabric_is_inside(inst->inside))
+        return cfg_error(inside, DIAG_CONTRADICTION,
+                         "%s joins nodes, not the GPUs of one (that is \"fabric\")",
+                         changes->inside);
+    if (inst->inside->kind == FABRIC_NVLINK && inst->nvlinks[0][1] == 0 &&
+        inst->n_gpus > 1)
+        return cfg_error(inside, DIAG_MISSING,
+                         "%s joins GPUs link by link, and which has links to which is "
+                         "not known here (write an instance file)",
+                         changes->inside);
+    return 0;
+}
+
+/* NICs ----------------------------------------------------------------------------- */
+
+/* NICs of one rate, spread over the PCIe switches, or over the NUMA nodes. */
+static void spread_nics(struct instance *inst, int64_t n, double line_Bps)
+{
+    inst->n_nics = (int32_t)n;
+    for (int32_t i = 0; i < inst->n_nics; i++) {
+        const int32_t places = inst->n_pcie ? inst->n_pcie : inst->n_numa;
+        const int32_t at = (int32_t)((int64_t)i * places / n) % places;
+        inst->nics[i] = (struct instance_nic) {
+            .line_Bps = line_Bps,
+            .rails = 1,
+            .pcie = inst->n_pcie ? at : -1,
+            .numa = inst->n_pcie ? inst->pcie_numa[at] : at,
+        };
+    }
+}
+
+static int change_nics(struct instance *inst, const char *text, struct cfg at)
+{
+    const char *why = NULL;
+    double line_Bps = 0;
+    char *end;
+    long n = strtol(text, &end, 10);
+    while (*end == ' ')
+        end++;
+    if (end > text && *end == 'x' && n >= 1 && n <= INSTANCE_NICS_MAX) {
+        do
+            end++;
+        while (*end == ' ');
+        if (units_parse(end, UNIT_BYTES_PER_S, &line_Bps, &why) == 0 &&
+            line_Bps >= 1e6 && line_Bps <= 1e13) {
+            spread_nics(inst, n, line_Bps);
+            return 0;
+        }
+    }
+    return cfg_error(
+        at, DIAG_WRONG_TYPE,
+        "\"%.60s\" is no set of NICs (write 1 to %d of one rate: \"4 x 200Gb/s\")",
+        text, INSTANCE_NICS_MAX);
+}
+
+/* "x0.5" of what the NICs have, or so much in all. */
+static int change_bandwidth(struct instance *inst, const char *text, struct cfg at)
+{
+    const char *why = NULL;
+    char *end = NULL;
+    const double line_Bps = instance_network_Bps(inst);
+    double factor = 0, wanted_Bps;
+    if (line_Bps <= 0)
+        return cfg_error(at, DIAG_MISSING, "the machine has no NICs (give \"nics\")");
+    if (*text == 'x')
+        factor = strtod(text + 1, &end);
+    else if (units_parse(text, UNIT_BYTES_PER_S, &wanted_Bps, &why) == 0)
+        factor = wanted_Bps / line_Bps;
+    if (!(factor >= 1e-3 && factor <= 1e3) || (end && *end))
+        return cfg_error(at, DIAG_WRONG_TYPE,
+                         "\"%.60s\" is no bandwidth (write all NICs' together, "
+                         "\"400Gb/s\", or a factor, \"x0.5\")",
+                         text);
+    for (int32_t i = 0; i < inst->n_nics; i++)
+        inst->nics[i].line_Bps *= factor;
+    return 0;
+}
+
+static int change_network(struct instance *inst, const struct instance_changes *changes,
+                          struct cfg object)
+{
+    if (changes->nics && change_nics(inst, changes->nics, cfg_get(object, "nics")))
+        return -1;
+    if (changes->network_bandwidth &&
+        change_bandwidth(inst, changes->network_bandwidth,
+                         cfg_get(object, "network_bandwidth")))
+        return -1;
+    if (changes->nics && inst->outside && !cfg_present(cfg_get(object, "fabric")))
+        cfg_warn(cfg_get(object, "nics"), DIAG_ASSUMED,
+                 "the network is taken to be that of %s, %s (\"fabric\" names another)",
+                 inst->name, inst->outside->name);
+    instance_place_nics(inst);
+    return 0;
+}
+
+/* The machine ---------------------------------------------------------------------- */
+
+static void change_price(struct instance *inst, const struct instance_changes *changes,
+                         bool another)
+{
+    static const char *const services[] = { "ec2", "sagemaker" };
+    if (another || changes->has_price)
+        inst->n_prices = 0;
+    for (int i = 0; i < 2 && changes->has_price; i++)
+        inst->prices[inst->n_prices++] = (struct instance_price) {
+            .service = services[i],
+            .date = "/cluster/price",
+            .region = "any",
+            .usd_per_hour = changes->usd_per_hour,
+            .source = "/cluster/price",
+        };
+}
+
+const struct instance *instance_own(struct cfg_loader *loader,
+                                    const struct instance *base,
+                                    const struct instance_changes *changes, bool like,
+                                    struct cfg object)
+{
+    const bool another = like || changes->gpu || changes->inside || changes->nics;
+    if (!another && !changes->network_bandwidth && !changes->has_price)
+        return base;
+    struct instance *inst = ARENA_NEW(&loader->arena, struct instance);
+    *inst = *base;
+    if (change_gpu(inst, loader, changes, object) ||
+        change_network(inst, changes, object))
+        return NULL;
+    change_price(inst, changes, another);
+    if (another) {
+        inst->name = arena_printf(&loader->arena, "like-%s", base->name);
+        inst->summary =
+            arena_printf(&loader->arena, "%s with %s", base->name, inst->gpu->name);
+        inst->provenance_kind = PROVENANCE_INFERRED;
+    }
+    return inst;
+}

@@ -1,0 +1,37 @@
+/* A machine of one's own: a known instance with changes, as a scenario's "cluster" gives
+ * them: {"like": "p5.48xlarge", "gpu": "H200-SXM-141GB", "nics": "4 x 200Gb/s"}. */
+#ifndef HARDWARE_INSTANCE_OWN_H
+#define HARDWARE_INSTANCE_OWN_H
+
+#include "hardware/instance.h"
+
+/* What is changed; NULL and 0 keep what the known instance has. */
+struct instance_changes {
+    const char *gpu;
+    const char *inside;            /* the fabric between the GPUs of a node */
+    const char *nics;              /* "4 x 200Gb/s", near the GPUs in turn */
+    const char *network_bandwidth; /* of all NICs: "400Gb/s", or "x0.5" of theirs */
+    double usd_per_hour;
+    bool has_price;
+};
+
+/* The keys of a "cluster" object that fill member m of struct T. */
+#define INSTANCE_CHANGES(T, m)                                                         \
+    CFG_STRING("gpu", T, m gpu), CFG_STRING("inside", T, m inside),                    \
+        CFG_STRING("nics", T, m nics),                                                 \
+        CFG_STRING("network_bandwidth", T, m network_bandwidth),                       \
+        CFG_ROW("price", CFG_T_QUANTITY, T, m usd_per_hour, .unit = UNIT_USD_PER_HOUR, \
+                .min = 0, .max = 1e6, .has = offsetof(T, m has_price))
+
+/* The names of these keys; NULL ends them. */
+extern const char *const instance_change_keys[];
+
+/* The known instance with the changes that the cluster's `object` has; `base` itself
+ * when there are none and it is not said to be `like` it. A machine that is like another,
+ * or has other GPUs, has no list price. NULL after reporting. */
+const struct instance *instance_own(struct cfg_loader *loader,
+                                    const struct instance *base,
+                                    const struct instance_changes *changes, bool like,
+                                    struct cfg object);
+
+#endif
