@@ -16,7 +16,8 @@ ALL_LD   += $(shell pkg-config --libs ompi-c)
 endif
 
 SRC      := $(wildcard src/*/*.c src/*/*/*.c)
-OBJ       = $(SRC:%.c=$(BUILD)/%.o)
+OBJ       = $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/capture.o
+CAPTURE  := src/cmd/capture/recorder.sh src/cmd/capture/sitecustomize.py
 TESTS    := $(wildcard tests/unit/*.c)
 TEST_OBJ  = $(TESTS:%.c=$(BUILD)/%.o)
 BENCHES  := $(wildcard tests/bench/*.c)
@@ -32,7 +33,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files capture device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -49,7 +50,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps files device $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden sweeps files capture device $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -63,6 +64,9 @@ readme: $(BUILD)/smsim          ## README.md and docs/ against what the program 
 
 sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared among processes
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
+
+capture: $(BUILD)/smsim         ## smsim capture: what scripts would start
+	$(Q)sh tests/capture.sh $(BUILD)/smsim
 
 files: $(BUILD)/smsim           ## files that are none, outputs over inputs, signals, memory
 	$(Q)sh tests/files.sh $(BUILD)/smsim
@@ -145,6 +149,17 @@ $(BUILD)/emulated/%.o: validate/measure/%.cu tests/cuda/cpp.sed
 	$(Q)mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)sed -f tests/cuda/cpp.sed $< | $(CXX) $(CUDA_CF) -MF $(@:.o=.d) -MT $@ -x c++ -c -o $@ -
+
+# the texts of the recorders as strings: capture_recorder, capture_sitecustomize
+$(BUILD)/capture.c: $(CAPTURE)
+	$(Q)mkdir -p $(@D)
+	$(Q)for f in $(CAPTURE); do n=$${f##*/}; \
+	    echo "extern const char capture_$${n%.*}[]; const char capture_$${n%.*}[] ="; \
+	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo ';'; done >$@
+
+$(BUILD)/capture.o: $(BUILD)/capture.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)

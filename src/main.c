@@ -34,6 +34,7 @@ static const struct command {
     { "validate", cmd_validate, "predictions against published measurements" },
     { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },
     { "check", cmd_check, "what is wrong with files, without running them" },
+    { "capture", cmd_capture, "which training a script of yours would start" },
     { "schema", cmd_schema, "the JSON Schema of a kind of file or of a result" },
     { "list", cmd_list, "models, GPUs, instances, fabrics and scenarios at hand" },
     { NULL, NULL, NULL },

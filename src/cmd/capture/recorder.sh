@@ -1,0 +1,179 @@
+#!/bin/sh
+# Stands for the programs that start training. It writes down what it was asked to start,
+# and starts nothing. What only starts a starter (srun bash -c "torchrun ...") is followed.
+# SMSIM_CAPTURE is the folder of the recorders, SMSIM_PATH the search path without it,
+# SMSIM_OUTER the words of the starters around, SMSIM_GPUS the GPUs of a node.
+name=${0##*/}
+
+# The words as a shell reads them; files of configuration by their whole path.
+quote() {
+    for w; do
+        case $w in
+        /*) ;;
+        *=*.json | *=*.yaml | *=*.yml | *=*.toml)
+            [ ! -f "${w#*=}" ] || w=${w%%=*}=$PWD/${w#*=}
+            ;;
+        *.json | *.yaml | *.yml | *.toml) [ ! -f "$w" ] || w=$PWD/$w ;;
+        esac
+        case $w in
+        '' | *[!A-Za-z0-9_./:=,@%+-]*)
+            printf " '%s'" "$(printf %s "$w" | sed "s/'/'\\\\''/g")"
+            ;;
+        *) printf ' %s' "$w" ;;
+        esac
+    done
+}
+
+# What of the environment a step depends on.
+environment() {
+    for v in $(env | sed -n 's/^\(NCCL_[A-Z0-9_]*\|FI_[A-Z0-9_]*\|SM_[A-Z0-9_]*\|CUDA_DEVICE_MAX_CONNECTIONS\|NVTE_[A-Z0-9_]*\)=.*/\1/p'); do
+        eval "printf 'export %s=%s\n' \"\$v\" \"\$(quote \"\$$v\")\"" | sed 's/= /=/'
+    done
+}
+
+record() {
+    {
+        environment
+        printf '%s%s\n' "$SMSIM_OUTER" "$(quote "$@")" | sed 's/^ *//'
+    } >>"$SMSIM_CAPTURE/commands.sh"
+    exit 0
+}
+
+# Runs what a starter would start, once, as its rank 0; the words before it are kept.
+follow() {
+    n=$1 # words of the starter, its own name too
+    shift
+    words=
+    while [ "$n" -gt 0 ]; do
+        words="$words$(quote "$1")"
+        shift
+        n=$((n - 1))
+    done
+    SMSIM_OUTER="$SMSIM_OUTER$words"
+    RANK=0 LOCAL_RANK=0 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0
+    export SMSIM_OUTER RANK LOCAL_RANK SLURM_PROCID SLURM_LOCALID SLURM_NODEID
+    exec "$@"
+}
+
+# The words of a starter's own options, of which some take values.
+skip() {
+    skipped=1
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --mca | -mca | -genv | -env) take=3 ;;
+        --*=*) take=1 ;;
+        -N | -n | -p | -J | -A | -t | -c | -w | -o | -e | -G | -q | -D | -C | -np | --np | \
+            -npernode | --npernode | -ppn | -H | --host | -hosts | -host | --hostfile | \
+            -hostfile | -machinefile | -x | --map-by | -map-by | --bind-to | -bind-to | \
+            --prefix | --nodes | --ntasks | --ntasks-per-node | --partition | --job-name | \
+            --account | --time | --cpus-per-task | --nodelist | --exclude | --output | \
+            --error | --gpus | --gpus-per-node | --gpus-per-task | --gres | --qos | \
+            --chdir | --constraint | --mem | --container-image | --container-mounts | \
+            --container-workdir | --container-name | --jobid | --mpi | --cpu-bind | \
+            --export | --distribution | --timeout) take=2 ;;
+        -*) take=1 ;;
+        *) return ;;
+        esac
+        [ "$take" -le $# ] || take=$#
+        shift "$take"
+        skipped=$((skipped + take))
+    done
+}
+
+# The lines #SBATCH of a job, and what SLURM sets for it.
+directives() {
+    sed -n 's/^#SBATCH/&/p' "$1" >>"$SMSIM_CAPTURE/job"
+    SLURM_NNODES=$(sed -n 's/^#SBATCH.*\(--nodes[= ]*\|-N *\)\([0-9][0-9]*\).*/\2/p' "$1" | tail -n 1)
+    SLURM_NTASKS_PER_NODE=$(sed -n 's/^#SBATCH.*--ntasks-per-node[= ]*\([0-9][0-9]*\).*/\1/p' "$1" | tail -n 1)
+    SLURM_GPUS_PER_NODE=$(sed -n 's/^#SBATCH.*--\(gpus-per-node\|gres\)[= ]*[a-z0-9:_-]*:*\([0-9][0-9]*\).*/\2/p' "$1" | tail -n 1)
+    : "${SLURM_NNODES:=1}" "${SLURM_NTASKS_PER_NODE:=1}"
+    : "${SLURM_GPUS_PER_NODE:=$SMSIM_GPUS}"
+    SLURM_JOB_NUM_NODES=$SLURM_NNODES
+    SLURM_NTASKS=$((SLURM_NNODES * SLURM_NTASKS_PER_NODE))
+    SLURM_GPUS_ON_NODE=$SLURM_GPUS_PER_NODE
+    SLURM_JOB_ID=1 SLURM_JOBID=1 SLURM_SUBMIT_DIR=$PWD
+    SLURM_JOB_NODELIST="node-[1-$SLURM_NNODES]"
+    SLURM_NODELIST=$SLURM_JOB_NODELIST
+    export SLURM_NNODES SLURM_NTASKS_PER_NODE SLURM_GPUS_PER_NODE SLURM_JOB_NUM_NODES \
+        SLURM_NTASKS SLURM_GPUS_ON_NODE SLURM_JOB_ID SLURM_JOBID SLURM_SUBMIT_DIR \
+        SLURM_JOB_NODELIST SLURM_NODELIST
+}
+
+real() {
+    program=$(PATH=$SMSIM_PATH command -v "$name") || {
+        echo "smsim capture: $name is not installed here" >&2
+        exit 127
+    }
+    exec "$program" "$@"
+}
+
+# Whether a script of Python trains, as far as its name and arguments say.
+trains() {
+    [ -z "$SMSIM_OUTER" ] || return 0
+    case ${1##*/} in
+    *train* | *finetune* | *run_* | *sft* | *dpo* | *lora* | main.py)
+        grep -q sagemaker "$1" 2>/dev/null && return 1
+        return 0
+        ;;
+    esac
+    return 1
+}
+
+case $name in
+srun | mpirun | mpiexec | mpiexec.hydra)
+    skip "$@"
+    [ $skipped -le $# ] || record "$name" "$@"
+    follow $skipped "$name" "$@"
+    ;;
+sbatch)
+    skip "$@"
+    shift $((skipped - 1))
+    [ $# -gt 0 ] && [ -f "$1" ] || exit 0
+    directives "$1"
+    exec bash "$@"
+    ;;
+directives) directives "$1" && shift && exec "$@" ;;
+python*)
+    case $1 in
+    -m)
+        case $2 in
+        torch.distributed.* | accelerate* | deepspeed* | horovod* | axolotl* | llamafactory* | \
+            trl* | torchtitan* | torchtune* | colossalai*) record "$name" "$@" ;;
+        esac
+        [ -z "$SMSIM_OUTER" ] || record "$name" "$@"
+        ;;
+    -c) [ -z "$SMSIM_OUTER" ] || record "$name" "$@" ;;
+    *)
+        for w; do
+            case $w in
+            -*) ;;
+            *.py)
+                ! trains "$w" || record "$name" "$@"
+                break
+                ;;
+            *) break ;;
+            esac
+        done
+        ;;
+    esac
+    real "$@"
+    ;;
+scontrol)
+    i=1
+    while [ "$1 $2" = "show hostnames" ] && [ $i -le "${SLURM_NNODES:-1}" ]; do
+        echo "node-$i"
+        i=$((i + 1))
+    done
+    ;;
+nvidia-smi)
+    i=0
+    while [ $i -lt "$SMSIM_GPUS" ]; do
+        echo "GPU $i: unknown"
+        i=$((i + 1))
+    done
+    ;;
+pip* | conda | mamba | module | apt-get | docker | kubectl | wget | curl)
+    echo "smsim capture: not run: $name $*" >&2
+    ;;
+*) record "$name" "$@" ;;
+esac
