@@ -215,8 +215,7 @@ static int report(const struct arguments *args, const char *dir, int n,
                   char *const *words, int code, struct err *err)
 {
     char *commands = read_part(dir, "commands.sh"),
-         *estimators = read_part(dir, "estimators.py"),
-         *job = read_part(dir, "job");
+         *estimators = read_part(dir, "estimators.py"), *job = read_part(dir, "job");
     bool python = estimators != NULL;
     struct strbuf b;
     int rc;
