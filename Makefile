@@ -93,8 +93,9 @@ bench: $(BENCH_BIN) $(BUILD)/smsim ## speed figures
 measure:                        ## the measuring program (needs nvcc; says what is missing)
 	$(Q)sh validate/measure/build.sh $(BUILD)/smsim-measure
 
-docs: $(BUILD)/smsim            ## docs/reference.md, from the tables of keys
+docs: $(BUILD)/smsim            ## docs/reference.md and docs/dialects.md, from the tables
 	$(Q)$(BUILD)/smsim schema --page >docs/reference.md
+	$(Q)$(BUILD)/smsim schema --dialects >docs/dialects.md
 
 man: $(BUILD)/smsim             ## manual pages into build/man, from the tables of options
 	$(Q)mkdir -p $(BUILD)/man

@@ -28,7 +28,7 @@ calibrate    simulate
 validation   simulate
 trace        step
 report       draw trace search sweep calibrate validation
-schema       report
+schema       report dialect
 cmd          schema report dialect
 ROWS
 }

@@ -118,8 +118,16 @@ check_page() {
     fi
 }
 
+# pages that `make docs` writes
+check_made() {
+    page=$1
+    "$smsim" schema "$2" | cmp -s - "$page" || complain "is not what smsim schema $2 prints (make docs)"
+}
+
 for page in README.md MODEL.md ARCHITECTURE.md docs/*.md docs/validation/*.md; do
     [ ! -e "$page" ] || check_page
 done
+check_made docs/reference.md --page
+check_made docs/dialects.md --dialects
 [ "$wrong" = 0 ] && echo "readme: commands print what the pages show, files are read"
 exit "$wrong"

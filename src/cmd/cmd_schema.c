@@ -12,12 +12,14 @@
 
 /* clang-format off */
 struct arguments {
-    bool page;
+    bool page, dialects;
 };
 
 static const struct option options[] = {
     { .name = "--page", .type = OPTION_FLAG, .at = offsetof(struct arguments, page),
       .help = "docs/reference.md instead: every key of every kind of file" },
+    { .name = "--dialects", .type = OPTION_FLAG, .at = offsetof(struct arguments, dialects),
+      .help = "docs/dialects.md instead: every option of every dialect" },
     { .name = NULL },
 };
 
@@ -35,6 +37,13 @@ static const struct usage usage = {
     .min_positional = 0,
     .max_positional = 1,
 };
+
+static const char dialects_start[] =
+    "# Dialects\n\n"
+    "A dialect is somebody else's format: a launch script, options of a command, a configuration. smsim\n"
+    "reads it as a scenario, and may write a scenario in it (`--emit`). Each option acts, is named as\n"
+    "without effect, is named as not simulated, or is refused. `smsim help dialects` lists the dialects.\n"
+    "This page is made by `make docs` from the tables by which smsim reads them. `*` stands for any rest.\n";
 
 static const char page_start[] =
     "# Reference of keys\n\n"
@@ -110,9 +119,18 @@ int cmd_schema(int argc, char **argv)
     int done = options_parse(&usage, argc, argv, &args, &words);
     if (done != OPTIONS_GO_ON)
         return done;
-    if (args.page ? words.n > 0 : words.n == 0) {
+    if ((args.page || args.dialects) ? words.n > 0 : words.n == 0) {
         fprintf(stderr, "smsim schema: give a name or --page (smsim schema list)\n");
         return EXIT_USAGE;
+    }
+    if (args.dialects) {
+        struct strbuf page;
+        strbuf_init(&page);
+        strbuf_addstr(&page, dialects_start);
+        reference_dialects(&page);
+        fputs(strbuf_get(&page), stdout);
+        strbuf_release(&page);
+        return EXIT_DONE;
     }
     cfg_loader_init(&loader);
     int rc =

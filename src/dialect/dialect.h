@@ -4,6 +4,7 @@
  *
  * Files of this layer:
  *     dialect.h, dialects.c            what a dialect is; the rows
+ *     option                           rows of options, and what is said of them
  *     source/                          syntax alone: Python literals, shell words, JSON
  *     launch/                          which dialect a file is in; what all readers share
  *     sagemaker/, megatron/, deepspeed/, trainer/
@@ -16,7 +17,7 @@
 #include "base/names.h"
 #include "base/strbuf.h"
 #include "config/cfg.h"
-#include "dialect/source/value.h"
+#include "dialect/option.h"
 
 struct launch;
 struct launch_context;
@@ -66,6 +67,7 @@ struct dialect {
     void (*read)(struct launch_context *t, const struct dialect_input *in);
     /* behind --set: what that left open; NULL: nothing */
     void (*settle)(struct launch *l, struct cfg root);
+    const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;

@@ -6,6 +6,8 @@
  *   probe.c       reads the files that schemas/NAME.json names, and notes every table
  *   json_schema.c a kind of file as a JSON Schema
  *   key_text.c    one key as text, and the page of all keys
+ *   dialect_page.c
+ *                 the page of all options of dialects
  *
  * A pointer here has "*" for the index of an array and for a name that users choose. */
 #ifndef SCHEMA_REFERENCE_H
@@ -76,5 +78,8 @@ void reference_key_text(struct strbuf *out, const struct reference *r,
 
 /* A chapter of the page of all keys, in Markdown. */
 void reference_page(struct strbuf *out, const struct reference *r);
+
+/* The page of all options of dialects, in Markdown. */
+void reference_dialects(struct strbuf *out);
 
 #endif

@@ -172,7 +172,7 @@ static void test_errors(void)
           "did you mean \"gradient_clipping\"?" },
         { ZERO("5", ""), "zero_optimization.stage: 5 is no stage" },
         { ZERO("2", ", 'overlap_com': true"), "did you mean \"overlap_comm\"?" },
-        { ZERO("2", ", 'my_own': true"), "DeepSpeed refuses it" },
+        { ZERO("2", ", 'my_own': true"), "the software refuses it" },
         { "{ " SIZE ", 'zero_optimization': 2 }", "zero_optimization: is no object" },
         { ZERO("2", ", 'offload_param': {'device': 'cpu'}"), "needs stage 3" },
         { ZERO("0", ", 'offload_optimizer': {'device': 'cpu'}"),
@@ -206,6 +206,34 @@ static void test_errors(void)
 }
 
 /* What is such a configuration, and what is somebody else's file. */
+/* A share of the states that is less than all of them, and a group of more than one. */
+static void test_unsimulated(void)
+{
+    static const struct {
+        const char *text, *key;
+        bool told;
+    } cases[] = {
+        { ZERO("3", ", 'offload_optimizer': {'device': 'cpu', 'ratio': 0.3}"), "ratio",
+          true },
+        { ZERO("3", ", 'offload_optimizer': {'device': 'cpu', 'ratio': 1.0}"), "ratio",
+          false },
+        { ZERO("3", ", 'zero_hpz_partition_size': 8"), "zero_hpz_partition_size",
+          true },
+        { ZERO("3", ", 'zero_hpz_partition_size': 1"), "zero_hpz_partition_size",
+          false },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct read r;
+        bool told = false;
+        read_text(&r, cases[i].text, ".json");
+        for (int64_t j = 0; j < r.l.notes.n; j++)
+            told |= strstr(r.l.notes.v[j].text, cases[i].key) &&
+                    strstr(r.l.notes.v[j].text, "is not simulated");
+        CU_ASSERT_EQUAL(told, cases[i].told);
+        release(&r);
+    }
+}
+
 static void test_detection(void)
 {
     static const struct {
@@ -289,6 +317,7 @@ static void test_auto(void)
 void test_deepspeed_register(void)
 {
     CU_pSuite suite = CU_add_suite("DeepSpeed's configuration", NULL, NULL);
+    CU_add_test(suite, "not simulated", test_unsimulated);
     CU_add_test(suite, "keys", test_keys);
     CU_add_test(suite, "zero_optimization", test_zero);
     CU_add_test(suite, "errors", test_errors);

@@ -5,10 +5,8 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
-#include "dialect/deepspeed/deepspeed.h"
-#include "dialect/megatron/megatron.h"
-#include "dialect/sagemaker/sagemaker.h"
-#include "dialect/trainer/trainer.h"
+#include "dialect/dialect.h"
+#include "dialect/launch/launch.h"
 #include "scenario/scenario.h"
 #include "walk.h"
 
@@ -19,7 +17,7 @@
 
 void test_dialect_keys_register(void);
 
-enum { WORD_MAX_B = 80, FILE_MAX_B = 300 };
+enum { WORD_MAX_B = 80, FILE_MAX_B = 300, POINTER_MAX_B = 400 };
 
 /* --- a file as text --------------------------------------------------------------- */
 
@@ -165,7 +163,7 @@ static enum walk_effect try_value(struct walker *w, const char *pointer,
     struct err err;
     json_t *base = json_deep_copy(json_object_get(w->row, "base"));
     if (!value) {
-        char place[FILE_MAX_B];
+        char place[POINTER_MAX_B];
         snprintf(place, sizeof(place), "%.*s", (int)(strrchr(pointer, '/') - pointer),
                  pointer);
         json_object_del(*place ? pointer_get(base, place) : base, key);
@@ -197,7 +195,7 @@ static json_t *values_of(const struct walker *w, const char *key)
 /* Whether some value of the key acts, or is told of by name. */
 static void walk_key(struct walker *w, const char *place, const char *key)
 {
-    char pointer[FILE_MAX_B];
+    char pointer[POINTER_MAX_B];
     enum walk_effect e = WALK_NOTHING;
     json_t *values = values_of(w, key);
     bool named;
@@ -221,56 +219,45 @@ static void walk_key(struct walker *w, const char *place, const char *key)
                        : "no value acts, is refused or warned of");
 }
 
-static void walk_rows(struct walker *w, const char *place, const struct launch_row *row,
-                      const char *prefix)
+/* The rows of a path's tables; "--data-*" is tried as "--data-x". */
+static void walk_rows(struct walker *w, const char *place,
+                      const struct dialect_option *row, const char *prefix)
 {
     char key[WORD_MAX_B];
     for (; row->name; row++) {
-        snprintf(key, sizeof(key), "%s%s", prefix, row->name);
+        size_t n = strcspn(row->name, "*");
+        snprintf(key, sizeof(key), "%s%.*s%s", prefix, (int)n, row->name,
+                 row->name[n] ? "x" : "");
         walk_key(w, place, key);
     }
 }
 
-/* "--data-*" is tried as "--data-x". */
-static void walk_megatron(struct walker *w, const char *place)
+static const struct dialect *dialect_named(const char *name)
 {
-    const char *const *words;
-    for (const struct launch_row *const *table = megatron_tables; *table; table++)
-        walk_rows(w, place, *table, "");
-    for (int which = 0; (words = megatron_words(which)); which++)
-        for (; *words; words++) {
-            char key[WORD_MAX_B];
-            size_t n = strcspn(*words, "*");
-            snprintf(key, sizeof(key), "%.*s%s", (int)n, *words,
-                     (*words)[n] ? "x" : "");
-            walk_key(w, place, key);
-        }
+    const struct dialect *d = dialects;
+    while (d->name && strcmp(d->name, name) != 0)
+        d++;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d->name);
+    return d;
 }
 
-static void walk_deepspeed(struct walker *w, const char *place)
-{
-    for (const struct deepspeed_table *table = deepspeed_tables; table->path; table++) {
-        char at[FILE_MAX_B];
-        snprintf(at, sizeof(at), "%s%s%s", place, *table->path ? "/" : "", table->path);
-        for (const struct name_value *k = table->keys; k->name; k++)
-            walk_key(w, at, k->name);
-    }
-}
-
+/* "deepspeed": all sections of the dialect, under that place; "sagemaker.environment":
+ * the tables of one path. A command's hyperparameters are spelled with dashes. */
 static void walk_table(struct walker *w, const char *table, const char *place)
 {
-    if (strcmp(table, "arguments") == 0)
-        walk_rows(w, place, sagemaker_arguments, "");
-    else if (strcmp(table, "hyperparameters") == 0)
-        walk_rows(w, place, trainer_rows, "");
-    else if (strcmp(table, "environment") == 0)
-        walk_rows(w, place, sagemaker_environment, "");
-    else if (strcmp(table, "trainer") == 0)
-        walk_rows(w, place, trainer_rows, "--");
-    else if (strcmp(table, "megatron") == 0)
-        walk_megatron(w, place);
-    else
-        walk_deepspeed(w, place);
+    char name[WORD_MAX_B];
+    const char *dot = strchr(table, '.');
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(table, "."), table);
+    bool words = json_object_get(json_object_get(w->row, "base"), "starter") != NULL;
+    const char *prefix = words && strcmp(name, "trainer") == 0 ? "--" : "";
+    for (const struct dialect_table *t = dialect_named(name)->tables; t->path; t++) {
+        char at[FILE_MAX_B];
+        if (dot && strcmp(t->path, dot + 1) != 0)
+            continue;
+        snprintf(at, sizeof(at), "%s%s%s", place, !dot && *t->path ? "/" : "",
+                 dot ? "" : t->path);
+        walk_rows(w, at, t->options, prefix);
+    }
 }
 
 static void walk_unknown(struct walker *w, const char *place)

@@ -363,9 +363,11 @@ static void test_words(void)
         { "--num-layers 0", "\"0\" is no whole number of at least 1" },
         { "--bf16 --fp16", "--bf16 is there, too (keep one)" },
         { "--multi-latent-attention", "--multi-latent-attention: is not simulated" },
-        { "--my-own 3 --tensor-model-paralel-size 8",
-          "not known, and passed over: --my-own, --tensor-model-paralel-size (did you "
-          "mean --tensor-model-parallel-size?)" },
+        { "--mtp-num-layers 1", "--mtp-num-layers: is not simulated" },
+        { "--my-own 3", "--my-own: not known, and passed over" },
+        { "--tensor-model-paralel-size 8",
+          "--tensor-model-paralel-size: not known, and passed over (did you mean "
+          "\"--tensor-model-parallel-size\"?)" },
         { "$EXTRA --lr 1e-4", "$EXTRA is taken to be no option" },
         { "--rampup-batch-size 16 16 100", "the batch that it grows to is simulated" },
         { "--pipeline-model-parallel-size 3 --num-layers-per-virtual-pipeline-stage 2",

@@ -41,7 +41,7 @@ void deepspeed_take(struct launch_context *t, const struct value *config,
                     const char *prefix);
 
 /* The hyperparameter of that name: a file beside the script, or the dictionary. */
-void deepspeed_take_file(struct launch_context *t, const struct launch_row *row,
+void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it);
 
 /* Behind all other rows: doubts what is "auto", and nothing has filled in. */
@@ -62,14 +62,8 @@ struct deepspeed {
     int width_B; /* of a gradient on the wire */
 };
 
-/* The keys of a section ("" is the whole; NULL ends the list), each with what becomes
- * of it. `refuses`: DeepSpeed accepts no other. */
-struct deepspeed_table {
-    const char *path; /* "zero_optimization/offload_param" */
-    const struct name_value *keys;
-    bool refuses;
-};
-extern const struct deepspeed_table deepspeed_tables[];
+/* The keys of each section; "" is the whole. */
+extern const struct dialect_table deepspeed_tables[];
 
 /* Says of each key that is not taken why. */
 void deepspeed_check_keys(const struct deepspeed *c);

@@ -2,137 +2,134 @@
  * effect on a step, not simulated, or misspelt. */
 #include "dialect/deepspeed/deepspeed.h"
 
-#include "base/names.h"
-
 #include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
-enum { KEY_TAKEN = 1, KEY_IDLE, KEY_UNSIMULATED };
-static const struct name_value root_keys[] = {
-    { "train_batch_size", KEY_TAKEN }, { "train_micro_batch_size_per_gpu", KEY_TAKEN },
-    { "gradient_accumulation_steps", KEY_TAKEN }, { "zero_optimization", KEY_TAKEN },
-    { "fp16", KEY_TAKEN }, { "bf16", KEY_TAKEN }, { "bfloat16", KEY_TAKEN },
-    { "amp", KEY_TAKEN }, { "torch_autocast", KEY_TAKEN }, { "optimizer", KEY_TAKEN },
-    { "gradient_clipping", KEY_TAKEN }, { "communication_data_type", KEY_TAKEN },
-    { "activation_checkpointing", KEY_TAKEN }, { "pipeline", KEY_TAKEN },
-    { "tensor_parallel", KEY_TAKEN },
-    { "scheduler", KEY_IDLE }, { "steps_per_print", KEY_IDLE },
-    { "wall_clock_breakdown", KEY_IDLE }, { "memory_breakdown", KEY_IDLE },
-    { "dump_state", KEY_IDLE }, { "prescale_gradients", KEY_IDLE },
-    { "gradient_predivide_factor", KEY_IDLE }, { "tensorboard", KEY_IDLE },
-    { "wandb", KEY_IDLE }, { "comet", KEY_IDLE }, { "csv_monitor", KEY_IDLE },
-    { "flops_profiler", KEY_IDLE }, { "comms_logger", KEY_IDLE }, { "aio", KEY_IDLE },
-    { "checkpoint", KEY_IDLE }, { "data_types", KEY_IDLE }, { "seed", KEY_IDLE },
-    { "zero_allow_untested_optimizer", KEY_IDLE }, { "disable_allgather", KEY_IDLE },
-    { "zero_force_ds_cpu_optimizer", KEY_IDLE }, { "dataloader_drop_last", KEY_IDLE },
-    { "use_data_before_expert_parallelism", KEY_IDLE }, { "comment", KEY_IDLE },
-    { "graph_harvesting", KEY_IDLE }, { "weight_quantization", KEY_IDLE },
-    { "timers", KEY_IDLE }, { "communication_options", KEY_IDLE },
-    { "sparse_gradients", KEY_UNSIMULATED }, { "sparse_attention", KEY_UNSIMULATED },
-    { "compression_training", KEY_UNSIMULATED }, { "quantize_training", KEY_UNSIMULATED },
-    { "curriculum_learning", KEY_UNSIMULATED }, { "data_efficiency", KEY_UNSIMULATED },
-    { "progressive_layer_drop", KEY_UNSIMULATED }, { "elasticity", KEY_UNSIMULATED },
-    { "autotuning", KEY_UNSIMULATED }, { "hybrid_engine", KEY_UNSIMULATED },
-    { "compile", KEY_UNSIMULATED }, { "eigenvalue", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option root_keys[] = {
+    ROW_ACTS("train_batch_size", "/training/global_batch_size"), ROW_ACTS("train_micro_batch_size_per_gpu", "/training/micro_batch_size"),
+    ROW_ACTS("gradient_accumulation_steps", "/training/gradient_accumulation_steps"), ROW_ACTS("zero_optimization", NULL),
+    ROW_ACTS("fp16", "/training/precision"), ROW_ACTS("bf16", "/training/precision"), ROW_ACTS("bfloat16", "/training/precision"),
+    ROW_ACTS("amp", "/training/precision"), ROW_ACTS("torch_autocast", "/training/precision"), ROW_ACTS("optimizer", "/training/optimizer"),
+    ROW_ACTS("gradient_clipping", "/training/gradient_clipping"), ROW_ACTS("communication_data_type", "/training/gradient_dtype"),
+    ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"), ROW_ACTS("pipeline", NULL),
+    ROW_ACTS("tensor_parallel", NULL),
+    ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"),
+    ROW_IDLE("wall_clock_breakdown"), ROW_IDLE("memory_breakdown"),
+    ROW_IDLE("dump_state"), ROW_IDLE("prescale_gradients"),
+    ROW_IDLE("gradient_predivide_factor"), ROW_IDLE("tensorboard"),
+    ROW_IDLE("wandb"), ROW_IDLE("comet"), ROW_IDLE("csv_monitor"),
+    ROW_IDLE("flops_profiler"), ROW_IDLE("comms_logger"), ROW_IDLE("aio"),
+    ROW_IDLE("checkpoint"), ROW_IDLE("data_types"), ROW_IDLE("seed"),
+    ROW_IDLE("zero_allow_untested_optimizer"), ROW_IDLE("disable_allgather"),
+    ROW_IDLE("zero_force_ds_cpu_optimizer"), ROW_IDLE("dataloader_drop_last"),
+    ROW_IDLE("use_data_before_expert_parallelism"), ROW_IDLE("comment"),
+    ROW_IDLE("graph_harvesting"), ROW_IDLE("weight_quantization"),
+    ROW_IDLE("timers"), ROW_IDLE("communication_options"),
+    ROW_UNSIMULATED("sparse_gradients"), ROW_UNSIMULATED("sparse_attention"),
+    ROW_UNSIMULATED("compression_training"), ROW_UNSIMULATED("quantize_training"),
+    ROW_UNSIMULATED("curriculum_learning"), ROW_UNSIMULATED("data_efficiency"),
+    ROW_UNSIMULATED("progressive_layer_drop"), ROW_UNSIMULATED("elasticity"),
+    ROW_UNSIMULATED("autotuning"), ROW_UNSIMULATED("hybrid_engine"),
+    ROW_UNSIMULATED("compile"), ROW_UNSIMULATED("eigenvalue"), ROW_END,
 };
-static const struct name_value zero_keys[] = {
-    { "stage", KEY_TAKEN }, { "overlap_comm", KEY_TAKEN },
-    { "reduce_bucket_size", KEY_TAKEN }, { "offload_optimizer", KEY_TAKEN },
-    { "offload_param", KEY_TAKEN }, { "cpu_offload", KEY_TAKEN },
-    { "cpu_offload_param", KEY_TAKEN }, { "cpu_offload_params", KEY_TAKEN },
-    { "stage3_param_persistence_threshold", KEY_TAKEN },
-    { "param_persistence_threshold", KEY_TAKEN },
-    { "stage3_max_live_parameters", KEY_TAKEN }, { "max_live_parameters", KEY_TAKEN },
-    { "stage3_max_reuse_distance", KEY_TAKEN }, { "max_reuse_distance", KEY_TAKEN },
-    { "mics_shard_size", KEY_TAKEN }, { "mics_hierarchical_params_gather", KEY_TAKEN },
-    { "allgather_bucket_size", KEY_IDLE }, { "allgather_partitions", KEY_IDLE },
-    { "contiguous_gradients", KEY_IDLE }, { "sub_group_size", KEY_IDLE },
-    { "stage3_prefetch_bucket_size", KEY_IDLE }, { "prefetch_bucket_size", KEY_IDLE },
-    { "stage3_model_persistence_threshold", KEY_IDLE },
-    { "model_persistence_threshold", KEY_IDLE },
-    { "stage3_gather_16bit_weights_on_model_save", KEY_IDLE },
-    { "gather_16bit_weights_on_model_save", KEY_IDLE },
-    { "stage3_gather_fp16_weights_on_model_save", KEY_IDLE },
-    { "stage3_module_granularity_threshold", KEY_IDLE },
-    { "stage3_use_all_reduce_for_fetch_params", KEY_IDLE },
-    { "load_from_fp32_weights", KEY_IDLE }, { "elastic_checkpoint", KEY_IDLE },
-    { "cpu_offload_use_pin_memory", KEY_IDLE }, { "ignore_unused_parameters", KEY_IDLE },
-    { "legacy_stage1", KEY_IDLE }, { "round_robin_gradients", KEY_IDLE },
-    { "use_multi_rank_bucket_allreduce", KEY_IDLE },
-    { "memory_efficient_linear", KEY_IDLE }, { "override_module_apply", KEY_IDLE },
-    { "pipeline_loading_checkpoint", KEY_IDLE }, { "log_trace_cache_warnings", KEY_IDLE },
-    { "enable_sanity_checks", KEY_IDLE }, { "comment", KEY_IDLE },
-    { "reduce_scatter", KEY_IDLE },
-    { "zero_hpz_partition_size", KEY_UNSIMULATED },
-    { "zero_quantized_weights", KEY_UNSIMULATED },
-    { "zero_quantized_nontrainable_weights", KEY_UNSIMULATED },
-    { "zero_quantized_gradients", KEY_UNSIMULATED },
-    { "zeropp_loco_param", KEY_UNSIMULATED }, { "zenflow", KEY_UNSIMULATED },
-    { NULL, 0 },
+static const struct dialect_option zero_keys[] = {
+    ROW_ACTS("stage", "/parallelism/sharding/strategy"), ROW_ACTS("overlap_comm", "/parallelism/overlap"),
+    ROW_ACTS("reduce_bucket_size", "/parallelism/bucket_size"), ROW_ACTS("offload_optimizer", "/parallelism/sharding/offload"),
+    ROW_ACTS("offload_param", "/parallelism/sharding/offload"), ROW_ACTS("cpu_offload", "/parallelism/sharding/offload"),
+    ROW_ACTS("cpu_offload_param", "/parallelism/sharding/offload"), ROW_ACTS("cpu_offload_params", "/parallelism/sharding/offload"),
+    ROW_ACTS("stage3_param_persistence_threshold", "/parallelism/sharding/param_persistence_elements"),
+    ROW_ACTS("param_persistence_threshold", "/parallelism/sharding/param_persistence_elements"),
+    ROW_ACTS("stage3_max_live_parameters", "/parallelism/sharding/max_live_elements"), ROW_ACTS("max_live_parameters", "/parallelism/sharding/max_live_elements"),
+    ROW_ACTS("stage3_max_reuse_distance", "/parallelism/sharding/max_reuse_elements"), ROW_ACTS("max_reuse_distance", "/parallelism/sharding/max_reuse_elements"),
+    ROW_ACTS("mics_shard_size", "/parallelism/sharding/degree"), ROW_ACTS("mics_hierarchical_params_gather", "/parallelism/sharding/hierarchical_allgather"),
+    ROW_IDLE("allgather_bucket_size"), ROW_IDLE("allgather_partitions"),
+    ROW_IDLE("contiguous_gradients"), ROW_IDLE("sub_group_size"),
+    ROW_IDLE("stage3_prefetch_bucket_size"), ROW_IDLE("prefetch_bucket_size"),
+    ROW_IDLE("stage3_model_persistence_threshold"),
+    ROW_IDLE("model_persistence_threshold"),
+    ROW_IDLE("stage3_gather_16bit_weights_on_model_save"),
+    ROW_IDLE("gather_16bit_weights_on_model_save"),
+    ROW_IDLE("stage3_gather_fp16_weights_on_model_save"),
+    ROW_IDLE("stage3_module_granularity_threshold"),
+    ROW_IDLE("stage3_use_all_reduce_for_fetch_params"),
+    ROW_IDLE("load_from_fp32_weights"), ROW_IDLE("elastic_checkpoint"),
+    ROW_IDLE("cpu_offload_use_pin_memory"), ROW_IDLE("ignore_unused_parameters"),
+    ROW_IDLE("legacy_stage1"), ROW_IDLE("round_robin_gradients"),
+    ROW_IDLE("use_multi_rank_bucket_allreduce"),
+    ROW_IDLE("memory_efficient_linear"), ROW_IDLE("override_module_apply"),
+    ROW_IDLE("pipeline_loading_checkpoint"), ROW_IDLE("log_trace_cache_warnings"),
+    ROW_IDLE("enable_sanity_checks"), ROW_IDLE("comment"),
+    ROW_IDLE("reduce_scatter"),
+    ROW("zero_hpz_partition_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW_UNSIMULATED("zero_quantized_weights"),
+    ROW_UNSIMULATED("zero_quantized_nontrainable_weights"),
+    ROW_UNSIMULATED("zero_quantized_gradients"),
+    ROW_UNSIMULATED("zeropp_loco_param"), ROW_UNSIMULATED("zenflow"),
+    ROW_END,
 };
-static const struct name_value fp16_keys[] = {
-    { "enabled", KEY_TAKEN }, { "auto_cast", KEY_IDLE }, { "loss_scale", KEY_IDLE },
-    { "initial_scale_power", KEY_IDLE }, { "loss_scale_window", KEY_IDLE },
-    { "hysteresis", KEY_IDLE }, { "consecutive_hysteresis", KEY_IDLE },
-    { "min_loss_scale", KEY_IDLE },
-    { "fp16_master_weights_and_grads", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option fp16_keys[] = {
+    ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("auto_cast"), ROW_IDLE("loss_scale"),
+    ROW_IDLE("initial_scale_power"), ROW_IDLE("loss_scale_window"),
+    ROW_IDLE("hysteresis"), ROW_IDLE("consecutive_hysteresis"),
+    ROW_IDLE("min_loss_scale"),
+    ROW_UNSIMULATED("fp16_master_weights_and_grads"), ROW_END,
 };
-static const struct name_value bf16_keys[] = {
-    { "enabled", KEY_TAKEN }, { "immediate_grad_update", KEY_IDLE },
-    { "check_grad_overflow", KEY_IDLE },
-    { "bf16_master_weights_and_grads", KEY_UNSIMULATED },
-    { "bf16_optimizer_states", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option bf16_keys[] = {
+    ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("immediate_grad_update"),
+    ROW_IDLE("check_grad_overflow"),
+    ROW_UNSIMULATED("bf16_master_weights_and_grads"),
+    ROW_UNSIMULATED("bf16_optimizer_states"), ROW_END,
 };
-static const struct name_value amp_keys[] = {
-    { "enabled", KEY_TAKEN }, { "opt_level", KEY_IDLE }, { NULL, 0 },
+static const struct dialect_option amp_keys[] = {
+    ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("opt_level"), ROW_END,
 };
-static const struct name_value autocast_keys[] = {
-    { "enabled", KEY_TAKEN }, { "dtype", KEY_TAKEN },
-    { "lower_precision_safe_modules", KEY_IDLE }, { NULL, 0 },
+static const struct dialect_option autocast_keys[] = {
+    ROW_ACTS("enabled", "/training/precision"), ROW_ACTS("dtype", "/training/precision"),
+    ROW_IDLE("lower_precision_safe_modules"), ROW_END,
 };
-static const struct name_value optimizer_keys[] = {
-    { "type", KEY_TAKEN }, { "params", KEY_IDLE }, { "legacy_fusion", KEY_IDLE },
-    { NULL, 0 },
+static const struct dialect_option optimizer_keys[] = {
+    ROW_ACTS("type", "/training/optimizer"), ROW_IDLE("params"), ROW_IDLE("legacy_fusion"),
+    ROW_END,
 };
-static const struct name_value checkpointing_keys[] = {
-    { "partition_activations", KEY_TAKEN }, { "cpu_checkpointing", KEY_TAKEN },
-    { "contiguous_memory_optimization", KEY_IDLE }, { "number_checkpoints", KEY_IDLE },
-    { "synchronize_checkpoint_boundary", KEY_IDLE }, { "profile", KEY_IDLE },
-    { NULL, 0 },
+static const struct dialect_option checkpointing_keys[] = {
+    ROW_ACTS("partition_activations", "/training/activation_checkpointing"), ROW_ACTS("cpu_checkpointing", "/parallelism/offload_activations"),
+    ROW_IDLE("contiguous_memory_optimization"), ROW_IDLE("number_checkpoints"),
+    ROW_IDLE("synchronize_checkpoint_boundary"), ROW_IDLE("profile"),
+    ROW_END,
 };
-static const struct name_value pipeline_keys[] = {
-    { "stages", KEY_TAKEN }, { "partition", KEY_IDLE }, { "seed_layers", KEY_IDLE },
-    { "activation_checkpoint_interval", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option pipeline_keys[] = {
+    ROW_ACTS("stages", "/parallelism/pipeline"), ROW_IDLE("partition"), ROW_IDLE("seed_layers"),
+    ROW_UNSIMULATED("activation_checkpoint_interval"), ROW_END,
 };
-static const struct name_value tensor_keys[] = {
-    { "autotp_size", KEY_TAKEN }, { "dtype", KEY_IDLE },
-    { "tp_overlap_comm", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option tensor_keys[] = {
+    ROW_ACTS("autotp_size", "/parallelism/tensor"), ROW_IDLE("dtype"),
+    ROW_UNSIMULATED("tp_overlap_comm"), ROW_END,
 };
-static const struct name_value offload_keys[] = {
-    { "device", KEY_TAKEN }, { "nvme_path", KEY_IDLE }, { "buffer_count", KEY_IDLE },
-    { "buffer_size", KEY_IDLE }, { "max_in_cpu", KEY_IDLE }, { "pin_memory", KEY_IDLE },
-    { "pipeline_read", KEY_IDLE }, { "pipeline_write", KEY_IDLE },
-    { "fast_init", KEY_IDLE }, { "super_offload", KEY_UNSIMULATED },
-    { "ratio", KEY_UNSIMULATED }, { NULL, 0 },
+static const struct dialect_option offload_keys[] = {
+    ROW_ACTS("device", "/parallelism/sharding/offload"), ROW_IDLE("nvme_path"), ROW_IDLE("buffer_count"),
+    ROW_IDLE("buffer_size"), ROW_IDLE("max_in_cpu"), ROW_IDLE("pin_memory"),
+    ROW_IDLE("pipeline_read"), ROW_IDLE("pipeline_write"),
+    ROW_IDLE("fast_init"), ROW_UNSIMULATED("super_offload"),
+    ROW("ratio", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_from_one), ROW_END,
 };
 /* DeepSpeed's deepspeed/runtime/config.py, zero/config.py, zero/offload_config.py,
  * precision_config.py and activation_checkpointing/config.py. */
-const struct deepspeed_table deepspeed_tables[] = {
-    { "", root_keys, false },
-    { "zero_optimization", zero_keys, true },
-    { "zero_optimization/offload_optimizer", offload_keys, true },
-    { "zero_optimization/offload_param", offload_keys, true },
-    { "fp16", fp16_keys, false },
-    { "bf16", bf16_keys, false },
-    { "bfloat16", bf16_keys, false },
-    { "amp", amp_keys, false },
-    { "torch_autocast", autocast_keys, false },
-    { "optimizer", optimizer_keys, false },
-    { "activation_checkpointing", checkpointing_keys, false },
-    { "pipeline", pipeline_keys, false },
-    { "tensor_parallel", tensor_keys, false },
-    { NULL, NULL, false },
+const struct dialect_table deepspeed_tables[] = {
+    { "", root_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "zero_optimization", zero_keys, DIALECT_UNKNOWN_WRONG },
+    { "zero_optimization/offload_optimizer", offload_keys, DIALECT_UNKNOWN_WRONG },
+    { "zero_optimization/offload_param", offload_keys, DIALECT_UNKNOWN_WRONG },
+    { "fp16", fp16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "bf16", bf16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "bfloat16", bf16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "amp", amp_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "torch_autocast", autocast_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "optimizer", optimizer_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "activation_checkpointing", checkpointing_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "pipeline", pipeline_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "tensor_parallel", tensor_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { NULL, NULL, DIALECT_UNKNOWN_NEAR_WRONG },
 };
 /* clang-format on */
 
@@ -202,39 +199,7 @@ static void check_conditions(const struct deepspeed *c)
     }
 }
 
-/* The tables ----------------------------------------------------------------------- */
-
-/* Whether a switch is off, or a size at the value at which it does nothing. */
-static bool is_off(const struct value *v)
-{
-    const struct value_item *on = value_get(v, "enabled");
-    if (on)
-        return !launch_true(on->value);
-    return v->kind == VALUE_NONE || (v->kind == VALUE_BOOL && !v->integer) ||
-           ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->real <= 1);
-}
-
-/* Says of a key that is not taken why; false: it is without effect, and that is all. */
-static bool check_key(const struct deepspeed *c, const struct value_item *it,
-                      const struct deepspeed_table *table, const char *where)
-{
-    int kind = 0;
-    names_find(table->keys, it->key, &kind);
-    const char *near = kind ? NULL : names_nearest(table->keys, it->key);
-    char what[200];
-    if (kind == KEY_UNSIMULATED && !is_off(it->value)) {
-        launch_note(c->t->l, it->value->line, DIAG_NOT_SIMULATED,
-                    "%s%s%s: is not simulated", c->prefix, where, it->key);
-        return true;
-    }
-    if (!near && (kind || !table->refuses))
-        return kind == KEY_TAKEN;
-    snprintf(what, sizeof(what), "unknown key%s%s%s",
-             near ? " (did you mean \"" : " (DeepSpeed refuses it)", near ? near : "",
-             near ? "\"?)" : "");
-    deepspeed_wrong(c, it, where, DIAG_UNKNOWN_KEY, what);
-    return true;
-}
+/* The sections --------------------------------------------------------------------- */
 
 /* The dictionary of a table; NULL: the configuration has none. */
 static const struct value *section_of(const struct deepspeed *c, const char *path)
@@ -251,27 +216,22 @@ static const struct value *section_of(const struct deepspeed *c, const char *pat
     return v;
 }
 
-static void check_table(const struct deepspeed *c, const struct deepspeed_table *table)
+static void check_table(const struct deepspeed *c, const struct dialect_table *table)
 {
     const struct value *dict = section_of(c, table->path);
-    struct launch_idle idle;
-    char where[80] = "";
-    if (!dict)
-        return;
-    if (*table->path)
-        snprintf(where, sizeof(where), "%s.", table->path);
-    for (char *s = where; *s; s++)
+    char *section =
+        arena_printf(c->t->arena, "%s%s", table->path, *table->path ? "." : "");
+    for (char *s = section; *s; s++)
         *s = *s == '/' ? '.' : *s;
-    launch_idle_init(&idle, c->t->l, dict->line, c->prefix);
-    for (int32_t i = 0; i < dict->n; i++)
-        if (!check_key(c, &dict->items[i], table, where))
-            launch_idle_add(&idle, "%s%.60s", where, dict->items[i].key);
-    launch_idle_end(&idle);
+    if (dict)
+        dialect_report(
+            c->t, deepspeed_tables, table->path, dict,
+            (struct dialect_place) { dict->line, c->prefix, section, false });
 }
 
 void deepspeed_check_keys(const struct deepspeed *c)
 {
-    for (const struct deepspeed_table *table = deepspeed_tables; table->path; table++)
+    for (const struct dialect_table *table = deepspeed_tables; table->path; table++)
         check_table(c, table);
     check_conditions(c);
 }

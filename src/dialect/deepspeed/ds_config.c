@@ -92,7 +92,7 @@ const char *deepspeed_find(struct launch_context *t, const char *name)
     return NULL;
 }
 
-void deepspeed_take_file(struct launch_context *t, const struct launch_row *row,
+void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
     const struct value *v = it->value;

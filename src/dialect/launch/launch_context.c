@@ -103,29 +103,19 @@ static const struct value_item *find_hyper(const struct launch_context *t,
     return NULL;
 }
 
-void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
+void launch_take_rows(struct launch_context *t, const struct dialect_option *rows,
                       const struct value *dict)
 {
-    for (const struct launch_row *row = rows; row->name; row++) {
+    for (const struct dialect_option *row = rows; row->name; row++) {
         const struct value_item *it =
             dict ? value_get(dict, row->name) : find_hyper(t, row->name);
-        bool fresh =
-            !launch_has(t, row->pointer) && !launch_is_unresolved(t, row->pointer);
-        if (!it || !fresh)
+        if (!it || launch_has(t, row->pointer) || launch_is_unresolved(t, row->pointer))
             continue;
         int64_t said = launch_said(t);
-        row->take(t, row, it);
+        dialect_take(t, row, it);
         if (launch_said(t) != said)
             launch_hear(t, it);
     }
-}
-
-bool launch_is_row(const struct launch_row *rows, const char *word)
-{
-    for (; rows->name; rows++)
-        if (launch_same_word(word, rows->name))
-            return true;
-    return false;
 }
 
 bool launch_is_shell(const char *file)

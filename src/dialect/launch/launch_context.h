@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "dialect/launch/launch.h"
+#include "dialect/option.h"
 #include "dialect/source/python.h"
 
 enum { LAUNCH_HYPER_MAX = 8 };
@@ -33,14 +34,6 @@ struct launch_context {
     const struct launch_heard *heard;     /* of the items that rows took */
 };
 
-/* What an argument or hyperparameter of that name is in the scenario. */
-struct launch_row {
-    const char *name;
-    const char *pointer; /* NULL: the function knows */
-    void (*take)(struct launch_context *t, const struct launch_row *row,
-                 const struct value_item *it);
-};
-
 /* launch_idle.c: names that nothing is made of, as notes "PREFIXwithout effect here:
  * NAME, NAME", none of them cut off. */
 struct launch_idle {
@@ -65,8 +58,6 @@ struct cfg launch_names(struct launch_context *t, const char *table);
 int64_t launch_said(const struct launch_context *t);
 void launch_hear(struct launch_context *t, const struct value_item *it); /* or NULL */
 bool launch_is_heard(const struct launch_context *t, const struct value_item *it);
-/* Whether any row has that word, "-" and "_" being the same. */
-bool launch_is_row(const struct launch_row *rows, const char *word);
 /* Whether a value is none, false, or no more than 0: it asks for nothing. */
 bool launch_is_off(const struct value *v);
 
@@ -75,20 +66,13 @@ bool launch_same_word(const char *a, const char *b);
 
 /* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
  * was taken so far. */
-void launch_take_rows(struct launch_context *t, const struct launch_row *rows,
+void launch_take_rows(struct launch_context *t, const struct dialect_option *rows,
                       const struct value *dict);
 
 /* Leaves out, with a note, what of the job the scenario cannot have as it stands:
  * epochs without samples, a job without a length, data without a size. After
  * `--set`. */
 void launch_settle_job(struct launch *l, struct cfg root);
-
-/* Rows' values: a string; a whole number. None says nothing; what is not known is
- * doubted. */
-void launch_take_text(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it);
-void launch_take_count(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it);
 
 /* Names, in a note, what of the job could be taken and was not understood. */
 void launch_leave_out(struct launch_context *t, const struct value_item *it,

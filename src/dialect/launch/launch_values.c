@@ -131,17 +131,28 @@ json_t *launch_json(struct launch_context *t, const struct value *v,
     return make_json(t, v, pointer, 0);
 }
 
+/* The text without the "_" that Python's int() passes over: 220_000_000. */
+static bool plain_digits(char *out, size_t size, const char *text)
+{
+    size_t n = 0;
+    for (; *text && n + 1 < size; text++)
+        if (*text != '_')
+            out[n++] = *text;
+    out[n] = '\0';
+    return n > 0 && !*text;
+}
+
 /* A whole number, also one in quotes, as hyperparameters travel. */
 bool launch_whole(const struct value *v, int64_t *n)
 {
-    char *end;
+    char digits[64], *end;
     double real = v->kind == VALUE_REAL ? v->real : 0.5;
     if (v->kind == VALUE_INT) {
         *n = v->integer;
         return true;
     }
-    if (v->kind == VALUE_STRING && v->text[0])
-        real = strtod(v->text, &end), real = *end ? 0.5 : real;
+    if (v->kind == VALUE_STRING && plain_digits(digits, sizeof(digits), v->text))
+        real = strtod(digits, &end), real = *end ? 0.5 : real;
     *n = fabs(real) < 1e15 ? (int64_t)real : 0;
     return fabs(real) < 1e15 && real == floor(real);
 }
@@ -175,29 +186,6 @@ void launch_unresolved_item(struct launch_context *t, const char *pointer,
     else
         launch_add_unresolved(t, pointer, it->value->line, "%s: it is no %s", it->key,
                               wanted);
-}
-
-/* Rows --------------------------------------------------------------------------- */
-
-void launch_take_text(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
-{
-    if (it->value->kind == VALUE_STRING)
-        launch_set(t, row->pointer, json_string(it->value->text), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "string");
-}
-
-void launch_take_count(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
-{
-    int64_t n;
-    if (it->value->kind == VALUE_NONE)
-        return;
-    if (!launch_whole(it->value, &n))
-        launch_unresolved_item(t, row->pointer, it, "whole number");
-    else
-        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
 /* What the job can be simulated without is no doubt. */

@@ -29,9 +29,9 @@ void launch_wrong_option(const struct launch_context *t, const struct value_item
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    const struct value *all = &t->command->options;
-    bool own = it >= all->items && it < all->items + all->n;
-    int64_t column = own ? t->command->columns[it - all->items] : 1;
+    const struct value *all = t->command ? &t->command->options : NULL;
+    bool own = all && it >= all->items && it < all->items + all->n;
+    int64_t column = own ? t->command->columns[it - all->items] : all ? 1 : 0;
     diags_add(&t->l->loader->diags, launch_diag(t->l, code, it->value->line, column),
               "%s: %s", it->key, text);
 }

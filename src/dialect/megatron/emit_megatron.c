@@ -88,7 +88,7 @@ static void put_rows(struct strbuf *out, const struct scenario *s)
                                          "--global-batch-size",
                                          "--train-iters",
                                          NULL };
-    for (const struct launch_row *row = megatron_job_rows; row->name; row++) {
+    for (const struct dialect_option *row = megatron_job_rows; row->name; row++) {
         int64_t n = names_listed(names, row->name) ? emit_whole(s, row->pointer) : 0;
         bool degree = strncmp(row->pointer, "/parallelism", 12) == 0;
         if (n > (degree ? 1 : 0))

@@ -27,39 +27,8 @@ bool megatron_recognises(const struct dialect_input *in)
 
 /* Single options ------------------------------------------------------------------- */
 
-static void take_clipping(struct launch_context *t, const struct launch_row *row,
-                          const struct value_item *it)
-{
-    double norm;
-    if (it->value->kind == VALUE_UNKNOWN || !launch_real(it->value, &norm))
-        launch_unresolved_item(t, row->pointer, it, "norm");
-    else if (norm < 0)
-        launch_wrong_option(t, it, DIAG_OUT_OF_RANGE,
-                            "it is no norm of at least 0 (0 is none)");
-    else
-        launch_set(t, row->pointer, json_real(norm), it);
-}
-
-/* A degree of one is said by leaving it out. */
-static void take_degree(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it)
-{
-    int64_t n;
-    if (!launch_whole(it->value, &n) || n != 1)
-        megatron_take_size(t, row, it);
-}
-
-static void take_optimizer(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    static const char *const known[] = { "adam", "adamw", "sgd", "lamb", NULL };
-    if (it->value->kind == VALUE_STRING && names_listed(known, it->value->text))
-        launch_set(t, row->pointer, json_string(it->value->text), it);
-    else
-        launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
-}
-
-static void take_context_comm(struct launch_context *t, const struct launch_row *row,
+static void take_context_comm(struct launch_context *t,
+                              const struct dialect_option *row,
                               const struct value_item *it)
 {
     static const char *const words[][2] = { { "p2p", "ring" },
@@ -74,24 +43,17 @@ static void take_context_comm(struct launch_context *t, const struct launch_row 
                     "%s: a2a+p2p is taken for p2p", it->key);
 }
 
-/* The order of ranks: data parallel ones between tensor and pipeline, or outermost. */
-static void take_order(struct launch_context *t, const struct launch_row *row,
-                       const struct value_item *it)
-{
-    launch_set(t, row->pointer, json_string("DPT"), it);
-}
-
 /* DeepSpeed's Ulysses: heads are dealt out by all-to-all. */
-static void take_ulysses(struct launch_context *t, const struct launch_row *row,
+static void take_ulysses(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
-    take_degree(t, row, it);
+    dialect_take_as(t, row, it, DIALECT_DEGREE);
     if (launch_has(t, row->pointer))
         launch_set(t, "/parallelism/context_comm", json_string("alltoall"), it);
 }
 
 /* 'type:transformer', its quotes perhaps kept by the shell. */
-static void take_partition(struct launch_context *t, const struct launch_row *row,
+static void take_partition(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
     static const char *const known[] = { "type:transformer",
@@ -110,30 +72,30 @@ static void take_partition(struct launch_context *t, const struct launch_row *ro
 
 /* clang-format off */
 #define WIDE "/parallelism/"
-const struct launch_row megatron_job_rows[] = {
-    { "--tensor-model-parallel-size",   WIDE "tensor",       take_degree },
-    { "--model-parallel-size",          WIDE "tensor",       take_degree },
-    { "--pipeline-model-parallel-size", WIDE "pipeline",     take_degree },
-    { "--context-parallel-size",        WIDE "context",      take_degree },
-    { "--ds-sequence-parallel-size",    WIDE "context",      take_ulysses },
-    { "--cp-comm-type",                 WIDE "context_comm", take_context_comm },
-    { "--expert-model-parallel-size",   WIDE "expert",       take_degree },
-    { "--moe-expert-parallel-size",     WIDE "expert",       take_degree },
-    { "--use-tp-pp-dp-mapping",         WIDE "placement",    take_order },
-    { "--pp-partition-method",          WIDE "partition",    take_partition },
-    { "--seq-length",                   "/training/sequence_length",   megatron_take_size },
-    { "--encoder-seq-length",           "/training/sequence_length",   megatron_take_size },
-    { "--micro-batch-size",             "/training/micro_batch_size",  megatron_take_size },
-    { "--global-batch-size",            "/training/global_batch_size", megatron_take_size },
-    { "--train-iters",                  "/training/steps",             megatron_take_size },
-    { "--clip-grad",                    "/training/gradient_clipping", take_clipping },
-    { "--optimizer",                    "/training/optimizer",         take_optimizer },
-    { NULL, NULL, NULL },
+static const struct dialect_word optimizers[] = {
+    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { NULL, NULL },
+};
+const struct dialect_option megatron_job_rows[] = {
+    ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
+    ROW("--model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE),
+    ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),
+    ROW("--context-parallel-size", WIDE "context", .kind = DIALECT_DEGREE, .written = true),
+    ROW("--ds-sequence-parallel-size", WIDE "context", .take = take_ulysses),
+    ROW("--cp-comm-type", WIDE "context_comm", .take = take_context_comm),
+    ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
+    ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
+    ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),
+    ROW("--pp-partition-method", WIDE "partition", .take = take_partition),
+    ROW("--seq-length", "/training/sequence_length", .kind = DIALECT_SIZE, .written = true),
+    ROW("--encoder-seq-length", "/training/sequence_length", .kind = DIALECT_SIZE),
+    ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--train-iters", "/training/steps", .kind = DIALECT_SIZE, .written = true),
+    ROW("--clip-grad", "/training/gradient_clipping", .kind = DIALECT_NORM, .written = true),
+    ROW("--optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
+    ROW_END,
 };
 /* clang-format on */
-const struct launch_row *const megatron_tables[] = { megatron_job_rows,
-                                                     megatron_model_rows, NULL };
-
 /* Pipelines ------------------------------------------------------------------------ */
 
 static void set_virtual(struct launch_context *t, int64_t n,
@@ -223,13 +185,7 @@ static void take_steps(struct launch_context *t, const struct launch_command *c)
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && batch > 0; i++) {
         const struct value_item *it = launch_option(c, lengths[i].name);
         int64_t whole = lengths[i].tokens ? tokens : 1;
-        char digits[32] = "";
-        const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
-        for (size_t j = 0; *text && j + 1 < sizeof(digits); text++)
-            if (*text != '_')
-                digits[j++] = *text;
-        struct value v = { .kind = VALUE_STRING, .text = digits };
-        if (it && launch_whole(&v, &n) && n / whole / batch > 0)
+        if (it && launch_whole(it->value, &n) && n / whole / batch > 0)
             launch_decide(t, "/training/steps",
                           json_integer((json_int_t)(n / whole / batch)), it, "");
     }
@@ -267,5 +223,6 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     megatron_take_attention(t, c);
     if (!megatron_uses_deepspeed(c))
         megatron_take_overlaps(t, c);
-    megatron_check_options(t, c);
+    dialect_report(t, megatron_tables, "", &c->options,
+                   (struct dialect_place) { c->command->line, "", "", true });
 }

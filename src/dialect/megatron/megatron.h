@@ -21,17 +21,11 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in);
 /* Whether an option takes no value, so that what follows is none. */
 bool megatron_is_flag(const char *option);
 
-/* What is said of options that no field is made of: one note of those that are not
- * simulated each, one warning of those that are not known. */
-void megatron_check_options(struct launch_context *t, const struct launch_command *c);
+/* Sizes and choices of the model; its vocabulary; the other fields; all tables. */
+extern const struct dialect_option megatron_model_rows[], megatron_vocabulary_rows[],
+    megatron_job_rows[];
+extern const struct dialect_table megatron_tables[];
 
-/* The options that no row is of: without effect (0), read where they matter (1), not
- * simulated (2); NULL for others. "*" at an end stands for any rest. */
-const char *const *megatron_words(int which);
-
-/* Sizes and choices of the model; the other rows; both tables, which NULL ends. */
-extern const struct launch_row megatron_model_rows[], megatron_job_rows[];
-extern const struct launch_row *const megatron_tables[];
 /* Vocabulary and what follows of several options; behind the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
 
@@ -48,14 +42,5 @@ bool megatron_uses_deepspeed(const struct launch_command *c);
 /* --deepspeed, --deepspeed_config, --zero-stage; behind
  * the batch and precision, which go before what the configuration says. */
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);
-
-/* Values of options: a whole number of at least 1, a word. What is neither known nor
- * right is doubted or reported, and the field left open. */
-void megatron_take_size(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it);
-void megatron_take_word(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it);
-void megatron_take_flag(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it);
 
 #endif

@@ -1,110 +1,221 @@
-/* Megatron's arguments that no field of a scenario is made of: without a part in a
- * step, not simulated, or not known (Megatron-LM's arguments.py up to Megatron-Core
+/* Megatron's options that no row of a field is: what several say together, what has no
+ * part in a step, what is not simulated (Megatron-LM's arguments.py up to Megatron-Core
  * 0.15, Megatron-DeepSpeed's and BigScience's). */
-#include "base/strbuf.h"
 #include "dialect/megatron/megatron.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
-/* "*" at the end stands for any rest. */
-static const char *const idle[] = {
+/* Read where they matter (megatron*.c). */
+static const struct dialect_option joint_rows[] = {
+    ROW_ACTS("--bf16", "/training/precision"),
+    ROW_ACTS("--fp16", "/training/precision"),
+    ROW_ACTS("--fp8-format", "/training/precision"),
+    ROW_ACTS("--fp8-hybrid", "/training/precision"),
+    ROW_ACTS("--fp8-e4m3", "/training/precision"),
+    ROW_ACTS("--use-flash-attn", "/training/attention"),
+    ROW_ACTS("--use-flash-attn-v1", "/training/attention"),
+    ROW_ACTS("--use-flash-attn-v2", "/training/attention"),
+    ROW_ACTS("--use-flash-attn-triton", "/training/attention"),
+    ROW_ACTS("--use-flash-attn-builder", "/training/attention"),
+    ROW_ACTS("--recompute-activations", "/training/activation_checkpointing"),
+    ROW_ACTS("--recompute-granularity", "/training/activation_checkpointing"),
+    ROW_ACTS("--recompute-method", "/training/activation_checkpointing"),
+    ROW_ACTS("--recompute-num-layers", "/training/activation_checkpointing"),
+    ROW_ACTS("--recompute-modules", "/training/activation_checkpointing"),
+    ROW_ACTS("--checkpoint-activations", "/training/activation_checkpointing"),
+    ROW_ACTS("--checkpoint-num-layers", "/training/activation_checkpointing"),
+    ROW_ACTS("--activations-checkpoint-granularity", "/training/activation_checkpointing"),
+    ROW_ACTS("--activations-checkpoint-method", "/training/activation_checkpointing"),
+    ROW_ACTS("--activations-checkpoint-num-layers", "/training/activation_checkpointing"),
+    ROW_ACTS("--sequence-parallel", "/parallelism/sequence_parallel"),
+    ROW_ACTS("--use-distributed-optimizer", "/parallelism/sharding/strategy"),
+    ROW_ACTS("--overlap-grad-reduce", "/parallelism/overlap"),
+    ROW_ACTS("--overlap-param-gather", "/parallelism/overlap_param_gather"),
+    ROW_ACTS("--tp-comm-overlap", "/parallelism/overlap_tensor"),
+    ROW_ACTS("--num-layers-per-virtual-pipeline-stage", "/parallelism/virtual_stages"),
+    ROW_ACTS("--num-virtual-stages-per-pipeline-rank", "/parallelism/virtual_stages"),
+    ROW_ACTS("--decoder-first-pipeline-num-layers", "/parallelism/partition"),
+    ROW_ACTS("--decoder-last-pipeline-num-layers", "/parallelism/partition"),
+    ROW_ACTS("--group-query-attention", "/model/num_query_groups"),
+    ROW_ACTS("--make-vocab-size-divisible-by", "/training/vocab_padding"),
+    ROW_ACTS("--train-samples", "/training/steps"),
+    ROW_ACTS("--train-tokens", "/training/steps"),
+    ROW_ACTS("--rampup-batch-size", "/training/global_batch_size"),
+    ROW_ACTS("--deepspeed", "/parallelism/library"),
+    ROW_ACTS("--deepspeed-config", NULL),
+    ROW_ACTS("--zero-stage", "/parallelism/sharding/strategy"),
+    ROW_ACTS("--grad-reduce-in-bf16", "/training/gradient_dtype"),
+    ROW_ACTS("--moe-ffn-hidden-size", "/model/ffn_hidden_size"),
+    ROW_ACTS("--attention-backend", "/training/attention"),
+    ROW_ACTS("--transformer-impl", "/training/attention"),
+    ROW_ACTS("--no-masked-softmax-fusion", "/training/attention"),
+    ROW_ACTS("--use-mcore-models", "/training/framework"),
+    ROW_ACTS("--DDP-impl", "/training/framework"),
+    ROW_ACTS("--accumulate-allreduce-grads-in-fp32", "/training/gradient_dtype"),
+    ROW_ACTS("--patch-tokenizer-type", "/model/vocab_size"),
+    ROW_ACTS("--extra-vocab-size", "/model/vocab_size"),
+    ROW_ACTS("--tokenizer-type", "/model/vocab_size"),
+    ROW_END,
+};
+static const struct dialect_option idle_rows[] = {
     /* data, tokenizers, seeds */
-    "--data-*", "--train-data-*", "--valid-data-*", "--test-data-*", "--split",
-    "--vocab-file", "--merge-file", "--tokenizer-*", "--mock-data", "--dataloader-type",
-    "--num-workers", "--valid-num-workers", "--reset-position-ids", "--eod-mask-loss",
-    "--reset-attention-mask", "--no-create-attention-mask-in-dataloader", "--seed",
-    "--no-mmap-bin-files", "--tiktoken-*", "--train-weighted-split-paths*", "--dataset*",
-    "--valid-weighted-split-paths*", "--per-split-data-args-path", "--reweight-*",
-    "--patch-tokenizer-type", "--extra-vocab-size", "--max-padding-length", "--fim-*",
-    "--num-dataset-builder-threads", "--mmap-warmup", "--short-seq-prob", "--mask-prob",
-    "--vocab-extra-ids", "--decoder-seq-length", "--train-sync-interval", "--load-*",
-    "--goldfish-*", "--sft*", "--return-*",
+    ROW_IDLE("--data-*"), ROW_IDLE("--train-data-*"), ROW_IDLE("--valid-data-*"),
+    ROW_IDLE("--test-data-*"), ROW_IDLE("--split"), ROW_IDLE("--vocab-file"),
+    ROW_IDLE("--merge-file"), ROW_IDLE("--tokenizer-*"), ROW_IDLE("--mock-data"),
+    ROW_IDLE("--dataloader-type"), ROW_IDLE("--num-workers"), ROW_IDLE("--valid-num-workers"),
+    ROW_IDLE("--reset-position-ids"), ROW_IDLE("--eod-mask-loss"),
+    ROW_IDLE("--reset-attention-mask"), ROW_IDLE("--no-create-attention-mask-in-dataloader"),
+    ROW_IDLE("--seed"), ROW_IDLE("--no-mmap-bin-files"), ROW_IDLE("--tiktoken-*"),
+    ROW_IDLE("--train-weighted-split-paths*"), ROW_IDLE("--dataset*"),
+    ROW_IDLE("--valid-weighted-split-paths*"), ROW_IDLE("--per-split-data-args-path"),
+    ROW_IDLE("--reweight-*"), ROW_IDLE("--max-padding-length"), ROW_IDLE("--fim-*"),
+    ROW_IDLE("--num-dataset-builder-threads"), ROW_IDLE("--mmap-warmup"),
+    ROW_IDLE("--short-seq-prob"), ROW_IDLE("--mask-prob"), ROW_IDLE("--vocab-extra-ids"),
+    ROW_IDLE("--decoder-seq-length"), ROW_IDLE("--train-sync-interval"), ROW_IDLE("--load-*"),
+    ROW_IDLE("--goldfish-*"), ROW_IDLE("--sft*"), ROW_IDLE("--return-*"),
     /* learning rates, the optimizer's numbers, initialisation */
-    "--lr*", "--min-lr", "--decoupled-*", "--warmup*", "--weight-decay*", "--adam-*",
-    "--sgd-momentum", "--start-weight-decay", "--end-weight-decay", "--init-method-*",
-    "--override-*", "--use-checkpoint-*", "--loss-scale*", "--initial-loss-scale",
-    "--min-loss-scale", "--hysteresis", "--norm-epsilon", "--layernorm-epsilon",
-    "--apply-layernorm-1p", "--apply-query-key-layer-scaling", "--norm-*",
-    "--no-query-key-layer-scaling", "--attention-softmax-in-fp32", "--rotary-*",
-    "--use-rope-scaling", "--rope-scaling-factor", "--no-position-embedding",
-    "--calculate-per-token-loss", "--no-weight-decay-cond-type", "--moe-aux-loss-coeff",
-    "--moe-loss-coeff", "--moe-z-loss-coeff", "--moe-router-load-balancing-type",
-    "--moe-router-*", "--create-moe-param-group", "--scale-lr-*", "--bert-*",
-    "--perform-initialization", "--no-initialization", "--init-weight-method",
-    "--use-cpu-initialization", "--head-lr-mult", "--exp-avg-*", "--main-*",
+    ROW_IDLE("--lr*"), ROW_IDLE("--min-lr"), ROW_IDLE("--decoupled-*"), ROW_IDLE("--warmup*"),
+    ROW_IDLE("--weight-decay*"), ROW_IDLE("--adam-*"), ROW_IDLE("--sgd-momentum"),
+    ROW_IDLE("--start-weight-decay"), ROW_IDLE("--end-weight-decay"),
+    ROW_IDLE("--init-method-*"), ROW_IDLE("--override-*"), ROW_IDLE("--use-checkpoint-*"),
+    ROW_IDLE("--loss-scale*"), ROW_IDLE("--initial-loss-scale"), ROW_IDLE("--min-loss-scale"),
+    ROW_IDLE("--hysteresis"), ROW_IDLE("--norm-epsilon"), ROW_IDLE("--layernorm-epsilon"),
+    ROW_IDLE("--apply-layernorm-1p"), ROW_IDLE("--apply-query-key-layer-scaling"),
+    ROW_IDLE("--norm-*"), ROW_IDLE("--no-query-key-layer-scaling"),
+    ROW_IDLE("--attention-softmax-in-fp32"), ROW_IDLE("--rotary-*"),
+    ROW_IDLE("--use-rope-scaling"), ROW_IDLE("--rope-scaling-factor"),
+    ROW_IDLE("--no-position-embedding"), ROW_IDLE("--calculate-per-token-loss"),
+    ROW_IDLE("--no-weight-decay-cond-type"), ROW_IDLE("--moe-aux-loss-coeff"),
+    ROW_IDLE("--moe-loss-coeff"), ROW_IDLE("--moe-z-loss-coeff"),
+    ROW_IDLE("--moe-router-load-balancing-type"), ROW_IDLE("--moe-router-*"),
+    ROW_IDLE("--create-moe-param-group"), ROW_IDLE("--scale-lr-*"), ROW_IDLE("--bert-*"),
+    ROW_IDLE("--perform-initialization"), ROW_IDLE("--no-initialization"),
+    ROW_IDLE("--init-weight-method"), ROW_IDLE("--use-cpu-initialization"),
+    ROW_IDLE("--head-lr-mult"), ROW_IDLE("--exp-avg-*"), ROW_IDLE("--main-*"),
     /* files, logs, evaluation, how a job starts and ends */
-    "--save*", "--load", "--log*", "--eval-*", "--tensorboard-*", "--wandb-*", "--no-log-*",
-    "--one-logger-*", "--no-save-*", "--no-load-*", "--finetune", "--exit-*", "--ckpt-*",
-    "--dist-ckpt-*", "--async-*", "--use-dist-ckpt*", "--auto-detect-ckpt-format",
-    "--distributed-backend", "--distributed-timeout-*", "--local-rank", "--node-rank",
-    "--master-*", "--profile*", "--use-pytorch-profiler", "--manual-gc*", "--timing-*",
-    "--empty-unused-memory-level", "--kill-switch-*", "--abort-on-*", "--skip-train",
-    "--codecarbon-*", "--barrier-with-*", "--enable-one-logger", "--check-*",
-    "--no-check-*", "--nvidia-*", "--straggler-*", "--enable-ft-*", "--record-memory-*",
-    "--memory-*", "--adlr-*", "--universal-checkpoint", "--retro-*", "--print-*",
-    "--result-*", "--sample-*", "--rerun-*", "--error-injection-*", "--inprocess-*",
-    "--te-rng-tracker", "--inference-*", "--export-*", "--pretrained-*", "--test-mode",
-    "--replication*", "--use-persistent-ckpt-worker", "--verify-*", "--train-cost-*",
-    "--disable-straggler-*", "--logging-level", "--non-persistent-*",
+    ROW_IDLE("--save*"), ROW_IDLE("--load"), ROW_IDLE("--log*"), ROW_IDLE("--eval-*"),
+    ROW_IDLE("--tensorboard-*"), ROW_IDLE("--wandb-*"), ROW_IDLE("--no-log-*"),
+    ROW_IDLE("--one-logger-*"), ROW_IDLE("--no-save-*"), ROW_IDLE("--no-load-*"),
+    ROW_IDLE("--finetune"), ROW_IDLE("--exit-*"), ROW_IDLE("--ckpt-*"),
+    ROW_IDLE("--dist-ckpt-*"), ROW_IDLE("--async-*"), ROW_IDLE("--use-dist-ckpt*"),
+    ROW_IDLE("--auto-detect-ckpt-format"), ROW_IDLE("--distributed-backend"),
+    ROW_IDLE("--distributed-timeout-*"), ROW_IDLE("--local-rank"), ROW_IDLE("--node-rank"),
+    ROW_IDLE("--master-*"), ROW_IDLE("--profile*"), ROW_IDLE("--use-pytorch-profiler"),
+    ROW_IDLE("--manual-gc*"), ROW_IDLE("--timing-*"), ROW_IDLE("--empty-unused-memory-level"),
+    ROW_IDLE("--kill-switch-*"), ROW_IDLE("--abort-on-*"), ROW_IDLE("--skip-train"),
+    ROW_IDLE("--codecarbon-*"), ROW_IDLE("--barrier-with-*"), ROW_IDLE("--enable-one-logger"),
+    ROW_IDLE("--check-*"), ROW_IDLE("--no-check-*"), ROW_IDLE("--nvidia-*"),
+    ROW_IDLE("--straggler-*"), ROW_IDLE("--enable-ft-*"), ROW_IDLE("--record-memory-*"),
+    ROW_IDLE("--memory-*"), ROW_IDLE("--adlr-*"), ROW_IDLE("--universal-checkpoint"),
+    ROW_IDLE("--retro-*"), ROW_IDLE("--print-*"), ROW_IDLE("--result-*"),
+    ROW_IDLE("--sample-*"), ROW_IDLE("--rerun-*"), ROW_IDLE("--error-injection-*"),
+    ROW_IDLE("--inprocess-*"), ROW_IDLE("--te-rng-tracker"), ROW_IDLE("--inference-*"),
+    ROW_IDLE("--export-*"), ROW_IDLE("--pretrained-*"), ROW_IDLE("--test-mode"),
+    ROW_IDLE("--replication*"), ROW_IDLE("--use-persistent-ckpt-worker"),
+    ROW_IDLE("--verify-*"), ROW_IDLE("--train-cost-*"), ROW_IDLE("--disable-straggler-*"),
+    ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
     /* how the software is chosen; the profile stands for it */
-    "--use-mcore-models", "--use-legacy-models", "--transformer-impl", "--attention-backend",
-    "--DDP-impl", "--fp8-*", "--fp8", "--no-masked-softmax-fusion", "--ddp-*", "--spec",
-    "--no-persist-layer-norm", "--no-gradient-accumulation-fusion", "--no-bias-*",
-    "--no-async-tensor-model-parallel-allreduce", "--no-contiguous-*", "--no-rope-fusion",
-    "--cross-entropy-*", "--no-scatter-gather-*", "--moe-token-dispatcher-type",
-    "--moe-permute-fusion", "--moe-grouped-gemm", "--use-ring-exchange-p2p", "--nccl-*",
-    "--no-bias-gelu-fusion", "--bias-*", "--use-contiguous-*", "--use-sharp",
-    "--high-priority-stream-groups", "--overlap-p2p-*", "--no-overlap-p2p-communication",
-    "--accumulate-allreduce-grads-in-fp32", "--no-delay-grad-reduce", "--delay-*",
-    "--no-align-*", "--align-*", "--deepspeed-activation-checkpointing",
-    "--no-pipeline-parallel", "--disable-moe-token-dropping", "--moe-pad-*",
-    "--transformer-pipeline-*", "--use-nccl-*", "--openai-gelu", "--onnx-safe",
-    "--use-mpi", "--no-mlp-*", "--use-pytorch-*", "--fused-*", "--tp-comm-overlap-*",
-    "--disable-tp-comm-*", "--tp-comm-split-*", "--tp-comm-bulk-*", "--context-parallel-*",
-    "--batch-p2p-*", "--disable-mem-efficient-ln", "--defer-embedding-wgrad-*",
-    "--no-load-balancing*", "--keep-fp8-*", "--enable-gloo-*", "--disable-gloo-*",
-    "--use-gloo-*", "--distribute-checkpointed-activations", "--synchronize-*", NULL,
+    ROW_IDLE("--use-legacy-models"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
+    ROW_IDLE("--ddp-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
+    ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),
+    ROW_IDLE("--no-async-tensor-model-parallel-allreduce"), ROW_IDLE("--no-contiguous-*"),
+    ROW_IDLE("--no-rope-fusion"), ROW_IDLE("--cross-entropy-*"),
+    ROW_IDLE("--no-scatter-gather-*"), ROW_IDLE("--moe-token-dispatcher-type"),
+    ROW_IDLE("--moe-permute-fusion"), ROW_IDLE("--moe-grouped-gemm"),
+    ROW_IDLE("--use-ring-exchange-p2p"), ROW_IDLE("--nccl-*"),
+    ROW_IDLE("--no-bias-gelu-fusion"), ROW_IDLE("--bias-*"), ROW_IDLE("--use-contiguous-*"),
+    ROW_IDLE("--use-sharp"), ROW_IDLE("--high-priority-stream-groups"),
+    ROW_IDLE("--overlap-p2p-*"), ROW_IDLE("--no-overlap-p2p-communication"),
+    ROW_IDLE("--no-delay-grad-reduce"), ROW_IDLE("--delay-*"), ROW_IDLE("--no-align-*"),
+    ROW_IDLE("--align-*"), ROW_IDLE("--deepspeed-activation-checkpointing"),
+    ROW_IDLE("--no-pipeline-parallel"), ROW_IDLE("--disable-moe-token-dropping"),
+    ROW_IDLE("--moe-pad-*"), ROW_IDLE("--transformer-pipeline-*"), ROW_IDLE("--use-nccl-*"),
+    ROW_IDLE("--openai-gelu"), ROW_IDLE("--onnx-safe"), ROW_IDLE("--use-mpi"),
+    ROW_IDLE("--no-mlp-*"), ROW_IDLE("--use-pytorch-*"), ROW_IDLE("--fused-*"),
+    ROW_IDLE("--tp-comm-overlap-*"), ROW_IDLE("--disable-tp-comm-*"),
+    ROW_IDLE("--tp-comm-split-*"), ROW_IDLE("--tp-comm-bulk-*"),
+    ROW_IDLE("--context-parallel-*"), ROW_IDLE("--batch-p2p-*"),
+    ROW_IDLE("--disable-mem-efficient-ln"), ROW_IDLE("--defer-embedding-wgrad-*"),
+    ROW_IDLE("--no-load-balancing*"), ROW_IDLE("--keep-fp8-*"), ROW_IDLE("--enable-gloo-*"),
+    ROW_IDLE("--disable-gloo-*"), ROW_IDLE("--use-gloo-*"),
+    ROW_IDLE("--distribute-checkpointed-activations"), ROW_IDLE("--synchronize-*"),
+    ROW_END,
 };
-static const char *const taken[] = { /* beside the rows: read where they matter */
-    "--bf16", "--fp16", "--fp8-format", "--fp8-hybrid", "--fp8-e4m3", "--use-flash-attn",
-    "--use-flash-attn-v1", "--use-flash-attn-v2", "--use-flash-attn-triton",
-    "--use-flash-attn-builder", "--recompute-activations", "--recompute-granularity",
-    "--recompute-method", "--recompute-num-layers", "--recompute-modules",
-    "--checkpoint-activations", "--checkpoint-num-layers",
-    "--activations-checkpoint-granularity", "--activations-checkpoint-method",
-    "--activations-checkpoint-num-layers", "--sequence-parallel",
-    "--use-distributed-optimizer",
-    "--overlap-grad-reduce", "--overlap-param-gather", "--tp-comm-overlap",
-    "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
-    "--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers",
-    "--group-query-attention", "--vocab-size", "--padded-vocab-size",
-    "--pad-vocab-size-to", "--make-vocab-size-divisible-by", "--train-samples",
-    "--train-tokens", "--rampup-batch-size", "--deepspeed", "--deepspeed-config",
-    "--zero-stage", "--grad-reduce-in-bf16", "--moe-ffn-hidden-size", NULL,
+static const struct dialect_option unsimulated_rows[] = {
+    ROW_UNSIMULATED("--multi-latent-attention"),
+    ROW_UNSIMULATED("--mtp-num-layers"),
+    ROW_UNSIMULATED("--moe-shared-expert-gate"),
+    ROW("--moe-layer-freq", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW("--expert-interval", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW_UNSIMULATED("--moe-layer-recompute"),
+    ROW("--expert-tensor-parallel-size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW("--moe-expert-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW_UNSIMULATED("--moe-extended-tp"),
+    ROW("--moe-train-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW("--moe-eval-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW_UNSIMULATED("--moe-min-capacity"),
+    ROW_UNSIMULATED("--distribute-saved-activations"),
+    ROW_UNSIMULATED("--partition-activations"),
+    ROW_UNSIMULATED("--checkpoint-in-cpu"),
+    ROW_UNSIMULATED("--cpu-offloading*"),
+    ROW_UNSIMULATED("--optimizer-cpu-offload"),
+    ROW_UNSIMULATED("--optimizer-offload-*"),
+    ROW_UNSIMULATED("--cpu-optimizer"),
+    ROW_UNSIMULATED("--cpu-torch-adam"),
+    ROW_UNSIMULATED("--remote-device"),
+    ROW_UNSIMULATED("--use-torch-fsdp2"),
+    ROW_UNSIMULATED("--use-megatron-fsdp"),
+    ROW_UNSIMULATED("--use-custom-fsdp"),
+    ROW_UNSIMULATED("--data-parallel-sharding-strategy"),
+    ROW("--num-distributed-optimizer-instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
+    ROW_UNSIMULATED("--external-cuda-graph"),
+    ROW_UNSIMULATED("--cuda-graph-*"),
+    ROW_UNSIMULATED("--enable-cuda-graph"),
+    ROW_UNSIMULATED("--standalone-embedding-stage"),
+    ROW_UNSIMULATED("--use-precision-aware-optimizer"),
+    ROW_UNSIMULATED("--account-for-embedding-in-pipeline-split"),
+    ROW_UNSIMULATED("--account-for-loss-in-pipeline-split"),
+    ROW_UNSIMULATED("--pipeline-model-parallel-layout"),
+    ROW_UNSIMULATED("--pipeline-model-parallel-split-rank"),
+    ROW_UNSIMULATED("--encoder-pipeline-*"),
+    ROW_UNSIMULATED("--encoder-tensor-*"),
+    ROW_UNSIMULATED("--hierarchical-context-*"),
+    ROW_UNSIMULATED("--overlap-param-gather-with-optimizer-step"),
+    ROW_UNSIMULATED("--overlap-moe-expert-*"),
+    ROW_UNSIMULATED("--window-size"),
+    ROW_UNSIMULATED("--swin-*"),
+    ROW_UNSIMULATED("--mlp-type"),
+    ROW_UNSIMULATED("--curriculum-learning"),
+    ROW_UNSIMULATED("--random-ltd"),
+    ROW_UNSIMULATED("--data-efficiency-*"),
+    ROW_UNSIMULATED("--compression-training"),
+    ROW_UNSIMULATED("--kd"),
+    ROW_UNSIMULATED("--lora-*"),
+    ROW_UNSIMULATED("--use-tutel"),
+    ROW_UNSIMULATED("--quick-geglu"),
+    ROW_UNSIMULATED("--is-hybrid-model"),
+    ROW_UNSIMULATED("--hybrid-*"),
+    ROW_UNSIMULATED("--mamba-*"),
+    ROW_UNSIMULATED("--heterogeneous-*"),
+    ROW_UNSIMULATED("--moe-use-legacy-*"),
+    ROW_UNSIMULATED("--moe-use-upcycling"),
+    ROW_UNSIMULATED("--q-lora-rank"),
+    ROW_UNSIMULATED("--kv-lora-rank"),
+    ROW_UNSIMULATED("--freeze-*"),
+    ROW_UNSIMULATED("--peft-*"),
+    ROW_UNSIMULATED("--fpdt-*"),
+    ROW_UNSIMULATED("--ds-sequence-parallel-fpdt*"),
+    ROW_END,
 };
-static const char *const unsimulated[] = {
-    "--multi-latent-attention", "--mtp-num-layers", "--moe-shared-expert-gate",
-    "--moe-layer-freq", "--expert-interval", "--moe-layer-recompute",
-    "--expert-tensor-parallel-size", "--moe-expert-capacity-factor", "--moe-extended-tp",
-    "--moe-train-capacity-factor", "--moe-eval-capacity-factor", "--moe-min-capacity",
-    "--distribute-saved-activations", "--partition-activations", "--checkpoint-in-cpu",
-    "--cpu-offloading*", "--optimizer-cpu-offload", "--optimizer-offload-*",
-    "--cpu-optimizer", "--cpu-torch-adam", "--remote-device", "--use-torch-fsdp2",
-    "--use-megatron-fsdp", "--use-custom-fsdp", "--data-parallel-sharding-strategy",
-    "--num-distributed-optimizer-instances", "--external-cuda-graph", "--cuda-graph-*",
-    "--enable-cuda-graph", "--standalone-embedding-stage", "--use-precision-aware-optimizer",
-    "--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split",
-    "--pipeline-model-parallel-layout", "--pipeline-model-parallel-split-rank",
-    "--encoder-pipeline-*", "--encoder-tensor-*", "--hierarchical-context-*",
-    "--overlap-param-gather-with-optimizer-step", "--overlap-moe-expert-*",
-    "--window-size", "--swin-*", "--mlp-type", "--curriculum-learning",
-    "--random-ltd", "--data-efficiency-*", "--compression-training", "--kd", "--lora-*",
-    "--use-tutel", "--quick-geglu", "--is-hybrid-model", "--hybrid-*", "--mamba-*",
-    "--heterogeneous-*", "--moe-use-legacy-*", "--moe-use-upcycling", "--q-lora-rank",
-    "--kv-lora-rank", "--freeze-*", "--peft-*", "--fpdt-*", "--ds-sequence-parallel-fpdt*",
-    NULL,
+const struct dialect_table megatron_tables[] = {
+    { "", megatron_job_rows, DIALECT_UNKNOWN_WARNED },
+    { "", megatron_model_rows, DIALECT_UNKNOWN_WARNED },
+    { "", megatron_vocabulary_rows, DIALECT_UNKNOWN_WARNED },
+    { "", joint_rows, DIALECT_UNKNOWN_WARNED },
+    { "", unsimulated_rows, DIALECT_UNKNOWN_WARNED },
+    { "", idle_rows, DIALECT_UNKNOWN_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
 /* clang-format on */
 
@@ -133,115 +244,14 @@ static const char *const flags[] = {
     NULL,
 };
 
-static bool fits(const char *const *list, const char *word)
-{
-    for (; *list; list++) {
-        size_t n = strlen(*list);
-        bool open = (*list)[n - 1] == '*';
-        if (open ? strncmp(*list, word, n - 1) == 0 : strcmp(*list, word) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool megatron_is_flag(const char *option)
 {
-    return fits(flags, option);
-}
-
-static bool is_row(const struct launch_row *rows, const char *word)
-{
-    for (; rows->name; rows++)
-        if (strcmp(rows->name, word) == 0)
+    for (const char *const *flag = flags; *flag; flag++) {
+        size_t n = strlen(*flag);
+        bool open = (*flag)[n - 1] == '*';
+        if (open ? strncmp(*flag, option, n - 1) == 0 : strcmp(*flag, option) == 0)
             return true;
-    return false;
-}
-
-/* Whether a switch says no, or a number what it does nothing at. */
-static bool is_off(const struct value_item *it)
-{
-    int64_t n;
-    return it->value->kind == VALUE_STRING && launch_whole(it->value, &n) && n <= 1;
-}
-
-/* The name that a word nearly is, of those that are taken. */
-static const char *nearest(struct arena *arena, const char *word)
-{
-    VEC(struct name_value) names = { 0 };
-    for (const struct launch_row *const *table = megatron_tables; *table; table++)
-        for (const struct launch_row *row = *table; row->name; row++)
-            VEC_PUSH(&names, ((struct name_value) { row->name, 1 }));
-    for (const char *const *name = taken; *name; name++)
-        if (!strchr(*name, '*'))
-            VEC_PUSH(&names, ((struct name_value) { *name, 1 }));
-    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
-    const char *near = names_nearest(names.v, word);
-    VEC_RELEASE(&names);
-    return near ? arena_strdup(arena, near) : NULL;
-}
-
-static bool is_taken(const char *word)
-{
-    for (const struct launch_row *const *table = megatron_tables; *table; table++)
-        if (is_row(*table, word))
-            return true;
-    return fits(taken, word);
-}
-
-static void write_unknown(struct launch_context *t, struct strbuf *names, int64_t line)
-{
-    if (names->len)
-        diags_add(&t->l->loader->diags,
-                  diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_KEY, t->l->file, line),
-                  "not known, and passed over: %s", strbuf_get(names));
-    strbuf_release(names);
-}
-
-/* Names options that are not known, in warnings of one line each. */
-static void warn_unknown(struct launch_context *t, const struct launch_command *c)
-{
-    enum { LINE_MAX_B = 300 };
-    struct strbuf b;
-    int64_t line = 0;
-    strbuf_init(&b);
-    for (int32_t i = 0; i < c->options.n; i++) {
-        const struct value_item *it = &c->options.items[i];
-        if (is_taken(it->key) || fits(unsimulated, it->key) || fits(idle, it->key))
-            continue;
-        const char *near = nearest(t->arena, it->key);
-        line = b.len ? line : it->line;
-        strbuf_printf(&b, "%s%.60s%s%s%s", b.len ? ", " : "", it->key,
-                      near ? " (did you mean " : "", near ? near : "",
-                      near ? "?)" : "");
-        if (b.len > LINE_MAX_B)
-            write_unknown(t, &b, line);
     }
-    write_unknown(t, &b, line);
-}
-
-void megatron_check_options(struct launch_context *t, const struct launch_command *c)
-{
-    struct launch_idle unheard;
-    launch_idle_init(&unheard, t->l, c->command->line, "");
-    for (int32_t i = 0; i < c->options.n; i++) {
-        const struct value_item *it = &c->options.items[i];
-        bool known = is_taken(it->key);
-        if (launch_is_heard(t, it) || (known && launch_is_off(it->value)) ||
-            (known && is_off(it)))
-            continue;
-        bool unsure = fits(unsimulated, it->key);
-        if (unsure && !is_off(it))
-            launch_note(t->l, it->line, DIAG_NOT_SIMULATED, "%.60s: is not simulated",
-                        it->key);
-        else if (!unsure && (known || fits(idle, it->key)))
-            launch_idle_add(&unheard, "%.60s", it->key);
-    }
-    launch_idle_end(&unheard);
-    warn_unknown(t, c);
-}
-
-const char *const *megatron_words(int which)
-{
-    static const char *const *const lists[] = { idle, taken, unsimulated };
-    return which < 3 ? lists[which] : NULL;
+    const struct dialect_option *o = dialect_option_of(megatron_tables, "", option);
+    return o && o->kind == DIALECT_FLAG;
 }

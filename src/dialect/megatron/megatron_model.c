@@ -8,77 +8,11 @@
 
 enum { VOCAB_PADDING_MAX = 1 << 16 };
 
-/* Values --------------------------------------------------------------------------- */
-
-/* A size as Python's int() reads it: 220_000_000, too. */
-static bool size_of(struct launch_context *t, const struct value *v, int64_t *n)
-{
-    struct value plain = *v;
-    if (v->kind == VALUE_STRING) {
-        char *text = arena_strdup(t->arena, v->text), *to = text;
-        for (const char *s = text; *s; s++)
-            if (*s != '_')
-                *to++ = *s;
-        *to = '\0';
-        plain.text = text;
-    }
-    return launch_whole(&plain, n);
-}
-
-void megatron_take_size(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it)
-{
-    int64_t n;
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, row->pointer, it, "number");
-    else if (!size_of(t, it->value, &n) || n < 1)
-        launch_wrong_option(
-            t, it, DIAG_WRONG_TYPE, "%s%.40s%s is no whole number of at least 1",
-            it->value->text ? "\"" : "it", it->value->text ? it->value->text : "",
-            it->value->text ? "\"" : "");
-    else
-        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
-}
-
-void megatron_take_word(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it)
-{
-    if (it->value->kind == VALUE_STRING)
-        launch_set(t, row->pointer, json_string(it->value->text), it);
-    else
-        launch_unresolved_item(t, row->pointer, it, "single word");
-}
-
-void megatron_take_flag(struct launch_context *t, const struct launch_row *row,
-                        const struct value_item *it)
-{
-    launch_set(t, row->pointer, json_true(), it);
-}
-
 /* Rows ----------------------------------------------------------------------------- */
-
-static void take_off(struct launch_context *t, const struct launch_row *row,
-                     const struct value_item *it)
-{
-    launch_set(t, row->pointer, json_false(), it);
-}
-
-static void take_dropout(struct launch_context *t, const struct launch_row *row,
-                         const struct value_item *it)
-{
-    double p;
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, row->pointer, it, "probability");
-    else if (!launch_real(it->value, &p) || p < 0 || p > 1)
-        launch_wrong_option(t, it, DIAG_OUT_OF_RANGE,
-                            "it is no probability (write 0 to 1)");
-    else
-        launch_set(t, row->pointer, json_real(p), it);
-}
 
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
  * layer is none that is simulated. */
-static void take_experts(struct launch_context *t, const struct launch_row *row,
+static void take_experts(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
     int64_t n;
@@ -86,39 +20,26 @@ static void take_experts(struct launch_context *t, const struct launch_row *row,
         launch_add_unresolved(
             t, row->pointer, it->value->line,
             "%s: layers with experts of different numbers are not simulated", it->key);
-    else if (!size_of(t, it->value, &n) || n != 1)
-        megatron_take_size(t, row, it);
+    else if (!launch_whole(it->value, &n) || n != 1)
+        dialect_take_as(t, row, it, DIALECT_SIZE);
 }
 
 /* Groups count where --group-query-attention is; each head has its own else. */
-static void take_groups(struct launch_context *t, const struct launch_row *row,
+static void take_groups(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
     const struct value_item *grouped =
         launch_option(t->command, "--group-query-attention");
     launch_hear(t, grouped);
     if (grouped)
-        megatron_take_size(t, row, it);
+        dialect_take_as(t, row, it, DIALECT_SIZE);
     else
         launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect, as --group-query-attention is not there",
                     it->key);
 }
 
-static void take_rope(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
-{
-    bool alibi = strstr(it->key, "alibi") != NULL;
-    launch_set(t, row->pointer, json_string(alibi ? "alibi" : "rope"), it);
-}
-
-static void take_squared(struct launch_context *t, const struct launch_row *row,
-                         const struct value_item *it)
-{
-    launch_set(t, row->pointer, json_string("squared_relu"), it);
-}
-
-static void take_multi_query(struct launch_context *t, const struct launch_row *row,
+static void take_multi_query(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it)
 {
     if (it->value->kind == VALUE_STRING && strcmp(it->value->text, "multiquery") == 0)
@@ -127,38 +48,44 @@ static void take_multi_query(struct launch_context *t, const struct launch_row *
 
 /* clang-format off */
 #define POSITION "/model/position_embedding_type"
-const struct launch_row megatron_model_rows[] = {
-    { "--num-layers",              "/model/num_layers",          megatron_take_size },
-    { "--encoder-num-layers",      "/model/num_layers",          megatron_take_size },
-    { "--hidden-size",             "/model/hidden_size",         megatron_take_size },
-    { "--num-attention-heads",     "/model/num_attention_heads", megatron_take_size },
-    { "--ffn-hidden-size",         "/model/ffn_hidden_size",     megatron_take_size },
-    { "--kv-channels",             "/model/kv_channels",         megatron_take_size },
-    { "--num-query-groups",        "/model/num_query_groups",    take_groups },
-    { "--num-key-value-heads",     "/model/num_query_groups",    megatron_take_size },
-    { "--attention-head-type",     "/model/num_query_groups",    take_multi_query },
-    { "--num-experts",             "/model/num_experts",         take_experts },
-    { "--moe-router-topk",         "/model/moe_router_topk",     megatron_take_size },
-    { "--topk",                    "/model/moe_router_topk",     megatron_take_size },
-    { "--normalization",           "/model/normalization",       megatron_take_word },
-    { "--use-rotary-position-embeddings", POSITION,              take_rope },
-    { "--use-alibi-position-embeddings",  POSITION,              take_rope },
-    { "--position-embedding-type", POSITION,                     megatron_take_word },
-    { "--max-position-embeddings", "/model/max_position_embeddings", megatron_take_size },
-    { "--swiglu",                  "/model/swiglu",              megatron_take_flag },
-    { "--squared-relu",            "/model/activation",          take_squared },
-    { "--untie-embeddings-and-output-weights",
-      "/model/untie_embeddings_and_output_weights",              megatron_take_flag },
-    { "--disable-bias-linear",     "/model/add_bias_linear",     take_off },
-    { "--add-qkv-bias",            "/model/add_qkv_bias",        megatron_take_flag },
-    { "--qk-layernorm", "/model/qk_layernorm", megatron_take_flag },
-    { "--moe-shared-expert-intermediate-size",
-      "/model/moe_shared_expert_intermediate_size", megatron_take_size },
-    { "--embed-layernorm",         "/model/embed_layernorm",     megatron_take_flag },
-    { "--hidden-dropout",          "/model/hidden_dropout",      take_dropout },
-    { "--attention-dropout",       "/model/attention_dropout",   take_dropout },
-    { NULL, NULL, NULL },
+const struct dialect_option megatron_model_rows[] = {
+    ROW("--num-layers", "/model/num_layers", .kind = DIALECT_SIZE, .written = true),
+    ROW("--encoder-num-layers", "/model/num_layers", .kind = DIALECT_SIZE),
+    ROW("--hidden-size", "/model/hidden_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--num-attention-heads", "/model/num_attention_heads", .kind = DIALECT_SIZE, .written = true),
+    ROW("--ffn-hidden-size", "/model/ffn_hidden_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--kv-channels", "/model/kv_channels", .kind = DIALECT_SIZE, .written = true),
+    ROW("--num-query-groups", "/model/num_query_groups", .take = take_groups),
+    ROW("--num-key-value-heads", "/model/num_query_groups", .kind = DIALECT_SIZE),
+    ROW("--attention-head-type", "/model/num_query_groups", .take = take_multi_query),
+    ROW("--num-experts", "/model/num_experts", .take = take_experts),
+    ROW("--moe-router-topk", "/model/moe_router_topk", .kind = DIALECT_SIZE, .written = true),
+    ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
+    ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),
+    ROW("--use-rotary-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "rope"),
+    ROW("--use-alibi-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "alibi"),
+    ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),
+    ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
+    ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
+    ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),
+    ROW("--untie-embeddings-and-output-weights", "/model/untie_embeddings_and_output_weights", .kind = DIALECT_FLAG, .written = true),
+    ROW("--disable-bias-linear", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false", .written = true),
+    ROW("--add-qkv-bias", "/model/add_qkv_bias", .kind = DIALECT_FLAG, .written = true),
+    ROW("--qk-layernorm", "/model/qk_layernorm", .kind = DIALECT_FLAG, .written = true),
+    ROW("--moe-shared-expert-intermediate-size", "/model/moe_shared_expert_intermediate_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--embed-layernorm", "/model/embed_layernorm", .kind = DIALECT_FLAG, .written = true),
+    ROW("--hidden-dropout", "/model/hidden_dropout", .kind = DIALECT_PROBABILITY, .written = true),
+    ROW("--attention-dropout", "/model/attention_dropout", .kind = DIALECT_PROBABILITY, .written = true),
+    ROW_END,
 };
+const struct dialect_option megatron_vocabulary_rows[] = {
+    ROW("--pad-vocab-size-to", "/model/vocab_size", .kind = DIALECT_SIZE),
+    ROW("--padded-vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE),
+    ROW("--vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE, .written = true),
+    ROW_END,
+};
+static const struct dialect_option ffn_of_experts =
+    ROW("--moe-ffn-hidden-size", "/model/ffn_hidden_size", .kind = DIALECT_SIZE);
 /* clang-format on */
 
 /* What follows of several ---------------------------------------------------------- */
@@ -196,7 +123,7 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
     launch_hear(t, type);
     launch_hear(t, more);
     n = n < 0 ? words_of_tokenizer(t, usual) : n;
-    if (more && size_of(t, more->value, &extra) && extra > 0 && extra < 1 << 20)
+    if (more && launch_whole(more->value, &extra) && extra > 0 && extra < 1 << 20)
         n += extra;
     launch_set(t, "/model/vocab_size", json_integer((json_int_t)n), &from);
 }
@@ -204,20 +131,12 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
 static void take_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
-    static const struct launch_row rows[] = {
-        { "--pad-vocab-size-to", at, megatron_take_size },
-        { "--padded-vocab-size", at, megatron_take_size },
-        { "--vocab-size", at, megatron_take_size },
-        { NULL, NULL, NULL },
-    };
-    static const struct launch_row divisible = { "--make-vocab-size-divisible-by",
-                                                 padding, megatron_take_size };
-    const struct value_item *it = launch_option(c, divisible.name);
+    const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by");
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
-    launch_take_rows(t, rows, &c->options);
+    launch_take_rows(t, megatron_vocabulary_rows, &c->options);
     if (!launch_has(t, at) && !launch_is_unresolved(t, at))
         assume_vocabulary(t, c);
-    if (!it || !size_of(t, it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
+    if (!it || !launch_whole(it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
         n = 128; /* arguments.py's default */
     struct value v = { .line = it ? it->value->line : c->command->line };
     const struct value_item from = { it ? it->key
@@ -247,13 +166,10 @@ static void take_kind(struct launch_context *t, const struct launch_command *c)
 
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c)
 {
-    static const struct launch_row of_experts = { "--moe-ffn-hidden-size",
-                                                  "/model/ffn_hidden_size",
-                                                  megatron_take_size };
-    const struct value_item *it = launch_option(c, of_experts.name);
+    const struct value_item *it = launch_option(c, "--moe-ffn-hidden-size");
     take_kind(t, c);
     if (it && launch_option(c, "--num-experts")) {
-        of_experts.take(t, &of_experts, it);
+        dialect_take(t, &ffn_of_experts, it);
         launch_hear(t, it);
     }
     launch_take_rows(t, megatron_model_rows, &c->options);

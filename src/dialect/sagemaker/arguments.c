@@ -9,7 +9,7 @@
 
 /* A field each --------------------------------------------------------------------- */
 
-static void take_instance(struct launch_context *t, const struct launch_row *row,
+static void take_instance(struct launch_context *t, const struct dialect_option *row,
                           const struct value_item *it)
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
@@ -17,10 +17,11 @@ static void take_instance(struct launch_context *t, const struct launch_row *row
         launch_add_unresolved(t, row->pointer, it->value->line,
                               "\"%.20s\" is the machine that launches the job", text);
     else
-        launch_take_text(t, row, it);
+        dialect_take_as(t, row, it, DIALECT_TEXT);
 }
 
-static void take_distribution(struct launch_context *t, const struct launch_row *row,
+static void take_distribution(struct launch_context *t,
+                              const struct dialect_option *row,
                               const struct value_item *it)
 {
     if (it->value->kind != VALUE_NONE)
@@ -37,7 +38,7 @@ static const char *version_behind(struct arena *arena, const char *image,
 }
 
 /* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
-static void take_image(struct launch_context *t, const struct launch_row *row,
+static void take_image(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
     const char *image = it->value->text ? it->value->text : "";
@@ -50,65 +51,89 @@ static void take_image(struct launch_context *t, const struct launch_row *row,
 }
 
 /* framework_version is of the class that is called. */
-static void take_framework(struct launch_context *t, const struct launch_row *row,
+static void take_framework(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
     const char *function = python_last_part(t->call->function);
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "2";
     if (strcmp(function, "PyTorch") == 0)
-        launch_take_text(t, row, it);
+        dialect_take_as(t, row, it, DIALECT_TEXT);
     else if (strcmp(function, "TensorFlow") == 0)
         launch_set(t, "/training/framework",
                    json_string(text[0] == '1' ? "tensorflow1" : "tensorflow2"), it);
 }
 
 /* Of the environment, what steers communication; and what Hugging Face's names say. */
-static void take_environment(struct launch_context *t, const struct launch_row *row,
+static void take_environment(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it)
 {
     const struct value *v = it->value;
     for (int32_t i = 0; v->kind == VALUE_DICT && i < v->n; i++) {
         const struct value_item *e = &v->items[i];
-        const struct launch_row inner = { e->key,
-                                          launch_pointer(t, row->pointer, e->key),
-                                          NULL };
+        const struct dialect_option inner = {
+            .name = e->key,
+            .pointer = launch_pointer(t, row->pointer, e->key),
+            .kind = DIALECT_TEXT,
+            .wanted = "string",
+        };
         if (nccl_environment_knows(e->key))
-            launch_take_text(t, &inner, e);
+            dialect_take(t, &inner, e);
     }
 }
 
 /* clang-format off */
-const struct launch_row sagemaker_arguments[] = {
-    { "instance_type",        "/cluster/instance", take_instance },
-    { "train_instance_type",  "/cluster/instance", take_instance },
-    { "instance_count",       "/cluster/count",    launch_take_count },
-    { "train_instance_count", "/cluster/count",    launch_take_count },
-    { "distribution",         "/distribution",     take_distribution },
-    { "distributions",        "/distribution",     take_distribution },
-    { "pytorch_version",      "/software/pytorch", launch_take_text },
-    { "transformers_version", "/software/transformers", launch_take_text },
-    { "framework_version",    "/software/pytorch", take_framework },
-    { "tensorflow_version",   "/software/pytorch", take_framework },
-    { "image_uri",            "/software/pytorch", take_image },
-    { "environment",          "/software/environment", take_environment },
-    { "env",                  "/software/environment", take_environment },
-    { "entry_point",          "/training/task",    trainer_take_task },
-    { "max_run",              "/job/max_run",      sagemaker_take_seconds },
-    { "train_max_run",        "/job/max_run",      sagemaker_take_seconds },
-    { "keep_alive_period_in_seconds", "/job/keep_alive", sagemaker_take_keep_alive },
-    { "use_spot_instances",   "/job/spot_discount", sagemaker_take_spot },
-    { "train_use_spot_instances", "/job/spot_discount", sagemaker_take_spot },
-    { "checkpoint_s3_uri",    "/job/checkpoint/to", sagemaker_take_checkpoint },
-    { "input_mode",           "/storage/mode",     sagemaker_take_input_mode },
-    { "volume_size",          "/storage/volume",   sagemaker_take_volume },
-    { "train_volume_size",    "/storage/volume",   sagemaker_take_volume },
-    { NULL, NULL, NULL },
+const struct dialect_option sagemaker_arguments[] = {
+    ROW("instance_type", "/cluster/instance", .take = take_instance),
+    ROW("train_instance_type", "/cluster/instance", .take = take_instance),
+    ROW("instance_count", "/cluster/count", .kind = DIALECT_WHOLE),
+    ROW("train_instance_count", "/cluster/count", .kind = DIALECT_WHOLE),
+    ROW("distribution", "/distribution", .take = take_distribution),
+    ROW("distributions", "/distribution", .take = take_distribution),
+    ROW("pytorch_version", "/software/pytorch", .kind = DIALECT_TEXT, .wanted = "string"),
+    ROW("transformers_version", "/software/transformers", .kind = DIALECT_TEXT, .wanted = "string"),
+    ROW("framework_version", "/software/pytorch", .take = take_framework),
+    ROW("tensorflow_version", "/software/pytorch", .take = take_framework),
+    ROW("image_uri", "/software/pytorch", .take = take_image),
+    ROW("environment", "/software/environment", .take = take_environment),
+    ROW("env", "/software/environment", .take = take_environment),
+    ROW("entry_point", "/training/task", .take = trainer_take_task),
+    ROW("max_run", "/job/max_run", .take = sagemaker_take_seconds),
+    ROW("train_max_run", "/job/max_run", .take = sagemaker_take_seconds),
+    ROW("keep_alive_period_in_seconds", "/job/keep_alive", .take = sagemaker_take_keep_alive),
+    ROW("use_spot_instances", "/job/spot_discount", .take = sagemaker_take_spot),
+    ROW("train_use_spot_instances", "/job/spot_discount", .take = sagemaker_take_spot),
+    ROW("checkpoint_s3_uri", "/job/checkpoint/to", .take = sagemaker_take_checkpoint),
+    ROW("input_mode", "/storage/mode", .take = sagemaker_take_input_mode),
+    ROW("volume_size", "/storage/volume", .take = sagemaker_take_volume),
+    ROW("train_volume_size", "/storage/volume", .take = sagemaker_take_volume),
+    ROW_END,
 };
 /* What Hugging Face's containers take from the environment; after the
  * hyperparameters. */
-const struct launch_row sagemaker_environment[] = {
-    { "HF_MODEL_ID", "/model",         trainer_take_model },
-    { "HF_TASK",     "/training/task", trainer_take_task },
-    { NULL, NULL, NULL },
+const struct dialect_option sagemaker_environment[] = {
+    ROW("HF_MODEL_ID", "/model", .take = trainer_take_model),
+    ROW("HF_TASK", "/training/task", .take = trainer_take_task),
+    ROW_END,
+};
+/* The other arguments of SageMaker's estimators (SageMaker Python SDK, estimator.py). */
+static const struct dialect_option other_rows[] = {
+    ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
+    ROW_UNSIMULATED("instance_groups"), ROW_UNSIMULATED("compiler_config"),
+    ROW_UNSIMULATED("encrypt_inter_container_traffic"),
+    ROW_IDLE("role"), ROW_IDLE("sagemaker_session"), ROW_IDLE("base_job_name"), ROW_IDLE("output_path"),
+    ROW_IDLE("code_location"), ROW_IDLE("py_version"), ROW_IDLE("metric_definitions"), ROW_IDLE("tags"),
+    ROW_IDLE("subnets"), ROW_IDLE("security_group_ids"), ROW_IDLE("enable_network_isolation"),
+    ROW_IDLE("volume_kms_key"), ROW_IDLE("output_kms_key"), ROW_IDLE("model_uri"), ROW_IDLE("model_channel_name"),
+    ROW_IDLE("checkpoint_local_path"), ROW_IDLE("rules"), ROW_IDLE("debugger_hook_config"),
+    ROW_IDLE("tensorboard_output_config"), ROW_IDLE("profiler_config"), ROW_IDLE("disable_profiler"),
+    ROW_IDLE("max_wait"), ROW_IDLE("train_max_wait"), ROW_IDLE("max_retry_attempts"), ROW_IDLE("dependencies"),
+    ROW_IDLE("git_config"), ROW_IDLE("container_log_level"), ROW_IDLE("enable_sagemaker_metrics"), ROW_IDLE("script_mode"),
+    ROW_END,
+};
+const struct dialect_table sagemaker_tables[] = {
+    { "", sagemaker_arguments, DIALECT_UNKNOWN_NEAR_WARNED },
+    { "", other_rows, DIALECT_UNKNOWN_NEAR_WARNED },
+    { "environment", sagemaker_environment, DIALECT_UNKNOWN_IDLE },
+    { NULL, NULL, DIALECT_UNKNOWN_IDLE },
 };
 /* clang-format on */

@@ -7,7 +7,7 @@
 
 /* Taking --------------------------------------------------------------------------- */
 
-static void take_amount(struct launch_context *t, const struct launch_row *row,
+static void take_amount(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it, const char *unit)
 {
     int64_t n;
@@ -19,14 +19,14 @@ static void take_amount(struct launch_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "%s", n, unit), it);
 }
 
-void sagemaker_take_seconds(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_seconds(struct launch_context *t, const struct dialect_option *row,
                             const struct value_item *it)
 {
     take_amount(t, row, it, "s");
 }
 
 /* The volume that File mode downloads to; other modes need none. */
-void sagemaker_take_volume(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_volume(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
     if (!launch_has(t, "/storage/mode"))
@@ -34,7 +34,8 @@ void sagemaker_take_volume(struct launch_context *t, const struct launch_row *ro
 }
 
 /* File, the default, is left to the data set's size. */
-void sagemaker_take_input_mode(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_input_mode(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it)
 {
     const char *mode = it->value->kind == VALUE_STRING ? it->value->text : "";
@@ -47,7 +48,7 @@ void sagemaker_take_input_mode(struct launch_context *t, const struct launch_row
 }
 
 /* A spot price changes by the hour, so that the script cannot say it. */
-void sagemaker_take_spot(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_spot(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
     const struct value *given = t->call->arguments;
@@ -71,7 +72,8 @@ void sagemaker_take_spot(struct launch_context *t, const struct launch_row *row,
                     run_s);
 }
 
-void sagemaker_take_keep_alive(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_keep_alive(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it)
 {
     const struct value_item *spot = value_get(t->call->arguments, "use_spot_instances");
@@ -80,7 +82,8 @@ void sagemaker_take_keep_alive(struct launch_context *t, const struct launch_row
 }
 
 /* Where the URI leads is not needed: it is S3. */
-void sagemaker_take_checkpoint(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_checkpoint(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it)
 {
     if (it->value->kind != VALUE_NONE)

@@ -11,58 +11,22 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The argument of the estimator that a word nearly is; NULL. */
-static const char *near_argument(struct launch_context *t, const char *word)
+/* What should be a dictionary and is none. */
+static void note_no_dictionary(struct launch_context *t, const struct value_item *it)
 {
-    VEC(struct name_value) names = { 0 };
-    for (const struct launch_row *row = sagemaker_arguments; row->name; row++)
-        VEC_PUSH(&names, ((struct name_value) { row->name, 1 }));
-    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
-    const char *near = names_nearest(names.v, word);
-    near = near ? arena_strdup(t->arena, near) : NULL;
-    VEC_RELEASE(&names);
-    return near;
+    if (!it || it->value->kind == VALUE_NONE || it->value->kind == VALUE_DICT)
+        return;
+    launch_note(t->l, it->line, DIAG_LEFT_OUT, "%s: %s; none of it is taken", it->key,
+                it->value->kind == VALUE_UNKNOWN ? it->value->why
+                                                 : "it is no dictionary");
 }
 
-/* Likewise the estimator's arguments; misspelt ones are warned of. */
-static void note_arguments(struct launch_context *t)
-{
-    static const char *const elsewhere[] = { "hyperparameters", "source_dir",
-                                             "environment", "env", NULL };
-    const struct value *given = t->call->arguments;
-    struct launch_idle idle;
-    launch_idle_init(&idle, t->l, t->call->line, "");
-    for (int32_t i = 0; i < given->n; i++) {
-        const struct value_item *it = &given->items[i];
-        bool known = launch_is_row(sagemaker_arguments, it->key);
-        const char *near = known ? NULL : near_argument(t, it->key);
-        if (launch_is_heard(t, it) || names_listed(elsewhere, it->key) ||
-            (known && launch_is_off(it->value)))
-            continue;
-        if (near)
-            diags_add(
-                &t->l->loader->diags,
-                diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_KEY, t->l->file, it->line),
-                "%.60s: no such argument (did you mean %s?)", it->key, near);
-        else
-            launch_idle_add(&idle, "%.60s", it->key);
-    }
-    launch_idle_end(&idle);
-}
-
-/* Likewise the variables that neither NCCL nor its network reads. */
+/* Names the variables that neither NCCL nor its network reads. */
 static void note_environment(struct launch_context *t, const struct value_item *env)
 {
     struct launch_idle idle;
-    if (!env || env->value->kind == VALUE_NONE)
+    if (!env || env->value->kind != VALUE_DICT)
         return;
-    if (env->value->kind != VALUE_DICT) {
-        launch_note(t->l, env->line, DIAG_LEFT_OUT, "%s: %s; none of it is taken",
-                    env->key,
-                    env->value->kind == VALUE_UNKNOWN ? env->value->why
-                                                      : "it is no dictionary");
-        return;
-    }
     launch_idle_init(&idle, t->l, env->line, arena_printf(t->arena, "%s: ", env->key));
     for (int32_t i = 0; i < env->value->n; i++) {
         const struct value_item *it = &env->value->items[i];
@@ -117,6 +81,9 @@ static void read_smp(struct launch_context *t)
 
 void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
 {
+    /* what is in them is reported apart */
+    static const char *const elsewhere[] = { "hyperparameters", "source_dir",
+                                             "environment", "env" };
     if (!sagemaker_find(t, in))
         return;
     const struct value *given = t->call->arguments;
@@ -133,7 +100,12 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, sagemaker_environment, env->value);
     trainer_settle(t);
-    note_arguments(t);
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        launch_hear(t, value_get(given, elsewhere[i]));
+    dialect_report(t, sagemaker_tables, "", given,
+                   (struct dialect_place) { t->call->line, "", "", true });
+    note_no_dictionary(t, env);
+    note_no_dictionary(t, value_get(given, "hyperparameters"));
     note_environment(t, env);
     trainer_note_unused(t);
 }

@@ -23,20 +23,24 @@ bool sagemaker_find(struct launch_context *t, const struct dialect_input *in);
 
 /* Which arguments of an estimator and entries of its environment mean what; a row
  * without a name ends each. */
-extern const struct launch_row sagemaker_arguments[], sagemaker_environment[];
+extern const struct dialect_option sagemaker_arguments[], sagemaker_environment[];
+extern const struct dialect_table sagemaker_tables[];
 
 /* What is around the steps. */
-void sagemaker_take_seconds(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_seconds(struct launch_context *t, const struct dialect_option *row,
                             const struct value_item *it);
-void sagemaker_take_keep_alive(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_keep_alive(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it);
-void sagemaker_take_spot(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_spot(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it);
-void sagemaker_take_input_mode(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_input_mode(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it);
-void sagemaker_take_volume(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_volume(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it);
-void sagemaker_take_checkpoint(struct launch_context *t, const struct launch_row *row,
+void sagemaker_take_checkpoint(struct launch_context *t,
+                               const struct dialect_option *row,
                                const struct value_item *it);
 
 #endif

@@ -10,7 +10,7 @@
 /* What reads that argument says which field it is. */
 static json_t *value_of(const struct scenario *s, const char *argument)
 {
-    for (const struct launch_row *row = trainer_rows; row->name; row++)
+    for (const struct dialect_option *row = trainer_rows; row->name; row++)
         if (strcmp(row->name, argument) == 0)
             return emit_value(s, row->pointer);
     return NULL;

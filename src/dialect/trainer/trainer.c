@@ -11,22 +11,13 @@
 
 /* A field each --------------------------------------------------------------------- */
 
-/* As the Trainer has it: -1, the default, is none. */
-static void take_positive(struct launch_context *t, const struct launch_row *row,
-                          const struct value_item *it)
-{
-    int64_t n;
-    if (!launch_whole(it->value, &n) || n > 0)
-        launch_take_count(t, row, it);
-}
-
 /* The script's batch is what smp.step cuts into microbatches. */
-static void take_batch(struct launch_context *t, const struct launch_row *row,
+static void take_batch(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
     int64_t n, parts = t->microbatches;
     if (parts <= 1 || !launch_whole(it->value, &n) || n < 1) {
-        launch_take_count(t, row, it);
+        dialect_take_as(t, row, it, DIALECT_WHOLE);
         return;
     }
     if (n % parts)
@@ -38,7 +29,7 @@ static void take_batch(struct launch_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_integer((json_int_t)(n / parts)), it);
 }
 
-static void take_precision(struct launch_context *t, const struct launch_row *row,
+static void take_precision(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
     if (it->value->kind == VALUE_UNKNOWN)
@@ -51,19 +42,9 @@ static void take_precision(struct launch_context *t, const struct launch_row *ro
                    json_sprintf("%s%s", t->converts ? "" : "amp_", row->name), it);
 }
 
-static void take_norm(struct launch_context *t, const struct launch_row *row,
-                      const struct value_item *it)
-{
-    double norm;
-    if (launch_real(it->value, &norm))
-        launch_set(t, row->pointer, json_real(norm), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "number");
-}
-
 /* DDP's bucket_cap_mb, in MiB; none is PyTorch's own (transformers/training_args.py,
  * ddp_bucket_cap_mb). What shards has buckets of its own. */
-static void take_bucket(struct launch_context *t, const struct launch_row *row,
+static void take_bucket(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
     int64_t n;
@@ -75,39 +56,8 @@ static void take_bucket(struct launch_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
 }
 
-static void take_checkpointing(struct launch_context *t, const struct launch_row *row,
-                               const struct value_item *it)
-{
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, row->pointer, it, "boolean");
-    else if (launch_true(it->value))
-        launch_set(t, row->pointer, json_string("full"), it);
-}
-
-static void take_optimizer(struct launch_context *t, const struct launch_row *row,
-                           const struct value_item *it)
-{
-    static const char *const words[][2] = {
-        { "adamw_bnb_8bit", "adam8bit" },
-        { "adamw_8bit", "adam8bit" },
-        { "paged_adamw_8bit", "adam8bit" },
-        { "adafactor", "adafactor" },
-        { "adam", "adam" },
-        { "lamb", "lamb" },
-        { "sgd", "sgd" },
-    };
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strncmp(text, words[i][0], strlen(words[i][0])) != 0)
-            continue;
-        launch_set(t, row->pointer, json_string(words[i][1]), it);
-        return;
-    }
-    launch_unresolved_item(t, row->pointer, it, "optimizer that is simulated");
-}
-
 /* from_pretrained's attn_implementation. */
-static void take_attention(struct launch_context *t, const struct launch_row *row,
+static void take_attention(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
@@ -119,7 +69,7 @@ static void take_attention(struct launch_context *t, const struct launch_row *ro
 }
 
 /* Of what is kept on the instance alone, nothing is uploaded on the way. */
-static void take_save_steps(struct launch_context *t, const struct launch_row *row,
+static void take_save_steps(struct launch_context *t, const struct dialect_option *row,
                             const struct value_item *it)
 {
     int64_t n;
@@ -127,7 +77,7 @@ static void take_save_steps(struct launch_context *t, const struct launch_row *r
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-static void take_workers(struct launch_context *t, const struct launch_row *row,
+static void take_workers(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
     int64_t n;
@@ -138,48 +88,89 @@ static void take_workers(struct launch_context *t, const struct launch_row *row,
 }
 
 /* clang-format off */
+static const struct dialect_word optimizers[] = {
+    { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_bnb_8bit*", "adam8bit" },
+    { "adamw_8bit*", "adam8bit" }, { "paged_adamw_8bit*", "adam8bit" }, { "adafactor", "adafactor" },
+    { "adafactor*", "adafactor" }, { "adam*", "adam" }, { "lamb", "lamb" }, { "lamb*", "lamb" },
+    { "sgd", "sgd" }, { "sgd*", "sgd" }, { NULL, NULL },
+};
 #define SAMPLES "/training/samples"
 /* Of several rows of a field, the first that the script gives. */
-const struct launch_row trainer_rows[] = {
-    { "model_name_or_path",          "/model", trainer_take_model },
-    { "model_name",                  "/model", trainer_take_model },
-    { "model_id",                    "/model", trainer_take_model },
-    { "pretrained_model_name",       "/model", trainer_take_model },
-    { "model_checkpoint",            "/model", trainer_take_model },
-    { "tokenizer_name",              "/model", trainer_take_model },
-    { "fsdp",                        "/parallelism/library", trainer_take_fsdp },
-    { "fsdp_config",                 "/training/activation_checkpointing", trainer_take_fsdp_config },
-    { "deepspeed",                   "/parallelism/library", deepspeed_take_file },
-    { "deepspeed_config",            "/parallelism/library", deepspeed_take_file },
-    { "ddp_bucket_cap_mb",           "/parallelism/bucket_size", take_bucket },
-    { "max_grad_norm",               "/training/gradient_clipping", take_norm },
-    { "per_device_train_batch_size", "/training/micro_batch_size", take_batch },
-    { "per_gpu_train_batch_size",    "/training/micro_batch_size", take_batch },
-    { "train_batch_size",            "/training/micro_batch_size", take_batch },
-    { "batch_size",                  "/training/micro_batch_size", take_batch },
-    { "max_seq_length",              "/training/sequence_length", launch_take_count },
-    { "max_length",                  "/training/sequence_length", launch_take_count },
-    { "block_size",                  "/training/sequence_length", launch_take_count },
-    { "seq_length",                  "/training/sequence_length", launch_take_count },
-    { "max_context_width",           "/training/sequence_length", launch_take_count },
-    { "max_source_length",           "/training/sequence_length", launch_take_count },
-    { "gradient_accumulation_steps", "/training/gradient_accumulation_steps", launch_take_count },
-    { "fp16",                        "/training/precision", take_precision },
-    { "bf16",                        "/training/precision", take_precision },
-    { "gradient_checkpointing",      "/training/activation_checkpointing", take_checkpointing },
-    { "activation_checkpointing",    "/training/activation_checkpointing", take_checkpointing },
-    { "optim",                       "/training/optimizer", take_optimizer },
-    { "attn_implementation",         "/training/attention", take_attention },
-    { "max_steps",                   "/training/steps", take_positive },
-    { "num_train_epochs",            "/training/epochs", take_positive },
-    { "epochs",                      "/training/epochs", take_positive },
-    { "save_steps",                  "/job/checkpoint/every", take_save_steps },
-    { "dataloader_num_workers",      "/input/workers", take_workers },
-    { "max_train_samples",           SAMPLES, take_positive },
-    { "task_name",                   SAMPLES, trainer_take_samples },
-    { "dataset_config_name",         SAMPLES, trainer_take_samples },
-    { "dataset_name",                SAMPLES, trainer_take_samples },
-    { NULL, NULL, NULL },
+const struct dialect_option trainer_rows[] = {
+    ROW("model_name_or_path", "/model", .take = trainer_take_model),
+    ROW("model_name", "/model", .take = trainer_take_model),
+    ROW("model_id", "/model", .take = trainer_take_model),
+    ROW("pretrained_model_name", "/model", .take = trainer_take_model),
+    ROW("model_checkpoint", "/model", .take = trainer_take_model),
+    ROW("tokenizer_name", "/model", .take = trainer_take_model),
+    ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
+    ROW("fsdp_config", "/training/activation_checkpointing", .take = trainer_take_fsdp_config),
+    ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("deepspeed_config", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket),
+    ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
+    ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .written = true),
+    ROW("per_gpu_train_batch_size", "/training/micro_batch_size", .take = take_batch),
+    ROW("train_batch_size", "/training/micro_batch_size", .take = take_batch),
+    ROW("batch_size", "/training/micro_batch_size", .take = take_batch),
+    ROW("max_seq_length", "/training/sequence_length", .kind = DIALECT_WHOLE, .written = true),
+    ROW("max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("block_size", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("seq_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
+    ROW("fp16", "/training/precision", .take = take_precision),
+    ROW("bf16", "/training/precision", .take = take_precision),
+    ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
+    ROW("attn_implementation", "/training/attention", .take = take_attention),
+    ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),
+    ROW("num_train_epochs", "/training/epochs", .kind = DIALECT_POSITIVE, .written = true),
+    ROW("epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
+    ROW("save_steps", "/job/checkpoint/every", .take = take_save_steps),
+    ROW("dataloader_num_workers", "/input/workers", .take = take_workers),
+    ROW("max_train_samples", SAMPLES, .kind = DIALECT_POSITIVE, .written = true),
+    ROW("task_name", SAMPLES, .take = trainer_take_samples),
+    ROW("dataset_config_name", SAMPLES, .take = trainer_take_samples),
+    ROW("dataset_name", SAMPLES, .take = trainer_take_samples),
+    ROW_END,
+};
+/* Arguments of training (transformers/training_args.py), of its example scripts and of
+ * TRL's and PEFT's, by what a step makes of them. Scripts have others of their own. */
+static const struct dialect_option idle_rows[] = {
+    ROW_IDLE("output_dir"), ROW_IDLE("overwrite_*"), ROW_IDLE("do_*"), ROW_IDLE("seed"), ROW_IDLE("data_seed"),
+    ROW_IDLE("learning_rate"), ROW_IDLE("lr_*"), ROW_IDLE("warmup_*"), ROW_IDLE("weight_decay"), ROW_IDLE("adam_*"),
+    ROW_IDLE("logging_*"), ROW_IDLE("log_*"), ROW_IDLE("report_to"), ROW_IDLE("run_name"), ROW_IDLE("disable_tqdm"),
+    ROW_IDLE("evaluation_strategy"), ROW_IDLE("eval_*"), ROW_IDLE("per_device_eval_batch_size"), ROW_IDLE("save_*"),
+    ROW_IDLE("load_best_model_at_end"), ROW_IDLE("metric_for_best_model"), ROW_IDLE("greater_is_better"),
+    ROW_IDLE("push_to_hub"), ROW_IDLE("hub_*"), ROW_IDLE("resume_from_checkpoint"), ROW_IDLE("train_file"),
+    ROW_IDLE("validation_*"), ROW_IDLE("test_file"), ROW_IDLE("cache_dir"), ROW_IDLE("trust_remote_code"),
+    ROW_IDLE("remove_unused_columns"), ROW_IDLE("label_*"), ROW_IDLE("ddp_timeout"), ROW_IDLE("ddp_find_unused_parameters"),
+    ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
+    ROW_IDLE("half_precision_backend"), ROW_IDLE("tf32"), ROW_IDLE("lora_alpha"), ROW_IDLE("lora_dropout"),
+    ROW_END,
+};
+static const struct dialect_option unsimulated_rows[] = {
+    ROW_UNSIMULATED("torch_compile"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("auto_find_batch_size"),
+    ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"), ROW_UNSIMULATED("sharded_ddp"),
+    ROW_UNSIMULATED("use_peft"), ROW_UNSIMULATED("use_lora"), ROW_UNSIMULATED("lora_r"), ROW_UNSIMULATED("lora_rank"),
+    ROW_UNSIMULATED("lora_target_modules"), ROW_UNSIMULATED("load_in_4bit"), ROW_UNSIMULATED("load_in_8bit"),
+    ROW_UNSIMULATED("use_4bit"), ROW_UNSIMULATED("use_qlora"), ROW_UNSIMULATED("use_ipex"), ROW_UNSIMULATED("torch_empty_cache_steps"),
+    ROW_END,
+};
+static const struct dialect_option fsdp_config_rows[] = {
+    ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"),
+    ROW_ACTS("fsdp_activation_checkpointing", "/training/activation_checkpointing"),
+    ROW_END,
+};
+const struct dialect_table trainer_tables[] = {
+    { "", trainer_rows, DIALECT_UNKNOWN_IDLE },
+    { "", unsimulated_rows, DIALECT_UNKNOWN_IDLE },
+    { "", idle_rows, DIALECT_UNKNOWN_IDLE },
+    { "fsdp_config", fsdp_config_rows, DIALECT_UNKNOWN_IDLE },
+    { NULL, NULL, DIALECT_UNKNOWN_IDLE },
 };
 /* clang-format on */
 
@@ -213,20 +204,12 @@ void trainer_settle(struct launch_context *t)
     deepspeed_unresolved_autos(t);
 }
 
-/* Names the hyperparameters that no row took, or that another goes before. */
+/* Of hyperparameters that do nothing, also those that another goes before. */
 void trainer_note_unused(struct launch_context *t)
 {
-    struct launch_idle idle;
-    launch_idle_init(&idle, t->l, t->n_hyper ? t->hyper[0]->line : 0, "");
     for (int i = 0; i < t->n_hyper; i++)
-        for (int32_t j = 0; t->hyper[i]->kind == VALUE_DICT && j < t->hyper[i]->n;
-             j++) {
-            const struct value_item *it = &t->hyper[i]->items[j];
-            bool known = launch_is_row(trainer_rows, it->key);
-            if (!launch_is_heard(t, it) && !(known && launch_is_off(it->value)))
-                launch_idle_add(&idle, "%.60s", it->key);
-        }
-    launch_idle_end(&idle);
+        dialect_report(t, trainer_tables, "", t->hyper[i],
+                       (struct dialect_place) { t->hyper[i]->line, "", "", true });
 }
 
 /* A command ------------------------------------------------------------------------ */
@@ -256,8 +239,8 @@ static struct value *without_dashes(struct arena *arena, const struct value *opt
 
 void trainer_read(struct launch_context *t, const struct dialect_input *in)
 {
-    static const struct launch_row task = { "entry_point", "/training/task",
-                                            trainer_take_task };
+    static const struct dialect_option task =
+        ROW("entry_point", "/training/task", .take = trainer_take_task);
     const struct launch_command *c = in->command;
     struct value *script = launch_script_value(t->arena, c);
     const struct value_item entry = { task.name, c->command->line, script };

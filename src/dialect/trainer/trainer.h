@@ -15,8 +15,9 @@
 bool trainer_recognises(const struct dialect_input *in);
 void trainer_read(struct launch_context *t, const struct dialect_input *in);
 
-/* Which hyperparameters mean what; a row without a name ends them. */
-extern const struct launch_row trainer_rows[];
+/* Which hyperparameters mean what; all tables, with those of fsdp_config. */
+extern const struct dialect_option trainer_rows[];
+extern const struct dialect_table trainer_tables[];
 
 /* Of the context's hyperparameters: what they say; what is open behind all other rows;
  * the names of those without effect. */
@@ -25,16 +26,17 @@ void trainer_settle(struct launch_context *t);
 void trainer_note_unused(struct launch_context *t);
 
 /* Fields by names: of models, of scripts, of data sets. */
-void trainer_take_model(struct launch_context *t, const struct launch_row *row,
+void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it);
-void trainer_take_task(struct launch_context *t, const struct launch_row *row,
+void trainer_take_task(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it);
-void trainer_take_samples(struct launch_context *t, const struct launch_row *row,
+void trainer_take_samples(struct launch_context *t, const struct dialect_option *row,
                           const struct value_item *it);
 
-void trainer_take_fsdp(struct launch_context *t, const struct launch_row *row,
+void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it);
-void trainer_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
+void trainer_take_fsdp_config(struct launch_context *t,
+                              const struct dialect_option *row,
                               const struct value_item *it);
 
 #endif

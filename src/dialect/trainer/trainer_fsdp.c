@@ -91,7 +91,7 @@ static void note_words(struct launch_context *t, const struct value_item *it)
     }
 }
 
-void trainer_take_fsdp(struct launch_context *t, const struct launch_row *row,
+void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
     static const struct {
@@ -123,25 +123,9 @@ void trainer_take_fsdp(struct launch_context *t, const struct launch_row *row,
     }
 }
 
-/* Names the other keys of the configuration. */
-static void note_config(struct launch_context *t, const struct value_item *it,
-                        const char *const *taken, size_t n_taken)
-{
-    struct launch_idle idle;
-    const struct value *v = it->value;
-    launch_idle_init(&idle, t->l, it->line, "fsdp_config: ");
-    for (int32_t i = 0; v->kind == VALUE_DICT && i < v->n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < n_taken; k++)
-            known |= strcmp(v->items[i].key, taken[k]) == 0;
-        if (!known)
-            launch_idle_add(&idle, "%.60s", v->items[i].key);
-    }
-    launch_idle_end(&idle);
-}
-
 /* Of the configuration beside it, what a step depends on. */
-void trainer_take_fsdp_config(struct launch_context *t, const struct launch_row *row,
+void trainer_take_fsdp_config(struct launch_context *t,
+                              const struct dialect_option *row,
                               const struct value_item *it)
 {
     static const char *const checkpointing[] = { "activation_checkpointing",
@@ -151,7 +135,8 @@ void trainer_take_fsdp_config(struct launch_context *t, const struct launch_row 
         if (on && launch_true(on->value))
             launch_set(t, row->pointer, json_string("full"), on);
     }
-    note_config(t, it, checkpointing, 2);
+    dialect_report(t, trainer_tables, "fsdp_config", it->value,
+                   (struct dialect_place) { it->line, "fsdp_config: ", "", false });
     if (it->value->kind == VALUE_STRING)
         launch_note(t->l, it->value->line, DIAG_UNREADABLE,
                     "%s: the file is not read (give --set %s=full where it says "

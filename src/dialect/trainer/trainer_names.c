@@ -46,7 +46,7 @@ static bool is_shipped(struct launch_context *t, const char *name)
     return *all != NULL;
 }
 
-void trainer_take_model(struct launch_context *t, const struct launch_row *row,
+void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
     if (it->value->kind != VALUE_STRING) {
@@ -69,7 +69,7 @@ void trainer_take_model(struct launch_context *t, const struct launch_row *row,
             it->value->text);
 }
 
-void trainer_take_task(struct launch_context *t, const struct launch_row *row,
+void trainer_take_task(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
     const char *task = NULL;
@@ -80,7 +80,7 @@ void trainer_take_task(struct launch_context *t, const struct launch_row *row,
         launch_set(t, row->pointer, json_string(task), it);
 }
 
-void trainer_take_samples(struct launch_context *t, const struct launch_row *row,
+void trainer_take_samples(struct launch_context *t, const struct dialect_option *row,
                           const struct value_item *it)
 {
     int64_t n = 0;

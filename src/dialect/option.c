@@ -1,0 +1,257 @@
+/* Rows of options: which is meant, how a value is read by it, and what is said of keys
+ * that did nothing. */
+#include "dialect/option.h"
+
+#include "base/names.h"
+#include "dialect/launch/launch_context.h"
+#include "dialect/launch/launch_shell.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Which row ------------------------------------------------------------------------ */
+
+/* How many characters of a word a row's name fixes; 0: it is another's. */
+static size_t fits(const char *name, const char *word)
+{
+    size_t n = strlen(name);
+    bool open = n && name[n - 1] == '*';
+    for (size_t i = 0; i < n - open; i++) {
+        char a = word[i] == '-' ? '_' : word[i], b = name[i] == '-' ? '_' : name[i];
+        if (a != b)
+            return 0;
+    }
+    return open ? n - 1 : word[n] ? 0 : n + 1;
+}
+
+const struct dialect_option *dialect_option_of(const struct dialect_table *tables,
+                                               const char *path, const char *word)
+{
+    const struct dialect_option *best = NULL;
+    size_t longest = 0;
+    for (; tables->path; tables++)
+        for (const struct dialect_option *o = tables->options;
+             strcmp(tables->path, path) == 0 && o->name; o++) {
+            size_t n = fits(o->name, word);
+            if (n > longest) {
+                longest = n;
+                best = o;
+            }
+        }
+    return best;
+}
+
+/* The name that a word nearly is; NULL. */
+static const char *nearest(struct arena *arena, const struct dialect_table *tables,
+                           const char *path, const char *word)
+{
+    VEC(struct name_value) names = { 0 };
+    for (; tables->path; tables++)
+        for (const struct dialect_option *o = tables->options;
+             strcmp(tables->path, path) == 0 && o->name; o++)
+            if (!strchr(o->name, '*'))
+                VEC_PUSH(&names, ((struct name_value) { o->name, 1 }));
+    VEC_PUSH(&names, ((struct name_value) { NULL, 0 }));
+    const char *near = names_nearest(names.v, word);
+    near = near ? arena_strdup(arena, near) : NULL;
+    VEC_RELEASE(&names);
+    return near;
+}
+
+/* Values --------------------------------------------------------------------------- */
+
+static const char *wanted_of(const struct dialect_option *o, const char *otherwise)
+{
+    return o->wanted ? o->wanted : otherwise;
+}
+
+static void take_whole(struct launch_context *t, const struct dialect_option *o,
+                       const struct value_item *it)
+{
+    int64_t n;
+    if (!launch_whole(it->value, &n))
+        launch_unresolved_item(t, o->pointer, it, wanted_of(o, "whole number"));
+    else if (o->kind != DIALECT_POSITIVE || n > 0)
+        launch_set(t, o->pointer, json_integer((json_int_t)n), it);
+}
+
+static void take_size(struct launch_context *t, const struct dialect_option *o,
+                      const struct value_item *it)
+{
+    const char *text = it->value->text;
+    int64_t n;
+    if (!launch_whole(it->value, &n) || n < 1)
+        launch_wrong_option(t, it, DIAG_WRONG_TYPE,
+                            "%s%.40s%s is no whole number of at least 1",
+                            text ? "\"" : "it", text ? text : "", text ? "\"" : "");
+    else if (o->kind != DIALECT_DEGREE || n > 1)
+        launch_set(t, o->pointer, json_integer((json_int_t)n), it);
+}
+
+static void take_real(struct launch_context *t, const struct dialect_option *o,
+                      const struct value_item *it)
+{
+    bool share = o->kind == DIALECT_PROBABILITY;
+    double x;
+    if (!launch_real(it->value, &x) || x < 0 || (share && x > 1))
+        launch_wrong_option(t, it, DIAG_WRONG_TYPE,
+                            share ? "it is no probability (write 0 to 1)"
+                                  : "it is no norm of at least 0 (0 is none)");
+    else
+        launch_set(t, o->pointer, json_real(x), it);
+}
+
+static void take_word(struct launch_context *t, const struct dialect_option *o,
+                      const struct value_item *it)
+{
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
+    const struct dialect_word *w = o->words;
+    while (w && w->word && !fits(w->word, text))
+        w++;
+    if (!w && it->value->kind == VALUE_STRING)
+        launch_set(t, o->pointer, json_string(text), it);
+    else if (w && w->word)
+        launch_set(t, o->pointer, json_string(w->value), it);
+    else
+        launch_unresolved_item(t, o->pointer, it, wanted_of(o, "single word"));
+}
+
+json_t *dialect_constant(const struct dialect_option *o)
+{
+    json_t *v = o->value ? json_loads(o->value, JSON_DECODE_ANY, NULL) : json_true();
+    return v ? v : json_string(o->value);
+}
+
+static void take_switch(struct launch_context *t, const struct dialect_option *o,
+                        const struct value_item *it)
+{
+    if (o->kind == DIALECT_FLAG || launch_true(it->value))
+        launch_set(t, o->pointer, dialect_constant(o), it);
+}
+
+void dialect_take(struct launch_context *t, const struct dialect_option *o,
+                  const struct value_item *it)
+{
+    static void (*const takes[])(struct launch_context * t,
+                                 const struct dialect_option *o,
+                                 const struct value_item *it) = {
+        [DIALECT_WHOLE] = take_whole, [DIALECT_POSITIVE] = take_whole,
+        [DIALECT_SIZE] = take_size,   [DIALECT_DEGREE] = take_size,
+        [DIALECT_NORM] = take_real,   [DIALECT_PROBABILITY] = take_real,
+        [DIALECT_TEXT] = take_word,   [DIALECT_WORD] = take_word,
+        [DIALECT_FLAG] = take_switch, [DIALECT_SWITCH] = take_switch,
+    };
+    bool flag = o->kind == DIALECT_FLAG;
+    if (o->take)
+        o->take(t, o, it);
+    else if (o->kind == DIALECT_OWN || it->value->kind == VALUE_NONE)
+        return;
+    else if (it->value->kind == VALUE_UNKNOWN && !flag)
+        launch_unresolved_item(t, o->pointer, it, "");
+    else
+        takes[o->kind](t, o, it);
+}
+
+void dialect_take_as(struct launch_context *t, const struct dialect_option *o,
+                     const struct value_item *it, enum dialect_kind kind)
+{
+    struct dialect_option as = *o;
+    as.take = NULL;
+    as.kind = kind;
+    dialect_take(t, &as, it);
+}
+
+/* What did nothing ----------------------------------------------------------------- */
+
+bool dialect_off_at_one(const struct value *v)
+{
+    double x;
+    return launch_is_off(v) || (launch_real(v, &x) && x <= 1);
+}
+
+bool dialect_off_from_one(const struct value *v)
+{
+    double x;
+    return v->kind == VALUE_NONE || (launch_real(v, &x) && x >= 1);
+}
+
+bool dialect_is_off(const struct dialect_option *o, const struct value *v)
+{
+    const struct value_item *on = value_get(v, "enabled");
+    if (on)
+        return !launch_true(on->value);
+    return o->off ? o->off(v) : launch_is_off(v);
+}
+
+struct report {
+    struct launch_context *t;
+    const struct dialect_table *tables;
+    const char *path;
+    struct dialect_place at;
+    struct launch_idle idle;
+};
+
+static void add_idle(struct report *r, const struct value_item *it)
+{
+    launch_idle_add(&r->idle, "%s%.60s", r->at.section, it->key);
+}
+
+/* One of a key that no row has. */
+static void report_unknown(struct report *r, const struct value_item *it,
+                           enum dialect_unknown how)
+{
+    const char *near = nearest(r->t->arena, r->tables, r->path, it->key);
+    bool each = how == DIALECT_UNKNOWN_WARNED || how == DIALECT_UNKNOWN_WRONG;
+    bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
+    struct launch *l = r->t->l;
+    if (how == DIALECT_UNKNOWN_IDLE || (!near && !each)) {
+        add_idle(r, it);
+        return;
+    }
+    diags_add(&l->loader->diags,
+              diag_at_line(wrong ? DIAG_ERROR : DIAG_WARNING, DIAG_UNKNOWN_KEY, l->file,
+                           it->line),
+              "%s%s%.60s: %s%s%s%s", r->at.prefix, r->at.section, it->key,
+              wrong ? "unknown key" : "not known, and passed over",
+              near ? " (did you mean \"" : "", near ? near : "",
+              near                           ? "\"?)"
+              : how == DIALECT_UNKNOWN_WRONG ? " (the software refuses it)"
+                                             : "");
+}
+
+static void report_row(struct report *r, const struct dialect_option *o,
+                       const struct value_item *it)
+{
+    struct launch *l = r->t->l;
+    if (o->class == DIALECT_REFUSED)
+        diags_add(&l->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, it->line),
+                  "%s%s%.60s: %s", r->at.prefix, r->at.section, it->key, o->why);
+    else if (o->class == DIALECT_UNSIMULATED && !dialect_is_off(o, it->value))
+        launch_note(l, it->line, DIAG_NOT_SIMULATED, "%s%s%.60s: is not simulated",
+                    r->at.prefix, r->at.section, it->key);
+    else if (o->class == DIALECT_IDLE ||
+             (r->at.heard && o->class == DIALECT_ACTS && !dialect_is_off(o, it->value)))
+        add_idle(r, it);
+}
+
+void dialect_report(struct launch_context *t, const struct dialect_table *tables,
+                    const char *path, const struct value *dict, struct dialect_place at)
+{
+    struct report r = { .t = t, .tables = tables, .path = path, .at = at };
+    const struct dialect_table *first = tables;
+    while (first->path && strcmp(first->path, path) != 0)
+        first++;
+    launch_idle_init(&r.idle, t->l, at.line, at.prefix);
+    for (int32_t i = 0; dict->kind == VALUE_DICT && i < dict->n; i++) {
+        const struct value_item *it = &dict->items[i];
+        const struct dialect_option *o = dialect_option_of(tables, path, it->key);
+        if (launch_is_heard(t, it))
+            continue;
+        if (o)
+            report_row(&r, o, it);
+        else
+            report_unknown(&r, it, first->unknown);
+    }
+    launch_idle_end(&r.idle);
+}
