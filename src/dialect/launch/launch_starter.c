@@ -101,45 +101,12 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
 
 /* Starters ------------------------------------------------------------------------- */
 
-enum starter { ALONE, TORCHRUN, DEEPSPEED, MPIRUN, SRUN };
-
-static const struct name_value starters[] = {
-    { "torchrun", TORCHRUN },
-    { "torch.distributed.run", TORCHRUN },
-    { "torch.distributed.launch", TORCHRUN },
-    { "deepspeed", DEEPSPEED },
-    { "mpirun", MPIRUN },
-    { "mpiexec", MPIRUN },
-    { "srun", SRUN },
-    { NULL, 0 },
-};
-
 /* Words before a script: its own command's, or those of the command whose text that
  * is. */
 struct line {
     const struct shell_word *w;
     int32_t at, end; /* the starter, and the word behind its last */
 };
-
-/* The starter nearest to the script says what counts. */
-static enum starter starter_of(const struct launch_command *c, struct line *l)
-{
-    const struct shell_command *command = c->command;
-    *l = (struct line) { command->words, 0, c->script };
-    for (;;) {
-        for (int32_t i = l->end; i-- > 0;) {
-            int s;
-            if (names_find(starters, launch_last_part(l->w[i].text), &s))
-                continue;
-            l->at = i;
-            return (enum starter)s;
-        }
-        if (!command->within)
-            return ALONE;
-        command = &c->shell->commands.v[command->within - 1];
-        *l = (struct line) { command->words, 0, command->n };
-    }
-}
 
 static void set_number(struct launch_context *t, const char *pointer,
                        const struct given *g, int64_t n)
@@ -159,13 +126,6 @@ static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
 static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
 static const char *const mpi_export[] = { "-x", NULL };
 static const char *const srun_export[] = { "--export", NULL };
-
-static const char *const *const counted[][4] = {
-    [TORCHRUN] = { torchrun_nodes, torchrun_gpus },
-    [DEEPSPEED] = { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts },
-    [MPIRUN] = { mpi_ranks, mpi_each, mpi_export },
-    [SRUN] = { node_names, task_names, srun_export },
-};
 
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
@@ -199,7 +159,8 @@ static void take_one(struct launch_context *t, const char *pointer, const char *
     set_number(t, pointer, &one, 1);
 }
 
-static void take_torchrun(struct launch_context *t, const struct line *l)
+static void take_torchrun(struct launch_context *t, const struct launch_command *c,
+                          const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, torchrun_nodes),
                  g = find(l->w, l->at, l->end, torchrun_gpus);
@@ -207,6 +168,7 @@ static void take_torchrun(struct launch_context *t, const struct line *l)
         take_one(t, count_at, "--nnodes' default", l->w[l->at].line);
     if (!take_count(t, gpus_at, &g))
         take_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+    (void)c;
 }
 
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
@@ -229,7 +191,8 @@ static void take_deepspeed(struct launch_context *t, const struct launch_command
 }
 
 /* mpirun -np 64 -N 8: ranks, and those of each instance. */
-static void take_mpirun(struct launch_context *t, const struct line *l)
+static void take_mpirun(struct launch_context *t, const struct launch_command *c,
+                        const struct line *l)
 {
     struct given n = find(l->w, l->at, l->end, mpi_ranks),
                  g = find(l->w, l->at, l->end, mpi_each);
@@ -243,6 +206,7 @@ static void take_mpirun(struct launch_context *t, const struct line *l)
         launch_add_unresolved(
             t, count_at, l->w[l->at].line,
             "mpirun: its ranks are not given as so many a node (-np, -N)");
+    (void)c;
 }
 
 /* A task is a rank; the lines #SBATCH say what srun does not. */
@@ -284,21 +248,84 @@ static void take_export(struct launch_context *t, const char *option,
         launch_set(t, pointer, json_string(equals + 1), &from);
 }
 
-static void take_exports(struct launch_context *t, const struct line *l, enum starter s)
+/* mpirun -x NAME=VALUE */
+static void take_mpi_exports(struct launch_context *t, const struct line *l)
 {
-    for (int32_t i = l->at + 1; i < l->end; i++) {
-        const struct shell_word *w = &l->w[i];
-        const char *list = w->text;
-        if (s == MPIRUN && strcmp(list, "-x") == 0 && i + 1 < l->end)
+    for (int32_t i = l->at + 1; i + 1 < l->end; i++)
+        if (strcmp(l->w[i].text, "-x") == 0)
             take_export(t, "-x", &l->w[i + 1], l->w[i + 1].text,
                         strlen(l->w[i + 1].text));
-        if (s != SRUN || strncmp(list, "--export=", 9) != 0)
+}
+
+/* srun --export=ALL,NAME=VALUE */
+static void take_srun_exports(struct launch_context *t, const struct line *l)
+{
+    for (int32_t i = l->at + 1; i < l->end; i++) {
+        const char *list = l->w[i].text;
+        if (strncmp(list, "--export=", 9) != 0)
             continue;
         for (list += 9; *list; list += strspn(list, ",")) {
             size_t n = strcspn(list, ",");
-            take_export(t, "--export", w, list, n);
+            take_export(t, "--export", &l->w[i], list, n);
             list += n;
         }
+    }
+}
+
+/* The starters --------------------------------------------------------------------- */
+
+/* A script that nothing starts is a process. */
+static void take_alone(struct launch_context *t, const struct launch_command *c,
+                       const struct line *l)
+{
+    (void)l;
+    take_one(t, count_at, "no starter", c->command->line);
+    take_one(t, gpus_at, "no starter", c->command->line);
+}
+
+/* clang-format off */
+static const struct starter {
+    const char *names[4]; /* of programs and modules; none of the last row, which has no starter */
+    /* instances, and the GPUs of each */
+    void (*take)(struct launch_context *t, const struct launch_command *c, const struct line *l);
+    void (*exports)(struct launch_context *t, const struct line *l); /* NULL: it hands on none */
+    const char *const *counted[4]; /* its options that do something */
+} starters[] = {
+    { { "torchrun", "torch.distributed.run", "torch.distributed.launch" }, take_torchrun, NULL,
+      { torchrun_nodes, torchrun_gpus } },
+    { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts } },
+    { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
+    { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
+    { { NULL }, take_alone, NULL, { NULL } },
+};
+/* clang-format on */
+
+static const struct starter *starter_named(const char *word)
+{
+    const struct starter *s = starters;
+    for (; s->names[0]; s++)
+        for (int i = 0; i < 4 && s->names[i]; i++)
+            if (strcmp(s->names[i], word) == 0)
+                return s;
+    return s;
+}
+
+/* The starter nearest to the script says what counts. */
+static const struct starter *starter_of(const struct launch_command *c, struct line *l)
+{
+    const struct shell_command *command = c->command;
+    *l = (struct line) { command->words, 0, c->script };
+    for (;;) {
+        for (int32_t i = l->end; i-- > 0;) {
+            const struct starter *s = starter_named(launch_last_part(l->w[i].text));
+            l->at = i;
+            if (s->names[0])
+                return s;
+        }
+        if (!command->within)
+            return starter_named("");
+        command = &c->shell->commands.v[command->within - 1];
+        *l = (struct line) { command->words, 0, command->n };
     }
 }
 
@@ -330,39 +357,22 @@ static void note_others(struct launch_context *t, const struct shell_word *w,
 }
 
 static void note_rest(struct launch_context *t, const struct launch_command *c,
-                      const struct line *l, enum starter s)
+                      const struct line *l, const struct starter *s)
 {
     static const char *const *const slurm[] = { node_names, slurm_gpu_names, task_names,
                                                 NULL };
-    if (s != ALONE)
+    if (s->names[0])
         note_others(t, l->w, l->at + 1, l->end, launch_last_part(l->w[l->at].text),
-                    counted[s]);
+                    s->counted);
     note_others(t, c->directives.v, 0, c->directives.n, "#SBATCH", slurm);
 }
 
 void launch_take_starter(struct launch_context *t, const struct launch_command *c)
 {
     struct line l;
-    enum starter starter = starter_of(c, &l);
-    switch (starter) {
-    case TORCHRUN:
-        take_torchrun(t, &l);
-        break;
-    case DEEPSPEED:
-        take_deepspeed(t, c, &l);
-        break;
-    case MPIRUN:
-        take_mpirun(t, &l);
-        break;
-    case SRUN:
-        take_srun(t, c, &l);
-        break;
-    case ALONE:
-        take_one(t, count_at, "no starter", c->command->line);
-        take_one(t, gpus_at, "no starter", c->command->line);
-        break;
-    }
-    if (starter != ALONE)
-        take_exports(t, &l, starter);
+    const struct starter *starter = starter_of(c, &l);
+    starter->take(t, c, &l);
+    if (starter->exports)
+        starter->exports(t, &l);
     note_rest(t, c, &l, starter);
 }
