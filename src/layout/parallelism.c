@@ -38,6 +38,12 @@ const struct name_value partition_names[] = {
     { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL }, { NULL, 0 },
 };
 
+const struct name_value context_comm_names[] = {
+    { "ring", OP_CONTEXT_RING },
+    { "all-gather", OP_CONTEXT_GATHER },
+    { "alltoall", OP_CONTEXT_HEADS },
+    { NULL, 0 },
+};
 const struct name_value checkpointing_names[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
     { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },

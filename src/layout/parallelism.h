@@ -68,7 +68,7 @@ enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP
 
 extern const struct name_value offload_names[], tensor_policy_names[],
     partition_names[], library_names[], backend_names[], schedule_names[],
-    sharding_names[], checkpointing_names[];
+    sharding_names[], checkpointing_names[], context_comm_names[];
 
 struct training {
     int64_t sequence_length;

@@ -19,12 +19,6 @@ static const struct name_value compression_names[] = {
 static const struct name_value forward_policy_names[] = {
     { "eager", FORWARD_EAGER }, { "paced", FORWARD_PACED }, { NULL, 0 },
 };
-static const struct name_value context_comm_names[] = {
-    { "ring", OP_CONTEXT_RING },
-    { "all-gather", OP_CONTEXT_GATHER },
-    { "alltoall", OP_CONTEXT_HEADS },
-    { NULL, 0 },
-};
 static const struct name_value outputs_names[] = {
     { "none", OUTPUTS_NONE }, { "loss", OUTPUTS_LOSS }, { "logits", OUTPUTS_LOGITS },
     { NULL, 0 },

@@ -211,22 +211,16 @@ static void take_wire(struct deepspeed *c)
 
 static void take_optimizer(const struct deepspeed *c)
 {
-    static const char *const words[][2] = {
-        { "Adam", "adam" },      { "AdamW", "adam" },
-        { "FusedAdam", "adam" }, { "Adafactor", "adafactor" },
-        { "Lamb", "lamb" },      { "FusedLamb", "lamb" },
-        { "SGD", "sgd" },
-    };
     const struct value_item *o = value_get(c->root, "optimizer");
     const struct value_item *type = o ? value_get(o->value, "type") : NULL;
     if (!type)
         return;
     const char *word = type->value->kind == VALUE_STRING ? type->value->text : "";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasecmp(word, words[i][0]) != 0)
+    for (const struct dialect_word *w = deepspeed_optimizers; w->word; w++) {
+        if (strcasecmp(word, w->word) != 0)
             continue;
-        deepspeed_set(c, "/training/optimizer", json_string(words[i][1]),
-                      "optimizer.type", type);
+        deepspeed_set(c, "/training/optimizer", json_string(w->value), "optimizer.type",
+                      type);
         return;
     }
     launch_add_unresolved(c->t, "/training/optimizer", type->value->line,

@@ -65,6 +65,9 @@ struct deepspeed {
 /* The keys of each section; "" is the whole. */
 extern const struct dialect_table deepspeed_tables[];
 
+/* Types of optimizers, in any case of letters. */
+extern const struct dialect_word deepspeed_optimizers[];
+
 /* Says of each key that is not taken why. */
 void deepspeed_check_keys(const struct deepspeed *c);
 
@@ -99,5 +102,20 @@ void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
 /* zero_optimization.c: the stage before, the rest behind the precision. */
 int64_t deepspeed_stage(const struct deepspeed *c);
 void deepspeed_take_zero(const struct deepspeed *c);
+
+/* emit_deepspeed.c: what rows write that no field says alone. */
+json_t *deepspeed_give_accumulation(const struct scenario *s);
+json_t *deepspeed_give_clipping(const struct scenario *s);
+json_t *deepspeed_give_stage(const struct scenario *s);
+json_t *deepspeed_give_overlap(const struct scenario *s);
+json_t *deepspeed_give_bucket(const struct scenario *s);
+json_t *deepspeed_give_mics(const struct scenario *s);
+json_t *deepspeed_give_hierarchical(const struct scenario *s);
+json_t *deepspeed_give_fp16(const struct scenario *s);
+json_t *deepspeed_give_bf16(const struct scenario *s);
+json_t *deepspeed_give_amp(const struct scenario *s);
+json_t *deepspeed_give_autocast(const struct scenario *s);
+json_t *deepspeed_give_states(const struct scenario *s);
+json_t *deepspeed_give_params(const struct scenario *s);
 
 #endif

@@ -6,12 +6,16 @@
 #include <string.h>
 
 /* clang-format off */
+const struct dialect_word deepspeed_optimizers[] = {
+    { "AdamW", "adam" }, { "Adam", "adam" }, { "FusedAdam", "adam" }, { "Adafactor", "adafactor" },
+    { "Lamb", "lamb" }, { "FusedLamb", "lamb" }, { "SGD", "sgd" }, { NULL, NULL },
+};
 static const struct dialect_option root_keys[] = {
-    ROW_ACTS("train_batch_size", "/training/global_batch_size"), ROW_ACTS("train_micro_batch_size_per_gpu", "/training/micro_batch_size"),
-    ROW_ACTS("gradient_accumulation_steps", "/training/gradient_accumulation_steps"), ROW_ACTS("zero_optimization", NULL),
+    ROW("train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true), ROW("train_micro_batch_size_per_gpu", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .give = deepspeed_give_accumulation), ROW_ACTS("zero_optimization", NULL),
     ROW_ACTS("fp16", "/training/precision"), ROW_ACTS("bf16", "/training/precision"), ROW_ACTS("bfloat16", "/training/precision"),
     ROW_ACTS("amp", "/training/precision"), ROW_ACTS("torch_autocast", "/training/precision"), ROW_ACTS("optimizer", "/training/optimizer"),
-    ROW_ACTS("gradient_clipping", "/training/gradient_clipping"), ROW_ACTS("communication_data_type", "/training/gradient_dtype"),
+    ROW("gradient_clipping", "/training/gradient_clipping", .give = deepspeed_give_clipping), ROW("communication_data_type", "/training/gradient_dtype", .kind = DIALECT_TEXT, .written = true),
     ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"), ROW_ACTS("pipeline", NULL),
     ROW_ACTS("tensor_parallel", NULL),
     ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"),
@@ -34,15 +38,15 @@ static const struct dialect_option root_keys[] = {
     ROW_UNSIMULATED("compile"), ROW_UNSIMULATED("eigenvalue"), ROW_END,
 };
 static const struct dialect_option zero_keys[] = {
-    ROW_ACTS("stage", "/parallelism/sharding/strategy"), ROW_ACTS("overlap_comm", "/parallelism/overlap"),
-    ROW_ACTS("reduce_bucket_size", "/parallelism/bucket_size"), ROW_ACTS("offload_optimizer", "/parallelism/sharding/offload"),
+    ROW("stage", "/parallelism/sharding/strategy", .give = deepspeed_give_stage), ROW("overlap_comm", "/parallelism/overlap", .give = deepspeed_give_overlap),
+    ROW("reduce_bucket_size", "/parallelism/bucket_size", .give = deepspeed_give_bucket), ROW_ACTS("offload_optimizer", "/parallelism/sharding/offload"),
     ROW_ACTS("offload_param", "/parallelism/sharding/offload"), ROW_ACTS("cpu_offload", "/parallelism/sharding/offload"),
     ROW_ACTS("cpu_offload_param", "/parallelism/sharding/offload"), ROW_ACTS("cpu_offload_params", "/parallelism/sharding/offload"),
-    ROW_ACTS("stage3_param_persistence_threshold", "/parallelism/sharding/param_persistence_elements"),
+    ROW("stage3_param_persistence_threshold", "/parallelism/sharding/param_persistence_elements", .kind = DIALECT_WHOLE, .written = true),
     ROW_ACTS("param_persistence_threshold", "/parallelism/sharding/param_persistence_elements"),
-    ROW_ACTS("stage3_max_live_parameters", "/parallelism/sharding/max_live_elements"), ROW_ACTS("max_live_parameters", "/parallelism/sharding/max_live_elements"),
-    ROW_ACTS("stage3_max_reuse_distance", "/parallelism/sharding/max_reuse_elements"), ROW_ACTS("max_reuse_distance", "/parallelism/sharding/max_reuse_elements"),
-    ROW_ACTS("mics_shard_size", "/parallelism/sharding/degree"), ROW_ACTS("mics_hierarchical_params_gather", "/parallelism/sharding/hierarchical_allgather"),
+    ROW("stage3_max_live_parameters", "/parallelism/sharding/max_live_elements", .kind = DIALECT_WHOLE, .written = true), ROW_ACTS("max_live_parameters", "/parallelism/sharding/max_live_elements"),
+    ROW("stage3_max_reuse_distance", "/parallelism/sharding/max_reuse_elements", .kind = DIALECT_WHOLE, .written = true), ROW_ACTS("max_reuse_distance", "/parallelism/sharding/max_reuse_elements"),
+    ROW("mics_shard_size", "/parallelism/sharding/degree", .give = deepspeed_give_mics), ROW("mics_hierarchical_params_gather", "/parallelism/sharding/hierarchical_allgather", .give = deepspeed_give_hierarchical),
     ROW_IDLE("allgather_bucket_size"), ROW_IDLE("allgather_partitions"),
     ROW_IDLE("contiguous_gradients"), ROW_IDLE("sub_group_size"),
     ROW_IDLE("stage3_prefetch_bucket_size"), ROW_IDLE("prefetch_bucket_size"),
@@ -69,11 +73,14 @@ static const struct dialect_option zero_keys[] = {
     ROW_END,
 };
 static const struct dialect_option fp16_keys[] = {
-    ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("auto_cast"), ROW_IDLE("loss_scale"),
+    ROW("enabled", "/training/precision", .give = deepspeed_give_fp16), ROW_IDLE("auto_cast"), ROW_IDLE("loss_scale"),
     ROW_IDLE("initial_scale_power"), ROW_IDLE("loss_scale_window"),
     ROW_IDLE("hysteresis"), ROW_IDLE("consecutive_hysteresis"),
     ROW_IDLE("min_loss_scale"),
     ROW_UNSIMULATED("fp16_master_weights_and_grads"), ROW_END,
+};
+static const struct dialect_option bf16_enabled[] = {
+    ROW("enabled", "/training/precision", .give = deepspeed_give_bf16), ROW_END,
 };
 static const struct dialect_option bf16_keys[] = {
     ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("immediate_grad_update"),
@@ -82,32 +89,38 @@ static const struct dialect_option bf16_keys[] = {
     ROW_UNSIMULATED("bf16_optimizer_states"), ROW_END,
 };
 static const struct dialect_option amp_keys[] = {
-    ROW_ACTS("enabled", "/training/precision"), ROW_IDLE("opt_level"), ROW_END,
+    ROW("enabled", "/training/precision", .give = deepspeed_give_amp), ROW_IDLE("opt_level"), ROW_END,
 };
 static const struct dialect_option autocast_keys[] = {
-    ROW_ACTS("enabled", "/training/precision"), ROW_ACTS("dtype", "/training/precision"),
+    ROW("enabled", "/training/precision", .give = deepspeed_give_autocast), ROW_ACTS("dtype", "/training/precision"),
     ROW_IDLE("lower_precision_safe_modules"), ROW_END,
 };
 static const struct dialect_option optimizer_keys[] = {
-    ROW_ACTS("type", "/training/optimizer"), ROW_IDLE("params"), ROW_IDLE("legacy_fusion"),
+    ROW("type", "/training/optimizer", .kind = DIALECT_WORD, .words = deepspeed_optimizers, .written = true), ROW_IDLE("params"), ROW_IDLE("legacy_fusion"),
     ROW_END,
 };
 static const struct dialect_option checkpointing_keys[] = {
-    ROW_ACTS("partition_activations", "/training/activation_checkpointing"), ROW_ACTS("cpu_checkpointing", "/parallelism/offload_activations"),
+    ROW_ACTS("partition_activations", "/training/activation_checkpointing"), ROW("cpu_checkpointing", "/parallelism/offload_activations", .kind = DIALECT_SWITCH, .written = true),
     ROW_IDLE("contiguous_memory_optimization"), ROW_IDLE("number_checkpoints"),
     ROW_IDLE("synchronize_checkpoint_boundary"), ROW_IDLE("profile"),
     ROW_END,
 };
 static const struct dialect_option pipeline_keys[] = {
-    ROW_ACTS("stages", "/parallelism/pipeline"), ROW_IDLE("partition"), ROW_IDLE("seed_layers"),
+    ROW("stages", "/parallelism/pipeline", .kind = DIALECT_DEGREE, .written = true), ROW_IDLE("partition"), ROW_IDLE("seed_layers"),
     ROW_UNSIMULATED("activation_checkpoint_interval"), ROW_END,
 };
 static const struct dialect_option tensor_keys[] = {
-    ROW_ACTS("autotp_size", "/parallelism/tensor"), ROW_IDLE("dtype"),
+    ROW("autotp_size", "/parallelism/tensor", .kind = DIALECT_DEGREE, .written = true), ROW_IDLE("dtype"),
     ROW_UNSIMULATED("tp_overlap_comm"), ROW_END,
 };
+static const struct dialect_option states_device[] = {
+    ROW("device", "/parallelism/sharding/offload", .give = deepspeed_give_states), ROW_END,
+};
+static const struct dialect_option params_device[] = {
+    ROW("device", "/parallelism/sharding/offload", .give = deepspeed_give_params), ROW_END,
+};
 static const struct dialect_option offload_keys[] = {
-    ROW_ACTS("device", "/parallelism/sharding/offload"), ROW_IDLE("nvme_path"), ROW_IDLE("buffer_count"),
+    ROW_IDLE("nvme_path"), ROW_IDLE("buffer_count"),
     ROW_IDLE("buffer_size"), ROW_IDLE("max_in_cpu"), ROW_IDLE("pin_memory"),
     ROW_IDLE("pipeline_read"), ROW_IDLE("pipeline_write"),
     ROW_IDLE("fast_init"), ROW_UNSIMULATED("super_offload"),
@@ -118,9 +131,12 @@ static const struct dialect_option offload_keys[] = {
 const struct dialect_table deepspeed_tables[] = {
     { "", root_keys, DIALECT_UNKNOWN_NEAR_WRONG },
     { "zero_optimization", zero_keys, DIALECT_UNKNOWN_WRONG },
+    { "zero_optimization/offload_optimizer", states_device, DIALECT_UNKNOWN_WRONG },
     { "zero_optimization/offload_optimizer", offload_keys, DIALECT_UNKNOWN_WRONG },
+    { "zero_optimization/offload_param", params_device, DIALECT_UNKNOWN_WRONG },
     { "zero_optimization/offload_param", offload_keys, DIALECT_UNKNOWN_WRONG },
     { "fp16", fp16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
+    { "bf16", bf16_enabled, DIALECT_UNKNOWN_NEAR_WRONG },
     { "bf16", bf16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
     { "bfloat16", bf16_keys, DIALECT_UNKNOWN_NEAR_WRONG },
     { "amp", amp_keys, DIALECT_UNKNOWN_NEAR_WRONG },
@@ -231,7 +247,11 @@ static void check_table(const struct deepspeed *c, const struct dialect_table *t
 
 void deepspeed_check_keys(const struct deepspeed *c)
 {
-    for (const struct dialect_table *table = deepspeed_tables; table->path; table++)
-        check_table(c, table);
+    const char *last = NULL; /* tables of one path are side by side */
+    for (const struct dialect_table *table = deepspeed_tables; table->path; table++) {
+        if (!last || strcmp(last, table->path) != 0)
+            check_table(c, table);
+        last = table->path;
+    }
     check_conditions(c);
 }

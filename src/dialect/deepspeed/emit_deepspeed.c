@@ -1,19 +1,10 @@
-/* A scenario as DeepSpeed's configuration: the keys that deepspeed.c and
- * zero_optimization.c read. */
+/* A scenario as DeepSpeed's configuration: each key as its row says. */
+#include "dialect/deepspeed/deepspeed.h"
 #include "dialect/emit/emit_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void put(json_t *o, const char *key, json_t *value)
-{
-    json_object_set_new(o, key, value);
-}
-
-static void put_whole(json_t *o, const char *key, int64_t n)
-{
-    put(o, key, json_integer((json_int_t)n));
-}
 
 /* The section that turns a precision on; NULL: fp32, or one that DeepSpeed has not. fp8
  * is the model's, over bf16. */
@@ -43,83 +34,129 @@ static int64_t gradient_B(const struct training *t)
     return section && strstr(section, "16") ? 2 : 4;
 }
 
-static void put_stage3(json_t *z, const struct parallelism *p)
+/* What no field says alone --------------------------------------------------------- */
+
+static json_t *whole(int64_t n)
 {
-    put_whole(z, "reduce_bucket_size", p->shard.bucket_elements);
-    put_whole(z, "stage3_param_persistence_threshold", p->shard.persistence_elements);
-    if (p->shard.live_elements > 0)
-        put_whole(z, "stage3_max_live_parameters", p->shard.live_elements);
-    put_whole(z, "stage3_max_reuse_distance", p->shard.reuse_elements);
-    if (p->shard.degree != p->data * p->context) {
-        put_whole(z, "mics_shard_size", p->shard.degree);
-        put(z, "mics_hierarchical_params_gather", json_boolean(p->shard.hierarchical));
-    }
+    return json_integer((json_int_t)n);
 }
 
-static json_t *zero_tree(const struct scenario *s)
+static json_t *enabled(const struct scenario *s, const char *section)
+{
+    const char *own = precision_section(s->training.precision);
+    return own && strcmp(own, section) == 0 ? json_true() : NULL;
+}
+
+json_t *deepspeed_give_fp16(const struct scenario *s)
+{
+    return enabled(s, "fp16");
+}
+
+json_t *deepspeed_give_bf16(const struct scenario *s)
+{
+    return enabled(s, "bf16");
+}
+
+json_t *deepspeed_give_amp(const struct scenario *s)
+{
+    return enabled(s, "amp");
+}
+
+json_t *deepspeed_give_autocast(const struct scenario *s)
+{
+    return enabled(s, "torch_autocast");
+}
+
+json_t *deepspeed_give_accumulation(const struct scenario *s)
+{
+    return whole(s->training.accumulation * s->training.microbatches);
+}
+
+json_t *deepspeed_give_clipping(const struct scenario *s)
+{
+    double norm = s->training.gradient_clipping;
+    return norm > 0 ? json_real(norm) : NULL;
+}
+
+json_t *deepspeed_give_stage(const struct scenario *s)
+{
+    return whole((int64_t)s->parallel.shard.strategy);
+}
+
+/* Without ZeRO nothing overlaps, and buckets are not its own. */
+json_t *deepspeed_give_overlap(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
-    json_t *z = json_object();
-    put_whole(z, "stage", (int64_t)p->shard.strategy);
-    if (p->shard.strategy == SHARDING_NONE)
-        return z;
-    put(z, "overlap_comm", json_boolean(p->reduce.overlap));
+    return p->shard.strategy ? json_boolean(p->reduce.overlap) : NULL;
+}
+
+json_t *deepspeed_give_bucket(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
     if (p->shard.strategy == SHARDING_FULL)
-        put_stage3(z, p);
-    else if (p->reduce.bucket_B > 0)
-        put_whole(z, "reduce_bucket_size",
-                  p->reduce.bucket_B / gradient_B(&s->training));
-    if (p->shard.offload != OFFLOAD_NONE)
-        put(z, "offload_optimizer", json_pack("{s:s}", "device", "cpu"));
-    if (p->shard.offload == OFFLOAD_PARAMETERS)
-        put(z, "offload_param", json_pack("{s:s}", "device", "cpu"));
-    return z;
+        return whole(p->shard.bucket_elements);
+    return p->shard.strategy && p->reduce.bucket_B > 0
+               ? whole(p->reduce.bucket_B / gradient_B(&s->training))
+               : NULL;
 }
 
-static void put_precision(json_t *o, const struct training *t)
+/* Groups of fewer than all ranks are MiCS. */
+static bool in_groups(const struct parallelism *p)
 {
-    const char *section = precision_section(t->precision);
-    if (section)
-        put(o, section, json_pack("{s:b}", "enabled", 1));
-    if (t->gradient_dtype >= 0)
-        put(o, "communication_data_type",
-            json_string(names_of(dtype_names, t->gradient_dtype)));
+    return p->shard.strategy == SHARDING_FULL &&
+           p->shard.degree != p->data * p->context;
 }
 
-static void put_optimizer(json_t *o, const struct training *t)
+json_t *deepspeed_give_mics(const struct scenario *s)
 {
-    static const struct name_value types[] = {
-        { "AdamW", OPTIMIZER_ADAM },
-        { "Lamb", OPTIMIZER_LAMB },
-        { "SGD", OPTIMIZER_SGD },
-        { "Adafactor", OPTIMIZER_ADAFACTOR },
-        { NULL, 0 },
-    };
-    const char *type = names_of(types, (int)t->optimizer);
-    if (type)
-        put(o, "optimizer", json_pack("{s:s}", "type", type));
-    if (t->gradient_clipping > 0)
-        put(o, "gradient_clipping", json_real(t->gradient_clipping));
+    return in_groups(&s->parallel) ? whole(s->parallel.shard.degree) : NULL;
+}
+
+json_t *deepspeed_give_hierarchical(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return in_groups(p) ? json_boolean(p->shard.hierarchical) : NULL;
+}
+
+json_t *deepspeed_give_states(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return p->shard.strategy && p->shard.offload ? json_string("cpu") : NULL;
+}
+
+json_t *deepspeed_give_params(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    bool moved = p->shard.strategy && p->shard.offload == OFFLOAD_PARAMETERS;
+    return moved ? json_string("cpu") : NULL;
+}
+
+/* The file ------------------------------------------------------------------------- */
+
+/* The object at "zero_optimization/offload_param", made where it is not there. */
+static json_t *section(json_t *o, const char *path)
+{
+    char key[64];
+    while (*path) {
+        size_t n = strcspn(path, "/");
+        snprintf(key, sizeof(key), "%.*s", (int)n, path);
+        if (!json_object_get(o, key))
+            json_object_set_new(o, key, json_object());
+        o = json_object_get(o, key);
+        path += n + (path[n] == '/');
+    }
+    return o;
+}
+
+static void put_key(void *arg, const char *path, const char *name, json_t *value)
+{
+    json_object_set_new(section(arg, path), name, value);
 }
 
 json_t *emit_deepspeed_tree(const struct scenario *s)
 {
-    const struct parallelism *p = &s->parallel;
-    const struct training *t = &s->training;
     json_t *o = json_object();
-    put_whole(o, "train_batch_size", t->global_batch_size);
-    put_whole(o, "train_micro_batch_size_per_gpu", t->micro_batch_size);
-    put_whole(o, "gradient_accumulation_steps", t->accumulation * t->microbatches);
-    put(o, "zero_optimization", zero_tree(s));
-    put_precision(o, t);
-    put_optimizer(o, t);
-    if (p->pipeline > 1)
-        put(o, "pipeline", json_pack("{s:I}", "stages", (json_int_t)p->pipeline));
-    if (p->tensor > 1)
-        put(o, "tensor_parallel",
-            json_pack("{s:I}", "autotp_size", (json_int_t)p->tensor));
-    if (p->offload_activations)
-        put(o, "activation_checkpointing", json_pack("{s:b}", "cpu_checkpointing", 1));
+    emit_options(deepspeed_tables, s, put_key, o);
     return o;
 }
 

@@ -25,6 +25,9 @@ struct emit_field {
 /* The fields that decide a step, which a row without a pointer ends. */
 extern const struct emit_field emit_fields[];
 
+/* Likewise a model's, in the words of model_type "megatron"; defaults are null. */
+extern const struct emit_field emit_model_fields[];
+
 /* The value of a field (a new reference); NULL: there is no such field. */
 json_t *emit_value(const struct scenario *s, const char *pointer);
 /* The same as a whole number; 0 of what is none. */
@@ -53,6 +56,17 @@ json_t *emit_deepspeed_tree(const struct scenario *s);
 /* The Trainer's arguments by name (a new tree), as the table of hyperparameters reads
  * them; -1 after err_set. */
 int emit_trainer_arguments(json_t **out, const struct emit_source *e, struct err *err);
+
+/* The value of an option, as its row writes it (a new reference); NULL: it is left
+ * out. */
+json_t *emit_option(const struct dialect_option *o, const struct scenario *s);
+
+/* Gives each option that is written, in the order of the tables, to `put`, which takes
+ * the value. */
+void emit_options(const struct dialect_table *tables, const struct scenario *s,
+                  void (*put)(void *arg, const char *path, const char *name,
+                              json_t *value),
+                  void *arg);
 
 /* "export NCCL_ALGO=Ring" of each variable. */
 void emit_exports(struct strbuf *out, const struct scenario *s);

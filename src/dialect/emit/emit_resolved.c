@@ -91,7 +91,8 @@ VALUE(schedule, WHEN(is_pipelined(s), word_of(schedule_names, (int)p->stages.sch
 VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->split.sequence_parallel)))
 VALUE(tensor_policy,
       WHEN(is_split(s), word_of(tensor_policy_names, (int)p->split.tensor_policy)))
-VALUE(context_comm, WHEN(p->context > 1, WHOLE(p->context_comm)))
+VALUE(context_comm,
+      WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm)))
 VALUE(imbalance, WHEN(p->expert > 1, json_real(p->expert_imbalance)))
 VALUE(active, WHEN(is_pipelined(s), positive(p->stages.active_microbatches)))
 VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy)))
@@ -248,12 +249,19 @@ const struct emit_field emit_fields[] = {
 };
 /* clang-format on */
 
-json_t *emit_value(const struct scenario *s, const char *pointer)
+static json_t *value_in(const struct emit_field *fields, const struct scenario *s,
+                        const char *pointer)
 {
-    for (const struct emit_field *f = emit_fields; f->pointer; f++)
+    for (const struct emit_field *f = fields; f->pointer; f++)
         if (strcmp(f->pointer, pointer) == 0)
             return f->value(s);
     return NULL;
+}
+
+json_t *emit_value(const struct scenario *s, const char *pointer)
+{
+    json_t *v = value_in(emit_fields, s, pointer);
+    return v ? v : value_in(emit_model_fields, s, pointer);
 }
 
 int64_t emit_whole(const struct scenario *s, const char *pointer)
@@ -263,24 +271,3 @@ int64_t emit_whole(const struct scenario *s, const char *pointer)
     json_decref(v);
     return n;
 }
-
-/* clang-format off */
-bool emit_same_model(const struct model *a, const struct model *b)
-{
-#define SAME(m) (a->m == b->m)
-    return SAME(arch) && SAME(activation) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
-        SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
-        SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
-        SAME(ends.type_vocab) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
-        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(attention.latent_kv) &&
-        SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
-        SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
-        SAME(norms.fixed) && SAME(norms.post) && SAME(norms.result) && SAME(norms.no_input) &&
-        SAME(mlp.gated) && SAME(ends.tied) && SAME(parallel_residual) && SAME(norms.one) &&
-        SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
-        SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
-        SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
-        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout);
-#undef SAME
-}
-/* clang-format on */

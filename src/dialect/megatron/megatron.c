@@ -31,13 +31,11 @@ static void take_context_comm(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it)
 {
-    static const char *const words[][2] = { { "p2p", "ring" },
-                                            { "all_gather", "all-gather" },
-                                            { "a2a", "alltoall" } };
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(text, words[i][0]) == 0 && launch_has(t, "/parallelism/context"))
-            launch_set(t, row->pointer, json_string(words[i][1]), it);
+    bool known = strcmp(text, "p2p") == 0 || strcmp(text, "all_gather") == 0 ||
+                 strcmp(text, "a2a") == 0;
+    if (known && launch_has(t, "/parallelism/context"))
+        dialect_take_as(t, row, it, DIALECT_WORD);
     if (strcmp(text, "a2a+p2p") == 0)
         launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
                     "%s: a2a+p2p is taken for p2p", it->key);
@@ -72,6 +70,9 @@ static void take_partition(struct launch_context *t, const struct dialect_option
 
 /* clang-format off */
 #define WIDE "/parallelism/"
+static const struct dialect_word exchanges[] = {
+    { "p2p", "ring" }, { "all_gather", "all-gather" }, { "a2a", "alltoall" }, { NULL, NULL },
+};
 static const struct dialect_word optimizers[] = {
     { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { NULL, NULL },
 };
@@ -81,7 +82,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),
     ROW("--context-parallel-size", WIDE "context", .kind = DIALECT_DEGREE, .written = true),
     ROW("--ds-sequence-parallel-size", WIDE "context", .take = take_ulysses),
-    ROW("--cp-comm-type", WIDE "context_comm", .take = take_context_comm),
+    ROW("--cp-comm-type", WIDE "context_comm", .take = take_context_comm, .kind = DIALECT_WORD, .words = exchanges, .written = true),
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
     ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),

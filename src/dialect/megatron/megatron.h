@@ -43,4 +43,13 @@ bool megatron_uses_deepspeed(const struct launch_command *c);
  * the batch and precision, which go before what the configuration says. */
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);
 
+/* emit_megatron.c: what rows write that no field says alone. */
+json_t *megatron_give_bf16(const struct scenario *s);
+json_t *megatron_give_granularity(const struct scenario *s);
+json_t *megatron_give_method(const struct scenario *s);
+json_t *megatron_give_group(const struct scenario *s);
+json_t *megatron_give_grouped(const struct scenario *s);
+json_t *megatron_give_padding(const struct scenario *s);
+json_t *megatron_give_wide(const struct scenario *s);
+
 #endif

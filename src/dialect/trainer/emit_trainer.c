@@ -7,34 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What reads that argument says which field it is. */
-static json_t *value_of(const struct scenario *s, const char *argument)
-{
-    for (const struct dialect_option *row = trainer_rows; row->name; row++)
-        if (strcmp(row->name, argument) == 0)
-            return emit_value(s, row->pointer);
-    return NULL;
-}
-
-/* Fields that are whole numbers in both; what is null is left out. */
-static void put_numbers(json_t *h, const struct scenario *s)
-{
-    static const char *const names[] = { "max_seq_length",
-                                         "per_device_train_batch_size",
-                                         "gradient_accumulation_steps",
-                                         "max_steps",
-                                         "num_train_epochs",
-                                         "max_train_samples",
-                                         NULL };
-    for (const char *const *name = names; *name; name++) {
-        json_t *v = value_of(s, *name);
-        if (json_is_integer(v))
-            json_object_set_new(h, *name, v);
-        else
-            json_decref(v);
-    }
-}
-
 /* "full_shard auto_wrap" and the like; NULL: the Trainer has no word for it. Hybrid is
  * over the GPUs of an instance. */
 static const char *fsdp_words(const struct scenario *s)
@@ -57,18 +29,6 @@ static const char *fsdp_words(const struct scenario *s)
     return p->shard.reshard ? "full_shard auto_wrap" : "shard_grad_op auto_wrap";
 }
 
-/* DDP's buckets, in MiB (transformers/training_args.py). */
-static void put_bucket(json_t *h, const struct scenario *s)
-{
-    enum { MIB = 1 << 20 };
-    const struct parallelism *p = &s->parallel;
-    bool ddp = p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_NCCL &&
-               !p->smp;
-    if (ddp && p->reduce.bucket_B > 0 && p->reduce.bucket_B % MIB == 0)
-        json_object_set_new(h, "ddp_bucket_cap_mb",
-                            json_integer((json_int_t)(p->reduce.bucket_B / MIB)));
-}
-
 /* What shards, in the Trainer's arguments. */
 static int put_sharding(json_t *h, const struct scenario *s, struct err *err)
 {
@@ -86,54 +46,68 @@ static int put_sharding(json_t *h, const struct scenario *s, struct err *err)
     return 0;
 }
 
-/* Of several words the one that names a kernel for certain. */
-static const char *attention_word(enum op_attention kernel)
+/* What no field says alone --------------------------------------------------------- */
+
+json_t *trainer_give_model(const struct scenario *s)
 {
-    static const char *const words[] = {
-        [OP_ATTENTION_UNFUSED] = "eager",
-        [OP_ATTENTION_FUSED_SOFTMAX] = "fused-softmax",
-        [OP_ATTENTION_EFFICIENT] = "memory-efficient",
-        [OP_ATTENTION_FLASH] = "flash_attention_2",
-    };
-    return words[kernel];
+    return json_string(s->model.label);
 }
 
-static void put_training(json_t *h, const struct scenario *s)
+static json_t *converts_to(const struct scenario *s, enum dtype wanted)
 {
-    static const struct name_value optimizers[] = {
-        { "adamw_torch", OPTIMIZER_ADAM },    { "adamw_bnb_8bit", OPTIMIZER_ADAM8BIT },
-        { "adafactor", OPTIMIZER_ADAFACTOR }, { "sgd", OPTIMIZER_SGD },
-        { "lamb", OPTIMIZER_LAMB },           { NULL, 0 },
-    };
-    const struct training *t = &s->training;
-    const char *optimizer = names_of(optimizers, (int)t->optimizer);
-    enum dtype type = op_compute_dtype(t->precision);
-    bool dictionary = s->parallel.smp == 1 && !op_is_autocast(t->precision);
-    if (!dictionary && (type == DTYPE_FP16 || type == DTYPE_BF16))
-        json_object_set_new(h, type == DTYPE_FP16 ? "fp16" : "bf16", json_true());
-    if (t->checkpointing == CHECKPOINT_FULL && t->checkpoint_every == 1)
-        json_object_set_new(h, "gradient_checkpointing", json_true());
-    if (optimizer)
-        json_object_set_new(h, "optim", json_string(optimizer));
-    if (t->gradient_clipping > 0 && s->parallel.smp != 1)
-        json_object_set_new(h, "max_grad_norm", json_real(t->gradient_clipping));
-    json_object_set_new(h, "attn_implementation",
-                        json_string(attention_word(t->attention)));
+    enum dtype type = op_compute_dtype(s->training.precision);
+    bool dictionary = s->parallel.smp == 1 && !op_is_autocast(s->training.precision);
+    return !dictionary && type == wanted ? json_true() : NULL;
+}
+
+json_t *trainer_give_fp16(const struct scenario *s)
+{
+    return converts_to(s, DTYPE_FP16);
+}
+
+json_t *trainer_give_bf16(const struct scenario *s)
+{
+    return converts_to(s, DTYPE_BF16);
+}
+
+json_t *trainer_give_norm(const struct scenario *s)
+{
+    double norm = s->training.gradient_clipping;
+    return norm > 0 && s->parallel.smp != 1 ? json_real(norm) : NULL;
+}
+
+/* DDP's buckets, in MiB (transformers/training_args.py). */
+json_t *trainer_give_bucket(const struct scenario *s)
+{
+    enum { MIB = 1 << 20 };
+    const struct parallelism *p = &s->parallel;
+    bool ddp = p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_NCCL &&
+               !p->smp;
+    bool whole = p->reduce.bucket_B > 0 && p->reduce.bucket_B % MIB == 0;
+    return ddp && whole ? json_integer((json_int_t)(p->reduce.bucket_B / MIB)) : NULL;
+}
+
+json_t *trainer_give_workers(const struct scenario *s)
+{
+    int64_t n = 0;
+    struct cfg given = cfg_get(s->sections.input, "workers");
+    bool known = cfg_present(given) && cfg_int(given, &n, 0, INT64_MAX) == 0;
+    return known ? json_integer((json_int_t)n) : NULL;
+}
+
+/* All arguments -------------------------------------------------------------------- */
+
+static void put_argument(void *arg, const char *path, const char *name, json_t *value)
+{
+    (void)path;
+    json_object_set_new(arg, name, value);
 }
 
 int emit_trainer_arguments(json_t **out, const struct emit_source *e, struct err *err)
 {
     const struct scenario *s = e->s;
     json_t *h = json_object();
-    int64_t workers = 0;
-    struct cfg given = cfg_get(cfg_get(e->root, "input"), "workers");
-    json_object_set_new(h, "model_name_or_path", json_string(s->model.label));
-    put_numbers(h, s);
-    put_training(h, s);
-    put_bucket(h, s);
-    if (cfg_present(given) && cfg_int(given, &workers, 0, INT64_MAX) == 0)
-        json_object_set_new(h, "dataloader_num_workers",
-                            json_integer((json_int_t)workers));
+    emit_options(trainer_tables, s, put_argument, h);
     if (put_sharding(h, s, err)) {
         json_decref(h);
         return -1;

@@ -94,10 +94,15 @@ static const struct dialect_word optimizers[] = {
     { "adafactor*", "adafactor" }, { "adam*", "adam" }, { "lamb", "lamb" }, { "lamb*", "lamb" },
     { "sgd", "sgd" }, { "sgd*", "sgd" }, { NULL, NULL },
 };
+/* Written by the word that names a kernel for certain; read by attention_words. */
+static const struct dialect_word attentions[] = {
+    { "eager", "unfused" }, { "fused-softmax", "fused-softmax" }, { "memory-efficient", "memory-efficient" },
+    { "flash_attention_2", "flash" }, { NULL, NULL },
+};
 #define SAMPLES "/training/samples"
 /* Of several rows of a field, the first that the script gives. */
 const struct dialect_option trainer_rows[] = {
-    ROW("model_name_or_path", "/model", .take = trainer_take_model),
+    ROW("model_name_or_path", "/model", .take = trainer_take_model, .give = trainer_give_model),
     ROW("model_name", "/model", .take = trainer_take_model),
     ROW("model_id", "/model", .take = trainer_take_model),
     ROW("pretrained_model_name", "/model", .take = trainer_take_model),
@@ -107,9 +112,9 @@ const struct dialect_option trainer_rows[] = {
     ROW("fsdp_config", "/training/activation_checkpointing", .take = trainer_take_fsdp_config),
     ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
     ROW("deepspeed_config", "/parallelism/library", .take = deepspeed_take_file),
-    ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket),
-    ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
-    ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .written = true),
+    ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket, .give = trainer_give_bucket),
+    ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM, .give = trainer_give_norm),
+    ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .kind = DIALECT_WHOLE, .written = true),
     ROW("per_gpu_train_batch_size", "/training/micro_batch_size", .take = take_batch),
     ROW("train_batch_size", "/training/micro_batch_size", .take = take_batch),
     ROW("batch_size", "/training/micro_batch_size", .take = take_batch),
@@ -120,17 +125,17 @@ const struct dialect_option trainer_rows[] = {
     ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
-    ROW("fp16", "/training/precision", .take = take_precision),
-    ROW("bf16", "/training/precision", .take = take_precision),
-    ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
+    ROW("bf16", "/training/precision", .take = take_precision, .give = trainer_give_bf16),
+    ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
-    ROW("attn_implementation", "/training/attention", .take = take_attention),
+    ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
     ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_train_epochs", "/training/epochs", .kind = DIALECT_POSITIVE, .written = true),
     ROW("epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
     ROW("save_steps", "/job/checkpoint/every", .take = take_save_steps),
-    ROW("dataloader_num_workers", "/input/workers", .take = take_workers),
+    ROW("dataloader_num_workers", "/input/workers", .take = take_workers, .give = trainer_give_workers),
     ROW("max_train_samples", SAMPLES, .kind = DIALECT_POSITIVE, .written = true),
     ROW("task_name", SAMPLES, .take = trainer_take_samples),
     ROW("dataset_config_name", SAMPLES, .take = trainer_take_samples),

@@ -39,4 +39,12 @@ void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);
 
+/* emit_trainer.c: what rows write that no field says alone. */
+json_t *trainer_give_model(const struct scenario *s);
+json_t *trainer_give_fp16(const struct scenario *s);
+json_t *trainer_give_bf16(const struct scenario *s);
+json_t *trainer_give_norm(const struct scenario *s);
+json_t *trainer_give_bucket(const struct scenario *s);
+json_t *trainer_give_workers(const struct scenario *s);
+
 #endif

@@ -1,0 +1,90 @@
+/* A model in the words of a scenario's own ("model_type": "megatron"); what is its
+ * default there is null. */
+#include "dialect/emit/emit_parts.h"
+
+#define VALUE(name, result)                       \
+    static json_t *name(const struct scenario *s) \
+    {                                             \
+        const struct model *m = &s->model;        \
+        return (result);                          \
+    }
+#define WHEN(condition, result) ((condition) ? (result) : json_null())
+#define WHOLE(n) json_integer((json_int_t)(n))
+#define MORE(a, b) ((a) > (b) ? (a) : (b))
+
+VALUE(layers, WHOLE(m->layers))
+VALUE(hidden, WHOLE(m->hidden))
+VALUE(ffn, WHOLE(m->mlp.width))
+VALUE(heads, WHOLE(m->attention.heads))
+VALUE(channels, WHEN(m->attention.head_dim * m->attention.heads != m->hidden,
+                     WHOLE(m->attention.head_dim)))
+VALUE(groups,
+      WHEN(m->attention.kv_heads != m->attention.heads, WHOLE(m->attention.kv_heads)))
+VALUE(experts, WHEN(m->mlp.experts, WHOLE(m->mlp.experts)))
+VALUE(topk, WHEN(m->mlp.experts, WHOLE(m->mlp.experts_per_token)))
+VALUE(shared, WHEN(m->mlp.shared_width, WHOLE(m->mlp.shared_width)))
+VALUE(vocab, WHOLE(m->ends.vocab))
+VALUE(positions, WHOLE(MORE(m->ends.positions, s->training.sequence_length)))
+VALUE(gated, WHEN(m->mlp.gated, json_true()))
+VALUE(activation,
+      WHEN(m->activation == MODEL_ACTIVATION_SQUARED_RELU, json_string("squared_relu")))
+VALUE(normalization, WHEN(m->norms.rms, json_string("RMSNorm")))
+VALUE(embedding, m->attention.rotary  ? json_string("rope")
+                 : !m->ends.positions ? json_string("none")
+                                      : json_null())
+VALUE(bias, WHEN(!m->mlp.bias && !m->attention.out_bias, json_false()))
+VALUE(qkv_bias, WHEN(m->attention.qkv_bias && !m->attention.out_bias, json_true()))
+VALUE(qk_norm, WHEN(m->attention.q_norm > 0, json_true()))
+VALUE(untied, WHEN(m->arch == MODEL_DECODER && !m->ends.tied, json_true()))
+VALUE(embedding_norm, WHEN(m->norms.embedding && m->arch == MODEL_DECODER, json_true()))
+VALUE(hidden_dropout, WHEN(!m->hidden_dropout, json_real(0)))
+VALUE(attention_dropout, WHEN(!m->attention.dropout, json_real(0)))
+
+/* clang-format off */
+const struct emit_field emit_model_fields[] = {
+    { "/model/num_layers", EMIT_DETAIL, layers },
+    { "/model/hidden_size", EMIT_DETAIL, hidden },
+    { "/model/ffn_hidden_size", EMIT_DETAIL, ffn },
+    { "/model/num_attention_heads", EMIT_DETAIL, heads },
+    { "/model/kv_channels", EMIT_DETAIL, channels },
+    { "/model/num_query_groups", EMIT_DETAIL, groups },
+    { "/model/num_experts", EMIT_DETAIL, experts },
+    { "/model/moe_router_topk", EMIT_DETAIL, topk },
+    { "/model/moe_shared_expert_intermediate_size", EMIT_DETAIL, shared },
+    { "/model/vocab_size", EMIT_DETAIL, vocab },
+    { "/model/max_position_embeddings", EMIT_DETAIL, positions },
+    { "/model/swiglu", EMIT_DETAIL, gated },
+    { "/model/activation", EMIT_DETAIL, activation },
+    { "/model/normalization", EMIT_DETAIL, normalization },
+    { "/model/position_embedding_type", EMIT_DETAIL, embedding },
+    { "/model/add_bias_linear", EMIT_DETAIL, bias },
+    { "/model/add_qkv_bias", EMIT_DETAIL, qkv_bias },
+    { "/model/qk_layernorm", EMIT_DETAIL, qk_norm },
+    { "/model/untie_embeddings_and_output_weights", EMIT_DETAIL, untied },
+    { "/model/embed_layernorm", EMIT_DETAIL, embedding_norm },
+    { "/model/hidden_dropout", EMIT_DETAIL, hidden_dropout },
+    { "/model/attention_dropout", EMIT_DETAIL, attention_dropout },
+    { NULL, EMIT_DETAIL, NULL },
+};
+/* clang-format on */
+
+/* clang-format off */
+bool emit_same_model(const struct model *a, const struct model *b)
+{
+#define SAME(m) (a->m == b->m)
+    return SAME(arch) && SAME(activation) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
+        SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
+        SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
+        SAME(ends.type_vocab) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
+        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(attention.latent_kv) &&
+        SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
+        SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
+        SAME(norms.fixed) && SAME(norms.post) && SAME(norms.result) && SAME(norms.no_input) &&
+        SAME(mlp.gated) && SAME(ends.tied) && SAME(parallel_residual) && SAME(norms.one) &&
+        SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
+        SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
+        SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
+        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout);
+#undef SAME
+}
+/* clang-format on */
