@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "cmd/failure.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
 
@@ -37,13 +38,22 @@ void cmd_warn(const struct cfg_loader *loader)
     strbuf_release(&b);
 }
 
-int cmd_fail(struct cfg_loader *loader, const struct err *err)
+int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *command,
+                  const char *path)
 {
+    int status = err && err->fault ? EXIT_FAULT : EXIT_BAD_INPUT;
     diags_print_errors(&loader->diags, stderr);
     if (err && err->set)
         fprintf(stderr, "smsim: %s\n", err->text);
+    if (path)
+        failure_write(path, command, &loader->diags, err, status);
     cfg_loader_release(loader);
-    return err && err->fault ? EXIT_FAULT : EXIT_BAD_INPUT;
+    return status;
+}
+
+int cmd_fail(struct cfg_loader *loader, const struct err *err)
+{
+    return cmd_fail_json(loader, err, NULL, NULL);
 }
 
 struct cmd_progress cmd_progress_of(const char *what, double after_s)

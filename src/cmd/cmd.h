@@ -63,4 +63,9 @@ void cmd_warn(const struct cfg_loader *loader);
 struct err;
 int cmd_fail(struct cfg_loader *loader, const struct err *err);
 
+/* The same of a command that was to write JSON to a path (NULL: it was not), which gets
+ * what went wrong (cmd/failure.h). */
+int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *command,
+                  const char *path);
+
 #endif

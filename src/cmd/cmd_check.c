@@ -3,28 +3,64 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
+#include "config/contract.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "scenario/scenario.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* clang-format off */
-static const struct option no_options[] = { { .name = NULL } };
+struct arguments {
+    bool json;
+};
+
+static const struct option options[] = {
+    { .name = "--json", .type = OPTION_FLAG, .at = offsetof(struct arguments, json),
+      .help = "print what was found of all files as JSON instead" },
+    { .name = NULL },
+};
 
 static const struct usage usage = {
     .command = "check",
-    .arguments = "FILE...",
+    .arguments = "[--json] FILE...",
     .summary = "What is wrong with files, without running them: scenarios, sweeps, launch scripts "
                "(.py, .sh),\nDeepSpeed's ds_config.json, models, GPUs, instances, fabrics and "
                "frameworks. Every error\nis shown with its place.",
-    .details = "  smsim check scenarios/*.json\n",
-    .options = no_options,
+    .details = "--json takes no value: it prints on standard output. Exit code 3 says that a file "
+               "has errors.\n\n"
+               "  smsim check scenarios/*.json\n"
+               "  smsim check --json my.json launch.py\n",
+    .options = options,
     .min_positional = 1,
     .max_positional = OPTION_LIST_MAX,
 };
 /* clang-format on */
+
+/* One file, and what is found of it where that is to be JSON. */
+struct checked {
+    const char *file;
+    const char *kind; /* NULL: it could not be told */
+    bool json;
+    json_t *notes, *assumed;
+};
+
+/* A line that says that the file is right; nothing where that is JSON. */
+static void say_ok(const struct checked *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say_ok(const struct checked *c, const char *fmt, ...)
+{
+    va_list ap;
+    if (c->json)
+        return;
+    va_start(ap, fmt);
+    printf("%s: ok (", c->file);
+    vprintf(fmt, ap);
+    va_end(ap);
+}
 
 /* A reader for each kind of file --------------------------------------------------- */
 
@@ -45,6 +81,13 @@ static void print_note(const struct diag *note)
     strbuf_release(&b);
 }
 
+static void take_scenario(struct checked *c, const struct scenario *s)
+{
+    for (int i = 0; i < s->n_notes; i++)
+        json_array_append_new(c->notes, diag_json(&s->notes[i]));
+    c->assumed = assumptions_json(&s->assumed);
+}
+
 static void print_batch(const struct scenario *s)
 {
     printf("; batch %" PRId64 " = micro %" PRId64, s->training.global_batch_size,
@@ -63,88 +106,93 @@ static void print_batch(const struct scenario *s)
     report_assumed(stdout, "  assumed: ", &s->assumed);
 }
 
-static int check_scenario(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_scenario(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     struct scenario s;
     struct campaign campaign;
     if (scenario_check(&s, loader, root) || campaign_read(&campaign, &s))
         return -1;
-    printf("%s: ok (%s", file, s.model.label);
+    if (c->json) {
+        take_scenario(c, &s);
+        return 0;
+    }
+    say_ok(c, "%s", s.model.label);
     print_cluster(&s.cluster);
     print_batch(&s);
     return 0;
 }
 
 /* The grid, its figures, and the scenario that it varies. */
-static int check_sweep(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     struct sweep sweep;
     (void)root; /* read again as a sweep */
-    int rc = sweep_load(&sweep, loader, file);
+    int rc = sweep_load(&sweep, loader, c->file);
     if (rc == 0)
         rc = sweep_check_paths(&sweep);
     struct sweep_figures *figures = sweep_figures_new(&sweep);
     rc |= sweep_figures_read(figures);
     if (rc == 0)
-        printf("%s: ok (sweep, %" PRId64 " points over %d ax%ss)\n", file,
-               sweep.n_points, (int)sweep.n_axes, sweep.n_axes == 1 ? "i" : "e");
+        say_ok(c, "sweep, %" PRId64 " points over %d ax%ss)\n", sweep.n_points,
+               (int)sweep.n_axes, sweep.n_axes == 1 ? "i" : "e");
     sweep_figures_free(figures);
     sweep_release(&sweep);
     return rc;
 }
 
-static int check_model(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_model(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     struct model m;
     if (model_read(&m, loader, root))
         return -1;
-    printf("%s: ok (model, %" PRId64 " parameters)\n", file, model_parameters(&m));
+    say_ok(c, "model, %" PRId64 " parameters)\n", model_parameters(&m));
     return 0;
 }
 
-static int said_ok(const void *what, const char *file, const char *kind)
+static int said_ok(const void *what, const struct checked *c, const char *title)
 {
     if (!what)
         return -1;
-    printf("%s: ok (%s)\n", file, kind);
+    say_ok(c, "%s)\n", title);
     return 0;
 }
 
-static int check_gpu(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_gpu(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
-    return said_ok(gpu_get(loader, file, root), file, "GPU");
+    return said_ok(gpu_get(loader, c->file, root), c, "GPU");
 }
 
-static int check_instance(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_instance(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
-    return said_ok(instance_get(loader, file, root), file, "instance");
+    return said_ok(instance_get(loader, c->file, root), c, "instance");
 }
 
-static int check_fabric(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_fabric(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
-    return said_ok(fabric_get(loader, file, root), file, "fabric");
+    return said_ok(fabric_get(loader, c->file, root), c, "fabric");
 }
 
-static int check_framework(struct cfg_loader *loader, struct cfg root, const char *file)
+static int check_framework(struct cfg_loader *loader, struct cfg root,
+                           struct checked *c)
 {
-    return said_ok(framework_get(loader, file, root), file, "framework");
+    return said_ok(framework_get(loader, c->file, root), c, "framework");
 }
 
 /* A file is of the first kind whose key it has; a scenario when it has none. */
 static const struct kind {
-    const char *key;
-    int (*check)(struct cfg_loader *loader, struct cfg root, const char *file);
+    const char *key, *name;
+    int (*check)(struct cfg_loader *loader, struct cfg root, struct checked *c);
 } kinds[] = {
-    { "axes", check_sweep },
-    { "cluster", check_scenario },
-    { "training", check_scenario },
-    { "sm_arch", check_gpu },
-    { "inside", check_instance },
-    { "protocols", check_fabric },
-    { "stream_factor", check_framework },
-    { "dispatch_forward", check_framework },
-    { "model_type", check_model },
-    { NULL, check_scenario },
+    { "axes", "sweep", check_sweep },
+    { "cluster", "scenario", check_scenario },
+    { "training", "scenario", check_scenario },
+    { "sm_arch", "gpu", check_gpu },
+    { "inside", "instance", check_instance },
+    { "protocols", "fabric", check_fabric },
+    { "stream_factor", "framework", check_framework },
+    { "dispatch_forward", "framework", check_framework },
+    { "model_type", "model", check_model },
+    { NULL, "scenario", check_scenario },
 };
 
 /* Files ---------------------------------------------------------------------------- */
@@ -152,7 +200,7 @@ static const struct kind {
 /* Where a script leaves the instances open, as a shell's does, one that can compute in
  * every precision stands for them, and is not told. */
 struct stand_in {
-    const char *file;
+    struct checked *c;
     bool used;
 };
 
@@ -160,7 +208,7 @@ static int stand_in(struct cfg root, void *arg)
 {
     struct stand_in *own = arg;
     struct cfg cluster = cfg_get(root, "cluster");
-    if (!launch_is_shell(own->file) || cfg_present(cfg_get(cluster, "instance")))
+    if (!launch_is_shell(own->c->file) || cfg_present(cfg_get(cluster, "instance")))
         return 0;
     own->used = true;
     json_object_set_new(cluster.json, "instance", json_string("p5.48xlarge"));
@@ -172,88 +220,170 @@ static int check_script_scenario(struct cfg_loader *loader, struct cfg root, voi
     const struct stand_in *own = arg;
     struct scenario s;
     if (!own->used)
-        return check_scenario(loader, root, own->file);
+        return check_scenario(loader, root, own->c);
     if (scenario_check(&s, loader, root))
         return -1;
-    printf("%s: ok (%s on %" PRId64 " GPUs of instances that it leaves open", own->file,
+    if (own->c->json) {
+        take_scenario(own->c, &s);
+        return 0;
+    }
+    say_ok(own->c, "%s on %" PRId64 " GPUs of instances that it leaves open",
            s.model.label, s.cluster.n_gpus);
     print_batch(&s);
     return 0;
 }
 
-static int check_script(struct cfg_loader *loader, const char *file)
+static int check_script(struct cfg_loader *loader, struct checked *c)
 {
-    struct stand_in own = { .file = file };
-    const struct script_options how = { .told = stdout,
+    struct stand_in own = { .c = c };
+    const struct script_options how = { .told = c->json ? NULL : stdout,
+                                        .notes = c->notes,
                                         .prepare = stand_in,
                                         .arg = &own };
     struct cfg root;
-    return script_read(&root, loader, file, &how, check_script_scenario, &own);
+    c->kind = "launch-script";
+    return script_read(&root, loader, c->file, &how, check_script_scenario, &own);
+}
+
+static void say_document(const struct checked *c, const struct launch *l, bool ok)
+{
+    script_notes(c->notes, l);
+    if (c->json || !ok)
+        return;
+    say_ok(c, "DeepSpeed's configuration)\n");
+    script_print(stdout, l);
 }
 
 /* What of a scenario it lacks is no error of the file. */
-static int check_dialect_document(struct cfg_loader *loader, const char *file)
+static int check_dialect_document(struct cfg_loader *loader, struct checked *c)
 {
     struct launch l = { 0 };
-    launch_load(&l, loader, file, NULL);
+    c->kind = "ds_config";
+    launch_load(&l, loader, c->file, NULL);
     int rc = loader->diags.n_errors ? -1 : 0;
-    if (rc == 0) {
-        printf("%s: ok (DeepSpeed's configuration)\n", file);
-        script_print(stdout, &l);
-    }
+    say_document(c, &l, rc == 0);
     launch_release(&l);
     return rc;
 }
 
-static int check_document(struct cfg_loader *loader, const char *file)
+static int check_document(struct cfg_loader *loader, struct checked *c)
 {
-    struct cfg root = cfg_load(loader, file);
+    struct cfg root = cfg_load(loader, c->file);
     const struct kind *k = kinds;
     if (!root.json)
         return -1;
     while (k->key && !cfg_present(cfg_get(root, k->key)))
         k++;
-    return k->check(loader, root, file);
+    c->kind = k->name;
+    return k->check(loader, root, c);
+}
+
+static int check_any(struct cfg_loader *loader, struct checked *c)
+{
+    int rc = !launch_is_script(c->file)    ? check_document(loader, c)
+             : launch_is_document(c->file) ? check_dialect_document(loader, c)
+                                           : check_script(loader, c);
+    return rc || loader->diags.n_errors ? -1 : 0;
 }
 
 static int check_file(const char *file)
 {
+    struct checked c = { .file = file };
     struct cfg_loader loader;
     cfg_loader_init(&loader);
-    int rc = !launch_is_script(file)    ? check_document(&loader, file)
-             : launch_is_document(file) ? check_dialect_document(&loader, file)
-                                        : check_script(&loader, file);
+    int rc = check_any(&loader, &c);
     cmd_warn(&loader);
-    if (rc || loader.diags.n_errors)
+    if (rc)
         return cmd_fail(&loader, NULL);
     cfg_loader_release(&loader);
     return EXIT_DONE;
 }
 
-/* Any number of files may be named; only options go through the table. */
-static bool has_options(int argc, char **argv)
+/* As JSON -------------------------------------------------------------------------- */
+
+struct findings {
+    json_t *files;
+    int64_t n_errors, n_warnings;
+};
+
+/* Errors and warnings in the order in which they were found, then notes. */
+static int find(struct findings *all, const char *file)
 {
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] == '-' && argv[i][1])
-            return true;
-    return argc < 2;
+    struct checked c = { .file = file, .json = true, .notes = json_array() };
+    struct cfg_loader loader;
+    json_t *list = json_array();
+    cfg_loader_init(&loader);
+    int rc = check_any(&loader, &c);
+    const struct diags *d = &loader.diags;
+    for (int64_t i = 0; i < d->n; i++)
+        json_array_append_new(list, diag_json(&d->v[i]));
+    json_array_extend(list, c.notes);
+    json_decref(c.notes);
+    json_array_append_new(all->files,
+                          json_pack("{s:s, s:s?, s:b, s:I, s:o, s:o}", "file", file,
+                                    "kind", c.kind, "ok", rc == 0, "errors",
+                                    (json_int_t)d->n_errors, "findings", list,
+                                    "assumed", c.assumed ? c.assumed : json_array()));
+    all->n_errors += d->n_errors;
+    all->n_warnings += d->n_warnings;
+    cfg_loader_release(&loader);
+    return rc ? EXIT_BAD_INPUT : EXIT_DONE;
+}
+
+static int write_findings(const struct findings *all)
+{
+    struct err err = { 0 };
+    json_t *tree = json_pack("{s:s, s:o, s:I, s:I}", "schema", CONTRACT_CHECK, "files",
+                             all->files, "errors", (json_int_t)all->n_errors,
+                             "warnings", (json_int_t)all->n_warnings);
+    int rc = report_json_write(tree, "-", &err);
+    json_decref(tree);
+    if (rc)
+        fprintf(stderr, "smsim: %s\n", err.text);
+    return rc ? EXIT_BAD_INPUT : EXIT_DONE;
+}
+
+/* The command ---------------------------------------------------------------------- */
+
+/* Any number of files may be named: only other options go through the table. */
+static bool is_plain(int argc, char **argv, bool *json)
+{
+    int n = 0;
+    bool only_files = false;
+    for (int i = 1; i < argc; i++) {
+        bool option = !only_files && argv[i][0] == '-' && argv[i][1];
+        only_files |= option && strcmp(argv[i], "--") == 0;
+        *json |= option && strcmp(argv[i], "--json") == 0;
+        if (option && !only_files && strcmp(argv[i], "--json") != 0)
+            return false;
+        n += !option;
+    }
+    return n > 0;
 }
 
 int cmd_check(int argc, char **argv)
 {
-    char none;
+    struct arguments args = { .json = false };
     struct option_list words = { 0 };
-    if (has_options(argc, argv)) {
-        int done = options_parse(&usage, argc, argv, &none, &words);
+    struct findings all = { 0 };
+    if (!is_plain(argc, argv, &args.json)) {
+        int done = options_parse(&usage, argc, argv, &args, &words);
         if (done != OPTIONS_GO_ON)
             return done;
     }
     int worst = EXIT_DONE;
+    bool only_files = false;
+    all.files = json_array();
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0)
+        bool option = !only_files && argv[i][0] == '-' && argv[i][1];
+        only_files |= option && strcmp(argv[i], "--") == 0;
+        if (option)
             continue;
-        int rc = check_file(argv[i]);
+        int rc = args.json ? find(&all, argv[i]) : check_file(argv[i]);
         worst = rc > worst ? rc : worst;
     }
-    return worst;
+    int written = args.json ? write_findings(&all) : EXIT_DONE;
+    if (!args.json)
+        json_decref(all.files);
+    return written > worst ? written : worst;
 }

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
+#include "config/contract.h"
 #include "engine/watch.h"
 #include "run/chunk.h"
 #include "run/coll_run.h"
@@ -350,13 +351,13 @@ static int write_json(const struct work *w)
 {
     struct file_out out;
     json_t *rows = json_array();
-    json_t *top =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "cluster", w->args->cluster,
-                  "op", names_of(coll_op_names, w->args->op), "algorithm",
-                  names_of(coll_algorithm_names, w->args->algorithm), "network",
-                  names_of(fidelity_names, w->args->network), "ranks",
-                  (json_int_t)w->rows.v[0].plan.n_ranks, "rows", rows, "warnings",
-                  diags_json(&w->loader->diags));
+    json_t *top = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "schema",
+                            CONTRACT_COLLECTIVE, "cluster", w->args->cluster, "op",
+                            names_of(coll_op_names, w->args->op), "algorithm",
+                            names_of(coll_algorithm_names, w->args->algorithm),
+                            "network", names_of(fidelity_names, w->args->network),
+                            "ranks", (json_int_t)w->rows.v[0].plan.n_ranks, "rows",
+                            rows, "warnings", diags_json(&w->loader->diags));
     for (int64_t i = 0; i < w->rows.n; i++) {
         const struct collective_row *r = &w->rows.v[i];
         json_array_append_new(
@@ -470,7 +471,7 @@ int cmd_collective(int argc, char **argv)
     arena_release(&w.arena);
     VEC_RELEASE(&w.rows);
     if (rc)
-        return cmd_fail(&loader, &err);
+        return cmd_fail_json(&loader, &err, "collective", args.json);
     cfg_loader_release(&loader);
     return EXIT_DONE;
 }

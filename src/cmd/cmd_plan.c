@@ -314,6 +314,8 @@ static int print(const struct plan_report *r, const struct arguments *a,
                  struct err *err)
 {
     const struct plan_outcome *o = r->outcome;
+    if (a->plot && o->n_entries && figure_plan_write(r, a->plot, err))
+        return -1;
     if (a->json) {
         json_t *tree = report_plan_json(r);
         int rc = report_json_write(tree, a->json, err);
@@ -321,8 +323,6 @@ static int print(const struct plan_report *r, const struct arguments *a,
         if (rc)
             return -1;
     }
-    if (a->plot && o->n_entries && figure_plan_write(r, a->plot, err))
-        return -1;
     if (a->plot && !o->n_entries)
         fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
     bool quiet = writes_out(a->json) || writes_out(a->plot);
@@ -404,7 +404,7 @@ int cmd_plan(int argc, char **argv)
     }
     plan_job_release(&job);
     if (code < 0)
-        return cmd_fail(&loader, &err);
+        return cmd_fail_json(&loader, &err, "plan", args.json);
     cmd_warn(&loader);
     cfg_loader_release(&loader);
     return code;

@@ -25,10 +25,11 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "schema",
-    .arguments = "NAME | list",
+    .arguments = "NAME | list | codes",
     .summary = "The JSON Schema (draft 2020-12) of a kind of file, or of a command's JSON result.\n"
                "Files: scenario, sweep, gpu, instance, fabric, framework.",
-    .details = "A result names its schema in \"schema\"; the number behind the last colon rises when a\n"
+    .details = "\"list\" prints the names, \"codes\" the codes of errors, warnings and notes.\n"
+               "A result names its schema in \"schema\"; the number behind the last colon rises when a\n"
                "member is renamed, removed or changes its meaning. The tables by which smsim reads a\n"
                "file give its schema. Rules that join several keys are checked by smsim check alone.\n\n"
                "  smsim schema scenario >scenario.schema.json\n"
@@ -98,16 +99,28 @@ static void print_names(struct cfg_loader *loader)
     printf("\n");
 }
 
+static void print_codes(void)
+{
+    for (int i = DIAG_INVALID + 1; i < DIAG_CODES; i++)
+        printf("%-18s %s\n", diag_codes[i].name, diag_codes[i].meaning);
+}
+
 static int write_schema(struct cfg_loader *loader, const char *name, struct err *err)
 {
     if (strcmp(name, "list") == 0) {
         print_names(loader);
         return 0;
     }
+    if (strcmp(name, "codes") == 0) {
+        print_codes();
+        return 0;
+    }
     if (names_listed(reference_kinds, name))
         return write_kind(loader, name, err);
-    struct cfg file = datadir_load(loader, "schemas/results", name, (struct cfg) { 0 });
-    return cfg_present(file) ? report_json_write(file.json, "-", err) : -1;
+    json_t *schema = result_schema(loader, name);
+    int rc = schema ? report_json_write(schema, "-", err) : -1;
+    json_decref(schema);
+    return rc;
 }
 
 int cmd_schema(int argc, char **argv)

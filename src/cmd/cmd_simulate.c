@@ -273,13 +273,13 @@ int cmd_simulate(int argc, char **argv)
     struct err err = { 0 };
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
-        return cmd_fail(&loader, NULL);
+        return cmd_fail_json(&loader, NULL, "simulate", args.json);
     if (args.emit)
         return emit(&loader, &s, &args);
     if (run(&r, &loader, &s, &args, &err) || export_chakra(&loader, &s, &args, &err))
-        return cmd_fail(&loader, &err);
+        return cmd_fail_json(&loader, &err, "simulate", args.json);
     if (print(&s, &r, &args, clock_s() - start_s, &err))
-        return cmd_fail(&loader, &err);
+        return cmd_fail_json(&loader, &err, "simulate", args.json);
     cfg_loader_release(&loader);
     return r.memory.fits ? EXIT_DONE : EXIT_UNFIT;
 }

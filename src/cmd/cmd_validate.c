@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/validate_measured.h"
+#include "config/contract.h"
 #include "config/datadir.h"
 #include "draw/draw.h"
 #include "report/figure_validation.h"
@@ -94,10 +95,18 @@ static void show_progress(void *arg, int64_t done, int64_t total)
 
 /* What all mappings together come to. */
 struct results {
-    json_t *sources;
+    json_t *sources, *warnings;
     struct regime_rows rows, held_out; /* of tables that served to fit, and of others */
     int64_t n_with_times;              /* sources that have rows by regime */
 };
+
+static void take_warnings(struct results *all, const struct cfg_loader *loader)
+{
+    json_t *own = diags_json(&loader->diags);
+    cmd_warn(loader);
+    json_array_extend(all->warnings, own);
+    json_decref(own);
+}
 
 /* Runs one mapping and adds what it gives to the results. */
 static int validate_one(const char *name, const struct arguments *args, bool text,
@@ -111,7 +120,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     cfg_loader_init(&loader);
     if (mapping_load(&mapping, &loader, name, args->data)) {
         mapping_release(&mapping);
-        return cmd_fail(&loader, NULL);
+        return cmd_fail_json(&loader, NULL, "validate", args->json);
     }
     char *label = arena_strdup(&loader.arena, name);
     mapping_run(&run, &loader.arena, &mapping, progress, label);
@@ -127,6 +136,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     regime_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
     all->n_with_times += all->rows.list.n > before;
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
+    take_warnings(all, &loader);
     mapping_release(&mapping);
     cfg_loader_release(&loader);
     return rc;
@@ -179,7 +189,7 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
         report_regimes_text(stdout, lines, n, &c);
     if (text)
         report_held_out_text(stdout, &held_out);
-    cmd_warn(&loader);
+    take_warnings(all, &loader);
     cfg_loader_release(&loader);
     return report_regimes_json(lines, n);
 }
@@ -187,8 +197,9 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
 static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
-    json_t *tree = json_pack("{s:O, s:o}", "sources", all->sources, "regimes",
-                             show_regimes(all, args));
+    json_t *tree = json_pack("{s:s, s:O, s:o, s:O}", "schema", CONTRACT_VALIDATE,
+                             "sources", all->sources, "regimes",
+                             show_regimes(all, args), "warnings", all->warnings);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
     if (!rc && args->regimes) {
@@ -287,13 +298,14 @@ int cmd_validate(int argc, char **argv)
     }
     if (names.n == 0)
         default_names(&names, &arena);
-    struct results all = { .sources = json_array() };
+    struct results all = { .sources = json_array(), .warnings = json_array() };
     regime_rows_init(&all.rows, &arena);
     regime_rows_init(&all.held_out, &arena);
     status = validate_all(&names, &args, &all);
     if (status != EXIT_BAD_INPUT && write_files(&all, &args))
         status = EXIT_BAD_INPUT;
     json_decref(all.sources);
+    json_decref(all.warnings);
     regime_rows_release(&all.rows);
     regime_rows_release(&all.held_out);
     arena_release(&arena);

@@ -41,6 +41,12 @@ void script_print(FILE *out, const struct launch *l)
     }
 }
 
+void script_notes(json_t *list, const struct launch *l)
+{
+    for (int64_t i = 0; list && i < l->notes.n; i++)
+        json_array_append_new(list, diag_json(&l->notes.v[i]));
+}
+
 /* Loading -------------------------------------------------------------------------- */
 
 /* "/shell/NAME=VALUE" is a variable of a shell script; false: it is no such thing. */
@@ -94,6 +100,7 @@ int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
     if (rc == 0)
         rc = take(loader, *root, arg);
     launch_place(&l);
+    script_notes(how->notes, &l);
     if (rc == 0 && how->told)
         script_print(how->told, &l);
     launch_release(&l);

@@ -13,6 +13,7 @@ struct script_options {
     const struct option_list *sets;
     const char *estimator; /* NULL: the last */
     FILE *told;            /* gets what was taken, a line a field; NULL: nobody */
+    json_t *notes;         /* gets the notes as findings; NULL: nobody */
     /* changes the scenario before what it lacks is asked for; NULL: nothing */
     int (*prepare)(struct cfg root, void *arg);
     void *arg;
@@ -28,6 +29,9 @@ int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
 
 /* What was taken, a line a field, and what else there is to say. */
 void script_print(FILE *out, const struct launch *l);
+
+/* The notes alone, as findings at the end of an array; NULL: nothing is done. */
+void script_notes(json_t *list, const struct launch *l);
 
 /* Reads a scenario, from a launch script or from its own file; *root is its tree. */
 int script_scenario(struct scenario *s, struct cfg *root, struct cfg_loader *loader,

@@ -182,13 +182,13 @@ static int show(struct showing *w)
     int rc = 0;
     if (!q->json || strcmp(q->json, "-") != 0)
         report_compare_text(stdout, &w->report);
-    if (q->json) {
-        json_t *tree = report_compare_json(&w->report);
+    if (q->plot)
+        rc = figure_compare_write(&w->report, q->plot, &w->err);
+    if (rc == 0 && q->json) {
+        json_t *tree = report_compare_json(&w->report, &w->loader.diags);
         rc = report_json_write(tree, q->json, &w->err);
         json_decref(tree);
     }
-    if (rc == 0 && q->plot)
-        rc = figure_compare_write(&w->report, q->plot, &w->err);
     return rc;
 }
 
@@ -209,7 +209,7 @@ int validate_measured(const char *const *files, int n_files,
     measured_release(&w.measured);
     calibration_release(&w.found);
     if (rc)
-        return cmd_fail(&w.loader, &w.err);
+        return cmd_fail_json(&w.loader, &w.err, "validate", q->json);
     cfg_loader_release(&w.loader);
     return status;
 }

@@ -51,6 +51,8 @@ const struct diag_code_row diag_codes[DIAG_CODES] = {
     [DIAG_STOPPED] = { "stopped", "The job exceeds its time limit." },
     [DIAG_LEFT_OUT] = { "left-out", "A part of the input is not used." },
     [DIAG_IMPORTED] = { "imported", "An imported file lacks values, which come from elsewhere." },
+    [DIAG_FAILED] = { "failed", "What was read is right, and the command failed." },
+    [DIAG_FAULT] = { "fault", "A fault of smsim, not of what it was given." },
 };
 /* clang-format on */
 
@@ -118,26 +120,35 @@ static size_t vlength(const char *fmt, va_list ap)
     return (size_t)vsnprintf(NULL, 0, fmt, ap);
 }
 
-/* Text and mend, told apart in the format: what a user wrote may have parentheses. */
+/* The text's first n bytes are what, and the mend is in parentheses behind them. */
+static void split(struct diag *to, char *s, size_t n)
+{
+    s[n] = '\0';
+    s[strlen(s + n + 1) + n] = '\0';
+    to->mend = s + n + strlen(" (");
+}
+
+/* Text and mend, told apart in the format: what a user wrote may have parentheses. A
+ * format of "%s" is a message that was made elsewhere: it is told apart in itself. */
 static void set_text(struct arena *arena, struct diag *to, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
 static void set_text(struct arena *arena, struct diag *to, const char *fmt, va_list ap)
 {
-    size_t at = find_mend(fmt);
     va_list again;
     va_copy(again, ap);
     char *s = vprint(arena, fmt, ap);
+    bool made = strcmp(fmt, "%s") == 0;
+    size_t at = find_mend(made ? s : fmt);
     to->text = s;
-    if (fmt[at]) {
+    if (made && s[at]) {
+        split(to, s, at);
+    } else if (!made && fmt[at]) {
         const char *what = arena_strndup(arena, fmt, at);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        size_t n = vlength(what, again);
+        split(to, s, vlength(what, again));
 #pragma GCC diagnostic pop
-        s[n] = '\0';
-        s[strlen(s + n + 1) + n] = '\0';
-        to->mend = s + n + strlen(" (");
     }
     va_end(again);
 }

@@ -63,6 +63,8 @@ enum diag_code {
     DIAG_STOPPED,
     DIAG_LEFT_OUT,
     DIAG_IMPORTED,
+    DIAG_FAILED,
+    DIAG_FAULT,
     DIAG_CODES
 };
 
@@ -95,7 +97,8 @@ void diags_init(struct diags *d);
 void diags_release(struct diags *d);
 
 /* Adds a finding whose severity, code and place are given. The format is "what", or
- * "what (mend)": what it has in parentheses at its end is the mend. A warning found
+ * "what (mend)": what it has in parentheses at its end is the mend; of a format "%s"
+ * that is in the message. A warning found
  * already is not added again. */
 void diags_add(struct diags *d, struct diag where, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

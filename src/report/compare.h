@@ -8,7 +8,8 @@
 /* A table a step: operators, then passes, update, communication, step, memory. */
 void report_compare_text(FILE *out, const struct comparisons *all);
 
-json_t *report_compare_json(const struct comparisons *all);
+json_t *report_compare_json(const struct comparisons *all,
+                            const struct diags *warnings);
 
 /* Predicted against measured times of operators and steps. */
 int figure_compare_write(const struct comparisons *all, const char *path,

@@ -1,4 +1,5 @@
 /* Steps that were run beside those predicted, as JSON. */
+#include "config/contract.h"
 #include "model/ops.h"
 #include "report/compare.h"
 
@@ -80,7 +81,7 @@ static json_t *comparison(const struct comparison *c)
     return o;
 }
 
-json_t *report_compare_json(const struct comparisons *all)
+json_t *report_compare_json(const struct comparisons *all, const struct diags *warnings)
 {
     json_t *steps = json_array(), *failures = json_array();
     for (int64_t i = 0; i < all->n; i++)
@@ -88,10 +89,12 @@ json_t *report_compare_json(const struct comparisons *all)
     for (int64_t i = 0; i < all->measured->failures.n; i++)
         json_array_append_new(failures, json_string(all->measured->failures.v[i]));
     return json_pack(
-        "{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "device",
-        text(all->device), "date", text(all->date), "driver", text(all->driver), "gpu",
-        all->gpu, "fitted_to_kernels", (json_int_t)all->n_kernels, "instance",
-        all->instance, "complete", !all->measured->incomplete, "failures", failures,
-        "steps", steps, "operator_errors", statistics(&all->operators), "step_errors",
-        statistics(&all->steps), "memory_errors", statistics(&all->memory));
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "schema", CONTRACT_MEASURED, "device", text(all->device), "date",
+        text(all->date), "driver", text(all->driver), "gpu", all->gpu,
+        "fitted_to_kernels", (json_int_t)all->n_kernels, "instance", all->instance,
+        "complete", !all->measured->incomplete, "failures", failures, "steps", steps,
+        "operator_errors", statistics(&all->operators), "step_errors",
+        statistics(&all->steps), "memory_errors", statistics(&all->memory), "warnings",
+        diags_json(warnings));
 }

@@ -3,6 +3,7 @@
 #include "report/plan_report.h"
 
 #include "base/xmalloc.h"
+#include "config/contract.h"
 #include "search/plan_front.h"
 #include "search/space_users.h"
 
@@ -38,7 +39,7 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
 {
     json_t *o = json_object(), *scenario = plan_point_json(r->job, &e->point);
     const struct space_point *p = &e->point;
-    put_int(o, "rank", rank);
+    put(o, "rank", rank ? json_integer(rank) : NULL);
     put(o, "instance", json_string(r->job->space.instances[p->v[SPACE_INSTANCE]].name));
     put_int(o, "count", p->v[SPACE_COUNT]);
     put_int(o, "gpus", p->world);
@@ -61,8 +62,8 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
     put_real(o, "usd_per_hour", e->usd_per_hour);
     put_real(o, "usd_per_million_samples", plan_axis_value(r->job, e, PLAN_AXIS_COST));
     put_real(o, "hours_per_job", e->hours);
-    if (e->result.job_s > 0)
-        put_real(o, "billed_hours_per_job", e->result.billed_s / UNITS_HOUR_S);
+    put_real(o, "billed_hours_per_job",
+             e->result.job_s > 0 ? e->result.billed_s / UNITS_HOUR_S : (double)NAN);
     put_real(o, "usd_per_job", e->usd);
     put_real(o, "score_step_time_s", e->score_s);
     put(o, "breakdown_s", parts(&e->result));
@@ -166,7 +167,6 @@ static json_t *kept_back(const struct plan_report *r)
         if (!r->outcome->has_kept[i])
             continue;
         json_t *o = plan(r, e, 0);
-        json_object_del(o, "rank");
         put_real(o, "less", 1 - e->value / r->outcome->entries[0].value);
         put(o, "why",
             json_string(i == PLAN_TIGHT ? "it fits with less than 90 %"
@@ -181,6 +181,7 @@ json_t *report_plan_json(const struct plan_report *r)
 {
     const struct plan_outcome *x = r->outcome;
     json_t *o = json_object(), *plans = json_array();
+    put(o, "schema", json_string(CONTRACT_PLAN));
     put_real(o, "combinations", x->space);
     put_int(o, "evaluated", x->evaluated);
     put_int(o, "feasible", x->feasible);

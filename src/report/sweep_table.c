@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/xmalloc.h"
+#include "config/contract.h"
 #include "config/csv.h"
 #include "report/report.h"
 
@@ -161,6 +162,14 @@ void report_sweep_text(FILE *out, const struct sweep *s,
 
 /* Both files */
 
+static void put_line(FILE *out, json_t *record)
+{
+    json_t *line = json_pack("{s:s}", "schema", CONTRACT_SWEEP_POINT);
+    json_object_update(line, record);
+    json_dumpf(line, out, DUMP);
+    json_decref(line);
+}
+
 static int write_points(const struct sweep *s, const struct sweep_journal *j,
                         FILE *const out[2], struct sweep_summary *sum,
                         sweep_record_fn *each, void *arg, struct err *err)
@@ -177,7 +186,7 @@ static int write_points(const struct sweep *s, const struct sweep_journal *j,
         if (json_object_get(record, "left_out")) {
             sum->n_left_out++;
         } else {
-            json_dumpf(record, out[0], DUMP);
+            put_line(out[0], record);
             fputc('\n', out[0]);
             put_row(out[1], s, i, record);
             count(sum, i, record);

@@ -1,5 +1,7 @@
 #include "simulate/result_json.h"
 
+#include "config/contract.h"
+
 #include <math.h>
 
 static void put(json_t *object, const char *key, json_t *value)
@@ -194,7 +196,7 @@ static json_t *simulation(const struct simulate_result *r)
 json_t *result_json(const struct scenario *s, const struct simulate_result *r)
 {
     json_t *o = json_object();
-    put(o, "schema", json_string(RESULT_SCHEMA));
+    put(o, "schema", json_string(CONTRACT_SIMULATE));
     put(o, "scenario", s->name ? json_string(s->name) : NULL);
     put_real(o, "step_time_s", r->step_time_s);
     put_real(o, "samples_per_s", r->samples_per_s);

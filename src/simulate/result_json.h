@@ -8,10 +8,6 @@
 
 #include <jansson.h>
 
-/* What the result keeps to: schemas/results/simulate.json. The number rises when a member
- * is renamed, removed or changes its meaning. */
-#define RESULT_SCHEMA "urn:smsim:simulate:1"
-
 /* A new tree. */
 json_t *result_json(const struct scenario *s, const struct simulate_result *r);
 

@@ -37,19 +37,27 @@ static json_t *axes_of(const struct sweep *s, int64_t point)
     return axes;
 }
 
-/* The errors of a scenario as one line: the first, and how many more. */
-static int scenario_error(struct diags *d, struct err *err)
+/* The errors of a scenario, and as one line: the first, and how many more. */
+static int scenario_error(struct diags *d, json_t *errors, struct err *err)
 {
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->v[i].severity == DIAG_ERROR)
+            json_array_append_new(errors, diag_json(&d->v[i]));
     if (d->n_errors > 1)
         return err_set(err, "%s (and %" PRId64 " more)", diags_error_text(d, 0),
                        (int64_t)d->n_errors - 1);
     return err_set(err, "%s", d->n_errors ? diags_error_text(d, 0) : "unknown error");
 }
 
+/* What was found of a point, as arrays of findings. */
+struct found {
+    json_t *warnings, *errors;
+};
+
 /* Simulate's JSON for a scenario, whose tree is stolen; warnings of reading and of
- * simulating go to *warnings where there are any. */
+ * simulating, and what is wrong with the scenario, go to *found. */
 static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
-                         json_t *tree, json_t *warnings, struct err *err)
+                         json_t *tree, const struct found *found, struct err *err)
 {
     const struct simulate_options options = { .network = FIDELITY_FLOW };
     const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
@@ -60,13 +68,13 @@ static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
     struct campaign_result beyond;
     if (scenario_read(&s, loader, cfg_from_tree(loader, "scenario", tree)) ||
         campaign_read(&campaign, &s)) {
-        scenario_error(&loader->diags, err);
+        scenario_error(&loader->diags, found->errors, err);
         return NULL;
     }
     if (campaign_simulate(&r, &beyond, loader, &campaign, &s, &how, err))
         return NULL;
     for (int32_t i = 0; i < r.n_warnings; i++)
-        json_array_append_new(warnings, diag_json(&r.warnings[i]));
+        json_array_append_new(found->warnings, diag_json(&r.warnings[i]));
     json_t *result = result_json(&s, &r);
     campaign_json(result, &beyond);
     return result;
@@ -91,7 +99,7 @@ static json_t *results_of(const struct sweep *s, json_t *result)
 /* Fills the record of a point that was run; a result of NULL is the error's, of the
  * moment where a file could not be read. */
 static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *result,
-                 json_t *warnings, const struct err *err, bool of_the_moment)
+                 const struct found *found, const struct err *err, bool of_the_moment)
 {
     if (result && !is_wanted(s, result)) {
         json_object_set_new(record, "left_out", json_true());
@@ -102,13 +110,15 @@ static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *r
         json_t *text = json_string(err->text);
         json_object_set_new(record, "error",
                             text ? text : json_string("unknown error"));
+        if (json_array_size(found->errors))
+            json_object_set(record, "errors", found->errors);
         if (of_the_moment)
             json_object_set_new(record, "retry", json_true()); /* the last member */
         return;
     }
     json_object_set_new(record, "results", results_of(s, result));
-    if (json_array_size(warnings))
-        json_object_set(record, "warnings", warnings);
+    if (json_array_size(found->warnings))
+        json_object_set(record, "warnings", found->warnings);
 }
 
 char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files,
@@ -116,14 +126,15 @@ char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *f
 {
     struct cfg_loader loader;
     struct err why = { 0 };
-    json_t *warnings = json_array(), *result = NULL, *record = json_object();
+    const struct found found = { json_array(), json_array() };
+    json_t *result = NULL, *record = json_object();
     cfg_loader_init(&loader);
     loader.shared = files;
     json_t *tree = sweep_point_scenario(s, point, &why);
     if (tree)
-        result = simulated(s, &loader, tree, warnings, &why);
+        result = simulated(s, &loader, tree, &found, &why);
     json_object_set_new(record, "point", json_integer((json_int_t)point));
-    fill(record, s, point, result, warnings, &why, loader.inputs.n_unread > 0);
+    fill(record, s, point, result, &found, &why, loader.inputs.n_unread > 0);
     char *line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(12));
     if (sweep_inputs_add_read(inputs, &files->inputs, err) ||
         sweep_inputs_add_read(inputs, &loader.inputs, err)) {
@@ -133,7 +144,8 @@ char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *f
         line = xstrdup("");
     }
     json_decref(record);
-    json_decref(warnings);
+    json_decref(found.warnings);
+    json_decref(found.errors);
     json_decref(result);
     cfg_loader_release(&loader);
     return line;
