@@ -52,7 +52,11 @@ count() {
 
 for dir in tests/bad/*/; do
     dir=${dir%/}
-    [ -f "$dir/error" ] || continue
+    if [ ! -f "$dir/error" ]; then
+        echo "golden: $dir: has no file error"
+        count 1
+        continue
+    fi
     arguments="check $dir/in.json"
     [ -f "$dir/cmd" ] && arguments=$(head -n 1 "$dir/cmd")
     run "$dir" "$arguments"

@@ -184,6 +184,23 @@ struct diag diag_vmake(struct arena *arena, struct diag where, const char *fmt,
     return where;
 }
 
+static struct diag make(struct arena *arena, struct diag where, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static struct diag make(struct arena *arena, struct diag where, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    where = diag_vmake(arena, where, fmt, ap);
+    va_end(ap);
+    return where;
+}
+
+struct diag diag_made(struct arena *arena, struct diag where, const char *message)
+{
+    return make(arena, where, "%s", message);
+}
+
 void diags_vadd(struct diags *d, struct diag where, const char *fmt, va_list ap)
 {
     if (where.severity == DIAG_ERROR && d->n_errors++ >= DIAG_MAX)

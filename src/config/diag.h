@@ -105,9 +105,11 @@ void diags_add(struct diags *d, struct diag where, const char *fmt, ...)
 void diags_vadd(struct diags *d, struct diag where, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
-/* A finding in an arena, in no list. */
+/* A finding in an arena, in no list: of a format, and of a message that is made. */
 struct diag diag_vmake(struct arena *arena, struct diag where, const char *fmt,
                        va_list ap) __attribute__((format(printf, 3, 0)));
+
+struct diag diag_made(struct arena *arena, struct diag where, const char *message);
 
 /* The same of what is at no place, and of a line of a file. */
 void diags_error(struct diags *d, enum diag_code code, const char *fmt, ...)

@@ -135,24 +135,28 @@ static json_t *remedies(const struct plan_report *r)
     return list;
 }
 
-static void add_warning(json_t *list, enum diag_code code, const char *text)
+static void add_warning(json_t *list, struct arena *arena, enum diag_code code,
+                        const char *text)
 {
-    const struct diag d = { .severity = DIAG_WARNING, .code = code, .text = text };
-    if (text)
-        json_array_append_new(list, diag_json(&d));
+    struct diag d = { .severity = DIAG_WARNING, .code = code };
+    if (!text)
+        return;
+    d = diag_made(arena, d, text);
+    json_array_append_new(list, diag_json(&d));
 }
 
 /* What reading found, then what planning did. */
 static json_t *warnings(const struct plan_report *r)
 {
     const struct plan_outcome *x = r->outcome;
+    struct arena *arena = &r->job->loader->arena;
     json_t *list = diags_json(&r->job->loader->diags);
-    add_warning(list, DIAG_PRICE_DATES, r->job->price_note);
-    add_warning(list, DIAG_WITHOUT_EFFECT, plan_job_unused(r->job));
+    add_warning(list, arena, DIAG_PRICE_DATES, r->job->price_note);
+    add_warning(list, arena, DIAG_WITHOUT_EFFECT, plan_job_unused(r->job));
     char *left = x->refusal ? xasprintf("%" PRId64 " left out: %s", (int64_t)x->refused,
                                         x->refusal)
                             : NULL;
-    add_warning(list, DIAG_LEFT_OUT, left);
+    add_warning(list, arena, DIAG_LEFT_OUT, left);
     free(left);
     return list;
 }

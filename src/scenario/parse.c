@@ -16,9 +16,7 @@ void parse_say(struct parse_context *r, struct cfg c, enum diag_code code,
             memcpy(more, s->notes, (size_t)n * sizeof(*more));
         s->notes = more;
     }
-    struct diag note = cfg_diag(c, DIAG_NOTE, code);
-    note.text = what;
-    s->notes[s->n_notes++] = note;
+    s->notes[s->n_notes++] = diag_made(arena, cfg_diag(c, DIAG_NOTE, code), what);
 }
 
 void parse_note(struct parse_context *r, struct cfg c, const char *why)

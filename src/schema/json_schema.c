@@ -256,7 +256,7 @@ static json_t *value_of(const struct reference *r, const char *pointer,
     const struct reference_key key = { pointer, f, text };
     json_t *plain = plain_value(r, pointer, f, text), *o = json_deep_copy(plain);
     json_decref(plain);
-    if (!f->required)
+    if (!f->required && f->type != CFG_T_RENAMED) /* which is as the new one */
         o = or_null(o);
     describe(o, &key, f);
     return o;

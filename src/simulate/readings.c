@@ -93,32 +93,39 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
            g.spans[0].n_instances > 1 && g.spans[0].n_gpus > 1;
 }
 
-static void add(struct diag *out, int32_t *n, enum diag_code code, const char *text)
+/* At the end of an array that has room. */
+struct notes {
+    struct arena *arena;
+    struct diag *v;
+    int32_t n;
+};
+
+static void add(struct notes *to, enum diag_code code, const char *text)
 {
+    const struct diag where = { .severity = DIAG_WARNING, .code = code };
     if (text)
-        out[(*n)++] =
-            (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
+        to->v[to->n++] = diag_made(to->arena, where, text);
 }
 
 int32_t readings_note(struct diag *out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B)
 {
-    int32_t n = 0;
+    struct notes to = { .arena = arena, .v = out };
     if (s->parallel.split.infers_tensor)
-        add(out, &n, DIAG_INFERRED, tensor_note(arena, s, peak_B));
+        add(&to, DIAG_INFERRED, tensor_note(arena, s, peak_B));
     if (s->parallel.stages.infers_forward)
-        add(out, &n, DIAG_INFERRED, forward_note(arena, s, peak_B));
+        add(&to, DIAG_INFERRED, forward_note(arena, s, peak_B));
     if (copies_embedding(s))
-        add(out, &n, DIAG_APPROXIMATE,
+        add(&to, DIAG_APPROXIMATE,
             "the last stage has its own copy of the tied embedding, and both "
             "copies' gradients are summed, as Megatron does; SMP keeps head and "
             "embedding on one stage");
     if (gathers_in_two_steps(arena, s))
-        add(out, &n, DIAG_INFERRED,
+        add(&to, DIAG_INFERRED,
             "inferred: NCCL gathers sharded parameters between nodes first, then "
             "inside, as DeepSpeed's MiCS does; AWS describes the other order, in "
             "which each GPU of a node sends the same bytes between nodes");
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
-        add(out, &n, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
-    return n;
+        add(&to, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
+    return to.n;
 }

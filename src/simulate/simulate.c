@@ -157,11 +157,11 @@ static const char *unlike_note(const struct reps *reps)
 }
 
 /* At the end of an array that has room. */
-static void add_warning(struct simulate_result *r, enum diag_code code,
-                        const char *text)
+static void add_warning(struct simulate_result *r, struct arena *arena,
+                        enum diag_code code, const char *text)
 {
-    r->warnings[r->n_warnings++] =
-        (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
+    const struct diag where = { .severity = DIAG_WARNING, .code = code };
+    r->warnings[r->n_warnings++] = diag_made(arena, where, text);
 }
 
 static void read_warnings(struct simulate_result *r, struct arena *arena,
@@ -180,11 +180,11 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
     r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
     for (int i = 0; i < FOUND; i++)
         if (found[i].text)
-            add_warning(r, found[i].code, found[i].text);
+            add_warning(r, arena, found[i].code, found[i].text);
     for (int32_t i = 0; i < s->n_notes; i++)
         r->warnings[r->n_warnings++] = s->notes[i];
     if (!r->cost.has_price)
-        add_warning(r, DIAG_NO_PRICE,
+        add_warning(r, arena, DIAG_NO_PRICE,
                     arena_printf(arena, "no price is known for %s: cost is not given",
                                  r->cost.price_missing));
 }
@@ -280,5 +280,5 @@ void simulate_warn(struct simulate_result *r, struct arena *arena, enum diag_cod
     for (int32_t i = 0; i < r->n_warnings; i++)
         all[i] = r->warnings[i];
     r->warnings = all;
-    add_warning(r, code, text);
+    add_warning(r, arena, code, text);
 }

@@ -1,5 +1,6 @@
 #include "sweep/sweep_assumed.h"
 
+#include "base/vec.h"
 #include "scenario/scenario.h"
 #include "sweep/sweep_point.h"
 
@@ -7,40 +8,55 @@
 
 enum { POINTS_MOST = 256 };
 
-/* Whether a list "a or b" has the value. */
-static bool lists(const char *list, const char *value)
+/* A field that scenarios leave open, with the values that points decided on. */
+struct varied {
+    const char *pointer, *why;
+    VEC(const char *) values;
+};
+
+struct gathered {
+    struct arena *arena;
+    VEC(struct varied) fields;
+};
+
+static struct varied *find(struct gathered *g, const char *pointer)
 {
-    const size_t n = strlen(value);
-    for (const char *at = list; at; at = strstr(at, " or ")) {
-        at += at == list ? 0 : strlen(" or ");
-        if (strncmp(at, value, n) == 0 && (!at[n] || strncmp(at + n, " or ", 4) == 0))
+    for (int64_t i = 0; i < g->fields.n; i++)
+        if (strcmp(g->fields.v[i].pointer, pointer) == 0)
+            return &g->fields.v[i];
+    VEC_PUSH(&g->fields,
+             ((struct varied) { .pointer = arena_strdup(g->arena, pointer) }));
+    return &g->fields.v[g->fields.n - 1];
+}
+
+static bool has(const struct varied *field, const char *value)
+{
+    for (int64_t i = 0; i < field->values.n; i++)
+        if (strcmp(field->values.v[i], value) == 0)
             return true;
-    }
     return false;
 }
 
-static const struct assumption *find(const struct assumptions *a, const char *pointer)
+/* Why is of one value alone. */
+static void add(struct gathered *g, const struct assumption *row)
 {
-    for (int32_t i = 0; i < a->n; i++)
-        if (strcmp(a->v[i].pointer, pointer) == 0)
-            return &a->v[i];
-    return NULL;
+    struct varied *field = find(g, row->pointer);
+    if (has(field, row->value))
+        return;
+    field->why = arena_strdup(g->arena, field->values.n ? "" : row->why);
+    VEC_PUSH(&field->values, arena_strdup(g->arena, row->value));
 }
 
-static void add(struct assumptions *out, struct arena *arena,
-                const struct assumption *row)
+/* "a or b" */
+static const char *values_text(const struct gathered *g, const struct varied *field)
 {
-    const struct assumption *before = find(out, row->pointer);
-    if (!before)
-        assumptions_add(out, arena, arena_strdup(arena, row->pointer),
-                        arena_strdup(arena, row->value), arena_strdup(arena, row->why));
-    else if (!lists(before->value, row->value))
-        assumptions_add(out, arena, before->pointer,
-                        arena_printf(arena, "%s or %s", before->value, row->value), "");
+    const char *text = field->values.v[0];
+    for (int64_t i = 1; i < field->values.n; i++)
+        text = arena_printf(g->arena, "%s or %s", text, field->values.v[i]);
+    return text;
 }
 
-static void add_point(struct assumptions *out, const struct sweep *s,
-                      struct arena *arena, int64_t point)
+static void add_point(struct gathered *g, const struct sweep *s, int64_t point)
 {
     struct cfg_loader loader;
     struct scenario scenario = { 0 };
@@ -50,17 +66,24 @@ static void add_point(struct assumptions *out, const struct sweep *s,
     if (tree && scenario_read(&scenario, &loader,
                               cfg_from_tree(&loader, "scenario", tree)) == 0)
         for (int32_t i = 0; i < scenario.assumed.n; i++)
-            add(out, arena, &scenario.assumed.v[i]);
+            add(g, &scenario.assumed.v[i]);
     cfg_loader_release(&loader);
 }
 
 void sweep_assumed(struct assumptions *out, const struct sweep *s, struct arena *arena)
 {
+    struct gathered g = { .arena = arena };
     int64_t stride = 1, left = POINTS_MOST;
     if (s->n_points == 0)
         return;
-    add_point(out, s, arena, 0);
+    add_point(&g, s, 0);
     for (int32_t axis = s->n_axes; axis-- > 0; stride *= s->axes[axis])
         for (int64_t i = 1; i < s->axes[axis] && left > 0; i++, left--)
-            add_point(out, s, arena, i * stride);
+            add_point(&g, s, i * stride);
+    for (int64_t i = 0; i < g.fields.n; i++) {
+        struct varied *field = &g.fields.v[i];
+        assumptions_add(out, arena, field->pointer, values_text(&g, field), field->why);
+        VEC_RELEASE(&field->values);
+    }
+    VEC_RELEASE(&g.fields);
 }

@@ -43,8 +43,12 @@ static bool has_type(const struct place *p, const json_t *schema, const json_t *
 {
     bool is = json_is_string(word) && is_type(json_string_value(word), value);
     (void)schema;
-    for (size_t i = 0; i < json_array_size(word); i++)
+    for (size_t i = 0; i < json_array_size(word); i++) {
         is |= is_type(json_string_value(json_array_get(word, i)), value);
+        for (size_t k = 0; k < i; k++) /* a schema has each once */
+            CU_ASSERT_FALSE(
+                json_equal(json_array_get(word, i), json_array_get(word, k)));
+    }
     return is || fail(p, "type");
 }
 

@@ -6,8 +6,8 @@
 #include "json_schema.h"
 #include "schema/reference.h"
 
-#include <CUnit/CUnit.h>
 #include <ctype.h>
+#include <CUnit/CUnit.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -179,8 +179,8 @@ static void check_result(struct contracts *c, const char *name, const char *wher
     const json_t *schema = schema_of(c, name), *required;
     bool holds = json_schema_holds(schema, schema, result, why);
     expect(holds, where, why);
-    CU_ASSERT_TRUE(json_equal(json_object_get(schema, "$id"),
-                              json_object_get(result, "schema")));
+    CU_ASSERT_TRUE(
+        json_equal(json_object_get(schema, "$id"), json_object_get(result, "schema")));
     json_object_set_new(result, "no such member", json_null());
     expect(!json_schema_holds(schema, schema, result, NULL), where,
            "holds with an unknown member");
@@ -296,10 +296,10 @@ static void test_names(void)
     static const struct {
         const char *name, *id;
     } rows[] = {
-        { "simulate", CONTRACT_SIMULATE }, { "plan", CONTRACT_PLAN },
+        { "simulate", CONTRACT_SIMULATE },     { "plan", CONTRACT_PLAN },
         { "collective", CONTRACT_COLLECTIVE }, { "validate", CONTRACT_VALIDATE },
-        { "measured", CONTRACT_MEASURED }, { "sweep-point", CONTRACT_SWEEP_POINT },
-        { "check", CONTRACT_CHECK }, { "failure", CONTRACT_FAILURE },
+        { "measured", CONTRACT_MEASURED },     { "sweep-point", CONTRACT_SWEEP_POINT },
+        { "check", CONTRACT_CHECK },           { "failure", CONTRACT_FAILURE },
     };
     struct contracts c;
     size_t n = 0;
@@ -361,12 +361,113 @@ static void test_code_rows(void)
     }
 }
 
+/* --- renamed keys -------------------------------------------------------------------- */
+
+static const struct {
+    const char *kind, *folder;
+} folders[] = {
+    { "scenario", "scenarios" },        { "sweep", "scenarios/sweeps" },
+    { "gpu", "topologies/gpus" },       { "instance", "topologies/instances" },
+    { "fabric", "topologies/fabrics" }, { "framework", "models/frameworks" },
+};
+
+static const char *folder_of(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+        if (strcmp(folders[i].kind, kind) == 0)
+            return folders[i].folder;
+    return NULL;
+}
+
+/* A shipped file of a kind that has a key of the root; absent: none has. */
+static struct cfg file_with(struct cfg_loader *loader, const char *kind,
+                            const char *key)
+{
+    const char *folder = folder_of(kind);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
+    const char **names = datadir_list(&loader->arena, folder);
+    for (int i = 0; names[i]; i++) {
+        struct cfg file = datadir_load(loader, folder, names[i], (struct cfg) { 0 });
+        if (cfg_present(cfg_get(file, key)))
+            return file;
+    }
+    return (struct cfg) { 0 };
+}
+
+/* The finding of a code that check has of a file; NULL: none. */
+static json_t *finding_of(json_t *tree, enum diag_code code, int status)
+{
+    char path[64], arguments[100];
+    const json_t *finding;
+    size_t i;
+    json_t *found = NULL;
+    snprintf(path, sizeof(path), "/tmp/smsim-results-%d.json", (int)getpid());
+    snprintf(arguments, sizeof(arguments), "check --json %s", path);
+    CU_ASSERT_EQUAL_FATAL(json_dump_file(tree, path, 0), 0);
+    char *text = output_of(arguments, NULL, status);
+    json_t *result = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *file = json_array_get(json_object_get(result, "files"), 0);
+    json_array_foreach(json_object_get(file, "findings"), i, finding)
+    {
+        const char *is = json_string_value(json_object_get(finding, "code"));
+        if (strcmp(is, diag_codes[code].name) == 0 && !found)
+            found = json_deep_copy(finding);
+    }
+    json_decref(result);
+    free(text);
+    remove(path);
+    return found;
+}
+
+/* Under its old name alone it is read, and the warning names the new one; next to the
+ * new one it is an error. */
+static void check_renamed(struct cfg_loader *loader, const char *kind,
+                          const struct cfg_field *row)
+{
+    struct cfg file = file_with(loader, kind, row->why);
+    CU_ASSERT_TRUE_FATAL(cfg_present(file));
+    json_t *tree = json_deep_copy(file.json);
+    json_object_set(tree, row->key, json_object_get(tree, row->why));
+    json_t *both = finding_of(tree, DIAG_RENAMED_KEY, 3);
+    expect(both != NULL, row->key, "may be given next to its new name");
+    json_object_del(tree, row->why);
+    json_t *old = finding_of(tree, DIAG_RENAMED_KEY, 0);
+    const char *mend = json_string_value(json_object_get(old, "mend"));
+    expect(mend && strstr(mend, row->why), row->key,
+           "has no warning with the new name");
+    json_decref(both);
+    json_decref(old);
+    json_decref(tree);
+}
+
+static void test_renamed(void)
+{
+    int n = 0;
+    for (int i = 0; reference_kinds[i]; i++) {
+        struct cfg_loader loader;
+        struct reference r;
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(reference_load(&r, &loader, reference_kinds[i]), 0);
+        for (int64_t k = 0; k < r.keys.n; k++) {
+            const struct cfg_field *row = r.keys.v[k].field;
+            if (!row || row->type != CFG_T_RENAMED)
+                continue;
+            check_renamed(&loader, reference_kinds[i], row);
+            n++;
+        }
+        reference_release(&r);
+        cfg_loader_release(&loader);
+    }
+    CU_ASSERT_TRUE(n >= 3);
+}
+
 /* clang-format off */
 static CU_TestInfo tests[] = {
     { "results of commands keep to their schemas", test_commands },
     { "each schema has its name", test_names },
     { "what is found of bad files has a code", test_codes },
     { "codes have names and meanings", test_code_rows },
+    { "renamed keys keep being read", test_renamed },
     CU_TEST_INFO_NULL,
 };
 static CU_SuiteInfo suites[] = {
