@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "model/model.h"
 #include "report/report.h"
 #include "schema/reference.h"
 
@@ -27,7 +28,7 @@ static const struct usage usage = {
     .command = "schema",
     .arguments = "NAME | list | codes",
     .summary = "The JSON Schema (draft 2020-12) of a kind of file, or of a command's JSON result.\n"
-               "Files: scenario, sweep, gpu, instance, fabric, framework.",
+               "Files: scenario, sweep, model, gpu, instance, fabric, framework.",
     .details = "\"list\" prints the names, \"codes\" the codes of errors, warnings and notes.\n"
                "A result names its schema in \"schema\"; the number behind the last colon rises when a\n"
                "member is renamed, removed or changes its meaning. The tables by which smsim reads a\n"
@@ -56,14 +57,20 @@ static const char page_start[] =
     "index or for a name of your own. Sizes, times and rates are strings with their unit: `\"25MiB\"`.\n";
 /* clang-format on */
 
+/* Takes over the tree. */
+static int write_tree(json_t *tree, struct err *err)
+{
+    int rc = report_json_write(tree, "-", err);
+    json_decref(tree);
+    return rc;
+}
+
 static int write_kind(struct cfg_loader *loader, const char *kind, struct err *err)
 {
     struct reference r;
     if (reference_load(&r, loader, kind))
         return -1;
-    json_t *schema = reference_schema(&r);
-    int rc = report_json_write(schema, "-", err);
-    json_decref(schema);
+    int rc = write_tree(reference_schema(&r), err);
     reference_release(&r);
     return rc;
 }
@@ -93,7 +100,7 @@ static void print_names(struct cfg_loader *loader)
     printf("files:  ");
     for (int i = 0; reference_kinds[i]; i++)
         printf(" %s", reference_kinds[i]);
-    printf("\nresults:");
+    printf(" model\nresults:");
     for (int i = 0; results[i]; i++)
         printf(" %s", results[i]);
     printf("\n");
@@ -115,12 +122,12 @@ static int write_schema(struct cfg_loader *loader, const char *name, struct err 
         print_codes();
         return 0;
     }
+    if (strcmp(name, "model") == 0)
+        return write_tree(model_schema(), err);
     if (names_listed(reference_kinds, name))
         return write_kind(loader, name, err);
     json_t *schema = result_schema(loader, name);
-    int rc = schema ? report_json_write(schema, "-", err) : -1;
-    json_decref(schema);
-    return rc;
+    return schema ? write_tree(schema, err) : -1;
 }
 
 int cmd_schema(int argc, char **argv)

@@ -8,21 +8,22 @@ static const struct family *const tables[] = { families_encoder, families_gpt,
                                                families_llama, families_megatron };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
-const struct family *family_find(const char *name)
+const struct family *family_next(const struct family *family)
 {
     for (int i = 0; i < TABLES; i++)
         for (const struct family *f = tables[i]; f->name; f++)
-            if (strcmp(f->name, name) == 0)
+            if (!family)
                 return f;
+            else if (f == family)
+                family = NULL;
     return NULL;
 }
 
 void family_list(struct strbuf *out)
 {
     const char *comma = "";
-    for (int i = 0; i < TABLES; i++)
-        for (const struct family *f = tables[i]; f->name; f++, comma = ", ")
-            strbuf_printf(out, "%s\"%s\"", comma, f->name);
+    for (const struct family *f = NULL; (f = family_next(f)) != NULL; comma = ", ")
+        strbuf_printf(out, "%s\"%s\"", comma, f->name);
 }
 
 const char *family_refusal(const char *name)
@@ -54,6 +55,14 @@ const char *family_refusal(const char *name)
         if (strcmp(refused[i].name, name) == 0)
             return refused[i].why;
     return NULL;
+}
+
+const struct family *family_find(const char *name)
+{
+    const struct family *f = family_next(NULL);
+    while (f && strcmp(f->name, name) != 0)
+        f = family_next(f);
+    return f;
 }
 
 /* Those of transformers' ACT2FN that eager code computes in several kernels. */

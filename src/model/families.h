@@ -65,6 +65,9 @@ extern const struct family families_encoder[], families_gpt[], families_llama[],
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
 
+/* The family behind another one, the first behind NULL; NULL: there are no more. */
+const struct family *family_next(const struct family *family);
+
 /* Why a model_type that users meet is none of the families ("has no attention"); NULL:
  * not known either. */
 const char *family_refusal(const char *name);

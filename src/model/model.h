@@ -147,4 +147,8 @@ int64_t model_parameters(const struct model *m);
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
                               bool causal_half);
 
+/* A config.json as a JSON Schema (draft 2020-12), from the tables of families; a new
+ * tree. */
+json_t *model_schema(void);
+
 #endif

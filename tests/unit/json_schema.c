@@ -185,6 +185,16 @@ static bool any_of(const struct place *p, const json_t *schema, const json_t *wo
     return fail(p, "anyOf");
 }
 
+static bool all_of(const struct place *p, const json_t *schema, const json_t *word,
+                   const json_t *value)
+{
+    (void)schema;
+    for (size_t i = 0; i < json_array_size(word); i++)
+        if (!check(*p, json_array_get(word, i), value))
+            return false;
+    return true;
+}
+
 static bool refers(const struct place *p, const json_t *schema, const json_t *word,
                    const json_t *value)
 {
@@ -223,7 +233,7 @@ static const struct {
     { "minimum", is_least }, { "exclusiveMinimum", is_above }, { "maximum", is_most },
     { "minLength", is_long }, { "minItems", has_items }, { "pattern", matches },
     { "properties", has_members }, { "additionalProperties", has_others },
-    { "required", has_required }, { "items", all_items }, { "anyOf", any_of },
+    { "required", has_required }, { "items", all_items }, { "anyOf", any_of }, { "allOf", all_of },
     { "$ref", refers }, { "$schema", says_nothing }, { "$id", says_nothing },
     { "$defs", says_nothing }, { "title", says_nothing }, { "description", says_nothing },
     { "examples", says_nothing }, { "deprecated", says_nothing },

@@ -1,6 +1,6 @@
 /* Checks trees against JSON Schemas: the keywords that smsim's own schemas use (type,
  * enum, const, bounds, pattern, lengths, properties, required, additionalProperties,
- * items, anyOf, $ref into the same schema). Any other keyword is a fault. */
+ * items, anyOf, allOf, $ref into the same schema). Any other keyword is a fault. */
 #ifndef UNIT_JSON_SCHEMA_H
 #define UNIT_JSON_SCHEMA_H
 

@@ -196,6 +196,33 @@ static void test_shipped(void)
     check_folder("framework", "models/frameworks");
 }
 
+/* Shipped models hold; without a size that their family needs they do not, nor with
+ * another type of it. */
+static void test_models(void)
+{
+    struct cfg_loader loader;
+    json_t *schema = model_schema();
+    int64_t n = 0;
+    cfg_loader_init(&loader);
+    const char **names = datadir_list(&loader.arena, "models");
+    for (int i = 0; names[i]; i++, n++) {
+        struct cfg file = datadir_load(&loader, "models", names[i], (struct cfg) { 0 });
+        char why[200];
+        bool holds = json_schema_holds(schema, schema, file.json, why);
+        expect(holds, "model", names[i], why);
+        json_object_set_new(file.json, "vocab_size", json_string("many"));
+        json_object_set_new(file.json, "padded_vocab_size", json_string("many"));
+        expect(!json_schema_holds(schema, schema, file.json, NULL), "model", names[i],
+               "holds with a size that is text");
+        json_object_set_new(file.json, "model_type", json_string("no such type"));
+        expect(!json_schema_holds(schema, schema, file.json, NULL), "model", names[i],
+               "holds as no family");
+    }
+    CU_ASSERT_TRUE(n > 10);
+    json_decref(schema);
+    cfg_loader_release(&loader);
+}
+
 /* Those of tests/bad whose structure is wrong, not only what it means. */
 static void test_bad(void)
 {
@@ -328,6 +355,7 @@ static CU_TestInfo tests[] = {
     { "every key has its text, every text its key", test_texts },
     { "examples hold", test_examples },
     { "shipped files hold", test_shipped },
+    { "models hold", test_models },
     { "files of wrong structure do not", test_bad },
     { "no table is missed", test_tables },
     { "results hold", test_results },
