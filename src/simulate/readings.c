@@ -93,39 +93,32 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
            g.spans[0].n_instances > 1 && g.spans[0].n_gpus > 1;
 }
 
-/* At the end of an array that has room. */
-struct notes {
-    struct arena *arena;
-    struct diag *v;
-    int32_t n;
-};
-
-static void add(struct notes *to, enum diag_code code, const char *text)
+static void add(struct diag *out, int32_t *n, enum diag_code code, const char *text)
 {
-    const struct diag where = { .severity = DIAG_WARNING, .code = code };
     if (text)
-        to->v[to->n++] = diag_made(to->arena, where, text);
+        out[(*n)++] =
+            (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
 }
 
 int32_t readings_note(struct diag *out, struct arena *arena, const struct scenario *s,
                       int64_t peak_B)
 {
-    struct notes to = { .arena = arena, .v = out };
+    int32_t n = 0;
     if (s->parallel.split.infers_tensor)
-        add(&to, DIAG_INFERRED, tensor_note(arena, s, peak_B));
+        add(out, &n, DIAG_INFERRED, tensor_note(arena, s, peak_B));
     if (s->parallel.stages.infers_forward)
-        add(&to, DIAG_INFERRED, forward_note(arena, s, peak_B));
+        add(out, &n, DIAG_INFERRED, forward_note(arena, s, peak_B));
     if (copies_embedding(s))
-        add(&to, DIAG_APPROXIMATE,
+        add(out, &n, DIAG_APPROXIMATE,
             "the last stage has its own copy of the tied embedding, and both "
             "copies' gradients are summed, as Megatron does; SMP keeps head and "
             "embedding on one stage");
     if (gathers_in_two_steps(arena, s))
-        add(&to, DIAG_INFERRED,
+        add(out, &n, DIAG_INFERRED,
             "inferred: NCCL gathers sharded parameters between nodes first, then "
             "inside, as DeepSpeed's MiCS does; AWS describes the other order, in "
             "which each GPU of a node sends the same bytes between nodes");
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
-        add(&to, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
-    return to.n;
+        add(out, &n, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
+    return n;
 }

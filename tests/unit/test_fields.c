@@ -258,7 +258,7 @@ static int list_keys(const struct base *bases, int n, struct file_key *keys)
 /* What has to be refused: a name that nothing has, an old key next to the new one. */
 static bool may_refuse(enum cfg_type type)
 {
-    return type == CFG_T_STRING || type == CFG_T_RENAMED;
+    return type == CFG_T_STRING || type == CFG_T_RENAMED || type == CFG_T_REFUSED;
 }
 
 /* One value is enough that changes the result, or is refused. */

@@ -299,7 +299,7 @@ static void test_points(void)
                         cases[i].failed);
         CU_ASSERT_EQUAL(count(one, "\"/memory/fits\":false"), cases[i].unfit);
         CU_ASSERT_EQUAL(count(one,
-                              "{\"point\":4,\"axes\":{\"/cluster/count\":1,\"/training/"
+                              "\"point\":4,\"axes\":{\"/cluster/count\":1,\"/training/"
                               "sequence_length\":128,\"/training/micro_batch_size\":1},"
                               "\"results\":{\"gpus\":8,\"/memory/fits\":true}}\n"),
                         1);
