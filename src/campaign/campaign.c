@@ -59,7 +59,9 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
                       struct err *err)
 {
     struct arena *arena = &loader->arena;
-    if (simulate(step, arena, s, how->step, err))
+    struct simulate_options options = *how->step;
+    options.memo = simulate_memo_of(loader);
+    if (simulate(step, arena, s, &options, err))
         return -1;
     campaign_run(beyond, arena, c, s, step);
     if (how->draws && campaign_draw(beyond, c, s, step, how->draws, err))

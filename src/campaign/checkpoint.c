@@ -130,13 +130,13 @@ static struct states whole_states(const struct scenario *s)
 
 double checkpoint_model_B(const struct scenario *s)
 {
-    return (double)model_parameters(&s->model) * whole_states(s).parameter_B;
+    return (double)s->model.parameters * whole_states(s).parameter_B;
 }
 
 double checkpoint_states_B(const struct scenario *s)
 {
     struct states all = whole_states(s);
-    return (double)model_parameters(&s->model) * (all.parameter_B + all.optimizer_B);
+    return (double)s->model.parameters * (all.parameter_B + all.optimizer_B);
 }
 
 static int64_t writers_of(const struct checkpoint *c, const struct scenario *s,

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
 enum {
@@ -39,6 +40,11 @@ static int32_t bin_of(int64_t size_B)
         return (int32_t)n;
     int32_t octave = 63 - __builtin_clzll(n) - ALLOCATOR_STEPS_LOG2;
     return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
+}
+
+static bool is_filled(const struct allocator_pool *pool, int32_t bin)
+{
+    return pool->filled[bin / 64] >> bin % 64 & 1;
 }
 
 /* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
@@ -88,8 +94,13 @@ static void list(struct allocator_block *b)
 {
     if (is_whole_segment(b))
         list_whole(b);
+    struct allocator_pool *pool = b->pool;
     int32_t bin = bin_of(b->size_B);
-    struct allocator_block *larger = b->pool->bins[bin], *smaller = b->pool->ends[bin];
+    struct allocator_block *larger = NULL, *smaller = NULL;
+    if (is_filled(pool, bin)) {
+        larger = pool->bins[bin].first;
+        smaller = pool->bins[bin].last;
+    }
     while (larger && precedes(larger, b) && !precedes(smaller, b)) {
         larger = larger->larger;
         smaller = smaller->smaller;
@@ -100,9 +111,9 @@ static void list(struct allocator_block *b)
         larger = smaller ? smaller->larger : NULL;
     b->smaller = smaller;
     b->larger = larger;
-    *(larger ? &larger->smaller : &b->pool->ends[bin]) = b;
-    *(smaller ? &smaller->larger : &b->pool->bins[bin]) = b;
-    b->pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
+    *(larger ? &larger->smaller : &pool->bins[bin].last) = b;
+    *(smaller ? &smaller->larger : &pool->bins[bin].first) = b;
+    pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
 }
 
 static void unlist(struct allocator_block *b)
@@ -116,8 +127,8 @@ static void unlist(struct allocator_block *b)
         return;
     }
     int32_t bin = bin_of(b->size_B);
-    *(b->larger ? &b->larger->smaller : &pool->ends[bin]) = b->smaller;
-    *(b->smaller ? &b->smaller->larger : &pool->bins[bin]) = b->larger;
+    *(b->larger ? &b->larger->smaller : &pool->bins[bin].last) = b->smaller;
+    *(b->smaller ? &b->smaller->larger : &pool->bins[bin].first) = b->larger;
     if (!b->smaller && !b->larger)
         pool->filled[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
@@ -126,14 +137,16 @@ static void unlist(struct allocator_block *b)
 static struct allocator_block *best_fit(const struct allocator_pool *pool,
                                         int64_t size_B)
 {
-    int32_t bin = bin_of(size_B);
-    struct allocator_block *b = pool->bins[bin];
-    while (b && b->size_B < size_B)
-        b = b->larger;
-    if (b)
-        return b;
-    bin = next_bin(pool, bin + 1);
-    return bin < ALLOCATOR_BINS ? pool->bins[bin] : NULL;
+    int32_t own = bin_of(size_B), bin = next_bin(pool, own);
+    if (bin == own) { /* some of its blocks are smaller */
+        struct allocator_block *b = pool->bins[bin].first;
+        while (b && b->size_B < size_B)
+            b = b->larger;
+        if (b)
+            return b;
+        bin = next_bin(pool, own + 1);
+    }
+    return bin < ALLOCATOR_BINS ? pool->bins[bin].first : NULL;
 }
 
 /* Blocks --------------------------------------------------------------------------- */
@@ -260,14 +273,26 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
     list(b);
 }
 
+static void pool_init(struct allocator_pool *pool)
+{
+    pool->whole = NULL;
+    memset(pool->filled, 0, sizeof(pool->filled));
+}
+
 void allocator_init(struct allocator *a, int64_t capacity_B)
 {
-    *a = (struct allocator) { .capacity_B = capacity_B };
+    a->capacity_B = capacity_B;
+    a->reserved_B = a->peak_B = a->next_address = 0;
+    a->was_full = false;
+    a->spare = NULL;
+    for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
+        pool_init(&a->small[i]);
+        pool_init(&a->large[i]);
+    }
     arena_init(&a->blocks);
 }
 
 void allocator_release(struct allocator *a)
 {
     arena_release(&a->blocks);
-    *a = (struct allocator) { 0 };
 }

@@ -36,10 +36,12 @@ enum {
 enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_BESIDE, ALLOCATOR_STREAMS };
 
 struct allocator_pool {
-    struct allocator_block *bins[ALLOCATOR_BINS]; /* the first of each; NULL: none */
-    struct allocator_block *ends[ALLOCATOR_BINS]; /* the last */
-    uint64_t filled[ALLOCATOR_BINS / 64];         /* bits: bins that have one */
-    struct allocator_block *whole; /* the first free block that is a segment */
+    struct allocator_block *whole;        /* the first free block that is a segment */
+    uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks; of others
+                                             nothing below is set */
+    struct {
+        struct allocator_block *first, *last;
+    } bins[ALLOCATOR_BINS];
 };
 
 struct allocator {

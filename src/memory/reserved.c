@@ -1,6 +1,7 @@
 #include "memory/reserved.h"
 
 #include "base/hash.h"
+#include "base/mix.h"
 #include "memory/allocator.h"
 
 #include <stdbool.h>
@@ -29,7 +30,7 @@ struct piece {
 };
 
 struct replay {
-    struct allocator allocator;
+    struct allocator *allocator;
     struct reserved_how how;
     int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
     int64_t kept_B;    /* those that did */
@@ -80,7 +81,7 @@ static struct allocator_block *alloc(struct replay *r, enum ledger_kind kind,
                                      int64_t size_B)
 {
     bool beside = r->how.streams && kind == LEDGER_BUFFERS;
-    return allocator_alloc(&r->allocator, size_B,
+    return allocator_alloc(r->allocator, size_B,
                            beside ? ALLOCATOR_BESIDE : ALLOCATOR_COMPUTE);
 }
 
@@ -92,7 +93,7 @@ static void play_workspace(struct replay *r, int64_t size_B)
                  ((struct piece) { size_B, alloc(r, LEDGER_WORKSPACE, size_B) }));
     while (size_B < 0 && r->oldest < r->workspace.n) {
         struct piece *p = &r->workspace.v[r->oldest++];
-        allocator_free(&r->allocator, p->block);
+        allocator_free(r->allocator, p->block);
         size_B += p->size_B;
     }
 }
@@ -133,7 +134,7 @@ static void play(struct replay *r, int64_t i)
     if (e->size_B > 0)
         VEC_PUSH(&s->blocks, alloc(r, e->kind, e->size_B));
     else if (s->blocks.n > 0)
-        allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
+        allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
 /* Steps ---------------------------------------------------------------------------- */
@@ -174,7 +175,7 @@ static void clear(struct replay *r)
 {
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
         while (s->blocks.n > s->kept)
-            allocator_free(&r->allocator, s->blocks.v[--s->blocks.n]);
+            allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
     clear_workspace(r);
 }
 
@@ -197,7 +198,7 @@ static void release(struct replay *r)
         free(s);
     }
     VEC_RELEASE(&r->workspace);
-    allocator_release(&r->allocator);
+    allocator_release(r->allocator);
     free(r->shelf_of);
 }
 
@@ -205,20 +206,21 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
                              int64_t begin, struct reserved_how how, int64_t capacity_B,
                              bool *was_full)
 {
-    struct replay r = { .events = events, .how = how };
-    allocator_init(&r.allocator, capacity_B);
+    struct allocator allocator;
+    struct replay r = { .allocator = &allocator, .events = events, .how = how };
+    allocator_init(&allocator, capacity_B);
     shelve(&r, n);
     play_state(&r, begin, false);
     int64_t before_B = -1;
-    for (int i = 0; i < STEPS && r.allocator.peak_B > before_B; i++) {
-        before_B = i > 0 ? r.allocator.peak_B : -1;
+    for (int i = 0; i < STEPS && allocator.peak_B > before_B; i++) {
+        before_B = i > 0 ? allocator.peak_B : -1;
         r.to_keep_B = how.grows && i == 0 ? gradients_B(events, begin) : 0;
         play_step(&r, begin, n);
         if (i == 0)
             play_state(&r, begin, true);
     }
-    int64_t peak_B = r.allocator.peak_B;
-    *was_full = r.allocator.was_full;
+    int64_t peak_B = allocator.peak_B;
+    *was_full = allocator.was_full;
     release(&r);
     return peak_B;
 }
@@ -241,24 +243,49 @@ static int64_t unseen_B(const struct ledger *l)
     return l->peak_activations_B > most_B ? l->peak_activations_B - most_B : 0;
 }
 
-static bool same_events(const struct ledger *a, const struct ledger *b)
+struct replay_key {
+    uint64_t v[2];
+};
+
+/* Two sums of different kinds over the same words: that both are alike by chance is one
+ * in 2^100 and less. */
+static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
-    return a->n_before == b->n_before && a->events.n == b->events.n &&
-           (a->events.n == 0 ||
-            memcmp(a->events.v, b->events.v,
-                   (size_t)a->events.n * sizeof(*a->events.v)) == 0);
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t a = mix64((uint64_t)l->n_before), b = mix64(how.grows + 2u * how.streams);
+    for (int64_t i = 0; i < l->events.n; i++) {
+        const struct ledger_event *e = &l->events.v[i];
+        uint64_t x = (uint64_t)e->size_B * odd +
+                     ((uint64_t)e->microbatch << 8 | (uint64_t)e->kind);
+        a = (a ^ x) * UINT64_C(0xBF58476D1CE4E5B9);
+        a ^= a >> 32;
+        b = (b << 23 | b >> 41) + mix64(x);
+    }
+    return (struct replay_key) { { mix64(a) | 1, mix64(b + (uint64_t)l->events.n) } };
 }
 
-int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
+                      struct reserved_how how, int64_t room_B)
+{
+    struct replay_key key = key_of(l, how);
+    size_t at = key.v[1] >> (64 - RESERVED_KNOWN_LOG2);
+    bool is_known = memcmp(memo->known[at].key, key.v, sizeof(key.v)) == 0;
+    if (is_known && memo->known[at].peak_B <= room_B)
+        return memo->known[at].peak_B;
+    bool was_full;
+    int64_t made_B =
+        replay_peak_B(l->events.v, l->events.n, l->n_before, how, room_B, &was_full);
+    if (!was_full) {
+        memcpy(memo->known[at].key, key.v, sizeof(key.v));
+        memo->known[at].peak_B = made_B;
+    }
+    return made_B;
+}
+
+int64_t reserved_by_stage_B(struct reserved_memo *memo, const struct ledger *l,
                             struct reserved_how how, int64_t capacity_B)
 {
-    int64_t more_B = unseen_B(l), room_B = capacity_B - more_B;
-    bool again = last->ledger && !last->was_full && last->peak_B <= room_B &&
-                 same_events(last->ledger, l);
-    if (!again)
-        last->peak_B = replay_peak_B(l->events.v, l->events.n, l->n_before, how, room_B,
-                                     &last->was_full);
-    last->ledger = l;
-    int64_t held_B = last->peak_B + more_B;
+    int64_t more_B = unseen_B(l);
+    int64_t held_B = peak_B(memo, l, how, capacity_B - more_B) + more_B;
     return held_B > l->peak_B ? held_B : l->peak_B;
 }

@@ -24,16 +24,21 @@ struct reserved_how {
 int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
                         struct reserved_how how, int64_t capacity_B);
 
-/* The replay made last: stages of a pipeline are often alike. Zeroed, none. */
-struct reserved_last {
-    const struct ledger *ledger;
-    int64_t peak_B;
-    bool was_full;
+/* Replays that were made, by two 64-bit hashes of the events, of `begin` and of `how`:
+ * stages of a pipeline, and points of a sweep, are often alike. A later one takes an
+ * earlier one's place. Replays that met the end of memory are not among them. Zeroed:
+ * none; of one thread. */
+enum { RESERVED_KNOWN_LOG2 = 10 };
+struct reserved_memo {
+    struct {
+        uint64_t key[2];
+        int64_t peak_B;
+    } known[1 << RESERVED_KNOWN_LOG2];
 };
 
 /* The same of a stage's ledger, never less than its live tensors. Activations of
  * microbatches in flight whose events were not recorded count as they are. */
-int64_t reserved_by_stage_B(struct reserved_last *last, const struct ledger *l,
+int64_t reserved_by_stage_B(struct reserved_memo *memo, const struct ledger *l,
                             struct reserved_how how, int64_t capacity_B);
 
 #endif

@@ -278,7 +278,8 @@ static int read_model(struct model *m, struct cfg root)
         return -1;
     raw.m.attention.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);
-    if (!model_parameters(&raw.m))
+    raw.m.parameters = model_parameters(&raw.m);
+    if (!raw.m.parameters)
         return cfg_error(root, DIAG_OUT_OF_RANGE,
                          "sizes are absurd: a model of more than 2^50 parameters");
     raw.m.name = m->name;
@@ -300,6 +301,18 @@ static int read_inline(struct model *m, struct cfg_loader *loader, struct cfg va
     return 0;
 }
 
+static const void *make_model(struct cfg_loader *loader, const char *name,
+                              struct cfg where)
+{
+    struct model *m = ARENA_NEW(&loader->arena, struct model);
+    m->name = arena_strdup(&loader->arena, name);
+    struct cfg root = datadir_load(loader, "models", name, where);
+    if (!cfg_present(root) || read_model(m, root) < 0)
+        return NULL;
+    m->label = cache_basename(&loader->arena, name);
+    return m;
+}
+
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
 {
     *m = (struct model) { .name = "inline" };
@@ -307,9 +320,9 @@ int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
         return read_inline(m, loader, value);
     if (cfg_string(value, &m->name) < 0)
         return -1;
-    struct cfg root = datadir_load(loader, "models", m->name, value);
-    if (!cfg_present(root) || read_model(m, root) < 0)
+    const struct model *made = cache_get(loader, "model", m->name, value, make_model);
+    if (!made)
         return -1;
-    m->label = cache_basename(&loader->arena, m->name);
+    *m = *made;
     return 0;
 }

@@ -105,6 +105,7 @@ struct model {
      * layers and width: "gpt2-96x12288" */
     const char *label;
     const char *family; /* model_type */
+    int64_t parameters; /* model_parameters of it, as it was read */
     enum model_arch arch;
     enum model_activation activation;
     int64_t layers;         /* of the encoder or the only stack */

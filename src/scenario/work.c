@@ -15,8 +15,8 @@ static int check_buffers(const struct parse_context *r)
     const double gradient_B = 4;
     if (p->reduce.backend != BACKEND_SMDDP || p->reduce.bucket_B <= 0 || !r->has_model)
         return 0;
-    double all_B = (double)model_parameters(&r->s->model) * gradient_B /
-                   (double)(p->tensor * p->pipeline);
+    double all_B =
+        (double)r->s->model.parameters * gradient_B / (double)(p->tensor * p->pipeline);
     double n = ceil(all_B / (double)p->reduce.bucket_B);
     if (n <= BUFFERS_MAX)
         return 0;

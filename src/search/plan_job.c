@@ -1,5 +1,6 @@
 #include "search/plan_job.h"
 
+#include "base/xmalloc.h"
 #include "config/pointer.h"
 #include "hardware/instance_own.h"
 #include "scenario/attention.h"
@@ -12,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -416,11 +418,20 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     return read_length(job, r, &s);
 }
 
+static void make_files(struct plan_job *job)
+{
+    job->n_files = omp_get_max_threads();
+    job->files = xcalloc((size_t)job->n_files, sizeof(*job->files));
+    for (int32_t i = 0; i < job->n_files; i++)
+        cfg_loader_init(&job->files[i]);
+}
+
 int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
                   const struct plan_request *r)
 {
     *job =
         (struct plan_job) { .loader = loader, .interval = interval_table_get(loader) };
+    make_files(job);
     if (plan_given_sets(r, &loader->diags))
         return -1;
     job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);
@@ -451,6 +462,11 @@ void plan_job_release(struct plan_job *job)
     for (int i = 0; i < SPACE_STACKS_N; i++)
         if (job->stacks[i].loaded)
             cfg_loader_release(&job->stacks[i].loader);
+    for (int32_t i = 0; i < job->n_files; i++)
+        cfg_loader_release(&job->files[i]);
+    free(job->files);
     json_decref(job->base);
     job->base = NULL;
+    job->files = NULL;
+    job->n_files = 0;
 }

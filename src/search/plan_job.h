@@ -40,6 +40,8 @@ struct plan_stack {
 
 struct plan_job {
     struct cfg_loader *loader;
+    struct cfg_loader *files; /* [n_files] of each thread: lent to what it simulates */
+    int32_t n_files;
     json_t *base; /* owned: the scenario but for what a plan decides */
     json_t
         *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */

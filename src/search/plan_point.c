@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 static const struct space_stack *stack_of(const struct space_point *p)
@@ -256,6 +257,12 @@ static void say_why(struct plan_result *r, struct diags *d, const struct err *er
                  d->n_errors ? diags_error_text(d, 0) : "it cannot be read");
 }
 
+static struct cfg_loader *files_of_thread(const struct plan_job *job)
+{
+    int32_t thread = omp_get_thread_num();
+    return thread < job->n_files ? &job->files[thread] : NULL;
+}
+
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r)
 {
@@ -264,6 +271,7 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
     struct err err = { 0 };
     *r = (struct plan_result) { 0 };
     cfg_loader_init(&loader);
+    loader.shared = files_of_thread(job);
     struct cfg root = cfg_from_tree(&loader, "plan", plan_point_json(job, p));
     int rc = scenario_read(&s, &loader, root);
     if (rc == 0) {

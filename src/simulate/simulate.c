@@ -1,7 +1,7 @@
 #include "simulate/simulate.h"
 
 #include "base/units.h"
-#include "memory/reserved.h"
+#include "config/cache.h"
 #include "run/run.h"
 #include "scenario/libraries.h"
 #include "simulate/readings.h"
@@ -32,14 +32,14 @@ static int64_t communicators_B(const struct scenario *s)
 /* The caching allocator has what the context and NCCL leave to it. */
 static struct stage_memory stage_memory(const struct step *step,
                                         const struct scenario *s, const struct gpu *gpu,
-                                        int64_t nccl_B, struct reserved_last *last)
+                                        int64_t nccl_B, struct reserved_memo *memo)
 {
     const struct ledger *l = &step->ledger;
     const struct library_row *library = library_of(&s->parallel);
     const struct reserved_how how = { .grows = !library->states_at_start,
                                       .streams = library->streams };
     int64_t reserved =
-        reserved_by_stage_B(last, l, how, gpu->memory_B - gpu->context_B - nccl_B);
+        reserved_by_stage_B(memo, l, how, gpu->memory_B - gpu->context_B - nccl_B);
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
@@ -55,10 +55,12 @@ static struct stage_memory stage_memory(const struct step *step,
 
 /* Of each stage, on the kind of GPU that has least left; of all, the fullest. */
 static void read_memory(struct memory_result *m, struct arena *arena,
-                        const struct scenario *s, const struct reps *reps)
+                        const struct scenario *s, const struct reps *reps,
+                        struct simulate_memo *memo)
 {
     int64_t least = INT64_MAX, nccl_B = communicators_B(s);
-    struct reserved_last last = { 0 };
+    struct reserved_memo *replays =
+        memo ? &memo->replays : ARENA_NEW(arena, struct reserved_memo);
     m->n_stages = (int32_t)s->parallel.pipeline;
     m->stages = ARENA_ARRAY(arena, m->n_stages, struct stage_memory);
     int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
@@ -67,7 +69,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
     for (int32_t i = 0; i < reps->n_steps; i++) {
         const struct gpu *gpu = reps->gpus[i];
         struct stage_memory stage =
-            stage_memory(&reps->steps[i], s, gpu, nccl_B, &last);
+            stage_memory(&reps->steps[i], s, gpu, nccl_B, replays);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = reps->stages[i];
         if (free_B < left[at]) {
             left[at] = free_B;
@@ -191,15 +193,16 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
 
 static void read_all(struct simulate_result *r, struct arena *arena,
                      const struct scenario *s, const struct reps *reps,
-                     const struct run_result *run, bool mute)
+                     const struct run_result *run,
+                     const struct simulate_options *options)
 {
     int32_t layered = reps->n_steps / 2; /* a middle stage has layers */
     read_run(r, run);
-    read_memory(&r->memory, arena, s, reps);
+    read_memory(&r->memory, arena, s, reps, options->memo);
     read_rates(r, s, reps);
     read_layer(&r->layer, &reps->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
-    if (!mute)
+    if (!options->mute)
         read_warnings(r, arena, s, reps);
 }
 
@@ -231,6 +234,19 @@ static int replay(struct run_result *run, struct reps *reps, struct arena *arena
     }
 }
 
+struct simulate_memo *simulate_memo_of(struct cfg_loader *loader)
+{
+    const void *known;
+    struct cfg_loader *shared = loader->shared;
+    if (!shared)
+        return NULL;
+    if (!cache_find(shared, "simulate", "memo", &known)) {
+        known = ARENA_NEW(&shared->arena, struct simulate_memo);
+        cache_add(shared, "simulate", "memo", known);
+    }
+    return (struct simulate_memo *)known;
+}
+
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
                     struct err *err)
 {
@@ -239,7 +255,7 @@ int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario 
     const struct reps_options how = { .microbatches = reps_shorter(s, 0) };
     int rc = reps_build(&reps, arena, s, &how, err);
     if (rc == 0)
-        read_memory(&m, arena, s, &reps);
+        read_memory(&m, arena, s, &reps, NULL);
     *peak_B = m.peak_B;
     reps_release(&reps);
     return rc;
@@ -254,7 +270,7 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
     int rc = replay(&run, &reps, arena, s, options, err);
     r->folded = reps.net && net_is_folded(reps.net);
     if (rc == 0)
-        read_all(r, arena, s, &reps, &run, options->mute);
+        read_all(r, arena, s, &reps, &run, options);
     reps_release(&reps);
     return rc;
 }

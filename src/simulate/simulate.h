@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "engine/watch.h"
+#include "memory/reserved.h"
 #include "run/breakdown.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
@@ -63,6 +64,16 @@ struct cost_result {
     const char *price_date, *price_missing;
 };
 
+/* What simulations of one thread leave to those after them: nothing of it changes a
+ * result. Zeroed: nothing yet. */
+struct simulate_memo {
+    struct reserved_memo replays; /* of the allocator */
+};
+
+/* That of the loader that lends files to this one, which owns it; NULL: there is
+ * none. */
+struct simulate_memo *simulate_memo_of(struct cfg_loader *loader);
+
 struct simulate_options {
     enum fidelity network;
     bool unfold; /* simulate every rank */
@@ -71,6 +82,7 @@ struct simulate_options {
     bool whole;  /* replay all periods of a pipeline; for tests */
     const struct observer *observer; /* of the run; NULL: none */
     struct watch watch;              /* told of tasks done */
+    struct simulate_memo *memo;      /* NULL: none */
 };
 
 struct simulate_result {
