@@ -295,4 +295,5 @@ void allocator_init(struct allocator *a, int64_t capacity_B)
 void allocator_release(struct allocator *a)
 {
     arena_release(&a->blocks);
+    a->reserved_B = 0;
 }

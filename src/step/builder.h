@@ -131,6 +131,7 @@ struct shard_state {
 struct measured_passes {
     struct measured_stage *stage; /* shared with stages like it: private to measure.c */
     int32_t *passes;              /* [chunks][PASS_N][2] of the program; -1: none yet */
+    int32_t *alike; /* [chunks] the first chunk whose passes take what its passes do */
 };
 
 struct builder {

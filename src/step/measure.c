@@ -58,8 +58,42 @@ static bool is_like(const struct stage *stage, const struct measured_stage *m)
            same_blocks(stage, m);
 }
 
+/* Chunks that are alike ------------------------------------------------------------ */
+
+/* Which of its layers are recomputed goes by their numbers. */
+static bool same_layers(const struct stage *stage, struct slice x, struct slice y)
+{
+    int64_t every = stage->s->training.checkpoint_every;
+    return x.block == y.block && x.repeat == y.repeat &&
+           (every <= 1 || x.first_layer % every == y.first_layer % every);
+}
+
+static bool same_chunk(const struct builder *b, int32_t x, int32_t y)
+{
+    const struct stage *stage = b->stage;
+    const struct chunk_slices *p = &stage->chunks[x], *q = &stage->chunks[y];
+    if (b->shard.units || p->n != q->n ||
+        pass_keeps_output(stage, x) != pass_keeps_output(stage, y))
+        return false;
+    for (int32_t i = 0; i < p->n; i++)
+        if (!same_layers(stage, p->v[i], q->v[i]))
+            return false;
+    return true;
+}
+
+/* At the latest it is alike itself. */
+static void find_alike(struct builder *b)
+{
+    int32_t n = (int32_t)partition_chunks(b->stage->request->parts);
+    b->measured.alike = ARENA_ARRAY(b->stage->arena, n, int32_t);
+    for (int32_t i = 0; i < n; i++)
+        while (b->measured.alike[i] < i && !same_chunk(b, i, b->measured.alike[i]))
+            b->measured.alike[i]++;
+}
+
 void measure_begin(struct builder *b)
 {
+    find_alike(b);
     int64_t n = partition_chunks(b->stage->request->parts) * PASS_N * 2;
     b->measured.passes = ARENA_ARRAY(b->stage->arena, n, int32_t);
     for (int64_t i = 0; i < n; i++)
@@ -262,6 +296,7 @@ int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool fir
 {
     bool forward = kind == PASS_FORWARD; /* they differ by whether they offload */
     bool second = forward ? b->offload.keeps : first;
+    chunk = b->measured.alike[chunk];
     int32_t at = (chunk * PASS_N + (int32_t)kind) * 2 + second;
     struct measured *m = &b->measured.stage->passes[at];
     if (!m->known && measure(b, kind, chunk, first, m, err) < 0)

@@ -103,9 +103,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
 
 /* Passes --------------------------------------------------------------------------- */
 
-/* Whether a stage's output is kept for its backward: DeepSpeed's is, Megatron frees it
- * once it is sent. */
-static bool keeps_output(const struct stage *stage, int32_t chunk)
+bool pass_keeps_output(const struct stage *stage, int32_t chunk)
 {
     const struct parallelism *p = &stage->s->parallel;
     bool last =
@@ -117,8 +115,9 @@ static bool keeps_output(const struct stage *stage, int32_t chunk)
 static int64_t kept_output_B(const struct stage *stage, int32_t chunk)
 {
     double parts = (double)stage->s->parallel.tensor;
-    return keeps_output(stage, chunk) ? (int64_t)(tensor_ends_stream_B(stage) / parts)
-                                      : 0;
+    return pass_keeps_output(stage, chunk)
+               ? (int64_t)(tensor_ends_stream_B(stage) / parts)
+               : 0;
 }
 
 /* What DeepSpeed holds from the begin of a stage's backward to its end: the gradient
@@ -126,8 +125,9 @@ static int64_t kept_output_B(const struct stage *stage, int32_t chunk)
 static int64_t backward_ends_B(const struct stage *stage, int32_t chunk)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(stage));
-    return keeps_output(stage, chunk) ? stream_B * (1 + (stage->s->parallel.tensor > 1))
-                                      : 0;
+    return pass_keeps_output(stage, chunk)
+               ? stream_B * (1 + (stage->s->parallel.tensor > 1))
+               : 0;
 }
 
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
@@ -150,7 +150,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     }
     if (kind == PASS_BACKWARD)
         offload_begin_backward(b, recompute_inputs(b->stage, chunk));
-    b->pass.gradient_came = keeps_output(b->stage, chunk);
+    b->pass.gradient_came = pass_keeps_output(b->stage, chunk);
     ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     for (int32_t i = 0; i < c->n; i++)
         unit += (int32_t)c->v[i].repeat;
