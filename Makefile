@@ -62,6 +62,9 @@ golden: $(BUILD)/smsim          ## what commands print, and what they say of bad
 readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
 
+prose:                          ## the words and sentences of pages, comments and messages
+	$(Q)sh tests/prose.sh
+
 sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared among processes
 	$(Q)sh tests/sweep.sh $(BUILD)/smsim
 

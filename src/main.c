@@ -147,7 +147,7 @@ static int run(int argc, char **argv)
 }
 
 /* Simulations one after the other take and free the same megabytes: glibc's malloc is
- * told to keep them, as the kernel zeroes what it gives again. */
+ * set to keep them, as the kernel zeroes what it gives again. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__

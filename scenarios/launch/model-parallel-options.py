@@ -1,4 +1,4 @@
-# The options of a job whose estimator stands elsewhere: what they do not say is asked for.
+# The options of a job whose estimator is elsewhere: what they do not say is asked for.
 #   smsim simulate scenarios/launch/model-parallel-options.py --set /model=roberta-large \
 #       --set /cluster/instance=ml.p3.16xlarge --set /cluster/count=2 \
 #       --set /training/sequence_length=128 --set /training/micro_batch_size=4

@@ -53,8 +53,8 @@ PARALLEL_ARGS=(
     --sequence-parallel
     --tp-comm-overlap
     --use-distributed-optimizer
-    --overlap-grad-reduce  # beside backward
-    --overlap-param-gather # beside the next forward
+    --overlap-grad-reduce  # during backward
+    --overlap-param-gather # during the next forward
 )
 
 torchrun "${DISTRIBUTED_ARGS[@]}" pretrain_gpt.py \

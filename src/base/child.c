@@ -14,7 +14,7 @@
 
 enum { EXIT_NO_EXEC = 127 };
 
-/* Polls, for there is no wait with a limit; 20 ms are nothing beside a measurement. */
+/* Polls, for there is no wait with a limit; 20 ms are short for a measurement. */
 static pid_t wait_until(pid_t child, int *status, double until_s)
 {
     const struct timespec pause = { 0, 20000000 };

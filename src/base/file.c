@@ -59,7 +59,7 @@ static const char *kind_of(mode_t mode)
 }
 
 /* Whether the path is a descriptor that this process was given, as /dev/stdin or a
- * shell's <(command): a pipe behind it has a writer. */
+ * shell's <(command): a pipe there has a writer. */
 static bool is_descriptor(const char *path)
 {
     static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -117,7 +117,7 @@ static int cannot_write(const char *path, struct err *err)
     return err_set(err, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* A new file beside the target, with the rights the user's umask gives. */
+/* A new file in the directory of the target, with the rights the user's umask gives. */
 static int open_beside(struct file_out *out)
 {
     enum { TRIES = 100 };
@@ -179,7 +179,7 @@ int file_out_check(const char *path, struct err *err)
     bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     if (strcmp(path, "-") == 0)
         return 0;
-    if (special) /* opening a pipe waits for its reader, and tells it of an end */
+    if (special) /* opening a pipe waits for its reader, and signals it an end */
         return access(path, W_OK) ? cannot_write(path, err) : 0;
     if (file_out_open(&out, path, err))
         return -1;

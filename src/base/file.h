@@ -19,7 +19,8 @@ struct stat;
 
 /* No output over an input. Once it is switched on, files that are read are noted (by
  * device and inode, so that links are seen through), and file_out_open refuses them.
- * Threads may share it. For main alone, as what is noted lives as long as the process. */
+ * Threads may share it. For main alone, as what is noted lives as long as the
+ * process. */
 void file_guard_on(void);
 void file_guard_note(const struct stat *st);
 bool file_guard_has(const struct stat *st);
@@ -27,26 +28,26 @@ bool file_guard_has(const struct stat *st);
 /* A file that is read, and then replaced on purpose. */
 void file_guard_except(const char *path);
 
-/* Output that appears whole or not at all: written beside the target, renamed by
+/* Output that appears whole or not at all: written next to the target, renamed by
  * commit. "-" is standard output. */
 struct file_out {
     FILE *stream;
     char *path, *temp; /* temp is NULL for standard output */
 };
 
-/* Whether file_out_open would succeed now; leaves nothing behind. */
+/* Whether file_out_open would succeed now; creates nothing. */
 int file_out_check(const char *path, struct err *err);
 int file_out_open(struct file_out *out, const char *path, struct err *err);
 int file_out_commit(struct file_out *out, struct err *err);
 void file_out_abandon(struct file_out *out); /* harmless after commit */
 
 /* A directory of files that appears whole or not at all: filled under another name
- * beside the target, renamed by commit. The target must not be there, or be empty. */
+ * next to the target, renamed by commit. The target must not be there, or be empty. */
 struct dir_out {
     char *path, *temp; /* temp is where to write */
 };
 
-/* Whether dir_out_open would succeed now; leaves nothing behind. */
+/* Whether dir_out_open would succeed now; creates nothing. */
 int dir_out_check(const char *path, struct err *err);
 int dir_out_open(struct dir_out *out, const char *path, struct err *err);
 int dir_out_commit(struct dir_out *out, struct err *err);

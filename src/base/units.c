@@ -36,7 +36,7 @@ static const struct unit times[] = {
     { 0 },
 };
 
-/* What a prefix may stand before. */
+/* What a prefix may precede. */
 static const struct unit byte_stems[]  = { { "B", 1, 1 }, { "b", 1, 8 }, { 0 } };
 static const struct unit rate_stems[]  = { { "B/s", 1, 1 }, { "b/s", 1, 8 },
                                            { "Bps", 1, 1 }, { "bps", 1, 8 }, { 0 } };
@@ -56,7 +56,7 @@ static const struct unit usd_stems[]   = { { "USD/h", 1, 1 }, { "USD/hour", 1, 1
 
 static const struct kind {
     const struct unit *stems;
-    bool binary, decimal; /* which prefixes may stand before them */
+    bool binary, decimal; /* which prefixes they may have */
     const char *example, *no_number, *no_unit, *bad_unit, *too_large;
 } kinds[] = {
     [UNIT_NONE]         = { NULL, false, false, WHYS("8") },

@@ -18,7 +18,7 @@ enum unit_kind {
     UNIT_USD_PER_HOUR,
 };
 
-/* Reads `text` whole into *value, in SI; blanks may stand around the number. On failure
+/* Reads `text` whole into *value, in SI; blanks may surround the number. On failure
  * returns -1, and *why is a predicate of the text that ends in an example that will do:
  * "has no unit (write for example \"40GiB\")". */
 int units_parse(const char *text, enum unit_kind kind, double *value, const char **why);

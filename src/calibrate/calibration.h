@@ -78,7 +78,7 @@ int calibrate_links(struct calibration *c, const struct samples *s, struct err *
 void calibration_add_fit(struct calibration *c, const struct fit *fit,
                          const struct calibration_term *terms);
 
-/* Adds a term that keeps its default, and why; NAN stands for several terms. */
+/* Adds a term that keeps its default, and why; NAN represents several terms. */
 void calibration_add_kept(struct calibration *c, const char *group, const char *name,
                           enum unit_kind unit, double base, int64_t n, const char *why);
 

@@ -39,7 +39,7 @@ double fit_spread(const double *v, int64_t n)
     return 1.4826 * median;
 }
 
-/* Between 0 and 1: where a value stands in its range, by logarithms. */
+/* Between 0 and 1: the place of a value in its range, by logarithms. */
 static double place_of(const struct fit_param *p, double value)
 {
     return log(value / p->min) / log(p->max / p->min);
@@ -127,8 +127,8 @@ static void set_confidence(struct work *w, const gsl_matrix *jacobian, double sc
         double u = gsl_vector_get(w->u, i), q = 1 / (1 + exp(-u));
         double relative =
             normal_95 * sqrt(variance) * log(p->max / p->min) * q * (1 - q);
-        bool told = variance > 0 && isfinite(variance);
-        p->half = told ? p->value * expm1(fmin(relative, 50)) : (double)INFINITY;
+        bool identified = variance > 0 && isfinite(variance);
+        p->half = identified ? p->value * expm1(fmin(relative, 50)) : (double)INFINITY;
     }
 }
 
@@ -202,7 +202,7 @@ static void finish(struct work *w, gsl_multifit_nlinear_workspace *space,
 static int search(struct work *w, struct err *err)
 {
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
-    how.solver = gsl_multifit_nlinear_solver_svd; /* some terms may not be told */
+    how.solver = gsl_multifit_nlinear_solver_svd; /* some terms may be unidentifiable */
     how.h_df = 1e-5; /* kinks of the model are finer than this */
     gsl_multifit_nlinear_workspace *space = gsl_multifit_nlinear_alloc(
         gsl_multifit_nlinear_trust, &how, (size_t)w->fit->n, w->n_free);
@@ -275,7 +275,7 @@ static bool is_bounded(const struct fit_param *p)
 }
 
 /* Whether the data want a parameter at its bound, not at its start: their likelihood
- * tells the two apart at 95 %, beyond a tenth of a percent of every residual. */
+ * distinguishes the two at 95 %, beyond a tenth of a percent of every residual. */
 static bool wants_bound(const struct fit *fit, int32_t i)
 {
     struct fit other = *fit;
@@ -307,6 +307,6 @@ int fit_run_known(struct fit *fit, double share, struct err *err)
         if (worst->bounded)
             worst->start =
                 place_of(worst, worst->value) < 0.5 ? worst->min : worst->max;
-        worst->fixed = true; /* one at a time: two may be told only together */
+        worst->fixed = true; /* one at a time: two may be identifiable only together */
     }
 }

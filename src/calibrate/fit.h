@@ -47,7 +47,7 @@ struct fit {
  * finite residuals. */
 int fit_run(struct fit *fit, struct err *err);
 
-/* The same, and then again without what the data do not tell: parameters whose half
+/* The same, and then again without what the data do not identify: parameters whose half
  * width is beyond `share` of their value are fixed at their start; so are those driven
  * to a bound, unless the fit is worse for it: then they are fixed at the bound. */
 int fit_run_known(struct fit *fit, double share, struct err *err);

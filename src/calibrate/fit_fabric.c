@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer than ROWS_ALL tell the share of the line alone. */
+/* Fewer than ROWS_ALL identify the share of the line alone. */
 enum { ROWS_LEAST = 3, ROWS_ALL = 12 };
 
 /* Terms of a fabric that can be fitted; those that are 0 or infinite in the base
@@ -267,7 +267,7 @@ static bool is_felt(struct fabric_fit *f, const struct place *p, const double *b
     return felt;
 }
 
-/* Few rows tell rates alone, and fewer of them than there are rows. */
+/* Few rows identify rates alone, and fewer of them than there are rows. */
 static const char *kept_because(const struct fabric_fit *f, const struct place *p,
                                 int32_t n_free)
 {

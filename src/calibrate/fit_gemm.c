@@ -108,7 +108,7 @@ static struct fit gemm_fit(struct gemms *g)
 }
 
 static void add_wave_rule(struct calibration *c, const struct gemms *g, bool fractional,
-                          bool base, bool told)
+                          bool base, bool identified)
 {
     struct calibration_term t = {
         .group = arena_printf(c->arena, "%s products", names_of(dtype_names, g->dtype)),
@@ -118,10 +118,10 @@ static void add_wave_rule(struct calibration *c, const struct gemms *g, bool fra
         .is_flag = true,
         .value = fractional,
         .base = base,
-        .fitted = told,
+        .fitted = identified,
         .n = g->n
     };
-    if (!told)
+    if (!identified)
         t.why = "too few products to identify the rule of waves";
     VEC_PUSH(&c->terms, t);
 }
@@ -174,17 +174,17 @@ static void add_gemm_figures(struct calibration *c, const struct gpu *fitted,
     free(v);
 }
 
-/* Both rules of waves are tried where there is enough to tell them apart. */
+/* Both rules of waves are tried where there is enough to distinguish them. */
 static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
                      const struct samples *s, struct err *err)
 {
     struct gpu_gemm base = gpu->gemm[g->dtype];
     struct gpu before = *gpu;
-    bool told = g->n >= WAVES_LEAST, fractional = base.fractional;
+    bool identified = g->n >= WAVES_LEAST, fractional = base.fractional;
     struct fit fit = gemm_fit(g);
     if (fit_run_known(&fit, calibration_untold, err))
         return -1;
-    if (told) {
+    if (identified) {
         struct gemms other = *g;
         other.gpu.gemm[g->dtype] = base;
         other.gpu.gemm[g->dtype].fractional = !base.fractional;
@@ -202,7 +202,7 @@ static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
     set_gemm(&gpu->gemm[g->dtype], values);
     gpu->gemm[g->dtype].fractional = fractional;
     add_gemm_terms(c, g, &base, &fit);
-    add_wave_rule(c, g, fractional, base.fractional, told);
+    add_wave_rule(c, g, fractional, base.fractional, identified);
     add_gemm_figures(c, gpu, &before, g->dtype, s);
     return 0;
 }

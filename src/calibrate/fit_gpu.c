@@ -226,7 +226,7 @@ static int64_t count_gemms(const struct samples *s, enum dtype dtype)
     return n;
 }
 
-/* The format whose measurements stand for those of `dtype`, which has none; or
+/* The format whose measurements represent those of `dtype`, which has none; or
  * itself. */
 static enum dtype measured_as(const struct gpu *gpu, enum dtype dtype,
                               const struct samples *s)

@@ -33,7 +33,7 @@ static int start_run(struct reader *r)
     if ((listed || rows || r->run.n_cut) && end_run(r))
         return -1;
     if (!rows)
-        r->run.op = op; /* the command stands before what it prints */
+        r->run.op = op; /* the command precedes what it prints */
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int take_line(struct reader *r, struct ncclog_line *line)
     return 0;
 }
 
-/* A command, or the name in the header; behind rows, of the next run. */
+/* A command, or the name in the header; after rows, of the next run. */
 static int take_op(struct reader *r, int op)
 {
     if (op == NCCLOG_OP_NONE)

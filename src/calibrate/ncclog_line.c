@@ -80,7 +80,7 @@ static int split(char *text, char **words)
     return n;
 }
 
-/* Where a word stands; -1. */
+/* The index of a word; -1. */
 static int find(char **words, int n, const char *word)
 {
     for (int i = 0; i < n; i++)
@@ -144,7 +144,7 @@ static const char *whole_tail(const char *w)
     return w + at;
 }
 
-/* Where a row's size stands: before a count and a number format; -1. */
+/* The index of a row's size: before a count and a number format; -1. */
 static int find_row(char **words, int n)
 {
     for (int i = 0; i + 2 < n; i++)
@@ -154,7 +154,7 @@ static int find_row(char **words, int n)
     return -1;
 }
 
-/* Whether a word is a reduction, or the "none" that stands for one. */
+/* Whether a word is a reduction, or the "none" that represents one. */
 static bool is_reduction(const char *w)
 {
     return isalpha((unsigned char)*w) && !is_number(w) && !is_absent(w) &&

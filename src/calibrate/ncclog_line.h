@@ -58,8 +58,8 @@ int ncclog_op_of(const char *text);
 struct ncclog_line ncclog_line_read(char *text, const struct ncclog_columns *columns);
 
 /* Whether time, size and algorithm bandwidth of a row agree: the seconds a unit of its
- * time, 1e-6 or 1e-3; 0 where the bandwidth is too small to tell; -1 where they do not.
- * *base_B is the size that the bandwidth is of: `size_B`, or in old versions of
+ * time, 1e-6 or 1e-3; 0 where the bandwidth is too small to decide; -1 where they do
+ * not. *base_B is the size that the bandwidth is of: `size_B`, or in old versions of
  * all-gather and reduce-scatter `count_B`. */
 double ncclog_row_unit_s(const struct ncclog_row *row, double *base_B);
 

@@ -77,7 +77,7 @@ static void set_factor(struct parse_context *r, const struct ncclog_run *run)
     }
 }
 
-/* The row of the largest bandwidth tells the unit of time best. */
+/* The row of the largest bandwidth identifies the unit of time best. */
 static void read_rows(struct parse_context *r, const struct ncclog_run *run)
 {
     const struct ncclog_row *best = &run->rows.v[0], *largest = best;
@@ -167,10 +167,10 @@ static int op_of_name(const char *file)
 static int set_op(struct parse_context *r, const struct ncclog_run *run,
                   struct samples *s)
 {
-    const int told[] = { run->op, r->hints->op, op_of_name(r->file) };
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-        if (told[i] >= 0 && may_be(r, run, told[i])) {
-            r->op = told[i];
+    const int named[] = { run->op, r->hints->op, op_of_name(r->file) };
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+        if (named[i] >= 0 && may_be(r, run, named[i])) {
+            r->op = named[i];
             r->op_told = true;
             return 0;
         }
@@ -196,8 +196,8 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
 static bool ranks_by_factor(const struct parse_context *r, int64_t *lo, int64_t *hi)
 {
     double full = r->op == COLL_ALL_REDUCE ? 2 : 1;
-    bool tells = r->op == COLL_ALL_REDUCE || !is_whole(r->op);
-    if (!tells || !isfinite(r->factor_hi) || r->factor_lo >= full)
+    bool conclusive = r->op == COLL_ALL_REDUCE || !is_whole(r->op);
+    if (!conclusive || !isfinite(r->factor_hi) || r->factor_lo >= full)
         return false;
     double least = full / (full - r->factor_lo);
     double most = r->factor_hi < full ? full / (full - r->factor_hi) : 1e9;

@@ -34,7 +34,7 @@ struct sample_link {  /* bytes from one place to another */
 struct sample_coll {
     enum coll_op op;
     int64_t n_ranks;
-    int64_t n_nodes; /* 0: not told */
+    int64_t n_nodes; /* 0: unknown */
     double bytes, time_s;
 };
 
@@ -46,10 +46,10 @@ struct sample_clock { /* one product repeated for seconds, and in a burst */
 struct samples {
     const char *file;          /* the first */
     VEC(const char *) files;   /* all that samples_load read */
-    const char *device;        /* as the driver names it; NULL: not told */
-    const char *date, *driver; /* NULL: not told */
+    const char *device;        /* as the driver names it; NULL: unknown */
+    const char *date, *driver; /* NULL: unknown */
     const char *filter;        /* only rows of devices whose name has this; NULL: any */
-    int64_t sm_arch, n_sms, memory_B, l2_B, context_B; /* 0: not told */
+    int64_t sm_arch, n_sms, memory_B, l2_B, context_B; /* 0: unknown */
     int64_t n_failed;
     VEC(struct sample_kernel) gemms;
     VEC(struct sample_kernel) flashes;
@@ -77,7 +77,7 @@ void samples_release(struct samples *s);
 int samples_load(struct samples *s, const char *file,
                  const struct samples_hints *hints);
 
-/* Collectives of which nothing tells the nodes: as many as the ranks fill. */
+/* Collectives whose nodes are unknown: as many as the ranks fill. */
 void samples_place(struct samples *s, int64_t gpus_per_node);
 
 /* Parts of samples_load, by format. */

@@ -129,7 +129,7 @@ static int read_row(struct samples *s, struct cfg row)
     return 0;
 }
 
-/* Of several equal GPUs, the first stands for all. */
+/* Of several equal GPUs, the first represents all. */
 static int read_device(struct samples *s, struct cfg device, const char *where)
 {
     const char *name;

@@ -13,7 +13,7 @@ int campaign_read(struct campaign *c, const struct scenario *s)
     return rc ? -1 : 0;
 }
 
-/* Tracing runs the script's own Python: how long nobody can tell from outside. */
+/* Tracing runs the script's own Python: its time is unknown from outside. */
 static const char *tracing_note(const struct campaign *c, const struct scenario *s)
 {
     bool traces = s->parallel.smp == 1; /* version 1 */

@@ -38,7 +38,7 @@ void campaign_run(struct campaign_result *r, struct arena *arena,
                   const struct campaign *c, const struct scenario *s,
                   struct simulate_result *step);
 
-/* Draws what the scenario says of uncertainty, behind campaign_run: how step times
+/* Draws what the scenario says of uncertainty, after campaign_run: how step times
  * vary, and what failures leave of the time. Fails at what cannot be simulated. */
 int campaign_draw(struct campaign_result *r, const struct campaign *c,
                   const struct scenario *s, const struct simulate_result *step,

@@ -1,5 +1,5 @@
 /* Checkpoints of a job: how many bytes the states take, who writes them where, and how
- * long the training stands still for it (MODEL.md, 15.7 and 15.8). */
+ * long the training waits for it (MODEL.md, 15.7 and 15.8). */
 #ifndef CAMPAIGN_CHECKPOINT_H
 #define CAMPAIGN_CHECKPOINT_H
 
@@ -14,7 +14,7 @@ struct checkpoint {
     bool given;
     enum storage_kind to;
     int writer;        /* enum checkpoint_writer; -1: sharded where the states are */
-    bool async;        /* copied to the host; written beside the steps that follow */
+    bool async;        /* copied to the host; written during the steps that follow */
     int64_t every;     /* steps, those of an epoch by default; 0: by interval_s */
     double interval_s; /* 0: by every */
     double write_Bps;  /* of a writer, by the user; 0: what the storage takes */
@@ -23,7 +23,7 @@ struct checkpoint {
 struct checkpoint_result {
     double size_B;     /* of all states together */
     int64_t writers;   /* instances */
-    double copy_s;     /* GPUs to hosts; the training stands still */
+    double copy_s;     /* GPUs to hosts; the training waits */
     double write_s;    /* hosts to storage */
     double blocking_s; /* that each checkpoint stops the training */
     int64_t every;     /* steps */

@@ -83,7 +83,7 @@ double failure_daly_s(double checkpoint_s, double mtbf_s)
 
 /* d/dtau of (exp((tau + delta) / M) - 1) / tau is 0 where
  * (tau / M - 1) exp(tau / M - 1) = -exp(-delta / M - 1). Where delta / M is nothing
- * beside 1 this is at the branch point, and Daly's series is as exact as a double. */
+ * close to 1 this is at the branch point, and Daly's series is as exact as a double. */
 double failure_optimum_s(double checkpoint_s, double mtbf_s)
 {
     const double nothing = 1e-8;

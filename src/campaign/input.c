@@ -176,8 +176,8 @@ static void judge(struct input_result *r, struct arena *arena, const struct inpu
         mend_of(arena, r, in, step_s));
 }
 
-/* With workers, loading runs beside the step, and the slower sets the pace; without,
- * one follows the other (15.5). The copy precedes the step's first kernel. */
+/* With workers, loading runs concurrently with the step, and the slower sets the pace;
+ * without, one follows the other (15.5). The copy precedes the step's first kernel. */
 static void compose(struct input_result *r, const struct input *in,
                     const struct scenario *s, double step_s)
 {

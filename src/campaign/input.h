@@ -41,7 +41,7 @@ struct input_result {
 int input_read(struct input *in, const struct storage *st, const struct scenario *s,
                struct cfg c);
 
-/* The pipeline beside steps that take step_s on their own; of instances of several
+/* The pipeline during steps that take step_s alone; of instances of several
  * kinds, the slowest. */
 void input_run(struct input_result *r, struct arena *arena, const struct input *in,
                const struct storage *st, const struct scenario *s, double step_s);

@@ -32,7 +32,7 @@ struct whole_job { /* as written */
     bool has_compilation;                         /* written */
     int64_t evaluation_samples, evaluation_every; /* steps; 0: an epoch's, or all */
     struct checkpoint checkpoint;
-    double keep_alive_s;  /* of the warm pool behind the job; 0: none */
+    double keep_alive_s;  /* of the warm pool after the job; 0: none */
     double max_run_s;     /* SageMaker stops the job then; 0: not given */
     double spot_discount; /* of the price, 0 to 1; 0: on demand */
     int64_t trials;       /* 0: one job */

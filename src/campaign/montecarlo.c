@@ -37,7 +37,7 @@ static void fail(struct batch *b, const struct err *err)
         *b->err = *err;
 }
 
-static void tell(struct batch *b)
+static void notify(struct batch *b)
 {
     if (!b->how->progress)
         return;
@@ -61,7 +61,7 @@ static void work(struct batch *b)
         rc = sampler_draw(&sampler, i, &b->times_s[i], &err);
         if (rc)
             fail(b, &err);
-        tell(b);
+        notify(b);
     }
     sampler_release(&sampler);
 }

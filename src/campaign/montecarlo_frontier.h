@@ -1,4 +1,4 @@
-/* The pace of one rank that stands for many equal ones: that of the slowest of them,
+/* The pace of one rank that represents many equal ones: that of the slowest of them,
  * drawn at once (MODEL.md, "Uncertainty").
  *
  *   equal ranks      |k1|k2 |k3|k4  |<- sync of the group ->|k5|...
@@ -24,7 +24,7 @@ struct frontier_task {
     int64_t unit;    /* kernel or pass that has a factor */
     double base_s;   /* duration in the program, of which ... */
     double time_s;   /* ... so much jitters */
-    double weight;   /* executions that it stands for */
+    double weight;   /* executions that it represents */
     double mean, cv; /* of its own factor */
     bool in_group;   /* the inner group shares it: a pass with collectives inside */
     /* At its end, from the interval's begin: */
@@ -45,7 +45,7 @@ struct frontier_known {
 
 struct frontier {
     struct jitter jitter;
-    double n_ranks;    /* that the rank stands for */
+    double n_ranks;    /* that the rank represents */
     double group;      /* ranks of an inner group; 1: there are none */
     enum channel over; /* of the inner group inside of measured passes */
     struct frontier_known known[FRONTIER_KNOWN];

@@ -8,7 +8,7 @@
 
 /* Ranks ---------------------------------------------------------------------------- */
 
-/* How many a simulated rank of a folded run stands for: its stage's, of its cluster
+/* How many a simulated rank of a folded run represents: its stage's, of its cluster
  * group. Workers that do not wait for each other are each for themselves. */
 static int64_t stands_for(const struct sampler *p, int64_t rank)
 {
@@ -143,7 +143,7 @@ static void draw_slow(struct sampler *p, int64_t draw)
         p->group_slow[p->ranks[i].group] |= p->slow[i] > 0;
 }
 
-/* A pass that stands as one task is as slow as the slowest of the group that shares
+/* A pass that is one task is as slow as the slowest of the group that shares
  * it. */
 static struct frontier_pace pace_of(const struct sampler *p, int64_t i)
 {
@@ -175,7 +175,7 @@ static void draw_rank(struct sampler *p, int64_t i, int64_t draw)
 }
 
 /* A collective is as slow as the slowest of the links it passes: one for each node, or
- * each GPU inside of one. Groups beside each other on the same nodes share their
+ * each GPU inside of one. Groups side by side on the same nodes share their
  * links. */
 static double link_factor(void *arg, const struct coll_plan *plan, enum channel channel,
                           int64_t first, int32_t nth)

@@ -7,7 +7,7 @@
 #include "run/run.h"
 #include "step/reps.h"
 
-/* A simulated rank; folded, it stands for n_ranks equal ones. */
+/* A simulated rank; folded, it represents n_ranks equal ones. */
 struct sampled_rank {
     int64_t n_ranks;
     int64_t group; /* first rank of the group that shares a pass */

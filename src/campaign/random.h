@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* What a number is drawn for: the first word of its key behind seed and draw. */
+/* What a number is drawn for: the first word of its key after seed and draw. */
 enum random_use {
     RANDOM_COMPUTE,
     RANDOM_HOST,

@@ -7,7 +7,7 @@
 
 /* Each trial is given to the place that is free first. The stopped ones are spread
  * evenly over the order of trials. With a warm pool only the first job of a place
- * starts cold, and each place is kept, and billed, once behind its last job. O(trials x
+ * starts cold, and each place is kept, and billed, once after its last job. O(trials x
  * places). */
 void trials_run(struct trials_result *r, const struct whole_job *job,
                 const struct job_result *one, const struct scenario *s,

@@ -34,8 +34,8 @@ int cmd_capture(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 
-/* Prints what a key of a file means: its pointer or its name; the exit code. Where there
- * is no such key, the nearest of keys and commands is named. */
+/* Prints what a key of a file means: its pointer or its name; the exit code. Where
+ * there is no such key, the nearest of keys and commands is named. */
 int cmd_help(const char *word, const struct name_value *commands);
 
 /* The document of a scenario (a file, "-" for standard input, or the name of a shipped
@@ -49,7 +49,7 @@ struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
 struct cmd_progress {
     const char *what; /* "points" */
     double after_s, start_s, shown_s;
-    double first_s; /* when it was told of first: what comes before has no rate */
+    double first_s; /* when it was first reported: what comes before has no rate */
 };
 
 struct cmd_progress cmd_progress_of(const char *what, double after_s);
@@ -59,7 +59,8 @@ void cmd_progress_show(void *progress, int64_t done, int64_t total);
 void cmd_warn(const struct cfg_loader *loader);
 
 /* Prints the loader's errors to standard error, or `err`'s text when set there, and
- * releases the loader; yields EXIT_BAD_INPUT, or EXIT_FAULT where the program failed. */
+ * releases the loader; yields EXIT_BAD_INPUT, or EXIT_FAULT where the program
+ * failed. */
 struct err;
 int cmd_fail(struct cfg_loader *loader, const struct err *err);
 

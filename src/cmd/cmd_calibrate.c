@@ -26,7 +26,7 @@ static const struct option options[] = {
       .value = "FILE", .help = "the profile (\"-\": standard output)" },
     { .name = "--base", .type = OPTION_STRING, .at = AT(base),
       .value = "NAME",
-      .help = "GPU or fabric whose terms stand where nothing was measured" },
+      .help = "GPU or fabric whose terms are kept where nothing was measured" },
     { .name = "--device", .type = OPTION_STRING, .at = AT(device),
       .value = "TEXT", .help = "only what was measured on devices named so" },
     { .name = "--fabric", .type = OPTION_FLAG, .at = AT(fabric),

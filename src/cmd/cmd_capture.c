@@ -41,7 +41,7 @@ static const struct usage usage = {
     .summary = "Runs COMMAND, a launch script of yours, and writes down which training it would start.\n"
                "Programs that start training are replaced by recorders, which start nothing: torchrun,\n"
                "deepspeed, accelerate, srun, mpirun, sbatch, python of a training script, the package\n"
-               "sagemaker. All else in the script is run as it stands.",
+               "sagemaker. All else in the script is run unchanged.",
     .details = "What is captured is a launch script that the other commands read. pip, conda, docker, wget and\n"
                "the like are not run.\n\n"
                "  smsim capture --out job.sh -- bash pretrain.sh 70B\n"
@@ -52,7 +52,7 @@ static const struct usage usage = {
     .max_positional = 0,
 };
 
-/* The names under which recorder.sh stands in the search path. */
+/* The names under which recorder.sh is in the search path. */
 static const char *const recorded[] = {
     "torchrun", "deepspeed", "accelerate", "horovodrun", "colossalai", "composer", "axolotl",
     "llamafactory-cli", "trl", "tune", "nemo", "nemorun", "torchx", "ray", "srun", "sbatch",
@@ -235,8 +235,9 @@ static int report(const struct arguments *args, const char *dir, int n,
         fprintf(stderr, "warning: %s ended with %d: what it does later is missing\n",
                 words[0], code);
     if (rc == 0 && estimators && commands)
-        fprintf(stderr, "warning: commands that start training were left out beside "
-                        "the estimators\n");
+        fprintf(stderr,
+                "warning: commands that start training were left out, in addition to "
+                "the estimators\n");
     strbuf_release(&b);
     free(commands);
     free(estimators);

@@ -42,7 +42,7 @@ static const struct usage usage = {
 /* One file, and what is found of it where that is to be JSON. */
 struct checked {
     const char *file;
-    const char *kind; /* NULL: it could not be told */
+    const char *kind; /* NULL: unknown */
     bool json;
     json_t *notes, *assumed;
 };
@@ -198,7 +198,7 @@ static const struct kind {
 /* Files ---------------------------------------------------------------------------- */
 
 /* Where a script leaves the instances open, as a shell's does, one that can compute in
- * every precision stands for them, and is not told. */
+ * every precision represents them, and is not printed. */
 struct stand_in {
     struct checked *c;
     bool used;
@@ -236,7 +236,7 @@ static int check_script_scenario(struct cfg_loader *loader, struct cfg root, voi
 static int check_script(struct cfg_loader *loader, struct checked *c)
 {
     struct stand_in own = { .c = c };
-    const struct script_options how = { .told = c->json ? NULL : stdout,
+    const struct script_options how = { .log = c->json ? NULL : stdout,
                                         .notes = c->notes,
                                         .prepare = stand_in,
                                         .arg = &own };

@@ -204,10 +204,10 @@ static int set_fabric(struct work *w, const char *name)
 static void warn_of_version(struct work *w)
 {
     const char *v = w->args->nccl;
-    const char *doubt =
+    const char *unsure =
         v && version_valid(v) ? version_unsure(&w->arena, "nccl", v) : NULL;
-    if (doubt)
-        fprintf(stderr, "warning: --nccl: %s\n", doubt);
+    if (unsure)
+        fprintf(stderr, "warning: --nccl: %s\n", unsure);
 }
 
 static int prepare(struct work *w)
@@ -430,7 +430,7 @@ static int run(struct work *w)
     return w->args->json ? write_json(w) : 0;
 }
 
-/* What an option of these cannot do beside another; NULL. */
+/* What an option of these cannot do together with another; NULL. */
 static const char *misplaced(const struct arguments *a)
 {
     if (a->explain && a->json && strcmp(a->json, "-") == 0)

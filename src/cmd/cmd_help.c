@@ -1,5 +1,5 @@
-/* smsim help KEY: what a key of a scenario, a sweep or a topology file means; smsim help
- * dialects. */
+/* smsim help KEY: what a key of a scenario, a sweep or a topology file means; smsim
+ * help dialects. */
 #include "cmd/cmd.h"
 #include "dialect/dialect.h"
 #include "report/report.h"
@@ -60,7 +60,8 @@ static int print_keys(const struct reference *r, const char *word, int printed)
     return printed;
 }
 
-/* The name nearest to a word, of the commands and the keys of all kinds; NULL: none is near. */
+/* The name nearest to a word, of the commands and the keys of all kinds; NULL: none is
+ * near. */
 static const char *nearest(const struct reference *all, int n, const char *word,
                            const struct name_value *commands)
 {
@@ -91,7 +92,8 @@ static int unknown(const struct reference *all, int n, const char *word,
     return EXIT_USAGE;
 }
 
-/* smsim help dialects: what is read beside scenarios, and what --emit writes. */
+/* smsim help dialects: what is read in addition to scenarios, and what --emit
+ * writes. */
 static int print_dialects(void)
 {
     printf("%-12s %-12s %s\n", "dialect", "--emit", "what it is");

@@ -202,7 +202,7 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
     return plan_job_init(s->job, loader, s->request);
 }
 
-/* The instances to choose among stand for the one that the script leaves open. */
+/* The instances to choose among replace the one that the script leaves open. */
 static int take_instance(struct cfg root, void *arg)
 {
     const struct arguments *a = arg;
@@ -226,7 +226,7 @@ static int load_script(struct plan_job *job, struct cfg_loader *loader,
     const struct script_options how = {
         .sets = &a->sets,
         .estimator = a->estimator,
-        .told = quiet ? stderr : stdout,
+        .log = quiet ? stderr : stdout,
         .prepare = take_instance,
         .arg = (void *)(uintptr_t)a,
     };
@@ -293,19 +293,20 @@ static int emit_plan(const struct plan_job *job, const struct plan_entry *e,
     return 0;
 }
 
-/* The best plan that the dialect can say; why others are passed over is told. */
+/* The best plan that the dialect can say; the reason for passing over others is
+ * printed. */
 static int emit(const struct plan_report *r, const struct arguments *a)
 {
     const struct dialect_emit *how = &dialect_emitted(a->emit)->emit;
-    char told[sizeof(((struct err *)0)->text)] = "";
+    char printed[sizeof(((struct err *)0)->text)] = "";
     for (int32_t i = 0; i < r->outcome->n_entries; i++) {
         struct err err = { 0 };
         if (emit_plan(r->job, &r->outcome->entries[i], how, &err) == 0)
             return 0;
-        if (strcmp(told, err.text) != 0)
+        if (strcmp(printed, err.text) != 0)
             fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n", how->name,
                     (int)i + 1, err.text);
-        memcpy(told, err.text, sizeof(told));
+        memcpy(printed, err.text, sizeof(printed));
     }
     return EXIT_UNFIT;
 }

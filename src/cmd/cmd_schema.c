@@ -30,7 +30,7 @@ static const struct usage usage = {
     .summary = "The JSON Schema (draft 2020-12) of a kind of file, or of a command's JSON result.\n"
                "Files: scenario, sweep, model, gpu, instance, fabric, framework.",
     .details = "\"list\" prints the names, \"codes\" the codes of errors, warnings and notes.\n"
-               "A result names its schema in \"schema\"; the number behind the last colon rises when a\n"
+               "A result names its schema in \"schema\"; the number after the last colon rises when a\n"
                "member is renamed, removed or changes its meaning. The tables by which smsim reads a\n"
                "file give its schema. Rules that join several keys are checked by smsim check alone.\n\n"
                "  smsim schema scenario >scenario.schema.json\n"
@@ -45,7 +45,7 @@ static const char dialects_start[] =
     "A dialect is somebody else's format: a launch script, options of a command, a configuration. smsim\n"
     "reads it as a scenario, and may write a scenario in it (`--emit`). Each option acts, is named as\n"
     "without effect, is named as not simulated, or is refused. `smsim help dialects` lists the dialects.\n"
-    "This page is made by `make docs` from the tables by which smsim reads them. `*` stands for any rest.\n";
+    "This page is made by `make docs` from the tables by which smsim reads them. `*` represents any rest.\n";
 
 static const char page_start[] =
     "# Reference of keys\n\n"
@@ -53,7 +53,7 @@ static const char page_start[] =
     "NAME` a JSON Schema. This page is made by `make docs` from the tables by which smsim reads the\n"
     "files (type, range) and from `schemas/` (meaning, default, example).\n\n"
     "All files are JSON with comments, trailing commas, single quotes and True/False/None. `null` is the\n"
-    "same as leaving a key out. `\"comment\"` may be given in every object. `*` in a pointer stands for an\n"
+    "same as leaving a key out. `\"comment\"` may be given in every object. `*` in a pointer matches an\n"
     "index or for a name of your own. Sizes, times and rates are strings with their unit: `\"25MiB\"`.\n";
 /* clang-format on */
 

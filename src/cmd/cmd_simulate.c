@@ -112,8 +112,8 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader,
     const struct script_options how = {
         .sets = &args->sets,
         .estimator = args->estimator,
-        .told = args->emit || (args->json && strcmp(args->json, "-") == 0) ? stderr
-                                                                           : stdout,
+        .log = args->emit || (args->json && strcmp(args->json, "-") == 0) ? stderr
+                                                                          : stdout,
     };
     int rc = script_scenario(s, &args->scenario, loader, name, &how);
     return rc ? rc : campaign_read(&args->campaign, s);
@@ -172,16 +172,17 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
     const enum fidelity network = (enum fidelity)args->network;
     struct cmd_progress progress = cmd_progress_of("draws", 0.5);
     struct cmd_progress tasks = cmd_progress_of("tasks", 0.5);
-    const bool told = isatty(STDERR_FILENO);
-    const struct simulate_options step = { .network = network,
-                                           .unfold = args->unfold,
-                                           .observer = observer,
-                                           .watch = { told ? cmd_progress_show : NULL,
-                                                      &tasks } };
+    const bool interactive = isatty(STDERR_FILENO);
+    const struct simulate_options step = {
+        .network = network,
+        .unfold = args->unfold,
+        .observer = observer,
+        .watch = { interactive ? cmd_progress_show : NULL, &tasks }
+    };
     const struct uncertainty_draws draws = {
         .network = network,
         .unfold = args->unfold,
-        .progress = told ? cmd_progress_show : NULL,
+        .progress = interactive ? cmd_progress_show : NULL,
         .arg = &progress,
     };
     const struct campaign_how how = { &step, &draws, interval_table_get(loader) };

@@ -99,7 +99,7 @@ static void print_ways(const struct coll_phase *p, const struct net *net, bool a
     if (steps->n_rings > WAYS_MAX)
         printf("#     and %d more\n", steps->n_rings - WAYS_MAX);
     if (alike && net_is_folded(net) && steps->n_rings > 0)
-        printf("#     one instance stands for all that are alike\n");
+        printf("#     one instance represents all that are alike\n");
 }
 
 static void print_trees(const struct coll_plan *plan)

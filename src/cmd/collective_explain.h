@@ -1,5 +1,5 @@
-/* What `smsim collective` says beside its table: which rings or trees, over which
- * links, which link is the bottleneck; and its figure. */
+/* What `smsim collective` says in addition to its table: which rings or trees, over
+ * which links, which link is the bottleneck; and its figure. */
 #ifndef CMD_COLLECTIVE_EXPLAIN_H
 #define CMD_COLLECTIVE_EXPLAIN_H
 

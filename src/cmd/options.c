@@ -172,7 +172,7 @@ static int check_given(const struct usage *u, int argc, char **argv)
             return wrong(u, o->name, what);
         }
         if (o->without && is_given(argc, argv, o->without, &unused)) {
-            snprintf(what, sizeof(what), "does nothing beside %s", o->without);
+            snprintf(what, sizeof(what), "does nothing with %s", o->without);
             return wrong(u, o->name, what);
         }
     }

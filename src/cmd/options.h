@@ -37,7 +37,7 @@ struct option {
     /* in place of names, for those of another table: fills at most `most` rows */
     void (*list)(struct name_value *out, int most);
     const char *with;    /* the option without which it does nothing; NULL: none */
-    const char *without; /* likewise, the option beside which it does nothing */
+    const char *without; /* likewise, the option with which it does nothing */
 };
 
 struct usage {

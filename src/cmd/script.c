@@ -101,8 +101,8 @@ int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
         rc = take(loader, *root, arg);
     launch_place(&l);
     script_notes(how->notes, &l);
-    if (rc == 0 && how->told)
-        script_print(how->told, &l);
+    if (rc == 0 && how->log)
+        script_print(how->log, &l);
     launch_release(&l);
     return rc;
 }

@@ -12,15 +12,16 @@ struct script_options {
     /* NULL: none; those of "/shell/NAME" are variables of a shell script */
     const struct option_list *sets;
     const char *estimator; /* NULL: the last */
-    FILE *told;            /* gets what was taken, a line a field; NULL: nobody */
+    FILE *log;             /* gets the fields that were imported, a line each; NULL:
+                              nobody */
     json_t *notes;         /* gets the notes as findings; NULL: nobody */
     /* changes the scenario before what it lacks is asked for; NULL: nothing */
     int (*prepare)(struct cfg root, void *arg);
     void *arg;
 };
 
-/* Loads the scenario in a launch script, gives it to `take`, and tells what was taken
- * where that works; what is not enough is told on standard error. -1 after
+/* Loads the scenario in a launch script, gives it to `take`, and prints what was taken
+ * where that works; what is missing is printed on standard error. -1 after
  * reporting. */
 int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,
                 const struct script_options *how,

@@ -22,7 +22,7 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Beside this program. */
+/* In the directory of this program. */
 static bool find_beside(char path[PATH_SIZE])
 {
     char self[PATH_SIZE - 32];
@@ -52,8 +52,8 @@ static bool find_in_path(char path[PATH_SIZE])
     return false;
 }
 
-/* $SMSIM_MEASURE, else beside this program, where `make measure` puts it, else in $PATH.
- * Not where the data are: a data folder of others is no code to be run. */
+/* $SMSIM_MEASURE, else next to this program, where `make measure` puts it, else in
+ * $PATH. Not where the data are: a data folder of others is no code to be run. */
 static int find_program(char path[PATH_SIZE], struct err *err)
 {
     const char *named = getenv("SMSIM_MEASURE");
@@ -74,7 +74,7 @@ static int find_program(char path[PATH_SIZE], struct err *err)
 
 /* The run -------------------------------------------------------------------------- */
 
-/* The file that the program writes to: beside the one that is wanted, or a temporary
+/* The file that the program writes to: next to the one that is wanted, or a temporary
  * one. It gets its name when the run is done. */
 static int open_target(char path[PATH_SIZE], const char *out, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* smsim validate --measured and --device: steps that were really run, beside those
+/* smsim validate --measured and --device: steps that were run, compared with those
  * predicted. */
 #ifndef CMD_VALIDATE_MEASURED_H
 #define CMD_VALIDATE_MEASURED_H

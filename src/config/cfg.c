@@ -49,7 +49,7 @@ static struct cfg_doc *doc_add(struct cfg_loader *loader, const char *name)
 }
 
 /* jansson's complaint about JSON that lenient_read wrote: a repeated key, at whose end
- * it stands. Anything else would be our own mistake, and is passed on. */
+ * it is. Anything else would be our own mistake, and is passed on. */
 static void tree_error(const struct lenient *l, const json_error_t *e, size_t *at,
                        struct err *err)
 {

@@ -44,8 +44,8 @@ struct cfg_doc; /* one document: its name, text and tree */
 struct cfg;
 struct cfg_field;
 
-/* Told while files are read: of each document, which it may change, and of each object
- * that a table of fields reads; `name` is the document's. */
+/* Notified while files are read: of each document, which it may change, and of each
+ * object that a table of fields reads; `name` is the document's. */
 struct cfg_watch {
     void (*loaded)(void *arg, struct cfg root, const char *name); /* NULL: not asked */
     void (*table)(void *arg, struct cfg object, const char *name,
@@ -82,7 +82,7 @@ struct cfg_unknown {
 void cfg_loader_init(struct cfg_loader *loader);
 void cfg_loader_release(struct cfg_loader *loader);
 
-/* The root of a file or of text (name stands for the file in messages). On failure the
+/* The root of a file or of text (name represents the file in messages). On failure the
  * error is reported and the value is absent. Files above 64 MiB and nesting beyond 200
  * levels are refused. */
 struct cfg cfg_load(struct cfg_loader *loader, const char *file);
@@ -199,8 +199,8 @@ struct cfg_field {
     {                                                    \
         .key = (k), .type = CFG_T_REFUSED, .why = (text) \
     }
-/* A key that has another name now. A file with the old one keeps being read as if it had
- * the new one, with a warning that names it; both at once are an error. */
+/* A key that has another name now. A file with the old one keeps being read as if it
+ * had the new one, with a warning that names it; both at once are an error. */
 #define CFG_RENAMED(old, new)                             \
     {                                                     \
         .key = (old), .type = CFG_T_RENAMED, .why = (new) \

@@ -53,7 +53,7 @@ static bool cell_ends(const struct reader *r)
     return r->i == r->n || *s == ',' || *s == '\n' || (s[0] == '\r' && s[1] == '\n');
 }
 
-/* A cell that begins with a quote; "" within stands for one. Its text ends at *end. */
+/* A cell that begins with a quote; "" within represents one. Its text ends at *end. */
 static int read_quoted(struct reader *r, char **end)
 {
     size_t start = r->i++;

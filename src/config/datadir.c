@@ -20,7 +20,7 @@ static bool is_directory(const char *path)
 }
 
 /* The directory above the executable's, when it holds our data; else NULL. */
-static const char *beside_executable(struct arena *arena)
+static const char *near_executable(struct arena *arena)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -43,8 +43,8 @@ const char *datadir_root(struct arena *arena)
     const char *set = getenv("SMSIM_DATA");
     if (set && set[0])
         return arena_strdup(arena, set);
-    const char *beside = beside_executable(arena);
-    return beside ? beside : SMSIM_DATA_DIR;
+    const char *near = near_executable(arena);
+    return near ? near : SMSIM_DATA_DIR;
 }
 
 static bool has_suffix(const char *s)

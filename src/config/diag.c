@@ -120,7 +120,7 @@ static size_t vlength(const char *fmt, va_list ap)
     return (size_t)vsnprintf(NULL, 0, fmt, ap);
 }
 
-/* The text's first n bytes are what, and the mend is in parentheses behind them. */
+/* The text's first n bytes are what, and the mend is in parentheses after them. */
 static void split(struct diag *to, char *s, size_t n)
 {
     s[n] = '\0';
@@ -128,8 +128,8 @@ static void split(struct diag *to, char *s, size_t n)
     to->mend = s + n + strlen(" (");
 }
 
-/* Text and mend, told apart in the format: what a user wrote may have parentheses. A
- * format of "%s" is a message that was made elsewhere: it is told apart in itself. */
+/* Text and mend, separate in the format: what a user wrote may have parentheses. A
+ * format of "%s" is a message that was made elsewhere, and has its own parts. */
 static void set_text(struct arena *arena, struct diag *to, const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 

@@ -314,7 +314,7 @@ static void unknown_key(struct cfg value, const char *key,
     free(names);
 }
 
-static void tell(struct cfg object, const struct cfg_field *fields)
+static void notify(struct cfg object, const struct cfg_field *fields)
 {
     const struct cfg_watch *watch = object.doc ? object.doc->loader->watch : NULL;
     if (watch && watch->table)
@@ -343,7 +343,7 @@ static struct cfg get_member(struct cfg object, const struct cfg_field *renamed,
     return now;
 }
 
-/* A key whose old name is given beside the new one. */
+/* A key whose old name is given together with the new one. */
 static int check_renamed(struct cfg object, const struct cfg_field *fields)
 {
     int rc = 0;
@@ -385,7 +385,7 @@ int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
 {
     char is[WORDS_MAX];
     int rc = 0;
-    tell(object, fields);
+    notify(object, fields);
     if (cfg_present(object) && !cfg_is_object(object))
         return cfg_error(object, DIAG_WRONG_TYPE, "%s is not an object (write { ... })",
                          found(is, object));

@@ -84,7 +84,7 @@ size_t lenient_bad_byte(const char *text, size_t len)
     return len;
 }
 
-/* What stands at the reader's place, in quotes, for a message. */
+/* What is at the reader's place, in quotes, for a message. */
 struct excerpt {
     char s[40];
 };

@@ -40,7 +40,7 @@ int lenient_read(struct lenient *l, const char *text, size_t len, size_t *at,
 /* Where in the text the token began that holds this byte of the JSON; O(log tokens). */
 size_t lenient_origin(const struct lenient *l, size_t json);
 
-/* The first byte that cannot stand in a text file (NUL, or no UTF-8); len if none. */
+/* The first byte that cannot occur in a text file (NUL, or no UTF-8); len if none. */
 size_t lenient_bad_byte(const char *text, size_t len);
 
 /* Scalars (config/scalar.c): each begins at *at, appends JSON and moves *at beyond it,

@@ -56,7 +56,7 @@ static const char *value_end(const char *s)
 static bool key_is(const char *s, const char *segment, size_t n)
 {
     size_t written = strcspn(s + 1, "\"\\"), plain = strcspn(segment, "~/");
-    if (s[1 + written] == '"' && plain >= n) /* nothing in them stands for another */
+    if (s[1 + written] == '"' && plain >= n) /* no escape is in them */
         return written == n && memcmp(s + 1, segment, n) == 0;
     json_t *key = json_loadb(s, (size_t)(string_end(s) - s), JSON_DECODE_ANY, NULL);
     const char *k = json_string_value(key);

@@ -48,7 +48,7 @@ static char *segment_of(const char *pointer, size_t n)
 struct pointer_step {
     json_t *parent;
     char *key;     /* in an array, the index in digits */
-    size_t index;  /* of an array; its length stands for one more element */
+    size_t index;  /* of an array; its length means one more element */
     json_t *child; /* borrowed; NULL when there is none */
 };
 

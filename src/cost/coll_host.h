@@ -18,7 +18,7 @@ struct host_node {
     const struct coll_span *span;
     int64_t instance, index; /* index: its place among the group's nodes */
     struct coll_loads *loads;
-    double nodes; /* that it stands for: 1 unless folded */
+    double nodes; /* that it represents: 1 unless folded */
 };
 
 struct host_stage {
@@ -37,7 +37,7 @@ int host_phase(struct planner *p, const struct host_stage *stage,
                struct coll_phase *phase);
 
 /* Appends to the plan a ring inside each node, ahead of the stages through the hosts or
- * behind them; nothing where a node has one GPU. -1 on error. */
+ * after them; nothing where a node has one GPU. -1 on error. */
 int host_inside_phase(struct planner *p, enum coll_op op, const char *name,
                       double size_B);
 

@@ -15,7 +15,7 @@ struct p2p {
 struct p2p_op {
     enum coll_op op;
     bool of_rank; /* a peer gets an n-th of the size, else all of it */
-    /* The transfers of one node; `nodes` real ones stand behind it. */
+    /* The transfers of one node; it represents `nodes` nodes. */
     int (*add)(struct p2p *w, const struct coll_group *g, struct coll_spot at,
                double nodes);
 };
@@ -35,7 +35,7 @@ static int hop(struct p2p *w, int64_t from, int gpu_from, int64_t to, int gpu_to
                            instances, gpus, bytes, nodes);
 }
 
-/* One GPU of the next node stands for all that a GPU's place has elsewhere: they load
+/* One GPU of the next node represents all that a GPU's place has elsewhere: they load
  * its NIC, out and in, all the same. */
 static int add_alltoall(struct p2p *w, const struct coll_group *g, struct coll_spot at,
                         double nodes)

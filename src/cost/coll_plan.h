@@ -112,7 +112,7 @@ struct coll_spot {
     int64_t index;
 };
 
-/* The spot's instance in the cluster; the spot behind it (folded: a span's instances
+/* The spot's instance in the cluster; the spot after it (folded: a span's instances
  * are as one). */
 int64_t coll_spot_instance(const struct coll_group *g, struct coll_spot at);
 struct coll_spot coll_spot_next(const struct coll_group *g, struct coll_spot at,
@@ -138,8 +138,8 @@ struct ring_builder;
 struct coll_streams;
 struct coll_streams *coll_streams_new(struct planner *p, struct coll_phase *phase);
 
-/* `bytes` of each byte of progress go from one GPU to another; `nodes` real hops stand
- * behind it. Nothing where both are one GPU. */
+/* `bytes` of each byte of progress go from one GPU to another; it represents `nodes`
+ * hops. Nothing where both are one GPU. */
 int coll_stream_hop(struct coll_streams *s, double inflation, const int64_t instance[2],
                     const int gpu[2], double bytes, double nodes);
 
@@ -179,7 +179,7 @@ struct coll_loads {
 /* The first of a phase's groups is loaded. */
 void coll_loads_own(struct coll_loads *loads);
 
-/* `bytes` pass the hop per byte of progress; `nodes` real hops stand behind it. */
+/* `bytes` pass the hop per byte of progress; it represents `nodes` hops. */
 void coll_load_hop(struct planner *p, struct coll_loads *loads,
                    const struct coll_ring *ring, int32_t hop, double bytes,
                    double nodes);
@@ -202,7 +202,7 @@ int ring_builder_hop(struct planner *p, struct ring_builder *b, double inflation
 void ring_builder_finish(struct planner *p, struct ring_builder *b,
                          struct coll_ring *ring);
 
-/* The ring without one hop: a chain that begins behind the hop `cut`. */
+/* The ring without one hop: a chain that begins after the hop `cut`. */
 void coll_ring_cut(struct planner *p, struct coll_ring *ring, int32_t cut);
 
 /* Seconds that rank `hop` of a ring needs for a message, when nothing else is on its

@@ -93,7 +93,7 @@ static int32_t hop_to_cut(struct work *w, const struct coll_group *g, int32_t r,
     return w->job->op == COLL_REDUCE ? at : (at + ring->n_hops - 1) % ring->n_hops;
 }
 
-/* Loads the ring's hops, and counts the links of the hops folded behind them. */
+/* Loads the ring's hops, and counts the links of the hops folded after them. */
 static void load_ring(const struct work *w, const struct coll_group *g,
                       const struct coll_ring *ring, double groups,
                       struct coll_loads *loads)
@@ -271,7 +271,7 @@ static int count_ways(struct work *w)
     return 0;
 }
 
-/* Whether copies of a folded net stand for several nodes of the group: else its rings
+/* Whether copies of a folded net represent several nodes of the group: else its rings
  * are whole as they are. */
 static bool folds_nodes(const struct planner *p, const struct coll_group *g)
 {

@@ -35,7 +35,7 @@ const char *coll_servers_refuses(struct planner *p)
     return NULL;
 }
 
-/* One server. A folded node stands for all of its span: for the busiest of them. */
+/* One server. A folded node represents all of its span: for the busiest of them. */
 struct server {
     double own, copies;
 };
@@ -60,7 +60,7 @@ static struct server server_of(const struct host_node *n)
 
 /* What a worker exchanges with servers elsewhere, of all bytes: 1 - w_i on average.
  * With the average for all, the node of the busiest server is the busiest in every
- * respect, so that one folded node can stand for all. */
+ * respect, so that one folded node can represent all. */
 static double of_others(const struct host_node *n)
 {
     return 1 - 1 / (double)host_nodes(n->p);

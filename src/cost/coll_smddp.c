@@ -35,7 +35,7 @@ double coll_incast(const struct planner *p)
     return 1 + coll_library_of(p)->incast_frac * (nodes - 2);
 }
 
-/* One server process beside each worker (SageMaker's launcher: 16 processes a host, 8
+/* One server process next to each worker (SageMaker's launcher: 16 processes a host, 8
  * of them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
 static const double server_sum_Bps = 1.25e9;
 
@@ -122,7 +122,7 @@ static int plan_buffer(struct planner *p, double size_B)
     return 0;
 }
 
-/* The buffers behind the first: all stages at once, at the pace of the slowest, whose
+/* The buffers after the first: all stages at once, at the pace of the slowest, whose
  * latency each buffer pays. */
 static void plan_rest(struct planner *p, double buffers)
 {
@@ -167,7 +167,7 @@ static int plan_reduce(struct planner *p)
 /* AllGather ------------------------------------------------------------------------ */
 
 /* Another node of the group, each the next of one only: what leaves a node enters
- * others evenly, so one hop stands for all of them. */
+ * others evenly, so one hop represents all of them. */
 static int64_t next_instance(const struct host_node *n)
 {
     const struct coll_span *s = n->span;

@@ -8,7 +8,7 @@
 enum { SOCKETS_PER_CHANNEL = 16 };
 
 /* Between nodes a fabric's step is the mean over a ring through all GPUs of a node,
- * where the path's latency hides behind the other hops' steps. With fewer it shows: a
+ * where the path's latency is hidden by the other hops' steps. With fewer it shows: a
  * turn through one node takes a network hop (its latency and step) and n_gpus - 1 steps
  * inside. */
 static double step_between(const struct planner *p, const struct coll_group *g,

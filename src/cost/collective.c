@@ -53,8 +53,8 @@ static const struct nccl_version *version_of(const struct planner *p)
 
 /* Accesses of a GPU's memory for each byte on its bus (nccl-tests' measure): a byte
  * that passes through is written into the buffer by the neighbour and read from it, and
- * beside it an operand is read (sums) or the result written (gathers). Sums in the
- * switch read and write each byte once, for two on the bus. MODEL.md (3.11). */
+ * in addition to it an operand is read (sums) or the result written (gathers). Sums in
+ * the switch read and write each byte once, for two on the bus. MODEL.md (3.11). */
 static double accesses(enum coll_algorithm algorithm)
 {
     enum { PASSED_ON = 3, SWITCHED = 1, SENT = 2 };
@@ -69,7 +69,8 @@ static double accesses(enum coll_algorithm algorithm)
     }
 }
 
-/* What the collective takes of the GPU beside the links: SMs and memory traffic. */
+/* What the collective takes of the GPU in addition to the links: SMs and memory
+ * traffic. */
 static void take_gpu(struct planner *p)
 {
     struct coll_plan *plan = p->plan;

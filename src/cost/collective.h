@@ -1,13 +1,13 @@
 /* Collective operations: what NCCL (and later others) would do for one, as a plan of
  * phases over links, and the closed-form time of that plan.
  *
- * A plan is the one model behind all three fidelities: `analytic` evaluates it in
+ * A plan is the one model of all three fidelities: `analytic` evaluates it in
  * closed form, `flow` runs each phase as an activity of the fluid network (equal to the
  * closed form when nothing contends), `chunk` replays every ring step of every chunk
  * that the phases' rings describe. Equations: MODEL.md, "Collectives".
  *
  * Algorithms are rows of the table in coll_table.c; a new one is one more row and one
- * more file beside coll_ring.c.
+ * more file in addition to coll_ring.c.
  *
  * Files of this folder:
  *     kernel: the time of an operator on a GPU
@@ -70,7 +70,7 @@ struct coll_group {
     struct coll_span spans[CLUSTER_GROUPS_MAX];
 };
 
-/* What libraries other than NCCL are told. */
+/* What libraries other than NCCL need to know. */
 struct coll_library {
     double buffer_B;        /* SMDDP: a balanced fusion buffer is at most so large */
     double incast_frac;     /* what every sender beyond two takes of a receiver's rate:
@@ -134,9 +134,9 @@ enum coll_place {
     COLL_AT_GPU,
     COLL_AT_COPY_OUT, /* to the host */
     COLL_AT_NETWORK,
-    COLL_AT_PULL, /* from servers, beside what is pushed to them */
+    COLL_AT_PULL, /* from servers, while others push to them */
     COLL_AT_COPY_IN,
-    COLL_AT_GATHER, /* inside the node, beside the scatter of the next */
+    COLL_AT_GATHER, /* inside the node, during the scatter of the next */
     COLL_AT_N
 };
 
@@ -152,7 +152,8 @@ struct coll_phase {
     struct flow_use *uses; /* link of the net, bytes on it per byte of progress */
     double
         *own; /* [n_uses] of these bytes, the first group's; NULL: all. Each group has
-                    a share of a link of its own, so that many in lock step have as many */
+                    a share of a link of its own, so that many in lock step have as
+                    many */
     int protocol; /* FABRIC_PROTO_* */
     enum coll_place place;
     struct coll_steps steps;

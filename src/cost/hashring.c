@@ -29,7 +29,7 @@ void hashring_init(struct hashring *r, struct arena *arena, int32_t n_servers,
     qsort(r->points, (size_t)r->n_points, sizeof(*r->points), compare_points);
 }
 
-/* The first point at or behind a hash. */
+/* The first point at or after a hash. */
 static int32_t point_of(const struct hashring *r, uint64_t hash)
 {
     int32_t low = 0, high = r->n_points;

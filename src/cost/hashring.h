@@ -1,5 +1,5 @@
 /* Consistent hashing: servers own arcs of a ring, each through many virtual nodes, and
- * a key belongs to the first server at or behind its hash. Servers that come or go move
+ * a key belongs to the first server at or after its hash. Servers that come or go move
  * only the keys of their own arcs. Hashes are of numbers alone, so that every run, and
  * every rank, spreads keys alike. */
 #ifndef COST_HASHRING_H

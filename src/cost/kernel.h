@@ -7,7 +7,7 @@
 #include "hardware/gpu.h"
 #include "model/ops.h"
 
-/* Share of the GPU left to compute kernels while communication kernels run beside them:
+/* Share of the GPU left to compute kernels during communication kernels:
  * 1 when alone. */
 struct kernel_share {
     double sms;    /* 0..1 */

@@ -85,7 +85,8 @@ static const struct nccl_version versions[] = {
     { 22105, "2.21", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 28, 28, 28),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
       { 1.9, 1.4 }, 0 },
-    /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8 MiB */
+    /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8
+     * MiB */
     { 22300, "2.23", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
       { 1.9, 1.4 }, 0 },
@@ -97,7 +98,7 @@ static const struct nccl_version versions[] = {
 
 enum { N_VERSIONS = sizeof(versions) / sizeof(*versions) };
 
-/* "2.12", "2.12.12", and what packages put behind a '-' or '+'. */
+/* "2.12", "2.12.12", and what packages put after a '-' or '+'. */
 static int32_t parse_version(const char *text)
 {
     int32_t parts[3] = { 0, 0, 99 };

@@ -6,8 +6,8 @@
  *     dialect.h, dialects.c            what a dialect is; the rows
  *     option                           rows of options, and what is said of them
  *     source/                          syntax alone: Python literals, shell words, JSON
- *     launch/                          which dialect a file is in; what all readers share
- *     sagemaker/, megatron/, deepspeed/, trainer/
+ *     launch/                          which dialect a file is in; what all readers
+ *     share sagemaker/, megatron/, deepspeed/, trainer/
  *                                      options of each, as fields of a scenario
  *     emit/                            what all writers share; reading back */
 #ifndef DIALECT_DIALECT_H
@@ -25,7 +25,7 @@ struct launch_command;
 struct python;
 struct emit_source;
 
-/* What a dialect's words stand in. */
+/* What a dialect's words are in. */
 enum dialect_source {
     DIALECT_CALLS = 1 << 0,    /* calls and names of a Python script */
     DIALECT_COMMAND = 1 << 1,  /* options of a command that a shell script starts */
@@ -65,7 +65,7 @@ struct dialect {
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);
-    /* behind --set: what that left open; NULL: nothing */
+    /* after --set: what that left open; NULL: nothing */
     void (*settle)(struct launch *l, struct cfg root);
     const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
@@ -93,7 +93,8 @@ bool dialect_is_flag(const char *option);
  * ends the list. */
 const char **dialect_calls(struct arena *arena, bool same);
 
-/* "Megatron's arguments (...) or the Trainer's (...)", of those that read the source. */
+/* "Megatron's arguments (...) or the Trainer's (...)", of those that read the
+ * source. */
 void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between);
 
 #endif

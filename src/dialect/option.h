@@ -1,6 +1,6 @@
-/* Options of a dialect as rows: what one is called, which field of a scenario it is, and
- * what becomes of it. One row serves reading, writing, what is said of options without
- * effect, docs/dialects.md and the tests. */
+/* Options of a dialect as rows: what one is called, which field of a scenario it is,
+ * and what becomes of it. One row serves reading, writing, what is said of options
+ * without effect, docs/dialects.md and the tests. */
 #ifndef DIALECT_OPTION_H
 #define DIALECT_OPTION_H
 
@@ -36,13 +36,13 @@ enum dialect_kind {
 };
 
 /* A word of the dialect and the scenario's; of several for one value the first is
- * written. "*" at the end stands for any rest, and is not written. */
+ * written. "*" at the end represents any rest, and is not written. */
 struct dialect_word {
     const char *word, *value;
 };
 
 struct dialect_option {
-    const char *name;    /* "*" at the end stands for any rest; NULL ends a table */
+    const char *name;    /* "*" at the end represents any rest; NULL ends a table */
     const char *pointer; /* of the field; NULL: several, or none */
     enum dialect_class class;
     enum dialect_kind kind;
@@ -115,19 +115,20 @@ json_t *dialect_constant(const struct dialect_option *o);
 
 /* Whether a value asks for nothing by its row. */
 bool dialect_is_off(const struct dialect_option *o, const struct value *v);
-/* Values that ask for nothing: 1 or less too, as of degrees; 1 or more, as of shares. */
+/* Values that ask for nothing: 1 or less too, as of degrees; 1 or more, as of
+ * shares. */
 bool dialect_off_at_one(const struct value *v);
 bool dialect_off_from_one(const struct value *v);
 
-/* Where a report stands, what is before it, and before each key. */
+/* The place of a report, what is before it, and before each key. */
 struct dialect_place {
     int64_t line;
     const char *prefix, *section; /* "ds.json: ", "zero_optimization." */
     bool heard; /* of rows that act, those that did nothing are named, too */
 };
 
-/* Says of each key of the dictionary of a path that did nothing why: without effect, not
- * simulated, refused, not known. None is left out. */
+/* Says of each key of the dictionary of a path that did nothing why: without effect,
+ * not simulated, refused, not known. None is left out. */
 void dialect_report(struct launch_context *t, const struct dialect_table *tables,
                     const char *path, const struct value *dict,
                     struct dialect_place at);

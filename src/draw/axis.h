@@ -50,7 +50,7 @@ struct axis_view {
     const struct axis *axis;
     double lo, hi;    /* range of values */
     double from, to;  /* pixels of lo and hi; from > to on upright axes */
-    bool upright;     /* labels stand beside it, not below */
+    bool upright;     /* labels are next to it, not below */
     const char *unit; /* common to all tick labels; NULL: each carries its own */
     double worth;     /* of that unit */
     double rotate;    /* of the tick labels: 0, -45 or -90 degrees */

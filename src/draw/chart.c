@@ -169,7 +169,7 @@ static bool has_values(const struct chart *chart)
     return false;
 }
 
-/* What is filled from zero stands on the axis. */
+/* What is filled from zero starts at the axis. */
 static struct axis y_axis_of(const struct chart *chart)
 {
     struct axis y = chart->y;

@@ -7,8 +7,8 @@
  *     struct chart c = { .title = "Scaling of BERT-large",
  *                        .subtitle = "How far does one more node help?",
  *                        .x = { "GPUs", AXIS_LOG2 },
- *                        .y = { "throughput", .unit_text = "sequences/s", .from_zero = true },
- *                        .series = series, .n_series = 2 };
+ *                        .y = { "throughput", .unit_text = "sequences/s", .from_zero =
+ *                        true }, .series = series, .n_series = 2 };
  *     return chart_write(&c, "scaling.svg", err);
  *
  * Ids in SVG: title, subtitle, plot, x-axis, y-axis, legend, series-0, series-1, ... */
@@ -24,7 +24,7 @@ enum series_kind {
     SERIES_LINE,   /* with markers where there is room for them */
     SERIES_POINTS, /* markers alone */
     SERIES_STEP,   /* a value holds until the next x */
-    SERIES_BARS,   /* beside each other; x must be a category axis, one value each */
+    SERIES_BARS,   /* next to each other; x must be a category axis, one value each */
     SERIES_STACKED_BARS,
     SERIES_STACKED_AREA, /* all have the x values of the first one */
     SERIES_BAND,         /* from y to y2 */

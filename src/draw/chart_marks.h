@@ -15,7 +15,7 @@ struct marks {
     struct frame *frame;
     struct draw *d;
     struct stack areas, bars;
-    size_t n_slots, slot; /* bars beside each other at one category; the next one */
+    size_t n_slots, slot; /* bars next to each other at one category; the next one */
     size_t bar_slot;      /* of the stacked bars */
     size_t n_marked;      /* points with markers, over all series */
     bool labelled;        /* labels follow, and keep off the lines */

@@ -1,4 +1,4 @@
-/* Legends: keys and names in columns, always beside or below the data, never on it.
+/* Legends: keys and names in columns, always next to or below the data, never on it.
  * What does not fit is said ("and 12 more"). */
 #ifndef DRAW_LEGEND_H
 #define DRAW_LEGEND_H

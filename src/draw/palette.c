@@ -10,7 +10,7 @@ static const uint32_t hues[PALETTE_N] = {
     0xff56b4e9, /* sky */
     0xffd55e00, /* vermilion */
     0xff4d4d4d, /* grey, for the palette's black, which is the text's */
-    0xffd8c900, /* yellow, darkened to stand on white */
+    0xffd8c900, /* yellow, darkened for contrast with white */
 };
 
 static double channel(uint32_t c, int shift)

@@ -1,6 +1,6 @@
-/* Colours, markers and dashes that colour-blind readers and grey printers tell apart:
- * Okabe and Ito's palette (jfly.uni-koeln.de/color, 2008) for kinds, viridis (Smith and
- * van der Walt 2015) for amounts. */
+/* Colours, markers and dashes that colour-blind readers and grey printers can
+ * distinguish: Okabe and Ito's palette (jfly.uni-koeln.de/color, 2008) for kinds,
+ * viridis (Smith and van der Walt 2015) for amounts. */
 #ifndef DRAW_PALETTE_H
 #define DRAW_PALETTE_H
 

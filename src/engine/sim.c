@@ -15,7 +15,7 @@ struct sim_heap_entry {
 
 enum { ARITY = 4, FIRST_CAP = 64 };
 
-/* Added to a sequence number, puts an event behind all others of its instant. */
+/* Added to a sequence number, puts an event after all others of its instant. */
 #define LAST_SEQ (UINT64_C(1) << 63)
 
 void sim_init(struct sim *sim, void *context)

@@ -15,7 +15,7 @@
  * One sim serves one thread; parallelism is over simulations.
  *
  * Files of this folder:
- *     sim, watch                clock and event queue; who is told how far a run is
+ *     sim, watch                clock and event queue; who is notified how far a run is
  *     flow, flow_rates, maxmin  the fluid network and its max-min fair rates */
 #ifndef ENGINE_SIM_H
 #define ENGINE_SIM_H
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the clock ends, after 46 days: nothing may begin behind it. A time within it
+/* Where the clock ends, after 46 days: nothing may begin after it. A time within it
  * and a duration of at most 2^62 ps (units_ps) add up to less than 2^63 ps. */
 #define SIM_LONGEST_PS (INT64_C(4000000) * 1000000000000)
 
@@ -59,12 +59,12 @@ void sim_release(struct sim *sim);
 void sim_event_init(struct sim_event *ev, const struct sim_event_type *type);
 
 /* Schedules a pending or idle event at t_ps >= now (a pending one is moved, and takes
- * its place behind the events already scheduled for that instant). An event that fires
+ * its place after the events already scheduled for that instant). An event that fires
  * is idle again: it may schedule itself, and its owner may be freed. */
 void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps);
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps);
 
-/* Schedules an event for the instant that is now, behind all others of it, also those
+/* Schedules an event for the instant that is now, after all others of it, also those
  * scheduled after this call: for who gathers the changes of one instant. */
 void sim_at_last(struct sim *sim, struct sim_event *ev);
 

@@ -7,14 +7,14 @@ void watch_run(struct sim *sim, const struct watch *watch, watch_count_fn *count
                const void *of)
 {
     int64_t done, total;
-    if (!watch->tell) {
+    if (!watch->notify) {
         sim_run(sim);
         return;
     }
     while (sim_run_some(sim, EVENTS)) {
         count(of, &done, &total);
         if (done < total)
-            watch->tell(watch->arg, done, total);
+            watch->notify(watch->arg, done, total);
     }
-    watch->tell(watch->arg, 1, 1);
+    watch->notify(watch->arg, 1, 1);
 }

@@ -173,7 +173,8 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     return 0;
 }
 
-/* The first key beside "groups" that says something of the only group; absent: none. */
+/* The first key in addition to "groups" that says something of the only group; absent:
+ * none. */
 static struct cfg lone_key(struct cfg object)
 {
     for (const struct cfg_field *f = group_fields; f->key; f++)

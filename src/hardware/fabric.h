@@ -36,7 +36,7 @@ struct fabric_protocol {
         ramp_rank_s; /* once, the second for each rank beyond two: reached at */
     double ramp_B;   /* this size, linear below */
     double turn_Bps; /* LL: each turn round the ring waits for S/n at this rate more */
-    double exposed;  /* of the latencies, what does not hide behind the second half
+    double exposed;  /* of the latencies, the share not hidden by the second half
                            of the bytes: t = max(lat + X / 2, exposed * lat + X) */
     double gather;   /* of its bandwidth, what all-gather and reduce-scatter reach */
     double max_Bps;  /* busbw beyond which the protocol's copy loops saturate */
@@ -59,7 +59,8 @@ struct fabric {
     double staging_Bps;   /* host staging rate per NIC; INFINITY: does not limit */
     double fill_frac,
         fill_max_s;     /* per ring step over this fabric: store-and-forward of
-                                     one quantum, min(fill_frac * x / rate, fill_max_s) */
+                                     one quantum, min(fill_frac * x / rate,
+                                     fill_max_s) */
     double pair_loop_B; /* rings of two nodes move what a rank has beyond this ... */
     double pair_gain;   /* ... in so much of its time: loops overlap; 1: they do not */
     int64_t channels;   /* of a large collective in the fit; 1 or more */

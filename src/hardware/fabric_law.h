@@ -1,10 +1,11 @@
-/* What an algorithm costs over a fabric beside the bytes on its links, and which
- * algorithm a network plugin's tuner prefers: two parts of
+/* What an algorithm costs over a fabric in addition to the bytes on its links, and
+ * which algorithm a network plugin's tuner prefers: two parts of
  * topologies/fabrics/NAME.json.
  *
- * A law is one row of constants for one algorithm and protocol, in one generation of software.
- * With N nodes, n ranks, g = max(log2 N - 1, 0), size S, m = S / n, and the time X that
- * the bytes alone need on the links (the network gives it, so sharing slows it):
+ * A law is one row of constants for one algorithm and protocol, in one generation of
+ * software. With N nodes, n ranks, g = max(log2 N - 1, 0), size S, m = S / n, and the
+ * time X that the bytes alone need on the links (the network gives it, so sharing slows
+ * it):
  *
  *   t = base + rank (n - 2) + node (N - 1) + chain (n / N - 1) + level g
  *     + (ramp + ramp_level g) min(s / ramp_bytes, 1)        s = S; m for point to point

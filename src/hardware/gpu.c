@@ -90,14 +90,14 @@ static const struct cfg_field nvlink_fields[] = {
     CFG_END,
 };
 
-/* The format whose row stands in for one that the file leaves out: the 16-bit ones run
+/* The format whose row replaces one that the file leaves out: the 16-bit ones run
  * alike, the others must be given. */
 static const enum dtype alike[DTYPE_N] = {
     [DTYPE_FP32] = DTYPE_FP32, [DTYPE_TF32] = DTYPE_TF32, [DTYPE_FP16] = DTYPE_BF16,
     [DTYPE_BF16] = DTYPE_FP16, [DTYPE_FP8] = DTYPE_FP8,
 };
 
-/* `without_tensor_cores`: how much slower plain fp32 is, which stands for
+/* `without_tensor_cores`: how much slower plain fp32 is, which represents
  * "misaligned_batch" where the row does not say it. */
 static int read_gemm_row(struct gpu_gemm *g, struct cfg row,
                          double without_tensor_cores)

@@ -179,7 +179,7 @@ static int fill_nic_rates(struct import_filling *f)
     return 0;
 }
 
-/* aws-ofi-nccl stripes each message over the EFA devices beside a GPU: as many groups
+/* aws-ofi-nccl stripes each message over the EFA devices next to a GPU: as many groups
  * as there are GPUs under a switch. Ports of unequal rates stay alone. */
 static void group_rails(struct instance *inst)
 {

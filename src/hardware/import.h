@@ -1,6 +1,6 @@
 /* A machine as another program's file describes it, and how it becomes an instance.
  *
- * No such file tells everything: `struct import` says what it told, and what it left
+ * No such file has everything: `struct import` says what it had, and what it left
  * open is filled by import_complete from a known instance that is like it, with a note
  * of what was taken. import_nccl.h and import_smi.h read the files. */
 #ifndef HARDWARE_IMPORT_H
@@ -8,7 +8,7 @@
 
 #include "hardware/instance.h"
 
-/* How the GPUs are joined, as far as the file tells. */
+/* How the GPUs are joined, as far as the file says. */
 enum import_joint { IMPORT_UNTOLD, IMPORT_NVLINK, IMPORT_NVSWITCH, IMPORT_PCIE };
 
 enum import_network { IMPORT_ANY_NETWORK, IMPORT_ETHERNET, IMPORT_INFINIBAND };
@@ -16,10 +16,10 @@ enum import_network { IMPORT_ANY_NETWORK, IMPORT_ETHERNET, IMPORT_INFINIBAND };
 struct import {
     const char *file, *format; /* where it comes from; "NCCL topology XML" */
     int32_t n_gpus;
-    const char *gpu; /* the name of its file, by PCI device; NULL: not told */
-    int64_t sm_arch; /* 0: not told */
-    int64_t vcpus;   /* 0: not told */
-    int32_t n_numa;  /* 0: not told */
+    const char *gpu; /* the name of its file, by PCI device; NULL: unknown */
+    int64_t sm_arch; /* 0: unknown */
+    int64_t vcpus;   /* 0: unknown */
+    int32_t n_numa;  /* 0: unknown */
     bool pcie_told;  /* which switch each GPU is under (gpu_pcie, n_pcie) */
     enum import_joint joint;
     enum import_network network;
@@ -28,9 +28,9 @@ struct import {
     int32_t n_pcie;
     int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
     int32_t gpu_pcie[INSTANCE_GPUS_MAX], gpu_numa[INSTANCE_GPUS_MAX];
-    double pcie_Bps, pcie_uplink_Bps;            /* 0: not told */
+    double pcie_Bps, pcie_uplink_Bps;            /* 0: unknown */
     int32_t n_nics;                              /* physical, one a port */
-    struct instance_nic nics[INSTANCE_NICS_MAX]; /* line_Bps 0: not told */
+    struct instance_nic nics[INSTANCE_NICS_MAX]; /* line_Bps 0: unknown */
 };
 
 /* What the user says of it; NULL or 0: nothing. */

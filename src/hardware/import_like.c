@@ -74,7 +74,7 @@ bool import_same_numa(const struct import *im, const struct instance *inst)
 
 /* The known instance that is most like it ------------------------------------------ */
 
-/* Whether nothing that the file or the user tells speaks against it. */
+/* Whether nothing that the file or the user says contradicts it. */
 static bool fits(const struct import_filling *f, const struct instance *inst)
 {
     const struct import *im = f->im;

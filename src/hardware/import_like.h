@@ -12,7 +12,7 @@ struct import_filling {
     struct cfg_loader *loader;
     struct instance *inst;
     enum import_joint joint;
-    const struct gpu *gpu;       /* named by the user or told by the file; NULL */
+    const struct gpu *gpu;       /* named by the user or by the file; NULL */
     const struct instance *like; /* fills the gaps */
     struct strbuf taken;         /* "host memory, fabric ..." */
     struct strbuf others;        /* "; as like are p4de.24xlarge ..." */

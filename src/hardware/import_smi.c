@@ -52,19 +52,19 @@ static int32_t numa_first(const struct smi_matrix *m, int32_t gpu, bool numbered
  * own numbers, or without such that in which they appear. */
 static int place_on_numa(const struct smi_matrix *m, struct import *im)
 {
-    bool numbered = true, told = true;
+    bool numbered = true, known = true;
     for (int32_t i = 0; i < m->n_gpus; i++) {
         numbered &= row_numa(m, i) >= 0;
-        told &= count_cpus(m, m->after[i][0]) > 0;
+        known &= count_cpus(m, m->after[i][0]) > 0;
     }
-    for (int32_t i = 0; i < m->n_gpus && (numbered || told); i++) {
+    for (int32_t i = 0; i < m->n_gpus && (numbered || known); i++) {
         if (numa_first(m, i, numbered) < i)
             continue;
         if (im->n_numa++ == INSTANCE_NUMA_MAX)
             return smi_error(m, m->columns[i].at, DIAG_NOT_SIMULATED,
                              "more than %d NUMA nodes are not simulated",
                              INSTANCE_NUMA_MAX);
-        im->vcpus += told ? count_cpus(m, m->after[i][0]) : 0;
+        im->vcpus += known ? count_cpus(m, m->after[i][0]) : 0;
     }
     for (int32_t i = 0; i < m->n_gpus && im->n_numa > 0; i++) {
         const int32_t first = numa_first(m, i, numbered);
@@ -128,7 +128,7 @@ static void place_under_switches(const struct smi_matrix *m, struct import *im)
             (struct instance_nic) { .rails = 1, .pcie = number[group[k]], .numa = -1 };
 }
 
-/* A NIC beside no GPU's switch: on the node of a GPU that reaches it within one, else
+/* A NIC next to no GPU's switch: on the node of a GPU that reaches it within one, else
  * on one that has no GPU, else on the last. */
 static int32_t nic_numa(const struct smi_matrix *m, const struct import *im,
                         int32_t nic)

@@ -12,7 +12,7 @@ struct nccl_gpu {
     const struct xml_element *pci, *gpu; /* gpu: NULL when the file has none */
     int64_t dev;
     int32_t numa, top; /* index among the tops; -1: on the root */
-    double rate_Bps;   /* 0: not told */
+    double rate_Bps;   /* 0: unknown */
 };
 
 struct nccl_tree {
@@ -33,7 +33,7 @@ struct nccl_tree {
  * top), NUMA nodes, vCPUs and network. -1 after reporting. */
 int nccl_tree_read(struct nccl_tree *t, const struct xml_element *system);
 
-/* Payload of a device's PCIe link, one direction; 0 where the file does not tell (or
+/* Payload of a device's PCIe link, one direction; 0 where the file does not say (or
  * not in words that NCCL takes: virtual machines show "Unknown", and widths such as
  * 63). */
 int nccl_tree_link(const struct xml_element *pci, double *rate_Bps);

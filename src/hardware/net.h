@@ -9,7 +9,7 @@
  * fabric's efficiency, all parallel links of a pair together). A NIC's payload includes
  * host staging where the fabric lacks GPUDirect: it is that of GPU traffic.
  *
- * Folded, each group of the cluster is present once: the copy stands for all, the
+ * Folded, each group of the cluster is present once: the copy represents all, the
  * neighbour's receive links are the copy's own receive links, and traffic must be
  * counted in full by whoever uses it: the core's capacity is that of the whole cluster.
  * Unfolded, every instance is there, and building is linear in instances. */
@@ -59,7 +59,7 @@ bool net_is_folded(const struct net *net);
 int32_t net_n_links(const struct net *net);
 const struct net_link *net_links(const struct net *net);
 
-/* The copy that stands for an instance of the cluster (0..n_instances-1). */
+/* The copy that represents an instance of the cluster (0..n_instances-1). */
 int64_t net_copy(const struct net *net, int64_t instance);
 const struct instance *net_instance(const struct net *net, int64_t copy);
 

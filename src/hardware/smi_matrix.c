@@ -120,7 +120,7 @@ static int read_header(struct smi_matrix *m, size_t at)
                              "more than %d GPUs in one machine are not simulated",
                              INSTANCE_GPUS_MAX);
         if (gpu >= 0 && (gpu != m->n_gpus || m->n != m->n_gpus))
-            return smi_error(m, w.at, DIAG_SYNTAX, "GPU%d stands where GPU%d should",
+            return smi_error(m, w.at, DIAG_SYNTAX, "found GPU%d where GPU%d should be",
                              gpu, m->n_gpus);
         if (m->n - m->n_gpus == INSTANCE_NICS_MAX)
             return smi_error(m, w.at, DIAG_NOT_SIMULATED,
@@ -174,7 +174,7 @@ static int read_row(struct smi_matrix *m, int32_t i, size_t at)
                              (int)(w.len < 40 ? w.len : 40), m->text + w.at);
         if ((m->relation[i][j] == SMI_SELF) != (i == j))
             return smi_error(m, w.at, DIAG_SYNTAX,
-                             "X stands for the device itself, and only for it");
+                             "X marks the device itself, and only it");
         if (m->relation[i][j] > 0 && (i >= m->n_gpus || j >= m->n_gpus))
             return smi_error(m, w.at, DIAG_SYNTAX, "NVLinks join GPUs, not NICs");
     }

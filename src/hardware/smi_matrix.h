@@ -7,7 +7,7 @@
 
 enum {
     SMI_COLUMNS_MAX = INSTANCE_GPUS_MAX + INSTANCE_NICS_MAX,
-    SMI_AFTER_MAX = 2, /* words behind the cells: CPUs, NUMA node */
+    SMI_AFTER_MAX = 2, /* words after the cells: CPUs, NUMA node */
 };
 
 struct smi_word {

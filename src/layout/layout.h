@@ -6,7 +6,8 @@
  *
  * Files of this folder:
  *     layout, parallelism            degrees; which rank is where, in which groups
- *     partition, segments, smp_tree  which modules a pipeline stage holds, by library */
+ *     partition, segments, smp_tree  which modules a pipeline stage holds, by
+ *     library */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
 
@@ -37,7 +38,7 @@ int64_t layout_group_size(const struct layout *l, enum layout_group g);
 int64_t layout_group_member(const struct layout *l, enum layout_group g, int64_t rank,
                             int64_t i);
 
-/* Where a rank stands in its own group: member(rank, that) is the rank. */
+/* The index of a rank in its own group: member(rank, that) is the rank. */
 int64_t layout_group_rank(const struct layout *l, enum layout_group g, int64_t rank);
 
 #endif

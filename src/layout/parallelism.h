@@ -1,6 +1,6 @@
-/* Parallelism itself: degrees, what is sharded, who reduces and moves, and the sizes of a
- * step that these divide. Numbers of ranks: world = data x context x pipeline x tensor.
- * Filled in by the scenario layer; constant after that. */
+/* Parallelism itself: degrees, what is sharded, who reduces and moves, and the sizes of
+ * a step that these divide. Numbers of ranks: world = data x context x pipeline x
+ * tensor. Filled in by the scenario layer; constant after that. */
 #ifndef LAYOUT_PARALLELISM_H
 #define LAYOUT_PARALLELISM_H
 
@@ -58,10 +58,11 @@ enum partition_method {
     PARTITION_UNIFORM,    /* equal counts of layers (Megatron, DeepSpeed "uniform") */
     PARTITION_PARAMETERS, /* least largest sum of parameters (DeepSpeed) */
     PARTITION_TYPE,       /* "type:transformer": least largest count of layers */
-    PARTITION_TYPE_ENDS, /* "type:transformer|embedding": embedding and head count too */
-    PARTITION_SMP,       /* SMP's costs over embedding, layers and head in a row */
-    PARTITION_SMP_TREE,  /* SMP's algorithm over the module tree, D'Hondt included */
-    PARTITION_MANUAL     /* stage_layers */
+    PARTITION_TYPE_ENDS,  /* "type:transformer|embedding": embedding and head count
+                            too */
+    PARTITION_SMP,        /* SMP's costs over embedding, layers and head in a row */
+    PARTITION_SMP_TREE,   /* SMP's algorithm over the module tree, D'Hondt included */
+    PARTITION_MANUAL      /* stage_layers */
 };
 
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
@@ -93,7 +94,7 @@ struct training {
     bool framework_named;  /* the file names the profile */
     int64_t vocab_padding; /* 0: as it is */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
-    int64_t decoder_length;      /* behind an encoder, in tokens; 0: sequence_length */
+    int64_t decoder_length;      /* after an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
     const struct framework *framework;
     int64_t samples, epochs, steps; /* 0: not given */
@@ -140,7 +141,7 @@ struct parallelism_shard {
     enum offload offload;    /* states kept in host memory */
     int64_t bucket_elements; /* of a reduce-scatter; 0: one a unit */
     int64_t persistence_elements; /* smaller tensors stay whole on each rank */
-    /* tensors whose next use is farther are dropped behind recomputation; 0: none is */
+    /* tensors whose next use is farther are dropped after recomputation; 0: none is */
     int64_t reuse_elements;
     int64_t live_elements; /* prefetch stops at so many gathered; 0: no limit */
 };
@@ -150,8 +151,8 @@ struct parallelism_reduce {
     enum library library;             /* who buckets and reduces */
     enum backend backend;             /* who moves the bytes */
     int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
-    bool overlap;                     /* gradients are reduced beside backward */
-    /* updated parameters are gathered beside the forwards that follow */
+    bool overlap;                     /* gradients are reduced during backward */
+    /* updated parameters are gathered during the forwards that follow */
     bool overlap_param_gather;
     bool gradient_as_bucket_view; /* no copies into and out of buckets */
     enum compression compression;

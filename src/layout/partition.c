@@ -27,7 +27,7 @@ static bool head_is_embeddings(const struct partition_request *q)
            !q->modules[q->n_modules - 1].layer;
 }
 
-/* What is no layer goes with the next one, and what is behind the last with that; a head
+/* What is no layer goes with the next one, and what is after the last with that; a head
  * tied to the embedding goes with the first. */
 static struct item *make_items(struct arena *arena, const struct partition_request *q,
                                int64_t n_layers)
@@ -46,7 +46,7 @@ static struct item *make_items(struct arena *arena, const struct partition_reque
     return items;
 }
 
-/* Methods: each fills ends[parts], one behind each part's last layer --------------- */
+/* Methods: each fills ends[parts], one after each part's last layer --------------- */
 
 struct cut {
     struct arena *arena;

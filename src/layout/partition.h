@@ -4,16 +4,16 @@
  *     modules   e l l l l l l l l h       4 stages, 1 chunk each
  *     parts    [e l l][l l][l l][l l h]
  *
- * Modules stand in order of execution, each with its computation and its memory in any
+ * Modules are in order of execution, each with its computation and its memory in any
  * unit; only shares count, so this layer needs to know nothing of time. Parts are
  * listed in order of execution: part = chunk x n_stages + stage. Every part holds at
- * least one layer: what is no layer stays with the layer behind it, the head with the
+ * least one layer: what is no layer stays with the layer after it, the head with the
  * last one. SMP may put the head on the first stage: one that is tied to the embedding,
  * since modules that share a parameter go to one device, and with PARTITION_SMP_TREE
- * small ones behind a large container. Under SMP's schedules the stream then returns
- * there behind the last layers ("head_returns"):
+ * small ones after a large container. Under SMP's schedules the stream then returns
+ * there after the last layers ("head_returns"):
  *
- *     parts    [e l l, h][l l][l l][l l]      head_returns: h runs behind the last l */
+ *     parts    [e l l, h][l l][l l][l l]      head_returns: h runs after the last l */
 #ifndef LAYOUT_PARTITION_H
 #define LAYOUT_PARTITION_H
 
@@ -68,13 +68,13 @@ int64_t partition_head_stage(const struct partition *p);
 /* Parts of partition_make, for tests ----------------------------------------- */
 
 /* Cuts costs[n] (not negative) into k <= n contiguous segments with the least largest
- * sum; ends[i] is one behind segment i's last. Of equal cuts the one whose last segment
+ * sum; ends[i] is one after segment i's last. Of equal cuts the one whose last segment
  * is longest, then the same for what is in front of it: 2 2 3 3 of ten in four. */
 void partition_min_max(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
 /* The same, each segment filled before the next begins: 3 3 3 1 of ten in four, as
  * DeepSpeed's partition_balanced until 2023. One item is left to each segment
- * behind. */
+ * after. */
 void partition_fill_first(const double *costs, int64_t n, int64_t k, int64_t *ends);
 
 /* Gives `devices` to n segments by D'Hondt's quotients cost / (given + 1). */

@@ -72,7 +72,7 @@ void partition_fill_first(const double *costs, int64_t n, int64_t k, int64_t *en
         before[i + 1] = before[i] + costs[i];
     double limit = least_max(before, n, k) * slack;
     for (int64_t i = 0, at = 0; i < k; i++) {
-        int64_t most = n - (k - 1 - i); /* one is left to each segment behind */
+        int64_t most = n - (k - 1 - i); /* one is left to each segment after */
         int64_t next = reach(before, at, n, limit);
         ends[i] = at = next < most ? next : most;
     }

@@ -19,7 +19,7 @@ struct allocator_block {
     int64_t address, size_B;
     struct allocator_pool *pool;
     bool used;
-    struct allocator_block *before, *behind;  /* neighbours in the segment */
+    struct allocator_block *before, *after;   /* neighbours in the segment */
     struct allocator_block *smaller, *larger; /* neighbours in the bin, of a free one */
     struct allocator_block *last, *next;      /* among free whole segments, of one */
 };
@@ -69,7 +69,7 @@ static bool precedes(const struct allocator_block *a, const struct allocator_blo
 
 static bool is_whole_segment(const struct allocator_block *b)
 {
-    return !b->before && !b->behind;
+    return !b->before && !b->after;
 }
 
 static void list_whole(struct allocator_block *b)
@@ -156,17 +156,17 @@ static struct allocator_block *new_block(struct allocator *a)
     struct allocator_block *b = a->spare;
     if (!b)
         return ARENA_NEW(&a->blocks, struct allocator_block);
-    a->spare = b->behind;
+    a->spare = b->after;
     return b;
 }
 
 static void drop_block(struct allocator *a, struct allocator_block *b)
 {
-    b->behind = a->spare;
+    b->after = a->spare;
     a->spare = b;
 }
 
-/* What the block has beyond size_B becomes a free block behind it, if it is worth
+/* What the block has beyond size_B becomes a free block after it, if it is worth
  * it. */
 static void split(struct allocator *a, struct allocator_block *b, int64_t size_B,
                   bool small)
@@ -179,23 +179,23 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
                                        .size_B = left_B,
                                        .pool = b->pool,
                                        .before = b,
-                                       .behind = b->behind };
-    if (b->behind)
-        b->behind->before = left;
-    b->behind = left;
+                                       .after = b->after };
+    if (b->after)
+        b->after->before = left;
+    b->after = left;
     b->size_B = size_B;
     list(left);
 }
 
-/* Joins the block behind to it. */
+/* Joins the following block to it. */
 static void merge(struct allocator *a, struct allocator_block *b)
 {
-    struct allocator_block *behind = b->behind;
-    b->size_B += behind->size_B;
-    b->behind = behind->behind;
-    if (b->behind)
-        b->behind->before = b;
-    drop_block(a, behind);
+    struct allocator_block *after = b->after;
+    b->size_B += after->size_B;
+    b->after = after->after;
+    if (b->after)
+        b->after->before = b;
+    drop_block(a, after);
 }
 
 /* Segments ------------------------------------------------------------------------- */
@@ -261,8 +261,8 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 {
     assert(b->used);
     b->used = false;
-    if (b->behind && !b->behind->used) {
-        unlist(b->behind);
+    if (b->after && !b->after->used) {
+        unlist(b->after);
         merge(a, b);
     }
     if (b->before && !b->before->used) {

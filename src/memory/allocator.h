@@ -11,7 +11,7 @@
  * neighbours merge. When the GPU is full, segments that are free as a whole are given
  * back.
  *
- * Free blocks stand in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
+ * Free blocks are in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
  * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
  * stay the allocator's; a handle is good until it is freed. */
 #ifndef MEMORY_ALLOCATOR_H
@@ -33,7 +33,7 @@ enum {
 };
 
 /* Whose kernels a block is for; others' blocks are not for it. */
-enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_BESIDE, ALLOCATOR_STREAMS };
+enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_OVERLAPPED, ALLOCATOR_STREAMS };
 
 struct allocator_pool {
     struct allocator_block *whole;        /* the first free block that is a segment */

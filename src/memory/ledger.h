@@ -35,7 +35,7 @@ struct ledger_event {
     int64_t size_B;
 };
 
-/* Memory while a task runs, and behind it. */
+/* Memory while a task runs, and after it. */
 struct ledger_mark {
     int64_t high_B[LEDGER_KINDS]; /* at its fullest moment */
     int64_t live_B[LEDGER_KINDS];

@@ -80,9 +80,9 @@ static void shelve(struct replay *r, int64_t n)
 static struct allocator_block *alloc(struct replay *r, enum ledger_kind kind,
                                      int64_t size_B)
 {
-    bool beside = r->how.streams && kind == LEDGER_BUFFERS;
+    bool overlaps = r->how.streams && kind == LEDGER_BUFFERS;
     return allocator_alloc(r->allocator, size_B,
-                           beside ? ALLOCATOR_BESIDE : ALLOCATOR_COMPUTE);
+                           overlaps ? ALLOCATOR_OVERLAPPED : ALLOCATOR_COMPUTE);
 }
 
 /* Workspace dies in the order in which it was made; a release may be of several. */

@@ -98,18 +98,21 @@ enum width {
 #define HAS_FUSED_LOSS            FLAG(25)  /* one kernel each way, on the logits */
 #define HAS_FP8                   FLAG(26)  /* products of the layers read fp8 */
 #define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
-#define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its input */
+#define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its
+                                               input */
 #define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
 #define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
 #define HAS_ULYSSES           FLAG(31)  /* a context rank attends with some heads */
 #define HAS_QK_NORM               FLAG(32)  /* norms of queries and of keys */
-#define HAS_RESULT_NORM           FLAG(33)  /* norms behind sublayers, before the sum */
+#define HAS_RESULT_NORM           FLAG(33)  /* norms after sublayers, before the sum */
 #define HAS_ATTENTION_SOFTCAP             FLAG(34)  /* scores through a scaled tanh */
 #define HAS_LOGIT_SOFTCAP             FLAG(35)  /* logits likewise */
-#define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each head */
+#define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each
+                                               head */
 #define HAS_SHARED                FLAG(37)  /* an expert that all tokens go through */
 #define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
-#define HAS_LATENT                FLAG(39)  /* keys and values of a few columns a token, */
+#define HAS_LATENT                FLAG(39)  /* keys and values of a few columns a
+                                               token, */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 
@@ -268,7 +271,7 @@ void build_block(struct build *b, struct op_block *block, const char *name,
 struct row build_activation(const struct build *b, const struct row *row,
                             bool backward);
 
-/* Norms, wherever they stand. */
+/* Norms, wherever they are. */
 extern const struct row build_norm_f[], build_norm_b[];
 
 /* build_attention.c, build_mlp.c: the sublayers between a layer's norms and sums. */

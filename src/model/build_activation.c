@@ -2,7 +2,7 @@
 #include "model/build.h"
 
 /* Kernels, and elements of the MLP's inside that they move, forward [0] and backward
- * [1]; what is kept beside the activation's input and result. */
+ * [1]; what is kept in addition to the activation's input and result. */
 struct chain {
     int32_t launches[2];
     double read[2], written[2], kept;

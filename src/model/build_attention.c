@@ -76,7 +76,7 @@ const struct row build_attention_f[] = {
     { ROW_STREAM, "mask", .unless = HAS_FLASH | HAS_FUSED_SOFTMAX,
       .read = { NARROW(1, S) }, .write = { PROBS(1, S) },
       .keep = { KEEP(PROBS(1, S), "softmax_bwd", .when = HAS_SOFTMAX_INPUT) } },
-    /* one more column of scores, dropped again behind the softmax */
+    /* one more column of scores, dropped again after the softmax */
     { ROW_OWNER, "sinks", MODULE_SINKS, .when = HAS_SINKS, .unless = HAS_FLASH,
       .launches = 2, .read = { PROBS(2, S) }, .write = { PROBS(2, S) },
       .made = PROBS(1, S) },

@@ -1,4 +1,4 @@
-/* Rows of what stands below and above the layers: embeddings, the bridge between the
+/* Rows of what is below and above the layers: embeddings, the bridge between the
  * stacks of an encoder-decoder, heads and losses. Losses run in fp32. */
 #include "model/build.h"
 
@@ -152,7 +152,7 @@ static const struct row masked_b[] = {
 /* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
  * log-softmax are kept, and backward makes the gradient of the logits out of that; in
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
- * and the gradient of the logits, in their place or beside them. */
+ * and the gradient of the logits, in their place or in addition to them. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = MODULE_LOGITS,
       .keep = { KEEP(NARROW(1, V), "loss_bwd", .unless = HAS_LOSS_IN_PLACE),

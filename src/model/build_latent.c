@@ -1,5 +1,6 @@
-/* Latent attention (DeepSeek-V2, arXiv 2405.04434, 2.1): queries, keys and values of all
- * heads are made of a few columns a token, which are normed, and of one rotary key. */
+/* Latent attention (DeepSeek-V2, arXiv 2405.04434, 2.1): queries, keys and values of
+ * all heads are made of a few columns a token, which are normed, and of one rotary
+ * key. */
 #include "model/build.h"
 
 const struct row build_latent_f[] = {
@@ -12,7 +13,7 @@ const struct row build_latent_f[] = {
     { ROW_OWNER, "latent_norm", MODULE_LATENT_NORM, .when = HAS_LATENT, .launches = 2,
       .read = { NARROW(1, LN) }, .write = { NARROW(1, LN) },
       .keep = { KEEP(NARROW(1, LN), "kv_up_wgrad") } },
-    /* values are read where the product has put them, beside keys that the rotary part
+    /* values are read where the product has put them, next to keys that the rotary part
      * joins in tensors of their own */
     { ROW_LINEAR, .part = MODULE_KV_UP, .when = HAS_LATENT,
       .keep = { KEEP(NARROW(1, LU), "dprobs|flash_bwd") } },

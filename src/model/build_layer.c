@@ -1,4 +1,4 @@
-/* A transformer layer: norms, sums, and which sublayers stand in which order. With every
+/* A transformer layer: norms, sums, and which sublayers come in which order. With every
  * precision and fusion its rows sum to the tables of MODEL.md, "Operator lists";
  * tests/unit/test_ops.c holds them to it. */
 #include "model/build.h"
@@ -234,7 +234,7 @@ static struct layer choose(const struct build *b, bool second)
     return (struct layer) { pre_norm_f, pre_norm_b };
 }
 
-/* Its input is kept for the first norm, or (norm behind) as the input of the products,
+/* Its input is kept for the first norm, or (norm after) as the input of the products,
  * of which autocast keeps casts. */
 void build_layer(struct build *b, struct op_block *block, enum stack stack)
 {

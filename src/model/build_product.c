@@ -47,7 +47,7 @@ static struct op *emit_weight_cast(struct build *b, enum module part,
 }
 
 /* A bias that the product does not add itself: a kernel of its own, in place, unless
- * the activation behind it adds it. */
+ * the activation after it adds it. */
 static struct op *emit_bias_add(struct build *b, const struct row *row,
                                 const struct linear *l, struct op *product)
 {
@@ -57,7 +57,7 @@ static struct op *emit_bias_add(struct build *b, const struct row *row,
         return product;
     struct op *op =
         build_op(b, build_name(b, row->part, "_bias_add"), OP_STREAM, false);
-    double split = l->by_columns ? (double)b->s->tensor : 1; /* behind the scatter */
+    double split = l->by_columns ? (double)b->s->tensor : 1; /* after the scatter */
     op->read_B = op->write_B =
         b->width[WIDTH_NARROW] * (double)l->rows * (double)l->n / split;
     return op;
@@ -88,8 +88,8 @@ static void emit_fp8(struct build *b, enum module part, const char *what,
 /* Whether a norm hands the product its input in fp8. */
 static bool norm_makes_fp8(const struct build *b, enum module part)
 {
-    bool behind_norm = part != MODULE_OUT && part != MODULE_DOWN;
-    return b->s->framework->kernels.fp8_norm && behind_norm && !b->m->norms.post &&
+    bool after_norm = part != MODULE_OUT && part != MODULE_DOWN;
+    return b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
            !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
 }
 
@@ -157,7 +157,7 @@ void build_wgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
     struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
-    /* rows lie one behind the other in both operands: no odd number of them is one that
+    /* rows lie one after the other in both operands: no odd number of them is one that
      * tensor cores load badly (3.6) */
     set_product(op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
     op->dispatches = 0;

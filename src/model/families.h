@@ -32,7 +32,7 @@ struct family_raw {
     int64_t shared_experts, plain_head_dim;     /* DeepSeek */
     int64_t expansion;                          /* MPT: of the MLP; 0: 4 */
     int64_t full_every; /* of so many layers one sees all keys; 0: none does */
-    bool windows;       /* Qwen: layers behind the first `full_first` have windows */
+    bool windows;       /* Qwen: layers after the first `full_first` have windows */
     int64_t full_first;
     int64_t windowed;     /* layers with a window */
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
@@ -65,7 +65,7 @@ extern const struct family families_encoder[], families_gpt[], families_llama[],
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
 
-/* The family behind another one, the first behind NULL; NULL: there are no more. */
+/* The family after another one, the first after NULL; NULL: there are no more. */
 const struct family *family_next(const struct family *family);
 
 /* Why a model_type that users meet is none of the families ("has no attention"); NULL:

@@ -1,7 +1,8 @@
 /* Decoders in the line of Llama: rotary embeddings, gated MLPs, few key-value heads. */
 #include "model/family_rows.h"
 
-/* Llama, Mistral, Mixtral, Phi-3, StarCoder2 --------------------------------------------------- */
+/* Llama, Mistral, Mixtral, Phi-3, StarCoder2
+ * --------------------------------------------------- */
 
 #define LLAMA_SIZES                                                                    \
     HF_SIZES, SIZE("num_key_value_heads", NULL, attention.kv_heads, false, HEADS_MAX), \
@@ -72,7 +73,8 @@ static void starcoder2_finish(struct family_raw *raw)
     set_windows(raw);
 }
 
-/* Qwen --------------------------------------------------------------------------------- */
+/* Qwen
+ * --------------------------------------------------------------------------------- */
 
 #define QWEN_SIZES                                      \
     LLAMA_SIZES, WINDOW("sliding_window"), LAYER_TYPES, \
@@ -104,7 +106,7 @@ static const struct family_field qwen3_moe_fields[] = {
     FIELDS_END,
 };
 
-/* Windows of the layers behind the first few, where they are asked for. */
+/* Windows of the layers after the first few, where they are asked for. */
 static void qwen2_finish(struct family_raw *raw)
 {
     if (!raw->windows)
@@ -122,7 +124,8 @@ static void qwen3_finish(struct family_raw *raw)
     raw->m.attention.q_norm = raw->m.attention.k_norm = raw->m.attention.head_dim;
 }
 
-/* Gemma -------------------------------------------------------------------------------- */
+/* Gemma
+ * -------------------------------------------------------------------------------- */
 
 static const struct family_field gemma_fields[] = {
     LLAMA_SIZES,
@@ -163,7 +166,8 @@ static void gemma3_finish(struct family_raw *raw)
     raw->m.attention.q_norm = raw->m.attention.k_norm = raw->m.attention.head_dim;
 }
 
-/* GPT-OSS ------------------------------------------------------------------------------ */
+/* GPT-OSS
+ * ------------------------------------------------------------------------------ */
 
 static const struct family_field gpt_oss_fields[] = {
     LLAMA_SIZES,
@@ -186,7 +190,8 @@ static void gpt_oss_finish(struct family_raw *raw)
     set_windows(raw);
 }
 
-/* OLMo 2, StableLM --------------------------------------------------------------------- */
+/* OLMo 2, StableLM
+ * --------------------------------------------------------------------- */
 
 static void olmo2_finish(struct family_raw *raw)
 {
@@ -214,7 +219,8 @@ static void stablelm_finish(struct family_raw *raw)
     raw->m.norms.one = raw->m.parallel_residual;
 }
 
-/* DeepSeek-V2 and -V3, Kimi-K2 ------------------------------------------------------------ */
+/* DeepSeek-V2 and -V3, Kimi-K2
+ * ------------------------------------------------------------ */
 
 static const struct family_field deepseek_fields[] = {
     HF_SIZES,

@@ -210,7 +210,7 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
                                : fw->host.dispatch_collective_s;
 }
 
-/* By how many standard deviations the last of so many ranks comes behind their mean:
+/* By how many standard deviations the last of so many ranks comes after their mean:
  * the leading term of the expected largest of normal deviates. */
 static double slowest_of(int64_t ranks)
 {

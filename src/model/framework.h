@@ -1,8 +1,9 @@
 /* How one software stack trains: which kernels are fused, what the host spends on each
  * operator, how gradients are bucketed and reduced, what the optimizer does.
  *
- * Read from models/frameworks/NAME.json: one file per framework and software generation, never per
- * measured row; each number says in "provenance" what it was fitted to. */
+ * Read from models/frameworks/NAME.json: one file per framework and software
+ * generation, never per measured row; each number says in "provenance" what it was
+ * fitted to. */
 #ifndef MODEL_FRAMEWORK_H
 #define MODEL_FRAMEWORK_H
 
@@ -46,7 +47,7 @@ struct framework_kernels {
     enum framework_attention attention; /* where the job leaves it open */
     bool fused_qkv;                     /* one product makes q, k and v */
     bool fused_softmax;                 /* scale, mask and softmax in one kernel */
-    bool fused_softmax_dropout;         /* and the dropout behind it */
+    bool fused_softmax_dropout;         /* and the dropout after it */
     /* the fused kernel needs sequences x heads of a GPU to be a multiple of this; 0:
      * any number */
     int64_t softmax_multiple;
@@ -60,16 +61,16 @@ struct framework_kernels {
     bool fused_activation;   /* else: as many kernels as an eager module's arithmetic */
     bool fused_rope;         /* rotary embedding of q and k in one kernel */
     bool split_rope;         /* else: of the documents of a pack one by one */
-    bool fp8_norm;           /* norms write fp8 for the products behind them */
+    bool fp8_norm;           /* norms write fp8 for the products after them */
 };
 
 /* Cross-entropy over the vocabulary. */
 struct framework_loss {
     bool in_place;  /* cross-entropy of several kernels on one fp32 copy */
     bool fused;     /* cross-entropy in one kernel, its gradient in place */
-    bool compiled;  /* the same by torch.compile, its gradient beside */
+    bool compiled;  /* the same by torch.compile, its gradient apart */
     double logit_B; /* loss: bytes moved per logit, forward and backward */
-    /* loss over a split vocabulary: bytes per logit that its backward makes beside
+    /* loss over a split vocabulary: bytes per logit that its backward makes with
      * the gradient */
     double split_B;
 };
@@ -87,8 +88,9 @@ struct framework_rates {
 struct framework_tensors {
     /* a checkpoint is computed again up to the last tensor that backward needs */
     bool recompute_stops;
-    bool record_stream;    /* blocks that other streams use come back behind the host */
-    bool fp8_weights_kept; /* cast once a step, not in every microbatch */
+    bool record_stream;       /* blocks that other streams use come back later than the
+                              host frees them */
+    bool fp8_weights_kept;    /* cast once a step, not in every microbatch */
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
 };
 
@@ -104,7 +106,7 @@ struct framework_host {
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
     /* standard deviation of the host's time for a pass of a block over its mean:
-     * softens the switch between host- and GPU-bound */
+     * smooths the switch between host- and GPU-bound */
     double launch_jitter;
     /* the same of tensor groups, which wait for the slowest of their hosts */
     double launch_jitter_tensor;
@@ -112,15 +114,15 @@ struct framework_host {
 
 /* Tensor parallelism, and the pipeline's sends. */
 struct framework_tensor {
-    bool overlap; /* backward's sums of activations beside gradients of weights */
+    bool overlap; /* backward's sums of activations during weight gradients */
     /* products that share their input are modules which sum its gradient one by one;
      * else together (MODEL.md, 8.24) */
     bool sums_each_input;
     /* sequence parallelism: products keep their input as it was gathered, and
      * backward does not gather it again */
     bool keeps_gathered;
-    /* share of all its bytes that pass within the products beside them, cut into
-     * pieces */
+    /* share of all its bytes that pass within the products that overlap with them, cut
+     * into pieces */
     double hidden_frac;
     bool send_overlap; /* Megatron: stages go on while they send */
 };
@@ -136,7 +138,7 @@ struct framework_gradients {
     /* held per parameter where products read 16-bit numbers: sums in fp32, copies;
      * 0: as the precision has it */
     double gradient_16bit_B;
-    /* of a parameter's fp32 copy, held beside its 16 bits; 0: all four */
+    /* of a parameter's fp32 copy, held in addition to its 16 bits; 0: all four */
     double master_16bit_B;
     double
         update_16bit_B; /* taken per parameter while its rank updates it; 0: likewise */
@@ -166,8 +168,8 @@ struct framework_shard {
     /* sharded parameters are gathered and their gradients scattered tensor by
      * tensor, not unit by unit */
     bool tensors;
-    bool synchronous; /* they run beside nothing */
-    /* backward gathers the unit before while it is in one; else behind its scatter */
+    bool synchronous; /* they overlap with nothing */
+    /* backward gathers the unit before while it is in one; else after its scatter */
     bool backward_prefetch;
     /* of the host for each rank of such a collective, with the GPU idle: lists of a
      * part a rank; 0: no such lists */
@@ -210,7 +212,7 @@ double framework_skew_s(const struct framework *fw, int64_t ranks);
 double framework_unit_wait_frac(const struct framework *fw, int64_t ranks);
 
 /* What host and GPU lose to each other in work that takes the one host_s, with standard
- * deviation deviation_s, and the other gpu_s: the host falls behind and catches up at
+ * deviation deviation_s, and the other gpu_s: the host lags and catches up at
  * random (MODEL.md, 4.2). */
 double framework_host_lost_s(double deviation_s, double host_s, double gpu_s);
 

@@ -18,7 +18,7 @@
 
 enum model_arch { MODEL_ENCODER, MODEL_DECODER, MODEL_ENCODER_DECODER };
 
-/* What stands on top of the last layer and makes the loss. */
+/* What is on top of the last layer and makes the loss. */
 enum model_head {
     MODEL_HEAD_NONE,
     MODEL_HEAD_CAUSAL_LM, /* logits of every position */
@@ -79,7 +79,7 @@ struct model_norms {
     bool rms;   /* else LayerNorm with weights and bias, */
     bool bare;  /* without bias (MPT, Cohere), or */
     bool fixed; /* without either (OLMo) */
-    bool post;  /* norm behind the residual sum (BERT) */
+    bool post;  /* norm after the residual sum (BERT) */
     /* norm of a sublayer's result, before the residual sum (Gemma 2) */
     bool result;
     bool no_input; /* and none of its input (OLMo 2) */
@@ -142,7 +142,7 @@ struct model model_of_dense_layers(const struct model *m);
  * list's parameter tensors; 0: more than 2^50. */
 int64_t model_parameters(const struct model *m);
 
-/* FLOPs of the model's own arithmetic for one sample of s tokens (and, behind an
+/* FLOPs of the model's own arithmetic for one sample of s tokens (and, after an
  * encoder, of `decoder`; 0: of s), forward and backward, nothing recomputed: MODEL.md,
  * 1.3. */
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,

@@ -23,7 +23,7 @@ int64_t model_parameters(const struct model *m)
     return n;
 }
 
-/* Keys that a query sees in the mean layer, of s before and behind it; `half`: of those
+/* Keys that a query sees in the mean layer, of s before and after it; `half`: of those
  * before it alone. */
 static double keys_seen(const struct model *m, double s, bool half)
 {

@@ -1,4 +1,4 @@
-/* Steps that were really run beside those predicted, for people, programs and the
+/* Steps that were run, compared with those predicted, for people, programs and the
  * eye. */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H

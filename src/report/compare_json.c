@@ -1,4 +1,4 @@
-/* Steps that were run beside those predicted, as JSON. */
+/* Steps that were run, compared with those predicted, as JSON. */
 #include "config/contract.h"
 #include "model/ops.h"
 #include "report/compare.h"

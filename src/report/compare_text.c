@@ -1,4 +1,4 @@
-/* Steps that were run beside those predicted, as text. */
+/* Steps that were run, compared with those predicted, as text. */
 #include "model/ops.h"
 #include "report/compare.h"
 #include "report/report.h"

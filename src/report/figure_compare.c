@@ -1,4 +1,4 @@
-/* Steps that were run beside those predicted, as figures. */
+/* Steps that were run, compared with those predicted, as figures. */
 #include "draw/chart.h"
 #include "report/compare.h"
 

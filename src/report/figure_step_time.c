@@ -116,7 +116,7 @@ static void add_exposed(struct drawing *x, const struct span *s,
                         const struct span *kernels, int64_t n)
 {
     int64_t lo = 0, hi = n, from = s->begun_ps;
-    while (lo < hi) { /* the first kernel that ends behind its begin */
+    while (lo < hi) { /* the first kernel that ends after its begin */
         int64_t mid = (lo + hi) / 2;
         if (kernels[mid].ended_ps <= from)
             lo = mid + 1;

@@ -27,7 +27,7 @@ enum {
 struct shown {
     struct topology_layout layout;
     const struct cluster_group *group;
-    int64_t first, count; /* the instances it stands for */
+    int64_t first, count; /* the instances it represents */
 };
 
 typedef VEC(struct shown) shown_vec;

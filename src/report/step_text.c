@@ -57,7 +57,7 @@ static void print_title(FILE *out, const struct scenario *s)
     fputc('\n', out);
 }
 
-/* "1.84-2.03": in the unit of the time beside it where all three have the same. */
+/* "1.84-2.03": in the unit of the time next to it where all three have the same. */
 static void range_text(char *buf, size_t size, const double range_s[2], double time_s)
 {
     char time[UNITS_TEXT_MAX], low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
@@ -138,7 +138,7 @@ static void print_parts(FILE *out, const struct simulate_result *r)
         if (i != CATEGORY_DATA_COMM_HIDDEN)
             print_part(out, r, i, '#');
     if (r->parts_s[CATEGORY_DATA_COMM_HIDDEN] >
-        0) /* beside compute, not part of the sum */
+        0) /* overlapped with compute, not part of the sum */
         print_part(out, r, CATEGORY_DATA_COMM_HIDDEN, '.');
 }
 

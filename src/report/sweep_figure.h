@@ -4,17 +4,19 @@
  *       "x": "gpus", "y": "samples_per_s", "series": "/cluster/instance" }
  *
  * kind      line | points | bars | stacked_bars | front (points, and the line of those
- *           that no other beats in both x and y) | heatmap (x and y in rows and columns)
+ *           that no other beats in both x and y) | heatmap (x and y in rows and
+ *           columns)
  * x, y      the path of an axis or the name of a result; "y" may be a list of results
  * series    one or several of them: a line for each of their values, coloured by the
  *           first; by default all is one series
- * label     what is written beside each point; of a front, beside those on it
+ * label     what is written next to each point; of a front, next to those on it
  * value     of a heatmap
  * limit     a result drawn as a line of capacity: "/memory/capacity_bytes"
  * efficiency  true: y is per x and relative to the series' first point
- * where     comparisons, as the sweep's own; points that do not fit in memory are left out
+ * where     comparisons, as the sweep's own; points that do not fit in memory are left
+ * out
  *           unless "all" is true, points that failed always are
- * pick      what stands for several points of one x and series: best (default: the
+ * pick      what represents several points of one x and series: best (default: the
  *           fastest, cheapest, smallest), least or most
  * x_scale, y_scale  linear | log2 | log10 | category; chosen by the values by default
  * x_label, y_label  in place of the built-in names */

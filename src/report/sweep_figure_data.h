@@ -72,7 +72,7 @@ struct sweep_figures {
     struct sweep_figure *v;
 };
 
-/* Always something: what is not in the table is told by the name's ending. */
+/* Always something: what is not in the table is decided by the name's ending. */
 struct sweep_quantity sweep_quantity_of(const char *name);
 
 /* The label, in the arena: "micro batch size". */

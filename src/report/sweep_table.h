@@ -1,4 +1,4 @@
-/* What a sweep leaves behind: DIR/points.jsonl, DIR/points.csv, and a summary in text.
+/* What a sweep writes: DIR/points.jsonl, DIR/points.csv, and a summary in text.
  *
  * JSON Lines: the records of sweep/sweep.h in the order of the points. CSV: a line a
  * point with the columns "point", the paths of the axes, the outputs, "error"; a value

@@ -118,7 +118,7 @@ static void add_dim(struct ranks *r, int64_t count, int64_t stride)
     r->strides[at] = stride;
 }
 
-/* Neighbours among the data indices: `n` of them that stand `apart`. */
+/* Neighbours among the data indices: `n` of them, `apart` from each other. */
 static struct ranks neighbours(const struct layout *l, int64_t rank, int64_t d,
                                int64_t n, int64_t apart)
 {

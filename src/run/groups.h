@@ -1,5 +1,5 @@
-/* Who takes part in a collective, where those ranks sit, and what else runs beside
- * them.
+/* Who takes part in a collective, where those ranks sit, and what else runs
+ * concurrently them.
  *
  *   rank --(layout)--> set of ranks --(cluster)--> spans of instances with equal GPUs
  *
@@ -41,7 +41,7 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
 int64_t groups_stage(const struct groups *g, int64_t rank);
 
 /* Whether the groups of a uniform cluster fill instances, or instances hold whole
- * groups. Only then do all ranks of a stage meet the same, and one stands for all
+ * groups. Only then do all ranks of a stage meet the same, and one represents all
  * exactly. */
 bool groups_are_even(const struct groups *g);
 

@@ -10,7 +10,7 @@
 
 #include "run/groups.h"
 
-/* A simulated rank; folded, it stands for all equal to it. */
+/* A simulated rank; folded, it represents all equal to it. */
 struct observed_rank {
     int64_t number, instance, stage;
     int64_t pipeline; /* number of its pipeline's first rank */
@@ -40,7 +40,7 @@ struct observed_links {
 
 struct observer {
     void *arg;
-    const struct observer *next; /* is told the same; NULL: none */
+    const struct observer *next; /* gets the same; NULL: none */
     void (*begin)(void *arg, const struct observed_run *run);
     void (*task)(void *arg, const struct observed_task *t);   /* on a stream */
     void (*issued)(void *arg, const struct observed_task *t); /* by the host */

@@ -1,10 +1,10 @@
 /* Plans of collectives for the group that a rank is in: its own links, with the load
- * and the terms of the groups that run beside it in lock step.
+ * and the terms of the groups that run at the same time in lock step.
  *
- * In a folded net the one group that is simulated carries the traffic of all beside it.
- * Unfolded each group carries its own, and they meet on the links; what a plan charges
- * for sharing (store-and-forward) is that of all together, so both give the same
- * times. */
+ * In a folded net the one group that is simulated carries the traffic of all groups at
+ * the same time. Unfolded each group carries its own, and they meet on the links; what
+ * a plan charges for sharing (store-and-forward) is that of all together, so both give
+ * the same times. */
 #ifndef RUN_PLANS_H
 #define RUN_PLANS_H
 

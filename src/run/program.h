@@ -9,7 +9,7 @@
  * A task starts when the host has issued it, its stream has finished the one before,
  * and the tasks it comes after are done. Between the stages of a pipeline go messages:
  * a task that sends posts its message at its end, one that receives waits for its
- * message, and the host with it. A whole pass that was replayed in isolation may stand
+ * message, and the host with it. A whole pass that was replayed in isolation may be
  * as one task (`pass`). Ranks that are equal share one program. */
 #ifndef RUN_PROGRAM_H
 #define RUN_PROGRAM_H
@@ -40,7 +40,7 @@ enum stream {
     STREAM_N
 };
 
-/* Links whose use is told. */
+/* Links whose use is reported. */
 enum links { LINKS_NIC, LINKS_NVLINK, LINKS_N };
 
 /* Who takes part in a collective: see run/groups.h. */
@@ -84,7 +84,7 @@ struct task {
     int32_t after[2]; /* tasks of other streams that it follows; -1: none */
     int32_t comm;   /* the collective it takes part in (index of comms); -1: a kernel */
     int32_t fusion; /* the fusion that it waits for (index of fusions); -1: none */
-    int32_t pass;   /* the measured pass it stands for (index of passes); -1: none */
+    int32_t pass;   /* the measured pass it represents (index of passes); -1: none */
     int32_t receives; /* message that it and the host wait for; -1: none */
     int32_t sends;    /* message that it delivers; -1: none */
     int32_t mark;     /* of memory (index of marks); -1: none */

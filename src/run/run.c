@@ -113,13 +113,13 @@ static void account_kernel(struct rank *r, const struct stream_state *l,
     if (t->pass >= 0) {
         const struct pass_cost *pass = &r->program->passes.v[t->pass];
         const double *by = r->kernel_factors;
-        int64_t told = 0;
+        int64_t counted = 0;
         for (int i = 0; i < CATEGORY_N; i++) {
             int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
-            told += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
+            counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
             a->parts_ps[i] += part_ps;
         }
-        a->parts_ps[CATEGORY_OTHER] += by ? took - told : 0; /* rounding */
+        a->parts_ps[CATEGORY_OTHER] += by ? took - counted : 0; /* rounding */
         a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
         r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
         for (int i = 0; i < LINKS_N; i++)
@@ -215,7 +215,7 @@ static void fire_stream(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type stream_event = { "stream", fire_stream };
 
-/* For each task the next of its stream; behind them the first of each stream. */
+/* For each task the next of its stream; after them the first of each stream. */
 static int32_t *link_tasks(const struct program *p)
 {
     int32_t n = (int32_t)p->tasks.n, next[STREAM_N];

@@ -33,7 +33,7 @@ struct run_factors {
 };
 
 /* What is run: ranks[i] of the job runs programs[i] (entries may be the same program;
- * in a folded run a rank stands for all equal to it). */
+ * in a folded run a rank represents all equal to it). */
 struct run_request {
     struct plans
         plans; /* unfolded, groups other than a program's own get their plans */

@@ -136,14 +136,14 @@ static void deliver(struct rank *r, const struct task *t)
 
 /* Meetings ------------------------------------------------------------------------- */
 
-/* Whether a stream's collectives are of gradients and parameters, whose time is told
+/* Whether a stream's collectives are of gradients and parameters, whose time is counted
  * apart as exposed and hidden. */
 static bool is_data(enum stream s)
 {
     return s == STREAM_COMM || s == STREAM_SHARD || s >= STREAM_TO_HOST;
 }
 
-/* Whether they may run beside kernels, which they slow when they take SMs. Messages
+/* Whether they may run during kernels, which they slow when they take SMs. Messages
  * between stages and those of context and expert groups take none that count. */
 static bool runs_beside(enum stream s)
 {

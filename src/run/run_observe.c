@@ -16,7 +16,7 @@ struct run_links {
 };
 
 /* Calls one of the callbacks of all observers. */
-#define TELL(run, callback, ...)                                                  \
+#define NOTIFY(run, callback, ...)                                                \
     do {                                                                          \
         for (const struct observer *o = (run)->request->observer; o; o = o->next) \
             if (o->callback)                                                      \
@@ -62,12 +62,12 @@ void run_observe_begin(struct run *run)
         describe(&run->links->ranks[i], g, &run->ranks[i]);
     find_links(run->links, run->request->plans.net);
     const struct observed_run all = { g, run->n_ranks, run->links->ranks };
-    TELL(run, begin, o->arg, &all);
+    NOTIFY(run, begin, o->arg, &all);
 }
 
 void run_observe_end(struct run *run)
 {
-    TELL(run, end, o->arg);
+    NOTIFY(run, end, o->arg);
     for (int64_t c = 0; c < run->links->n_copies; c++)
         for (int k = 0; k < 2; k++) {
             VEC_RELEASE(&run->links->copies[c].links[k]);
@@ -89,7 +89,7 @@ void run_observe_task(struct rank *r, const struct stream_state *l)
         .ended_ps = r->run->sim.now_ps,
         .met_ps = t->comm >= 0 ? l->met_ps : l->begun_ps,
     };
-    TELL(r->run, task, o->arg, &seen);
+    NOTIFY(r->run, task, o->arg, &seen);
 }
 
 void run_observe_issue(struct rank *r, const struct task *t)
@@ -102,7 +102,7 @@ void run_observe_issue(struct rank *r, const struct task *t)
         .met_ps = r->host_ps - t->host_ps,
     };
     if (t->host_ps > 0)
-        TELL(r->run, issued, o->arg, &seen);
+        NOTIFY(r->run, issued, o->arg, &seen);
 }
 
 void run_observe_buffer(struct rank *r, const struct fusion_state *f)
@@ -114,7 +114,7 @@ void run_observe_buffer(struct rank *r, const struct fusion_state *f)
         .ended_ps = r->run->sim.now_ps,
         .met_ps = f->begun_ps,
     };
-    TELL(r->run, buffer, o->arg, &seen, f->plan);
+    NOTIFY(r->run, buffer, o->arg, &seen, f->plan);
 }
 
 /* Share of the time since then that the busiest of the links worked. */
@@ -147,5 +147,5 @@ void run_observe_links(struct rank *r)
         .nvlink_frac = busiest(run, c, 1, since_s),
     };
     c->at_ps = now;
-    TELL(run, links, o->arg, &seen);
+    NOTIFY(run, links, o->arg, &seen);
 }

@@ -76,7 +76,7 @@ static double link_busy_s(struct run *run, int32_t link)
     return busy_s;
 }
 
-/* The busiest link of each kind, and what measured passes did beside it. */
+/* The busiest link of each kind, and what measured passes did in addition to it. */
 static void read_links(struct run *run, const struct account *critical,
                        struct run_result *out)
 {

@@ -4,7 +4,7 @@
  *   run_comm.c    communicators, the rendezvous of their ranks, messages
  *   run_fusion.c  fusions of gradients
  *   run_wait.c    what waits are counted as
- *   run_observe.c what observers are told
+ *   run_observe.c what observers get
  *   run_steady.c  whether ranks have come to their period
  *   run_result.c  accounts of ranks, and what is read from them
  */
@@ -21,15 +21,15 @@
 #define RUN_NEVER INT64_MAX
 
 /* Collectives of a group come one after the other on each stream (gathers of sharded
- * parameters run beside scatters of gradients). */
+ * parameters overlap with scatters of gradients). */
 enum { RUN_QUEUES = STREAM_N };
 
 enum stream_phase { PHASE_BLOCKED, PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
 
 /* A stream's last collective with other stages. */
 struct wait_state {
-    int64_t behind_ps;          /* the one before on the stream had ended; ... */
-    enum category behind;       /* ... its part */
+    int64_t after_ps;           /* the one before on the stream had ended; ... */
+    enum category after;        /* ... its part */
     int64_t came_ps, met_ps;    /* this rank had come, and all */
     const struct rank *awaited; /* the last that came */
 };
@@ -164,7 +164,7 @@ void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
 
-/* Whether t_ps lies behind the end of the clock; the run has failed then. */
+/* Whether t_ps lies after the end of the clock; the run has failed then. */
 bool run_is_over(struct run *run, int64_t t_ps);
 
 /* A duration at the pace of a task: factors[task], 1 where there are none. */
@@ -206,7 +206,7 @@ void run_observe_buffer(struct rank *r, const struct fusion_state *f);
 void run_observe_links(struct rank *r); /* a collective begins or ends */
 
 /* run_wait.c: a rank comes to a collective, to which another was the last to come; a
- * kernel has ended; one begins behind idle time. */
+ * kernel has ended; one begins after idle time. */
 void run_account_coming(struct rank *r, struct stream_state *l);
 void run_account_rendezvous(struct rank *r, struct stream_state *l,
                             const struct rank *last);

@@ -7,12 +7,14 @@
  *
  * Until the first rank has come to the end of its last period, a program with more of
  * them runs in the same way. If whatever has ended in the last T before that, and was
- * issued for it, was exactly T behind its like of the period before, the run is at that
+ * issued for it, was exactly T after its like of the period before, the run is at that
  * moment where it was T before, and goes on so for as long as periods are left: each
- * takes T, and adds the same to all accounts (MODEL.md, R4.1). O(tasks of a few periods). */
+ * takes T, and adds the same to all accounts (MODEL.md, R4.1). O(tasks of a few
+ * periods). */
 #include "run/run_state.h"
 
-/* Whether a task that another follows is the one that its like follows, one period on. */
+/* Whether a task that another follows is the one that its like follows, one period
+ * on. */
 static bool is_moved(int32_t before, int32_t later, int32_t by)
 {
     return before < 0 ? later == before : later == before + by;

@@ -8,8 +8,8 @@
  *   stage 0  | forward | forward |     idle      | backward |  reduces its gradients |
  *   as seen  |      bubble       | as for others |  bubble  |   data_comm_exposed    |
  *
- * O(log n) for a wait in a list of n intervals; intervals alike that follow each other are
- * one. */
+ * O(log n) for a wait in a list of n intervals; intervals alike that follow each other
+ * are one. */
 #include "run/run_state.h"
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -36,7 +36,7 @@ static bool is_of_pass(const struct task *t)
 }
 
 /* Those who wait for a stage that runs a pass are in the pipeline's bubble, whatever
- * the pass is made of; beside passes it is what it is. */
+ * the pass is made of; for passes it is unchanged. */
 static enum category as_seen(const struct task *t, enum category part)
 {
     if (is_of_pass(t))
@@ -92,15 +92,14 @@ void run_account_coming(struct rank *r, struct stream_state *l)
         return;
     int32_t before = task_before(p, l->head);
     struct wait_state *e = &l->wait_state;
-    *e =
-        (struct wait_state) { .came_ps = r->run->sim.now_ps, .behind = CATEGORY_OTHER };
+    *e = (struct wait_state) { .came_ps = r->run->sim.now_ps, .after = CATEGORY_OTHER };
     if (before >= 0) {
-        e->behind_ps = r->done_ps[before];
-        e->behind = p->tasks.v[before].part;
+        e->after_ps = r->done_ps[before];
+        e->after = p->tasks.v[before].part;
     }
     if (!is_awaited(r, l->head))
         return;
-    add_interval(r, e->behind, e->behind_ps);
+    add_interval(r, e->after, e->after_ps);
     add_interval(r, CATEGORY_OTHER, e->came_ps);
 }
 
@@ -129,7 +128,7 @@ static void book(struct wait *w, enum category part, enum category seen,
     add_interval(w->rank, seen, until_ps);
 }
 
-/* Time until then, as far as the awaited rank has told what it was busy with. */
+/* Time until then, as far as the awaited rank's busy intervals are known. */
 static void book_awaited(struct wait *w, const struct rank *awaited, int64_t until_ps)
 {
     int64_t low = 0, high = awaited == w->rank ? 0 : awaited->intervals.n;
@@ -162,7 +161,7 @@ static void book_message(struct wait *w, const struct message *m, int64_t now)
  * it, and the last of its ranks had come. */
 static void book_wait_state(struct wait *w, const struct wait_state *e, int64_t now)
 {
-    book(w, e->behind, e->behind, at_most(e->behind_ps, now));
+    book(w, e->after, e->after, at_most(e->after_ps, now));
     book(w, CATEGORY_OTHER, CATEGORY_OTHER, at_most(e->came_ps, now));
     book_awaited(w, e->awaited, at_most(e->met_ps, now));
 }

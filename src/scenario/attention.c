@@ -76,7 +76,7 @@ const char *attention_transformers_of(const char *pytorch)
 
 /* What a GPU can run --------------------------------------------------------------- */
 
-/* Products of attention are in 16 bits, beside those of fp8, too. */
+/* Products of attention are in 16 bits, also where others are in fp8. */
 static bool is_16bit(enum op_precision p)
 {
     return dtype_bytes(op_compute_dtype(p)) <= 2;

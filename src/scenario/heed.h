@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The i-th condition under which the field at a pointer is without effect ("there is one
- * pipeline stage"), in the order in which they are asked; NULL behind the last. */
+/* The i-th condition under which the field at a pointer is without effect ("there is
+ * one pipeline stage"), in the order in which they are asked; NULL after the last. */
 const char *heed_reason(const char *field, int32_t i);
 
 #endif

@@ -43,10 +43,10 @@ enum {
     .smddp = true, .copies_gradients = true, .first_bucket = true, \
     .interleaves_all_first = true, .broadcasts_buffers = true, .vocabulary_multiple = 1
 
-/* FullyShardedDataParallel: FULL_SHARD is its default, SHARD_GRAD_OP keeps units gathered
- * until backward; limit_all_gathers lets two gathers be in flight. Units are gathered and
- * reduced on streams of their own. A schedule of torch/distributed/pipelining/schedules.py
- * does not run all forwards first. */
+/* FullyShardedDataParallel: FULL_SHARD is its default, SHARD_GRAD_OP keeps units
+ * gathered until backward; limit_all_gathers lets two gathers be in flight. Units are
+ * gathered and reduced on streams of their own. A schedule of
+ * torch/distributed/pipelining/schedules.py does not run all forwards first. */
 #define FSDP_COMMON \
     .title = "PyTorch", \
     .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_GRADIENTS) | BIT(SHARDING_FULL), \
@@ -120,7 +120,7 @@ const struct library_row library_deepspeed = {
     .states_at_start = true,
     .flat_shards = true,
     .saves_shards = ALL_BITS,
-    .reduces_behind = BIT(SHARDING_NONE),
+    .reduces_after = BIT(SHARDING_NONE),
     .fills_once = true,
     .keeps_stage_outputs = true,
     .interleaves_all_first = true,

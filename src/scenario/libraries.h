@@ -1,9 +1,9 @@
 /* The libraries that train: one table, a row each, of all that a library decides.
  *
- * Rules, the step, memory, the search and writers ask the row (library_of) for what they
- * need to know, by the name of that property; none of them asks which library it is. What
- * depends on the kernels and the host that run below a library is in the profiles of
- * models/frameworks.
+ * Rules, the step, memory, the search and writers ask the row (library_of) for what
+ * they need to know, by the name of that property; none of them asks which library it
+ * is. What depends on the kernels and the host that run below a library is in the
+ * profiles of models/frameworks.
  *
  * To add a library: a name in enum library (layout/parallelism.h), its word in
  * library_names and library_words, and a row in libraries.c. A property that no library
@@ -44,7 +44,7 @@ struct library_profile {
     const char *framework;
 };
 
-/* What releases changed, from `first` on; the newest stands first, "0" ends them. */
+/* What releases changed, from `first` on; the newest is first, "0" ends them. */
 struct library_release {
     const char *first;
     int64_t bucket_B;
@@ -92,7 +92,7 @@ struct library_row {
     bool buckets_by_chunk;   /* a chunk of layers ends its buckets, and only those of
                                   the first chunk are limited */
     bool reduces_units;      /* a layer's gradients at once */
-    uint32_t reduces_behind; /* bits of sharding: all gradients after backward */
+    uint32_t reduces_after;  /* bits of sharding: all gradients after backward */
     uint32_t
         reduces_to_owner; /* bits of sharding: a tensor to the rank that updates it */
     bool fuses_by_cycle;  /* at each cycle, what is ready */
@@ -110,8 +110,8 @@ struct library_row {
     bool streams;               /* buffers on streams of their own */
 };
 
-/* Words of /parallelism/library beside library_names: what plans, --for and estimators
- * call the same. "smddp" is ddp whose backend is smddp. */
+/* Words of /parallelism/library in addition to library_names: what plans, --for and
+ * estimators call the same. "smddp" is ddp whose backend is smddp. */
 extern const struct name_value library_words[];
 enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1 };
 
@@ -140,8 +140,8 @@ bool library_is_asynchronous(const struct parallelism *p);
 const char *library_framework(const struct parallelism *p, const char *pytorch,
                               bool hopper);
 
-/* Bytes of a library's bucket, by default: the ranks over which gradients are summed, and
- * bytes of a gradient. 0: it reduces by units. */
+/* Bytes of a library's bucket, by default: the ranks over which gradients are summed,
+ * and bytes of a gradient. 0: it reduces by units. */
 int64_t library_bucket_B(const struct library_row *l, int64_t ranks, double gradient_B);
 
 #endif

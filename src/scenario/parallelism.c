@@ -321,7 +321,7 @@ int parallelism_framework(struct parse_context *r)
     if (!r->has_overlap)
         p->reduce.overlap =
             f->reduction.overlap &&
-            !library_has(library_of(p)->reduces_behind, (int)p->shard.strategy);
+            !library_has(library_of(p)->reduces_after, (int)p->shard.strategy);
     if (!r->has_param_gather)
         p->reduce.overlap_param_gather =
             f->reduction.overlap_param_gather && p->reduce.overlap;

@@ -1,4 +1,4 @@
-/* What the readers of sections say: notes, doubts, and what they assume. */
+/* What the readers of sections say: notes, warnings, and what they assume. */
 #include "scenario/parse.h"
 
 #include <stdarg.h>

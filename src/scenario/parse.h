@@ -67,11 +67,12 @@ struct parse_context {
     bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
 };
 
-/* Notes a parameter that is accepted without effect: "/pointer: without effect: why". */
+/* Notes a parameter that is accepted without effect: "/pointer: without effect:
+ * why". */
 void parse_note(struct parse_context *r, struct cfg c, const char *why);
 
-/* Notes a default that was taken for what the file leaves open (scenario/assumed.h). The
- * texts are kept, not copied. */
+/* Notes a default that was taken for what the file leaves open (scenario/assumed.h).
+ * The texts are kept, not copied. */
 void parse_assume(struct parse_context *r, const char *pointer, const char *value,
                   const char *why);
 
@@ -113,10 +114,11 @@ int degrees_read(struct parse_context *r);
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct parse_context *r);
 
-/* Part of rules_check: what a replay would have to hold (buffers, passes) is bounded. */
+/* Part of rules_check: what a replay would have to hold (buffers, passes) is
+ * bounded. */
 int work_check(const struct parse_context *r);
 
-/* Notes what was written and nothing heeds; behind all else, of a scenario without
+/* Notes what was written and nothing heeds; after all else, of a scenario without
  * errors. */
 void heed_note(struct parse_context *r);
 

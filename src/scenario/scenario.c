@@ -176,7 +176,7 @@ static bool whole_ends(const struct scenario *s)
 
 /* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
  * a rank; SMP gives some ranks a word more, for
- * which the few that make them divisible stand here. */
+ * which the few that make them divisible are here. */
 static int64_t vocab_padding(const struct scenario *s)
 {
     int64_t t = s->parallel.tensor;

@@ -51,7 +51,8 @@ struct scenario {
     struct software software;
     const struct fabric *fabric; /* between nodes; NULL when one node */
     struct scenario_sections sections;
-    struct diag *notes; /* parameters without effect, or taken in a way to be told */
+    struct diag *notes; /* parameters without effect, or interpreted in a way to be
+                           reported */
     int32_t n_notes;
     struct assumptions assumed; /* what the file leaves open, as it was decided */
 };
@@ -61,7 +62,7 @@ struct scenario {
 int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root);
 
 /* The same, where what a job would run with, but hardly as meant, is an error, too: two
- * names of one parameter that disagree, parameters beside "parameters". */
+ * names of one parameter that disagree, parameters next to "parameters". */
 int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root);
 
 int64_t scenario_world(const struct scenario *s); /* ranks */

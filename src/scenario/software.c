@@ -80,9 +80,9 @@ static int check_version(const struct parse_context *r, const char *key,
         return cfg_error(at, DIAG_SYNTAX,
                          "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")",
                          value);
-    const char *doubt = version_unsure(&r->loader->arena, key, value);
-    if (doubt)
-        cfg_warn(at, DIAG_UNKNOWN_VERSION, "%s", doubt);
+    const char *unsure = version_unsure(&r->loader->arena, key, value);
+    if (unsure)
+        cfg_warn(at, DIAG_UNKNOWN_VERSION, "%s", unsure);
     return 0;
 }
 

@@ -66,8 +66,8 @@ double states_host_update_B(const struct scenario *s)
                                          : 4 + 2 * optimizer_B;
 }
 
-/* The GPUs that are used share their host's memory. CPU-Adam takes 2.57 s for 10 billion parameters
- * on a DGX-2 (Ren et al. 2021, table 4): 109 of 240 GB/s. */
+/* The GPUs that are used share their host's memory. CPU-Adam takes 2.57 s for 10
+ * billion parameters on a DGX-2 (Ren et al. 2021, table 4): 109 of 240 GB/s. */
 double states_host_update_s(const struct scenario *s, const struct instance *host,
                             int64_t gpus, double elements)
 {
@@ -156,7 +156,7 @@ bool states_have_buckets(const struct scenario *s, int64_t ranks)
 
 /* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
  * of them once more (fitted to BigScience's V100 rows). The bf16 optimizer's sums are
- * one flat buffer, which is reduced where it stands. */
+ * one flat buffer, which is reduced in place. */
 double states_flat_buffers_B(const struct scenario *s, double elements, int64_t ranks)
 {
     const struct parallelism *p = &s->parallel;

@@ -1,4 +1,4 @@
-/* What a GPU holds for its parameters besides activations: bytes of parameters,
+/* What a GPU holds for its parameters in addition to activations: bytes of parameters,
  * gradients and optimizer states, by precision, optimizer and sharding. Coefficients:
  * MODEL.md, 5.1. */
 #ifndef SCENARIO_STATES_H
@@ -42,8 +42,8 @@ double states_host_update_s(const struct scenario *s, const struct instance *hos
 /* Bytes a gradient element takes on the wire. */
 double states_wire_B(const struct scenario *s);
 
-/* Whether gradients are held a second time in buckets, as DDP's are, where so many ranks
- * sum them. What is sharded goes out bucket by bucket. */
+/* Whether gradients are held a second time in buckets, as DDP's are, where so many
+ * ranks sum them. What is sharded goes out bucket by bucket. */
 bool states_have_buckets(const struct scenario *s, int64_t ranks);
 
 /* Bytes of the flat buffers that a rank of DeepSpeed's reduces `elements` gradients

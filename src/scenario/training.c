@@ -17,7 +17,7 @@ static const struct name_value wire_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
 };
 
-/* What is trained, and on which stacks it can stand. */
+/* What is trained, and on which stacks it can run. */
 enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM };
 static const struct name_value task_names[] = {
     { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* Release notes of the library, as far as parameters tell releases apart. */
+/* Release notes of the library, as far as parameters distinguish releases. */
 const char *const smp_v1_versions[] = {
     "1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.8.1", "1.9", "1.10",
     "1.11", "1.13", "1.14", "1.15", NULL,
@@ -52,7 +52,7 @@ bool version_valid(const char *v)
     }
 }
 
-/* `prefix`: b stands for all versions that begin with it. */
+/* `prefix`: b represents all versions that begin with it. */
 static int compare(const char *a, const char *b, bool prefix)
 {
     for (;;) {

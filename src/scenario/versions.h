@@ -12,7 +12,7 @@ bool version_valid(const char *v); /* "2", "1.13.1", "2.5.1+cu124" */
 /* Below 0, 0 or above 0 as a is older than, the same as or newer than b. */
 int version_compare(const char *a, const char *b);
 
-/* Why a version is in doubt: no release that the model knows is like it ("NCCL 9.9 is
+/* Why a version is not known: no release that the model knows is like it ("NCCL 9.9 is
  * not known (2.4 to 2.30 are): taken for the newest of these"). `key` is its name in
  * the section "software". NULL: it is known, or the key is not. */
 const char *version_unsure(struct arena *arena, const char *key, const char *v);
@@ -25,7 +25,7 @@ const char *version_nearest(const char *const *list, const char *v);
 extern const char *const smp_v1_versions[], *const smp_v2_versions[];
 
 /* The SMP v2 release in SageMaker's container for that PyTorch; of a PyTorch between
- * two, the older's. *exact tells whether it is named. NULL before the first. */
+ * two, the older's. *exact says whether it is named. NULL before the first. */
 const char *version_smp_v2_of(const char *pytorch, bool *exact);
 
 #endif

@@ -76,7 +76,7 @@ static void simulate_all(struct plan_run *run, struct plan_outcome *out,
 
 /* Outcome -------------------------------------------------------------------------- */
 
-/* What lies within the range of the best is not told apart from it. Its own range is
+/* What lies within the range of the best ties with it. Its own range is
  * not added: what is wrong about one plan of a job is mostly wrong about the next.
  * There are no ties where memory is the objective, of which no range is stated. */
 static void mark_ties(struct plan_outcome *out, const struct plan_options *o)

@@ -21,7 +21,7 @@ struct plan_alternative {
 enum { PLAN_SENSITIVITIES = 5 };
 
 struct plan_why {
-    enum category bottleneck; /* the largest part of the step beside computation */
+    enum category bottleneck; /* the largest part of the step other than computation */
     struct plan_sensitivity sensitivities[PLAN_SENSITIVITIES];
     int32_t n_alternatives; /* in the order of plans */
     struct plan_alternative alternatives[PLAN_NEAR_MAX];

@@ -18,8 +18,9 @@ struct scorer {
     struct scenario scratch[SPACE_STACKS_N]; /* the probes, degrees filled in */
 };
 
-/* Of communication beside kernels, what these do not hide: estimates, without a source.
- * Scores are multiplied by what the simulated points say of them (plan_run_learn). */
+/* The share of overlapped communication that kernels do not hide: estimates, without a
+ * source. Scores are multiplied by what the simulated points say of them
+ * (plan_run_learn). */
 static const double shard_exposed = 0.05;  /* a layer's gathers and scatters */
 static const double context_exposed = 0.3; /* keys and values round a context group */
 static const double send_exposed = 0.1;    /* a message whose sender goes on */
@@ -113,7 +114,8 @@ static double tensor_s(struct scorer *s, const struct space_point *p,
     return 2 * score_comm_s(s->comm, p, g, COLL_ALL_REDUCE, l->exchange_B);
 }
 
-/* Keys and values go round the context group, beside the attention they are for. */
+/* Keys and values go round the context group, overlapped with the attention they are
+ * for. */
 static double context_s(struct scorer *s, const struct space_point *p,
                         const struct score_layer *l)
 {
@@ -139,7 +141,7 @@ static double expert_s(struct scorer *s, const struct space_point *p,
 }
 
 /* A layer's passes from the first to the last (forward 0, backward 1; both: computed
- * again, and backward behind it) with their collectives: the host issues those of the
+ * again, and backward after it) with their collectives: the host issues those of the
  * tensor group too, and its ranks come apart before each. */
 static double layer_s(const struct space_point *p, const struct score_sums *u,
                       int first, int last, double comm_s)
@@ -157,8 +159,8 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
         gpu_s += u->l->gpu_s[pass] + beside_s;
         deviation_s = hypot(deviation_s, spread * pass_s);
     }
-    double behind_s = n > 1 ? 0 : comm_s * (last - first + 1);
-    return score_settle_s(deviation_s, host_s, gpu_s) + behind_s;
+    double after_s = n > 1 ? 0 : comm_s * (last - first + 1);
+    return score_settle_s(deviation_s, host_s, gpu_s) + after_s;
 }
 
 static void sum_layer(struct scorer *s, const struct space_point *p,
@@ -179,8 +181,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
 
-/* Parameters gathered for use and gradients scattered, layer by layer, beside the
- * computation of the layers before; stages of a pipeline do so once (stages_s). */
+/* Parameters gathered for use and gradients scattered, layer by layer, overlapped with
+ * the computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p,
                          struct score_sums *u)
 {
@@ -252,7 +254,8 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     double first_s = u->stage_layers * both_s + u->l->ends_s[0];
     bool returns = u->l->word_parameters > 0 &&
                    schedule_is_smp((enum schedule)p->v[SPACE_SCHEDULE]);
-    if (returns) { /* to a head beside the embedding, which its partition makes up for */
+    if (returns) { /* to a head next to the embedding, which its partition makes up
+                      for */
         last_s -= u->l->ends_s[1];
         first_s = fmax(all_s / n, last_s);
     }
@@ -269,8 +272,8 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
            tied_s;
 }
 
-/* What stages that are fully sharded wait for in an accumulation step: gathers beside
- * the first forward, scatters beside the last backward, the ends' alone (MODEL.md,
+/* What stages that are fully sharded wait for in an accumulation step: gathers during
+ * the first forward, scatters during the last backward, the ends' alone (MODEL.md,
  * R8.4). */
 static double stages_s(const struct space_point *p, const struct score_sums *u)
 {
@@ -312,7 +315,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         double times = p->v[SPACE_PIPELINE] > 1 ? (double)p->accumulation : 1;
         double whole_s = score_comm_s(
             s->comm, p, group_of(p, 'D', (int64_t)u->shards), COLL_ALL_GATHER,
-            u->stage_layers * u->l->persistent * u->whole_B); /* behind the update */
+            u->stage_layers * u->l->persistent * u->whole_B); /* after the update */
         return times * (sum_s + stages_s(p, u)) + whole_s;
     }
     const struct library_row *library = library_of(&u->s->parallel);
@@ -327,14 +330,14 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
                                 u->stage_parameters * u->states.parameter_B);
     }
     bool overlaps =
-        u->fw->reduction.overlap && !library_has(library->reduces_behind, (int)how);
+        u->fw->reduction.overlap && !library_has(library->reduces_after, (int)how);
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
     if (library->reduces_units)
         last_frac = 1 / u->stage_layers;
     if (u->s->parallel.reduce
-            .overlap_param_gather) /* beside the next step's first forward */
+            .overlap_param_gather) /* during the next step's first forward */
         gather_s =
             fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);
     return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s +

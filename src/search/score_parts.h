@@ -1,4 +1,4 @@
-/* The tables behind the scores; private to score*.c. */
+/* The tables of the scores; private to score*.c. */
 #ifndef SEARCH_SCORE_PARTS_H
 #define SEARCH_SCORE_PARTS_H
 
@@ -28,12 +28,12 @@ struct score_layer {
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu);
 
-/* Host and GPU run behind each other; where they are about as fast, both wait
+/* The GPU follows the host; where they are about as fast, both wait
  * (MODEL.md, "Host"). */
 double score_settle_s(double deviation_s, double host_s, double gpu_s);
 
 /* Times of collectives by closed form. A group is `per` GPUs on each of `nodes` nodes,
- * `stride` GPUs apart; groups beside it do the same at once. */
+ * `stride` GPUs apart; other groups do the same at the same time. */
 struct score_group {
     int32_t per, stride;
     int64_t nodes;

@@ -44,7 +44,7 @@ static const struct instance *instance_of(const struct space *s,
     return s->instances[p->v[SPACE_INSTANCE]].instance;
 }
 
-/* A field that means nothing here: its first value stands for all. */
+/* A field that means nothing here: its first value represents all. */
 static bool first_only(const struct space_point *p, enum space_field f)
 {
     return p->at[f] == 0;

@@ -24,7 +24,7 @@ const struct name_value interval_grade_names[] = {
     { NULL, 0 }
 };
 
-/* Where a job stands. */
+/* The place of a job. */
 static struct interval_place place_of(const struct scenario *s)
 {
     const struct training *t = &s->training;

@@ -7,7 +7,7 @@
 
 #include "simulate/simulate.h"
 
-/* Behind all that changes the result (input, job). `diags` are those of reading the
+/* After all that changes the result (input, job). `diags` are those of reading the
  * scenario, whose warnings come before the simulation's; threads may share the table.
  * -1 with err set where a number of the result is none: a fault of the program. */
 int judge(struct simulate_result *r, struct arena *arena,

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* What the other reading takes, beside this one's, as text; empty when it cannot be had
+/* What the other reading takes, and this one's, as text; empty when it cannot be had
  * cheaply. */
 static const char *other_peak(struct arena *arena, const struct scenario *other,
                               int64_t own_B)

@@ -100,7 +100,7 @@ static void put_name(json_t *object, const char *key, const struct name_value *n
     put(object, key, v < 0 ? NULL : json_string(names_of(names, v)));
 }
 
-/* Where the job stands among the measured ones. */
+/* The place of the job among the measured ones. */
 static json_t *regime(const struct interval_place *p)
 {
     json_t *o = json_object();

@@ -11,9 +11,9 @@
 
 /* NCCL's, as nvidia-smi shows them. Of one communicator 342 MB for 2 GPUs and 392 MB
  * for 4 to 8 (aiconfigurator's measured table); each of several is counted as the
- * smaller. Beside its groups a job has one of all ranks (barriers, flags) and, of
- * tensor groups in a pipeline, one of a replica's (norms and overflows of gradients):
- * megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py. */
+ * smaller. In addition to its groups a job has one of all ranks (barriers, flags) and,
+ * of tensor groups in a pipeline, one of a replica's (norms and overflows of
+ * gradients): megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py. */
 static int64_t communicators_B(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
@@ -142,18 +142,18 @@ static void read_run(struct simulate_result *r, const struct run_result *run)
     r->events = run->events;
 }
 
-/* One rank of a stage stands for others that meet something else. */
+/* One rank of a stage represents others that meet something else. */
 static const char *unlike_note(const struct reps *reps)
 {
     if (!net_is_folded(reps->net) || !cluster_is_uniform(reps->groups.cluster))
         return NULL;
     if (!groups_are_even(&reps->groups))
         return "groups neither fill instances nor fit in them whole: the first rank of "
-               "each stage stands for ranks that lie otherwise, up to a fifth off "
+               "each stage represents ranks that lie otherwise, up to a fifth off "
                "(--unfold simulates each)";
     if (!groups_lie_alike(&reps->groups))
         return "groups lie unlike on an instance's wires: the first rank of each stage "
-               "stands for ranks that lie otherwise, up to 6 % off (--unfold "
+               "represents ranks that lie otherwise, up to 6 % off (--unfold "
                "simulates each)";
     return NULL;
 }
@@ -206,8 +206,9 @@ static void read_all(struct simulate_result *r, struct arena *arena,
         read_warnings(r, arena, s, reps);
 }
 
-/* The representative ranks of a step and its run, in which microbatches of a pipeline that go on as
- * those before them are left out, if that is so. To be released in any case. */
+/* The representative ranks of a step and its run, in which microbatches of a pipeline
+ * that go on as those before them are left out, if that is so. To be released in any
+ * case. */
 static int replay(struct run_result *run, struct reps *reps, struct arena *arena,
                   const struct scenario *s, const struct simulate_options *options,
                   struct err *err)

@@ -81,7 +81,7 @@ struct simulate_options {
     bool mute;   /* leave warnings out, some of which take as long as the step */
     bool whole;  /* replay all periods of a pipeline; for tests */
     const struct observer *observer; /* of the run; NULL: none */
-    struct watch watch;              /* told of tasks done */
+    struct watch watch;              /* notified of tasks done */
     struct simulate_memo *memo;      /* NULL: none */
 };
 
@@ -100,7 +100,7 @@ struct simulate_result {
     bool folded;
     int32_t n_warnings;
     struct diag *warnings;    /* in the arena */
-    struct interval interval; /* by judge, which is called behind simulate */
+    struct interval interval; /* by judge, which is called after simulate */
     double range_s[2];        /* of the step time; likewise */
 };
 
@@ -113,7 +113,7 @@ int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario 
 int simulate(struct simulate_result *r, struct arena *arena, const struct scenario *s,
              const struct simulate_options *options, struct err *err);
 
-/* The step waits so much longer for something beside the replay: its time, rates,
+/* The step waits so much longer for something other than the replay: its time, rates,
  * shares and cost become those with the wait. */
 void simulate_wait(struct simulate_result *r, const struct scenario *s,
                    enum category part, double wait_s);

@@ -1,4 +1,4 @@
-/* The collectives of a block: where they stand among its operators. */
+/* The collectives of a block: their places among its operators. */
 #ifndef STEP_BLOCK_COMMS_H
 #define STEP_BLOCK_COMMS_H
 
@@ -12,7 +12,7 @@ struct op_comm {
                         until the first of these */
     int32_t comm;    /* of the program */
     int32_t both;    /* of rings in backward: with the gradients; -1: no ring there */
-    bool ring;       /* messages beside the operator's pieces: see exchange.c */
+    bool ring;       /* messages overlap with the operator's pieces: see exchange.c */
     enum stream stream;
     enum category part;
     int64_t workspace_B; /* for what arrives */

@@ -126,7 +126,7 @@ static const struct gradient_reduction servers_reduction = { begin_buckets, fill
                                                              send_bucket,
                                                              COLL_SERVERS };
 
-/* Inside one node SMDDP and parameter servers leave all to NCCL; so does SMDDP beside
+/* Inside one node SMDDP and parameter servers leave all to NCCL; so does SMDDP with
  * SMP, which takes its AllGather alone. Only replicas of whole models have a way other
  * than NCCL's buckets. */
 static const struct gradient_reduction *reduction_of(const struct scenario *s)

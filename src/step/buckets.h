@@ -13,7 +13,7 @@ int buckets_plan(struct stage *stage, struct builder *b, double size_B,
 double buckets_limit_B(const struct stage *stage, int32_t chunk);
 
 /* Before a microbatch's backward; as a parameter tensor's gradient becomes ready;
- * behind the last of a chunk, and of all. */
+ * after the last of a chunk, and of all. */
 void buckets_begin(struct builder *b);
 int buckets_add(struct builder *b, const struct op_param *p, struct err *err);
 int buckets_leave_chunk(struct builder *b, struct err *err);

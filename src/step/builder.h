@@ -1,5 +1,5 @@
 /* A step while it is written: the program and the ledger so far, and what is at hand.
- * What was planned before stands in the stage, and does not change.
+ * What was planned before is in the stage, and does not change.
  *
  *   stage        which blocks the stage holds
  *   replicas     which ranks hold the same parameter, and what of it
@@ -70,7 +70,8 @@ struct next_kernel {
     int32_t receives;   /* message; -1: none */
     int32_t overlapped; /* collective, if it is no gradient of weights; -1: none */
     int32_t gathered;   /* collective, if it is one; -1: none */
-    const struct op_comm *ring; /* beside which the next operator runs; NULL: none */
+    const struct op_comm *ring; /* messages that the next operator overlaps with;
+                                   NULL */
 };
 
 /* Tensors that die in the pass. */

@@ -1,5 +1,5 @@
 /* Collectives of the program: planned once for each request, over the groups of the
- * rank, and what they leave of the GPU to kernels that run beside them. */
+ * rank, and what they leave of the GPU to kernels that overlap with them. */
 #ifndef STEP_COMMS_H
 #define STEP_COMMS_H
 
@@ -9,7 +9,7 @@
 int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
                   double size_B, struct err *err);
 
-/* Kernels will run beside that collective: they have at most the SMs and the memory
+/* Kernels will overlap with that collective: they have at most the SMs and the memory
  * bandwidth that it leaves. Before pass_time_blocks, which reads it. */
 void comms_beside(struct builder *b, const struct coll_plan *plan);
 

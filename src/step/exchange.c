@@ -2,7 +2,7 @@
  *
  * Context groups: each rank has its part of the keys and values, and needs all of them.
  * All-gather: they are gathered before attention, in backward once more, and their
- * gradients are scattered behind it. Ring: attention runs in pieces, and each part of
+ * gradients are scattered after it. Ring: attention runs in pieces, and each part of
  * the keys comes in while the piece before it runs; in backward the gradients of a part
  * travel on with it (PyTorch's and Transformer Engine's ring attention):
  *

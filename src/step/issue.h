@@ -8,7 +8,7 @@
 /* Of a pass that begins: its first kernel follows nothing. */
 extern const struct next_kernel issue_after_nothing;
 
-/* A kernel of the compute stream, behind all it has to wait for; its task. */
+/* A kernel of the compute stream, after all it has to wait for; its task. */
 int32_t issue_kernel(struct builder *b, enum category part, double host_s,
                      double alone_s, double shared_s);
 
@@ -26,7 +26,7 @@ void issue_host_pause(struct builder *b, double seconds);
 /* The next kernel follows that task; nothing for a task below 0. */
 void issue_wait(struct builder *b, int32_t task);
 
-/* Tells what memory the kernel written last holds: all that was booked since the one
+/* Records what memory the kernel written last holds: all that was booked since the one
  * before. */
 void issue_mark_memory(struct builder *b);
 

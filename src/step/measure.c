@@ -1,5 +1,5 @@
 /* Passes replayed in isolation: a pass of a pipeline's stage begins when its message
- * has come and the host with it, so that it takes the same time wherever it stands, and
+ * has come and the host with it, so that it takes the same time wherever it is, and
  * one replay in detail serves for all of its kind, and for those of all stages that
  * hold the same blocks and lie alike. */
 #include "step/measure.h"

@@ -1,5 +1,5 @@
 /* What ranks of several stages do together, on a stream of their own: outputs handed
- * round beside the passes; the two copies of an embedding and the norm summed up behind
+ * round during the passes; the two copies of an embedding and the norm summed up after
  * them. */
 #include "step/model_group.h"
 
@@ -8,7 +8,7 @@
 #include "step/issue.h"
 #include "step/stage.h"
 
-/* A collective behind the last kernel; its task, or -1 after an error. */
+/* A collective after the last kernel; its task, or -1 after an error. */
 static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
                      double bytes, enum category part, double host_s, struct err *err)
 {
@@ -18,7 +18,7 @@ static int32_t begin(struct builder *b, enum channel channel, enum coll_op op,
                                             host_s, comm, b->last_kernel);
 }
 
-/* An all-reduce behind the last kernel, and the compute stream behind it. What follows
+/* An all-reduce after the last kernel; the compute stream waits for it. What follows
  * is the optimizer's when the sum is. */
 static int sum(struct builder *b, enum channel channel, double bytes,
                enum category part, struct err *err)

@@ -25,7 +25,7 @@ bool offload_stores(const struct builder *b)
 }
 
 /* Offloaded, the copy to the host follows what made the input, and its memory is free
- * again behind the layer that uses it. */
+ * again after the layer that uses it. */
 void offload_checkpoint(struct builder *b, int64_t size_B)
 {
     struct ledger *l = &b->step->ledger;

@@ -30,7 +30,7 @@ int32_t offload_load_pass(struct builder *b, int64_t n, int64_t size_B);
 struct states offload_states(const struct stage *stage, struct states states);
 
 /* A rank's shard of parameters comes from the host before it is gathered (yields what
- * the gather follows), that of gradients goes there behind the scatter. Nothing where
+ * the gather follows), that of gradients goes there after the scatter. Nothing where
  * shards are on the GPU. */
 int32_t offload_load_shard(struct builder *b, double size_B, int32_t after);
 void offload_store_shard(struct builder *b, double size_B, int32_t after);

@@ -1,11 +1,11 @@
 /* Gathers of parameters that were updated in shards (ZeRO 1 and 2, Megatron's
- * distributed optimizer): behind the update, or beside the forwards that read them.
+ * distributed optimizer): after the update, or during the forwards that read them.
  *
  *   gather   |bucket 0|bucket 1|bucket 2| ...
  *   compute           |layers 0|layers 1|  |layers 2| ...   of the first microbatch
  *
- * In steady state a step's gathers run beside the forwards of the next one. The step
- * that is replayed has those of the step before it: they stand at its begin, one behind
+ * In steady state a step's gathers run during the forwards of the next one. The step
+ * that is replayed has those of the step before it: they are at its begin, one after
  * the other, and the first forward of each chunk waits block by block (MODEL.md,
  * R8.5). */
 #include "step/param_gather.h"
@@ -175,7 +175,7 @@ void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
         b->ready[chunk] = NULL;
 }
 
-/* Behind the update: all that the same ranks hold at once. */
+/* After the update: all that the same ranks hold at once. */
 int param_gather_end(struct builder *b, struct err *err)
 {
     for (int i = 0; i < REPLICA_GROUPS && !b->stage->param_buckets; i++) {

@@ -13,7 +13,7 @@ void param_gather_begin(struct builder *b);
 bool param_gather_awaited(const struct builder *b, enum pass_kind kind, int32_t chunk);
 void param_gather_enter(struct builder *b, int32_t chunk, int32_t at);
 
-/* Behind the update. */
+/* After the update. */
 int param_gather_end(struct builder *b, struct err *err);
 
 #endif

@@ -55,9 +55,9 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
     return 0;
 }
 
-/* What a layer's backward holds beside what its operators make: the gradient of its
- * output, which the residual sums pass on (that which came from the next stage is the
- * pass's), and that output if it was made again. */
+/* What a layer's backward holds in addition to what its operators make: the gradient of
+ * its output, which the residual sums pass on (that which came from the next stage is
+ * the pass's), and that output if it was made again. */
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
     int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b->stage));
@@ -76,7 +76,7 @@ static int backward_layer(struct builder *b, int32_t block, bool again, struct e
     return rc;
 }
 
-/* Layers of a slice from the last to the first; *unit is one behind its last. */
+/* Layers of a slice from the last to the first; *unit is one after its last. */
 static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
                           struct err *err)
 {

@@ -84,7 +84,7 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
     pass_allocate(b, op);
 }
 
-/* Collectives of the tensor, context and expert groups that stand before or behind the
+/* Collectives of the tensor, context and expert groups that come before or after the
  * operator. */
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
@@ -125,7 +125,7 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 }
 
 /* Over a pass of a block the host's lead is lost in part. What is computed again counts
- * with the backward behind it, into which the host keeps its lead. */
+ * with the backward after it, into which the host keeps its lead. */
 static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
 {
     bool group = b->stage->settings.tensor > 1;
@@ -235,7 +235,7 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
                             : (double)p->elements * states->made_B;
         if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
-        else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum behind it */
+        else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
             pass_make_gradient(b, made_B, sum_B);
         if (b->pass.reduces && b->stage->s->parallel.reduce.overlap &&
             !states_shard_parameters(b->stage->s) && buckets_add(b, p, err) < 0)

@@ -4,13 +4,14 @@
 
 #include "step/builder.h"
 
-/* Kernel times of one block, with the GPU alone [0] and beside a collective [1]. */
+/* Kernel times of one block, with the GPU alone [0] and overlapped with a collective
+ * [1]. */
 struct block_times {
     double *forward_s[2], *backward_s[2];
 };
 
-/* Kernel times of all blocks, alone and beside collectives that leave so much of the
- * GPU. */
+/* Kernel times of all blocks, alone and overlapped with collectives that leave so much
+ * of the GPU. */
 void pass_time_blocks(struct stage *stage, struct kernel_share shared);
 
 /* Writes a forward or backward of the block. */

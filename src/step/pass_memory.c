@@ -28,7 +28,7 @@ static bool is_one_of(const char *name, const char *const *names, int32_t n)
 }
 
 /* Whether what the operator makes is a local variable of attention's function, which
- * dies when that returns, behind its output product. The chain over scores has one
+ * dies when that returns, after its output product. The chain over scores has one
  * name: each of its steps frees the one before, but for the product that it begins
  * with. */
 static bool is_local(const struct op_block *block, int32_t at)

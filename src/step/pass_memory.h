@@ -25,7 +25,7 @@ void pass_free_kept(struct builder *b, const struct op_block *block, int32_t bac
  * backward (a sharded unit is gathered in 16 bits). */
 int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block);
 
-/* Before a forward operator of the block; behind the last: local variables live until
+/* Before a forward operator of the block; after the last: local variables live until
  * their function returns. */
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
 void pass_leave_scope(struct builder *b);

@@ -14,7 +14,7 @@
 #include "step/shard.h"
 #include "step/tensor_ends.h"
 
-/* Where the pass at hand stands in the pipeline. */
+/* The place of the current pass in the pipeline. */
 struct position {
     int64_t stage, last;  /* of all virtual stages */
     int32_t base, n_each; /* messages of the accumulation step; of a direction */
@@ -129,14 +129,14 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
 }
 
 /* Microbatches that are replayed through the allocator: as many as are in flight at
- * once, and a few behind them. Those in the middle find what these have left; of more
+ * once, and a few after them. Those in the middle find what these have left; of more
  * in flight than are replayed, activations count as they are (reserved_by_stage_B).
  * MOST bounds the replay's cost: 40 move the bias of bigscience's stages by 0.1 points,
  * and no other figure of validation. */
 static int64_t recorded_microbatches(const struct pass_list *order)
 {
-    enum { BEHIND = 2, MOST = 14 };
-    int64_t n = schedule_in_flight(order) + BEHIND;
+    enum { AFTER = 2, MOST = 14 };
+    int64_t n = schedule_in_flight(order) + AFTER;
     return n < MOST ? n : MOST;
 }
 
@@ -187,9 +187,9 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         b->pass.first = !b->seen[ref.chunk];
         b->pass.reduces =
             reduces && ref.kind == completes && is_last_backward(order, i);
-        bool beside = reduces && p->reduce.overlap &&
-                      (b->pass.reduces || b->buckets.last_comm >= 0);
-        bool watched = beside || shard_changes(b, ref.kind, ref.chunk) ||
+        bool overlaps = reduces && p->reduce.overlap &&
+                        (b->pass.reduces || b->buckets.last_comm >= 0);
+        bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||
                        param_gather_awaited(b, ref.kind, ref.chunk);
         offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
         offload_await(b, loads, i);

@@ -4,7 +4,8 @@
 
 #include "step/builder.h"
 
-/* Those of one accumulation step; its last backwards may reduce beside compute. */
+/* Those of one accumulation step; its last backwards may reduce gradients during
+ * compute. */
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err);
 

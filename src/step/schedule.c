@@ -8,7 +8,7 @@ static void push(struct pass_list *l, enum pass_kind kind, int64_t chunk, int64_
 }
 
 /* The passes so far are periods of so many, and what led to them. The last pair may
- * hold a chunk's last backward, behind which gradients are reduced: it is none. */
+ * hold a chunk's last backward, after which gradients are reduced: it is none. */
 static void end_periods(struct pass_list *l, int64_t period)
 {
     enum { LAST_PAIR = 2 };
@@ -78,7 +78,7 @@ static void interleaved(struct pass_list *l, const struct schedule_request *q,
         interleaved_pass(l, q, PASS_BACKWARD, k);
 }
 
-/* 1F1B whose weight gradients lag `stage` backwards behind. */
+/* 1F1B whose weight gradients lag by `stage` backwards. */
 static void zb_h1(struct pass_list *l, const struct schedule_request *q, int64_t stage)
 {
     int64_t m = q->microbatches, warm = at_most(m, q->stages - stage - 1), weight = 0;

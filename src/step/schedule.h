@@ -10,12 +10,12 @@
  * The last is dynamic: it is played out once with the passes' own durations to find the
  * order. Closed forms of bubbles and microbatches in flight: MODEL.md, R6.
  *
- * Behind its first forwards a stage does the same again and again, a period of one
+ * After its first forwards a stage does the same again and again, a period of one
  * microbatch, or of as many as there are stages (interleaved):
  *
  *   f f f |f b|f b|f b| ... |f b|b b b
  *
- * so that an order with fewer microbatches stands for one with more. */
+ * so that an order with fewer microbatches represents one with more. */
 #ifndef STEP_SCHEDULE_H
 #define STEP_SCHEDULE_H
 
@@ -51,7 +51,7 @@ struct schedule_request {
                        all backwards */
     int64_t active; /* of smp-interleaved; 0: no limit */
     bool paced;     /* at most stages - i in flight on stage i */
-    bool returns;   /* SMP's: the first stage runs the head, as its chunk 1, behind the
+    bool returns;   /* SMP's: the first stage runs the head, as its chunk 1, after the
                      last stage's layers */
     const int64_t (*time_ps)[PASS_N]; /* [stages], of smp-interleaved */
     const int64_t *head_ps;           /* [PASS_N], of a head that is returned to */
@@ -66,9 +66,9 @@ int schedule_make(struct pass_list **out, struct arena *arena,
 /* Microbatches of a period; 0: the order has none. */
 int64_t schedule_period(const struct schedule_request *q);
 
-/* Fewer microbatches than the request's, by whole periods, whose order is enough to tell
- * whether stages have come to their period; at the second attempt (1) enough for stages
- * that do so late. 0: too few would be saved. */
+/* Fewer microbatches than the request's, by whole periods, whose order is enough to
+ * know whether stages have come to their period; at the second attempt (1) enough for
+ * stages that do so late. 0: too few would be saved. */
 int64_t schedule_shorter(const struct schedule_request *q, int attempt);
 
 /* Most microbatches (of a chunk) whose forward has run and whose last backward has

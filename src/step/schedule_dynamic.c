@@ -3,7 +3,7 @@
  * enters when fewer than `active` are in flight.
  *
  * A microbatch visits the stages in turn, and where the head is on the first stage that
- * once more behind the last: visit v is of stage v % stages, as its chunk v / stages. */
+ * once more after the last: visit v is of stage v % stages, as its chunk v / stages. */
 #include "base/xmalloc.h"
 #include "step/schedule.h"
 
@@ -46,7 +46,7 @@ static int64_t ready_backward(const struct visit *v, int64_t t)
     return -1;
 }
 
-/* Whether one more forward may be in flight behind the visit. */
+/* Whether one more forward may be in flight after the visit. */
 static bool admits(const struct play *p, int64_t visit)
 {
     const struct schedule_request *q = p->q;

@@ -1,4 +1,4 @@
-/* Sharded parameters: gathered unit by unit before use, dropped behind it; gradients
+/* Sharded parameters: gathered unit by unit before use, dropped turn_left it; gradients
  * scattered to the shards, and summed over replicas of the shards at the boundary.
  *
  *   gather   |u0 |u1 |    |u2 | ...            at most two ahead of what is in use
@@ -87,9 +87,9 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
     struct units_state *u = b->shard.units;
     struct unit_state *v = &u->v[unit];
     bool full = is_full(b, v);
-    int64_t behind =
+    int64_t turn_left =
         u->turn + ahead - (full ? 1 : shard_units_window(b->stage, backward));
-    int32_t after = behind >= 0 ? u->ends[behind % TURNS] : -1;
+    int32_t after = turn_left >= 0 ? u->ends[turn_left % TURNS] : -1;
     if (v->gathered)
         return 0;
     v->gather = v->regather = -1;
@@ -103,8 +103,8 @@ static int gather(struct builder *b, int32_t unit, int32_t ahead, bool backward,
     return 0;
 }
 
-/* Blocks that another stream uses come back when the GPU has passed them, a turn behind
- * the host (record_stream), elsewhere at once. */
+/* Blocks that another stream uses come back when the GPU has passed them, a turn
+ * turn_left the host (record_stream), elsewhere at once. */
 static void let_go(struct builder *b, double *behind_B, double size_B)
 {
     double back_B = b->stage->fw->tensors.record_stream ? *behind_B : size_B;
@@ -244,7 +244,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     return 0;
 }
 
-/* Tensors that stay whole are updated in shards, too, and gathered behind the update
+/* Tensors that stay whole are updated in shards, too, and gathered turn_left the update
  * (DeepSpeed's stage3.py, _post_step). */
 int shard_end(struct builder *b, struct err *err)
 {

@@ -10,7 +10,8 @@ void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
 int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
 
-/* Behind the update; bytes of tensors that stay whole on each rank beside its shards. */
+/* After the update; bytes of tensors that stay whole on each rank in addition to its
+ * shards. */
 int shard_end(struct builder *b, struct err *err);
 int64_t shard_persistent_B(const struct stage *stage);
 

@@ -4,12 +4,13 @@
 
 #include "step/shard_units.h"
 
-/* Gathers so much of the unit behind the task `after`; *task is the last of the gathers,
+/* Gathers so much of the unit after the task `after`; *task is the last of the gathers,
  * untouched when there are none. */
 int shard_gather(struct builder *b, const struct unit *v, struct gathers g,
                  int32_t after, int32_t *task, struct err *err);
 
-/* The unit's gradients go to their shards, and shards are summed over their replicas. */
+/* The unit's gradients go to their shards, and shards are summed over their
+ * replicas. */
 int shard_scatter(struct builder *b, const struct unit *v, struct err *err);
 
 #endif

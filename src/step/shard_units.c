@@ -68,9 +68,9 @@ static void add_gather(struct gathers g[TIMINGS], bool ahead, double elements)
 }
 
 /* Tensor i of n of a block is gathered by itself, and ahead if what lies before it
- * leaves room (MODEL.md, R8.1). `behind`: elements of the block behind it. */
+ * leaves room (MODEL.md, R8.1). `after`: elements of the block after it. */
 static void add_tensor(const struct stage *stage, struct unit *v, const double *sizes,
-                       int32_t i, int32_t n, double behind)
+                       int32_t i, int32_t n, double after)
 {
     const struct parallelism *p = &stage->s->parallel;
     double limit = shard_units_window(stage, false) <= 1 ? 0
@@ -80,7 +80,7 @@ static void add_tensor(const struct stage *stage, struct unit *v, const double *
     bool full = stage->s->training.checkpointing == CHECKPOINT_FULL;
     add_gather(v->first, before < limit, sizes[i]);
     if (full && p->shard.reuse_elements > 0 && i + 1 < n &&
-        2 * behind > (double)p->shard.reuse_elements)
+        2 * after > (double)p->shard.reuse_elements)
         add_gather(v->again, next < limit, sizes[i]);
     v->live = fmax(v->live, sizes[i] + (before < limit ? before : 0));
     v->held = fmax(v->held, fmax(sizes[i], (double)p->shard.bucket_elements));
@@ -91,14 +91,14 @@ static void list_tensors_of(const struct stage *stage, const struct op_block *bl
                             struct unit *v)
 {
     double *sizes = ARENA_ARRAY(stage->arena, block->n_params, double);
-    double behind = 0;
+    double after = 0;
     int32_t n = 0;
     for (int32_t i = 0; i < block->n_params; i++)
         if (is_gathered(stage, &block->params[i]))
             sizes[n++] = (double)block->params[i].elements;
     for (int32_t i = n - 1; i >= 0; i--) {
-        add_tensor(stage, v, sizes, i, n, behind);
-        behind += sizes[i];
+        add_tensor(stage, v, sizes, i, n, after);
+        after += sizes[i];
     }
 }
 

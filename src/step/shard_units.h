@@ -7,7 +7,7 @@
 
 enum { UNIT_ROOT = 0, TURNS = 64 /* of which the ends are remembered */ };
 
-/* Alike gathers, one behind the other. */
+/* Alike gathers, one after the other. */
 struct gathers {
     int32_t n;
     double elements; /* of all */
@@ -53,7 +53,7 @@ struct units_state {
     double live;               /* elements gathered */
     double pending_B;          /* gradients under way to their shards */
     double scattered_B;        /* those of the unit before, */
-    double dropped_B; /* and its parameters, where the GPU is behind the host */
+    double dropped_B;          /* and its parameters, where the GPU lags the host */
 };
 
 /* The units of a chunk's blocks: the root and its layers; *u is zero. */

@@ -9,7 +9,7 @@
 /* Buffers are balanced: as few as `most_B` allows, all of one size. 0: one buffer. */
 double smddp_buffer_B(double all_B, double most_B);
 
-/* What cost/coll_smddp.c is told: one buffer a request. */
+/* What cost/coll_smddp.c is given: one buffer a request. */
 const struct coll_library *smddp_library(struct arena *arena, const struct scenario *s);
 
 /* NULL when SMDDP's AllGather moves the sharded parameters, input_B a rank; else the

@@ -13,7 +13,7 @@ static int64_t at_least(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How often the part holds the model's block i, whose first layer (or the layer behind
+/* How often the part holds the model's block i, whose first layer (or the layer after
  * it) is number `layer`. */
 static int64_t held(const struct partition_part *part, const struct op_list *model,
                     int32_t i, int64_t layer)
@@ -30,7 +30,7 @@ static int64_t held(const struct partition_part *part, const struct op_list *mod
 }
 
 /* The same for chunk c of the stage; the head that the stream returns to is the chunk
- * behind all others, of the first stage. */
+ * after all others, of the first stage. */
 static int64_t held_by(const struct partition *parts, int64_t stage, int64_t c,
                        const struct op_list *model, int32_t i, int64_t layer)
 {

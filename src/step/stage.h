@@ -67,7 +67,7 @@ struct stage {
     struct block_comms *comms;  /* [blocks] of the tensor group */
     struct wire wire;
     struct units *units; /* [chunks] of sharded parameters; NULL: whole ones */
-    struct param_buckets *param_buckets; /* [chunks] gathered beside forward; NULL:
+    struct param_buckets *param_buckets; /* [chunks] gathered during forward; NULL:
                                             none */
 };
 

@@ -2,20 +2,21 @@
  * takes while it runs.
  *
  *   for each accumulation step: the passes of the stage in the schedule's order
- *       (a lone stage: forward, backward; behind the last backward gradients go into
+ *       (a lone stage: forward, backward; after the last backward gradients go into
  *        buckets, each bucket a reduction as soon as it is full)
  *   update of the optimizer
  *
  * Accumulation steps beyond the fourth are alike; they become the program's repeat. So
  * do microbatches of a long pipeline, if the run finds that they are alike.
- * With several stages a pass stands as one task, measured in isolation, except where
- * something observes its operators: the last backwards, beside the reduction.
+ * With several stages a pass is one task, measured in isolation, except where
+ * something observes its operators: the last backwards, which overlap with the
+ * reduction.
  *
  * Files of this folder:
  *     reps, step, stage, replicas: representative ranks; one rank's step; its blocks
  *     pipeline, schedule*, measure: order of passes; passes measured once and replayed
- *     pass*, recompute, issue, update: passes, what is recomputed, kernels, the optimizer
- *     comms, block_comms, tensor*, exchange, model_group:
+ *     pass*, recompute, issue, update: passes, what is recomputed, kernels, the
+ *     optimizer comms, block_comms, tensor*, exchange, model_group:
  *         collectives of tensor, expert and context groups
  *     shard*, offload, param_gather: gathers of sharded parameters; states on the host
  *     buckets, wire, smddp, servers: gradients into buckets, and how they are reduced
@@ -52,7 +53,7 @@ struct step_request {
     const struct partition *parts; /* of the model, by stage and chunk */
     bool stages_alike; /* the groups of all stages lie alike in the folded net */
     struct measured_stage **measured; /* the list so far, in the arena */
-    bool detail;                      /* no pass stands as one task */
+    bool detail;                      /* no pass is one task */
     bool marks;                       /* the program says what memory its tasks hold */
     int64_t microbatches; /* of a pipeline's step that its stages' lists hold */
     int64_t left_out;     /* periods of them that the step has beyond these */

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 
-/* What a task behind collectives comes after. */
+/* What a task after collectives comes after. */
 struct trail {
     int32_t kernel; /* the last of the compute stream; -1: none */
     int32_t sync;   /* the last collective, as syncs_find has it */

@@ -1,6 +1,6 @@
 /* Where a program makes ranks equal: kernels that wait for a collective. With slack (a
  * gather sent so far ahead that the kernels meanwhile take longer than it; a bucket
- * beside backward) ranks may drift apart, and do. */
+ * during backward) ranks may drift apart, and do. */
 #ifndef STEP_SYNCS_H
 #define STEP_SYNCS_H
 

@@ -1,5 +1,5 @@
 /* Collectives within a tensor group, of the modules that it shares: which operators
- * they stand before or behind, by how the group splits its products (MODEL.md, R5). */
+ * they come before or after, by how the group splits its products (MODEL.md, R5). */
 #include "step/tensor.h"
 
 #include "model/share.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* How it is split; NORMS: norms see a slice of the columns; EACH: products that share
- * their input sum its gradient one by one; AGAIN: what a product has gathered is dropped,
- * and gathered again for the gradient of its weight. */
+ * their input sum its gradient one by one; AGAIN: what a product has gathered is
+ * dropped, and gathered again for the gradient of its weight. */
 enum {
     REDUCE = 1 << 0,
     SCATTER = 1 << 1,
@@ -35,8 +35,8 @@ struct rule {
     const char *ops; /* the first of these that the block has */
     enum coll_op op;
     enum extent extent;
-    bool overlaps; /* sums may run beside the gradients of weights that follow, gathers
-                      beside the operator that they precede, up to those gradients */
+    bool overlaps; /* sums may overlap with the weight gradients that follow, gathers
+                      with the operator that they precede, up to those gradients */
     int32_t times;
 };
 
@@ -51,7 +51,7 @@ static const struct rule rules[] = {
     { REDUCE, true, true, "up_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { REDUCE, true, true, "qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { REDUCE, true, true, "cross_value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
-    /* besides these, where every product is a module with a sum of its own */
+    /* in addition to these, where every product is a module with a sum of its own */
     { EACH, true, true, "gate_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { EACH, true, true, "query_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { EACH, true, true, "key_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
@@ -178,7 +178,7 @@ int tensor_plan(struct stage *stage, struct builder *b, struct err *err)
         for (int k = 0; k < RULES && b->stage->s->parallel.tensor > 1; k++)
             if (plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
-        if (tensor_ends_behind(b, i, err) < 0)
+        if (tensor_ends_after(b, i, err) < 0)
             return -1;
     }
     return exchange_plan(b, err);

@@ -118,7 +118,7 @@ static int add(struct builder *b, int32_t block, bool backward, struct op_comm a
     return block_comms_add(b, block, backward, at, (enum coll_op)op, size_B, err);
 }
 
-/* One crossing's collectives that stand behind their operator, or those before it. */
+/* One crossing's collectives that come after their operator, or those before it. */
 static int cross(struct builder *b, int32_t block, struct crossing c, bool after,
                  struct err *err)
 {
@@ -159,7 +159,7 @@ int tensor_ends_before(struct builder *b, int32_t block, struct err *err)
     return cross_all(b, block, false, err);
 }
 
-int tensor_ends_behind(struct builder *b, int32_t block, struct err *err)
+int tensor_ends_after(struct builder *b, int32_t block, struct err *err)
 {
     return cross_all(b, block, true, err);
 }
@@ -205,7 +205,7 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
         comms_add(b, CHANNEL_TENSOR, COLL_ALL_GATHER, whole_B(b->stage), err);
     if (comm < 0)
         return -1;
-    issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* behind the message */
+    issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0); /* after the message */
     issue_wait(
         b, program_collective_on(&b->step->program, STREAM_TENSOR, CATEGORY_TENSOR_COMM,
                                  block_comms_host_s(b->stage), comm, b->last_kernel));

@@ -7,9 +7,9 @@
 
 enum { TENSOR_ENDS_MAX = 6 }; /* of a block and direction */
 
-/* Adds them, before and behind the others of a block. */
+/* Adds them, before and after the others of a block. */
 int tensor_ends_before(struct builder *b, int32_t block, struct err *err);
-int tensor_ends_behind(struct builder *b, int32_t block, struct err *err);
+int tensor_ends_after(struct builder *b, int32_t block, struct err *err);
 
 /* Puts the stream together that came in parts. */
 int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,

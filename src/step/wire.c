@@ -223,7 +223,7 @@ const struct coll_plan *wire_fused_plan(void *arg, double bytes)
     struct coll_phase *phases =
         ARENA_ARRAY(f->arena, plan->n_phases + 2, struct coll_phase);
     phases[0] = copy_phase(f, "copy in", bytes);
-    if (f->s->fabric) /* all tell the coordinator, and hear from it */
+    if (f->s->fabric) /* all send to the coordinator, and receive from it */
         phases[0].latency_s += 2 * f->s->fabric->latency_s;
     phases[0].steps.before_s = phases[0].latency_s;
     for (int32_t i = 0; i < plan->n_phases; i++)

@@ -1,4 +1,4 @@
-/* What the points of a sweep leave open, told once for all of them. */
+/* What the points of a sweep leave open, printed once for all of them. */
 #ifndef SWEEP_SWEEP_ASSUMED_H
 #define SWEEP_SWEEP_ASSUMED_H
 

@@ -44,8 +44,8 @@ static int64_t point_of(const char *line)
     return *end == ',' ? point : -1;
 }
 
-/* Quotes within texts are escaped, so that what is looked for are members of the record:
- * "error" behind the "axes", and "retry" as the last. */
+/* Quotes within texts are escaped, so that what is looked for are members of the
+ * record: "error" after the "axes", and "retry" as the last. */
 struct journal_place sweep_scan_place(const char *line, size_t len, int64_t at,
                                       int32_t file)
 {
@@ -60,7 +60,7 @@ struct journal_place sweep_scan_place(const char *line, size_t len, int64_t at,
     };
 }
 
-/* A later record of a point stands for one that was to be run again. */
+/* A later record of a point replaces one that was to be run again. */
 static int note_point(const struct scan *s, const char *line, size_t len)
 {
     int64_t point = point_of(line);

@@ -25,7 +25,7 @@ struct chakra_counts {
 };
 
 /* Fails for jobs that cannot be simulated, too many ranks or tasks (of all ranks
- * together), a directory that is not empty; then nothing is left behind. */
+ * together), a directory that is not empty; then nothing is written. */
 int chakra_export(struct chakra_counts *counts, const char *dir, struct arena *arena,
                   const struct scenario *s, struct err *err);
 

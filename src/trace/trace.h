@@ -5,7 +5,7 @@
  *
  * Written as the run goes on, with one small buffer, so that its length costs no
  * memory. Times are microseconds with six decimals: whole picoseconds. A pass that was
- * measured once stands as one event. Two equal runs give the same bytes.
+ * measured once is one event. Two equal runs give the same bytes.
  *
  * Files of this folder:
  *     trace*   Chrome trace events

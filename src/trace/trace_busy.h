@@ -14,7 +14,7 @@ struct trace_busy {
     int64_t percent; /* said last */
 };
 
-/* Busy for a share of from..to, which begins behind all that was told before. */
+/* Busy for a share of from..to, which begins after all that was added before. */
 void trace_busy_add(struct trace_busy *b, struct trace_json *j, int64_t from_ps,
                     int64_t to_ps, double share);
 

@@ -1,5 +1,5 @@
-/* The state of a trace being written, shared by trace.c, which is told of the run, and
- * trace_event.c, which writes what is seen. Private to these. */
+/* The state of a trace being written, shared by trace.c, which is notified of the run,
+ * and trace_event.c, which writes what is seen. Private to these. */
 #ifndef TRACE_TRACE_STATE_H
 #define TRACE_TRACE_STATE_H
 
@@ -21,7 +21,7 @@ struct shown {
     int64_t board;                /* index of its pipeline among those shown */
     int64_t held_B[LEDGER_KINDS]; /* memory, as it was said last */
     struct trace_busy gpu, host;
-    int64_t period_ps; /* end of the task that the repeated stretch begins behind */
+    int64_t period_ps; /* end of the task that the repeated stretch begins after */
 };
 
 struct trace {
@@ -50,7 +50,7 @@ void trace_complete(struct trace *t, const struct shown *s, int thread,
                     const struct observed_task *seen, const char *name);
 
 /* Arrows of messages between stages: their begin at the sender's task where the
- * receiver is shown, too, and their end at the first kernel behind the receiving. */
+ * receiver is shown, too, and their end at the first kernel after the receiving. */
 void trace_sends(struct trace *t, const struct shown *s,
                  const struct observed_task *seen);
 void trace_receives(struct trace *t, struct shown *s, const struct observed_task *seen);

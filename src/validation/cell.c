@@ -35,7 +35,7 @@ static bool says_oom(const char *cell)
     return false;
 }
 
-/* Length of ".5" behind an integer; 0 when there is none. */
+/* Length of ".5" after an integer; 0 when there is none. */
 static size_t fraction(const char *s)
 {
     return s[0] == '.' && isdigit((unsigned char)s[1]) ? 1 + strspn(s + 1, digits) : 0;

@@ -11,11 +11,11 @@ enum cell_state { CELL_NUMBER, CELL_EMPTY, CELL_OOM, CELL_TEXT };
 /* "1,024", "16GB", "75 GB", "41 %", "50K" (50000) and "16 (inferred)" are numbers, of
  * which units of bytes and billions ("182B") and the remark are left to the mapping.
  * "-", "n/a", "nan", "none" and blanks are empty; "OOM" and "out of memory" may have
- * more text behind them. */
+ * more text after them. */
 enum cell_state cell_read(const char *cell, double *number);
 
 /* The i-th number (from 1, without sign, "16.0" as "16") within a text,
- * "microbatches=4, active=2" has two: 0 and where it stands, or -1. */
+ * "microbatches=4, active=2" has two: 0 and its index, or -1. */
 int cell_find_number(const char *cell, int i, const char **at, size_t *n);
 
 /* Texts that say the same: but for case and blanks at their ends, or as plain

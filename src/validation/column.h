@@ -23,7 +23,7 @@ int column_unknown(const struct csv *csv, const char *name, size_t n, struct err
 const char *column_cell(struct value_row row, const char *name, size_t n, size_t *len,
                         struct err *err);
 
-/* Walks a template: over text to behind the next {COLUMN}, whose name it gives; NULL at
+/* Walks a template: over text to after the next {COLUMN}, whose name it gives; NULL at
  * the end. -1 with err set where a brace is not closed. */
 int column_next(const char **at, const char **name, size_t *n, struct err *err);
 

@@ -242,7 +242,7 @@ static void compare_ops(struct comparison *c, struct arena *arena, const struct 
     gathered_release(&g);
     sum_ops(c);
     if (m->ops.n == 0)
-        c->n_ops = 0; /* nothing to lay beside them */
+        c->n_ops = 0; /* nothing to compare them with */
 }
 
 /* The step ------------------------------------------------------------------------- */

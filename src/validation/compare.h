@@ -1,4 +1,4 @@
-/* A training step that was really run beside the same step predicted: operator by
+/* A training step that was run, compared with the same step predicted: operator by
  * operator, and in the whole.
  *
  * The operators are those of model/ops.h under the framework profile of the program
@@ -55,7 +55,7 @@ void compare_step(struct comparison *c, struct arena *arena,
 
 /* All steps of some files, what they were predicted on, and how far off they are. */
 struct comparisons {
-    const char *file, *device, *date, *driver; /* of the first; NULL: not told */
+    const char *file, *device, *date, *driver; /* of the first; NULL: unknown */
     const char *gpu, *instance; /* names of the profile and of the machine */
     bool instance_named;        /* by the user */
     int64_t

@@ -5,7 +5,7 @@
 
 #include "config/cfg.h"
 
-/* Reports keys that are no regular expression though they stand between slashes; -1
+/* Reports keys that are no regular expression though they are between slashes; -1
  * then. */
 int map_key_check(struct cfg map);
 

@@ -93,7 +93,7 @@ static int read_ratio(struct reader *r, struct mapping_measured *q, struct cfg v
     if (q->ratio_to < 0)
         return cfg_error(ratio, DIAG_UNKNOWN_NAME,
                          "no variant is called so (\"base\" is the scenario as "
-                         "it stands)");
+                         "it is)");
     q->key = arena_printf(r->arena, "%s/%s", q->name, name);
     return 0;
 }
@@ -303,7 +303,7 @@ static int read_mapping(struct reader *r, struct cfg root)
     return rc ? -1 : 0;
 }
 
-/* The table beside a mapping that is given by its path; else validate/data's. */
+/* The table next to a mapping that is given by its path; else validate/data's. */
 static const char *table_of(struct arena *arena, const char *name)
 {
     size_t n = strlen(name);

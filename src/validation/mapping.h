@@ -19,7 +19,7 @@ struct mapping_measured {
     int32_t ratio_to; /* variant whose quantity divides this one's; -1: none */
 };
 
-/* A way in which every row is run; the first is the scenario as it stands. */
+/* A way in which every row is run; the first is the scenario unchanged. */
 struct mapping_variant {
     const char *name; /* NULL for the first */
     struct cfg set;   /* pointers and their values */
@@ -60,8 +60,9 @@ struct mapping {
     const char *table; /* template, or NULL */
 };
 
-/* Loads validate/cases/NAME.json and its table validate/data/NAME.csv, or a mapping by its
- * path and the .csv beside it; `data`, where not NULL, is the table. Memory lives in the loader; -1 when anything was reported. */
+/* Loads validate/cases/NAME.json and its table validate/data/NAME.csv, or a mapping by
+ * its path and the .csv next to it; `data`, where not NULL, is the table. Memory lives
+ * in the loader; -1 when anything was reported. */
 int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
                  const char *data);
 void mapping_release(struct mapping *m);

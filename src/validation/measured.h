@@ -2,7 +2,7 @@
  *
  * A step of smsim-measure is a row "step", followed by a row "operator" for each name
  * of smsim's operator lists; one of PyTorch is a row "pytorch_step". Rows that were
- * recorded as failed are kept with their reason. Seconds and bytes; 0: not told. Memory
+ * recorded as failed are kept with their reason. Seconds and bytes; 0: unknown. Memory
  * lives in the loader, but for the lists. */
 #ifndef VALIDATION_MEASURED_H
 #define VALIDATION_MEASURED_H

@@ -1,5 +1,5 @@
 /* Errors of predicted step times by regime: where in the space of jobs
- * (simulate/interval.h) the rows of all tables stand, and how far off predictions are
+ * (simulate/interval.h) the rows of all tables are, and how far off predictions are
  * there.
  *
  * Rows of every training table are gathered into one list. From it come the table that

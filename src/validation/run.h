@@ -2,7 +2,7 @@
  * what was measured.
  *
  *   rows --resolve--> outcomes, each with the jobs it needs --run, on all cores-->
- *   results of the distinct jobs --collect--> predicted beside measured
+ *   results of the distinct jobs --collect--> predicted and measured
  *
  * Jobs of equal text are run once. Results do not depend on the number of threads.
  *
@@ -38,7 +38,7 @@ struct mapping_outcome {
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
-    bool has_place; /* of a scenario: where it stands among the measured */
+    bool has_place; /* of a scenario: its place among the measured */
     struct interval_place place;
 };
 

@@ -5,7 +5,7 @@
  *     {"expr": "{machine}/{gpu}", "map": {"DGX-1/V100": value}, "default": value}
  * where the map is looked up by the text of "expr" with the cells filled in: by the
  * very text, else by the first key that is alike or that matches (map_key.h). "default"
- * stands in where a cell is empty or the map has no such key; it and the map's values
+ * applies where a cell is empty or the map has no such key; it and the map's values
  * may be any of these again. How cells write numbers is cell_read's. A string that is
  * one {COLUMN} and nothing else is null (absent) where the cell is empty. Objects and
  * arrays are resolved member by member. */

@@ -1,4 +1,4 @@
-/* Scenarios with their sections beyond the step: what tests of campaigns stand on. */
+/* Scenarios with their sections beyond the step: the base of tests of campaigns. */
 #ifndef TESTS_CAMPAIGN_BENCH_H
 #define TESTS_CAMPAIGN_BENCH_H
 

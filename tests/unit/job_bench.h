@@ -1,5 +1,5 @@
-/* A job of BERT-large on two p3.16xlarge: what tests of jobs and their input stand
- * on. */
+/* A job of BERT-large on two p3.16xlarge: the base of tests of jobs and their
+ * input. */
 #ifndef TESTS_JOB_BENCH_H
 #define TESTS_JOB_BENCH_H
 

@@ -24,7 +24,8 @@ static bool check(struct place p, const json_t *schema, const json_t *value);
 typedef bool keyword_fn(const struct place *p, const json_t *schema, const json_t *word,
                         const json_t *value);
 
-/* --- values ------------------------------------------------------------------------ */
+/* --- values
+ * ------------------------------------------------------------------------ */
 
 static bool is_type(const char *type, const json_t *v)
 {
@@ -126,7 +127,8 @@ static bool matches(const struct place *p, const json_t *schema, const json_t *w
     return is || fail(p, "pattern");
 }
 
-/* --- members and elements ----------------------------------------------------------- */
+/* --- members and elements
+ * ----------------------------------------------------------- */
 
 static bool has_members(const struct place *p, const json_t *schema, const json_t *word,
                         const json_t *value)
@@ -146,7 +148,7 @@ static bool has_members(const struct place *p, const json_t *schema, const json_
     return true;
 }
 
-/* Beside "properties" it is looked at there. */
+/* Next to "properties" it is looked at there. */
 static bool has_others(const struct place *p, const json_t *schema, const json_t *word,
                        const json_t *value)
 {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Whether the value is as the schema says; `root` is what "#" stands for. Where it is
+/* Whether the value is as the schema says; `root` is what "#" represents. Where it is
  * not, and `why` is given, what is wrong and where, in 200 bytes. */
 bool json_schema_holds(const json_t *root, const json_t *schema, const json_t *value,
                        char why[200]);

@@ -1,4 +1,4 @@
-/* A cluster with its net: what tests of collectives stand on. */
+/* A cluster with its net: the base of tests of collectives. */
 #ifndef TESTS_NET_BENCH_H
 #define TESTS_NET_BENCH_H
 

@@ -1,5 +1,5 @@
 /* Models, frameworks and settings of small operator lists, and sums over their
- * operators: what tests of lists stand on. */
+ * operators: the base of tests of lists. */
 #ifndef TESTS_OP_BENCH_H
 #define TESTS_OP_BENCH_H
 

@@ -1,4 +1,4 @@
-/* Scenarios with changes, and what their programs send: what tests of steps stand
+/* Scenarios with changes, and what their programs send: 
  * on. */
 #ifndef TESTS_SCENARIO_BENCH_H
 #define TESTS_SCENARIO_BENCH_H

@@ -1,5 +1,5 @@
 /* A small GPT-2 in eight microbatches, loaded with changes and simulated: what tests of
- * whole steps stand on. */
+ * whole steps are built on. */
 #ifndef TESTS_STEP_BENCH_H
 #define TESTS_STEP_BENCH_H
 

@@ -189,7 +189,7 @@ static void test_steps(void)
 }
 
 /* A gradient lies where the first step's backward has made it, in the only block that
- * was free then, and not in the smaller one that would have been behind the step. */
+ * was free then, and not in the smaller one that would have been after the step. */
 static void test_gradients(void)
 {
     static const struct ledger_event events[] = {
@@ -205,7 +205,7 @@ static void test_gradients(void)
     CU_ASSERT_EQUAL(reserved_peak_B(events, n, 1, made_before, INT64_MAX), 130 * MIB);
 }
 
-/* The first of two microbatches in flight frees its own block, beside which there is
+/* The first of two microbatches in flight frees its own block, next to which there is
  * room, and not the equal one of the second, which was made last. */
 static void test_microbatches(void)
 {

@@ -46,7 +46,7 @@ static const struct {
     { LIBRARY("fsdp") FULL PRECISION("tf32"), EFFICIENT },
     { LIBRARY("fsdp") FULL PRECISION("amp_bf16"), FLASH },
     { LIBRARY("fsdp") FULL ON("ml.p5.48xlarge") PRECISION("fp8"), FLASH },
-    /* releases of transformers, told or by the container of PyTorch */
+    /* releases of transformers, given or by the container of PyTorch */
     { LIBRARY("fsdp") FULL RELEASE("4.35.2"), UNFUSED },
     { LIBRARY("fsdp") FULL RELEASE("4.36.0"), FLASH },
     { LIBRARY("fsdp") FULL TORCH("2.0.1"), UNFUSED },
@@ -146,7 +146,8 @@ static void test_refused(void)
     }
 }
 
-/* --- what would make a job fit ----------------------------------------------------- */
+/* --- what would make a job fit
+ * ----------------------------------------------------- */
 
 static const char wide[] = /* 32 GPUs; each switch is one of several that it lacks */
     "{ 'model': 'llama3-8b', 'cluster': { 'instance': 'ml.p5.48xlarge', 'count': 4 },"

@@ -117,7 +117,7 @@ static void test_outliers(void)
     bench_release(&b);
 }
 
-static void test_untold(void)
+static void test_unidentified(void)
 {
     struct bench b;
     struct curve c = { .n = 100 };
@@ -388,7 +388,8 @@ static void test_link(void)
     bench_release(&b);
 }
 
-/* All-reduces of 2, 4 and 8 GPUs of each node, as the plans of a fabric predict them. */
+/* All-reduces of 2, 4 and 8 GPUs of each node, as the plans of a fabric predict
+ * them. */
 static void add_colls(struct bench *b, const struct cluster *cluster,
                       const struct fabric *fabric, int least, double from_B)
 {
@@ -506,7 +507,8 @@ void test_calibrate_register(void)
 {
     CU_pSuite suite = CU_add_suite("calibrate", NULL, NULL);
     CU_add_test(suite, "outliers do not move a fit", test_outliers);
-    CU_add_test(suite, "a term that is not told keeps its start", test_untold);
+    CU_add_test(suite, "a term that is not identified keeps its start",
+                test_unidentified);
     CU_add_test(suite, "too few measurements", test_too_few);
     CU_add_test(suite, "an A100 is recovered", test_a100);
     CU_add_test(suite, "an H100 is recovered", test_h100);

@@ -248,7 +248,8 @@ static void test_fields(void)
     cfg_loader_release(&loader);
 }
 
-/* A member beside what is required, and what is wrong with its key, or its value. */
+/* A member in addition to what is required, and what is wrong with its key, or its
+ * value. */
 struct field_error {
     const char *member, *error;
 };
@@ -363,8 +364,8 @@ static void test_all_errors_of_a_file(void)
     cfg_loader_release(&loader);
 }
 
-/* Old names are read as the new ones, required and with bounds, and told once however
- * often the object is read; both at once are an error. */
+/* Old names are read as the new ones, required and with bounds, and reported once
+ * however often the object is read; both at once are an error. */
 static void test_renamed(void)
 {
     static const char text[] = "{'batch': 4, 'learning_rate': 3, 'network': {'a': 1}}";
@@ -589,7 +590,7 @@ static void test_set_errors(void)
 }
 
 /* What came from the file keeps its place there; what was set says so, also below and
- * beside it in parents that were made for it; the last --set of a place counts. */
+ * next to it in parents that were made for it; the last --set of a place counts. */
 static void test_set_origin(void)
 {
     static const char text[] = "{'a': {'b': 1,\n 'c': 2}, 'l': [3]}";

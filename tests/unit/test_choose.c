@@ -28,8 +28,8 @@ static const struct way between[] = { { "ring", COLL_RING },
                                       { "NVLS", COLL_NVLS_TREE } };
 static const struct way inside[] = { { "ring", COLL_RING }, { "NVLS", COLL_NVLS } };
 
-/* What the tuner expects of a way, read where the choice is told: "tree simple 3517.7
- * us"; INFINITY where it is not among what is chosen from. */
+/* What the tuner expects of a way, read where the choice is printed: "tree simple
+ * 3517.7 us"; INFINITY where it is not among what is chosen from. */
 static double expected_us(const char *why, const char *label, int protocol)
 {
     char text[32];

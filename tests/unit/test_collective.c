@@ -338,8 +338,8 @@ static enum coll_algorithm chosen(const char *spec, int n_gpus)
     return plan.algorithm;
 }
 
-/* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper, nor
- * for pairs. */
+/* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper,
+ * nor for pairs. */
 static void test_nvls(void)
 {
     struct bench b;
@@ -458,8 +458,8 @@ static void expect_error(struct bench *b, const struct coll_request *q,
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, part));
 }
 
-/* Memory traffic of a GPU beside its kernels: a ring passes every byte on in three
- * accesses, a sum in the switch is one access for each byte of the bus. */
+/* Memory traffic of a GPU in addition to its kernels': a ring passes every byte on in
+ * three accesses, a sum in the switch is one access for each byte of the bus. */
 static void test_memory_taken(void)
 {
     static const struct {

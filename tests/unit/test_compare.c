@@ -1,6 +1,6 @@
-/* Steps that were run beside those predicted: files are read, operators joined by name,
- * and a GPU that is only known by its measurements is predicted as well as they are
- * good. */
+/* Steps that were run, compared with those predicted: files are read, operators joined
+ * by name, and a GPU that is only known by its measurements is predicted as well as
+ * they are good. */
 #include "emulate.h"
 
 #include "calibrate/calibration.h"
@@ -204,7 +204,7 @@ static void test_host(void)
     compare_step(&slow, &b.loader.arena, &step, &late);
     CU_ASSERT_PTR_NULL_FATAL(fast.error);
     CU_ASSERT(slow.time.predicted > 3 * fast.time.predicted);
-    CU_ASSERT_EQUAL(fast.n_ops, 0); /* nothing was measured to lay beside them */
+    CU_ASSERT_EQUAL(fast.n_ops, 0); /* nothing was measured to compare them with */
     bench_release(&b);
 }
 
@@ -296,7 +296,7 @@ void test_compare_register(void)
 {
     CU_pSuite suite = CU_add_suite("compare", NULL, NULL);
     CU_add_test(suite, "steps are read", test_read);
-    CU_add_test(suite, "wrong rows are told", test_wrong_rows);
+    CU_add_test(suite, "wrong rows are reported", test_wrong_rows);
     CU_add_test(suite, "operators join by name", test_join);
     CU_add_test(suite, "the measured host counts", test_host);
     CU_add_test(suite, "a step that cannot be predicted", test_refused);

@@ -14,7 +14,7 @@
 
 void test_conserve_register(void);
 
-/* Four microbatches: all are in the program, none stands for others. */
+/* Four microbatches: all are in the program, none represents others. */
 static const char base_text[] =
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 8, 'n_embd': 512, 'n_head': 16,"
     "             'vocab_size': 8192, 'n_positions': 256 },"
@@ -192,7 +192,7 @@ static void test_tensor_by_tensor(void)
         check(text, far, CHANNEL_SHARD, COLL_ALL_GATHER,
               M * ((3 * L * layer + ends) * E - L * last_B));
         check(text, far, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
-        /* what stays whole is scattered like the others, gathered behind the update */
+        /* what stays whole is scattered like the others, gathered after the update */
         check(text, matrices, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
         check(text, all, CHANNEL_SHARD, COLL_REDUCE_SCATTER, M * all_B);
         check(text, all, CHANNEL_SHARD, COLL_ALL_GATHER, all_B);

@@ -211,7 +211,7 @@ static void test_unsimulated(void)
 {
     static const struct {
         const char *text, *key;
-        bool told;
+        bool named;
     } cases[] = {
         { ZERO("3", ", 'offload_optimizer': {'device': 'cpu', 'ratio': 0.3}"), "ratio",
           true },
@@ -224,12 +224,12 @@ static void test_unsimulated(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct read r;
-        bool told = false;
+        bool named = false;
         read_text(&r, cases[i].text, ".json");
         for (int64_t j = 0; j < r.l.notes.n; j++)
-            told |= strstr(r.l.notes.v[j].text, cases[i].key) &&
-                    strstr(r.l.notes.v[j].text, "is not simulated");
-        CU_ASSERT_EQUAL(told, cases[i].told);
+            named |= strstr(r.l.notes.v[j].text, cases[i].key) &&
+                     strstr(r.l.notes.v[j].text, "is not simulated");
+        CU_ASSERT_EQUAL(named, cases[i].named);
         release(&r);
     }
 }
@@ -259,8 +259,8 @@ static void test_detection(void)
     CU_ASSERT_FALSE(launch_is_document("/tmp"));
 }
 
-/* A file is told by its keys however long it is; too many values are an error, not
- * another kind of file. */
+/* A file is recognized by its keys however long it is; too many values are an error,
+ * not another kind of file. */
 static void test_large(void)
 {
     enum { N = 600, EACH = 512 };

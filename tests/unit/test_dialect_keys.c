@@ -192,7 +192,7 @@ static json_t *values_of(const struct walker *w, const char *key)
                              "cpu", 0, 0.5, "device", "cpu");
 }
 
-/* Whether some value of the key acts, or is told of by name. */
+/* Whether some value of the key acts, or is named in a message. */
 static void walk_key(struct walker *w, const char *place, const char *key)
 {
     char pointer[POINTER_MAX_B];
@@ -210,10 +210,10 @@ static void walk_key(struct walker *w, const char *place, const char *key)
         e = try_value(w, pointer, key, NULL, &named);
     json_decref(values);
     bool silent = json_object_get(json_object_get(w->row, "silent"), pointer) != NULL;
-    bool told = e != WALK_NOTHING && e != WALK_UNNAMED;
+    bool reported = e != WALK_NOTHING && e != WALK_UNNAMED;
     w->walked++;
-    w->missing += told == silent;
-    if (told == silent)
+    w->missing += reported == silent;
+    if (reported == silent)
         fprintf(stderr, "%s: %s: %s\n", w->name, pointer,
                 silent ? "is not silent any more"
                        : "no value acts, is refused or warned of");
@@ -267,10 +267,10 @@ static void walk_unknown(struct walker *w, const char *place)
     char pointer[FILE_MAX_B];
     json_t *value = json_integer(2);
     snprintf(pointer, sizeof(pointer), "%s/%s", place, key);
-    bool told = false;
-    try_value(w, pointer, key, value, &told);
-    w->missing += !told;
-    if (!told)
+    bool reported = false;
+    try_value(w, pointer, key, value, &reported);
+    w->missing += !reported;
+    if (!reported)
         fprintf(stderr, "%s: %s: is passed over without a word\n", w->name, pointer);
     json_decref(value);
 }

@@ -71,7 +71,7 @@ static void load_script(struct loaded *l, const char *dictionary, const char *py
     unlink(file);
 }
 
-/* The message behind its place, which is another in a script. */
+/* The message after its place, which is another in a script. */
 static const char *message(const char *diag)
 {
     const char *at = strstr(diag, ": /");

@@ -48,7 +48,8 @@ static const char torchrun[] = "'torch_distributed': { 'enabled': True }";
 /* --- every parameter counts, or is named ------------------------------------------ */
 
 /* clang-format off */
-struct parameter { const char *name, *base, *value; }; /* base: what it needs beside it */
+struct parameter { const char *name, *base, *value; }; /* base: what it needs in
+                                                          addition */
 static const struct parameter v1[] = {
     { "partitions", "'ddp': True", "4" },
     { "pipeline_parallel_degree", "'ddp': True", "4" },

@@ -1,5 +1,6 @@
-/* What is emitted is read back, with what its header says lies outside, as the same job:
- * every shipped scenario and every listed plan of random small spaces, in all dialects. */
+/* What is emitted is read back, with what its header says lies outside, as the same
+ * job: every shipped scenario and every listed plan of random small spaces, in all
+ * dialects. */
 #include "config/datadir.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
@@ -54,9 +55,10 @@ static struct numbers numbers_of(const struct scenario *s)
     return n;
 }
 
-/* --- reading back as the header says ----------------------------------------------- */
+/* --- reading back as the header says
+ * ----------------------------------------------- */
 
-/* The word behind "#   --set ", its quotes taken off as a shell does. */
+/* The word after "#   --set ", its quotes taken off as a shell does. */
 static void unquote(char *to, size_t size, const char *from, size_t n)
 {
     bool quoted = false;
@@ -164,7 +166,8 @@ static void check_all(struct tally *t, const struct scenario *s, struct cfg root
         check_dialect(t, s, root, i, wanted);
 }
 
-/* --- shipped scenarios ------------------------------------------------------------- */
+/* --- shipped scenarios
+ * ------------------------------------------------------------- */
 
 static void test_shipped(void)
 {
@@ -188,7 +191,8 @@ static void test_shipped(void)
     arena_release(&arena);
 }
 
-/* --- random plans ------------------------------------------------------------------ */
+/* --- random plans
+ * ------------------------------------------------------------------ */
 
 static uint32_t draw(uint64_t *rng, size_t n)
 {

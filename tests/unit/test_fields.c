@@ -1,6 +1,6 @@
 /* Every field of every table acts, is refused, or is warned of by name: never nothing.
  * tests/walk/bases.json has the scenarios on which each is changed, values.json values
- * that a field's kind does not tell, silent.json the fields that no result can show. */
+ * that a field's kind does not give, silent.json the fields that no result can show. */
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "walk.h"
@@ -67,8 +67,8 @@ static bool is_walked(const struct base *b, const char *pointer)
     return json_object_get(b->scenario, part) != NULL;
 }
 
-/* No value acts or is warned of, and none is refused by name, or two of them, or what is
- * there and one, come to the same. */
+/* No value acts or is warned of, and none is refused by name, or two of them, or what
+ * is there and one, come to the same. */
 static bool is_idle(const struct base *b, const struct walk_field *f,
                     const json_t *given, char **tried, struct cfg_loader *shared)
 {
@@ -315,9 +315,9 @@ static void check_keys(const struct data *d, const struct file_key *keys, int n)
     for (int i = 0; i < n; i++) {
         const struct walk_field *f = keys[i].field;
         json_t *row = file_row(d, f->field.key);
-        bool told = keys[i].acts || row;
-        CU_ASSERT_TRUE(told);
-        if (!told)
+        bool reported = keys[i].acts || row;
+        CU_ASSERT_TRUE(reported);
+        if (!reported)
             fprintf(stderr, "%s: %s: no value acts\n", f->document, f->pointer);
         if (row && !keys[i].acts)
             json_object_set_new(row, "met", json_true());

@@ -208,7 +208,7 @@ static int64_t made_by_backward_B(const struct op_block *block, const char *name
     return sum_B;
 }
 
-/* Compiled, the loss holds the 16-bit logits, too, and makes its gradient beside them.
+/* Compiled, the loss holds the 16-bit logits, too, and makes a separate gradient.
  * Over a split vocabulary one of several kernels may make more than that (8.15). */
 static void test_compiled_loss(void)
 {

@@ -46,7 +46,8 @@ static void test_ticks(void)
         CU_ASSERT_EQUAL(fusion_tick_ps(cases[i][0], cases[i][1]), cases[i][2]);
 }
 
-/* --- a coordinator by itself ------------------------------------------------------------ */
+/* --- a coordinator by itself
+ * ------------------------------------------------------------ */
 
 enum { PLANS_MAX = 16 };
 
@@ -206,7 +207,7 @@ static const char *const ways[] = {
 };
 
 /* Equal ranks folded or not, and flow against closed forms where nothing contends: push
- * and pull of servers do, and a folded node stands for the busiest server and the
+ * and pull of servers do, and a folded node represents the busiest server and the
  * busiest replica. The parts of the step sum up to it. */
 static void test_ways(void)
 {

@@ -1,4 +1,4 @@
-/* The host beside the GPU: what a small step costs when kernels are launched one by
+/* The host and the GPU: what a small step costs when kernels are launched one by
  * one, by generated code, or as captured graphs. */
 #include "step_bench.h"
 
@@ -37,7 +37,7 @@ static void test_graphs(void)
                            part_s("pytorch2-compiled", CATEGORY_COMPUTE), 1e-9);
 }
 
-/* What softening costs a step whose host has forward's operators alone to issue. */
+/* What launch jitter costs a step whose host has forward's operators alone to issue. */
 static double jittered_s(const char *checkpointing, int layers)
 {
     struct simulate_result r[2];
@@ -60,7 +60,7 @@ static double jittered_s(const char *checkpointing, int layers)
     return r[1].step_time_s - r[0].step_time_s;
 }
 
-/* The host keeps its lead from what is computed again into the backward behind it: far
+/* The host keeps its lead from what is computed again into the backward after it: far
  * ahead, it loses by the square of the deviation over the lead (MODEL.md 4.2), a third
  * of forward's loss where backward is twice as long. */
 static void test_launch_jitter(void)
@@ -76,5 +76,5 @@ void test_host_register(void)
 {
     CU_pSuite suite = CU_add_suite("host", NULL, NULL);
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
-    CU_add_test(suite, "softened with the backward behind it", test_launch_jitter);
+    CU_add_test(suite, "launch jitter with the backward after it", test_launch_jitter);
 }

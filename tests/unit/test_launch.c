@@ -338,7 +338,7 @@ static void test_itself(void)
     cfg_loader_release(&loader);
 }
 
-/* What of the job cannot stand is left out with a note, unless --set completes it. */
+/* What of the job is incomplete is left out with a note, unless --set completes it. */
 static void test_settling(void)
 {
     static const struct {

@@ -123,7 +123,8 @@ static void test_library_words(void)
     unload(&l);
 }
 
-/* Where nothing is written, a bucket is the release's, the library's or the profile's. */
+/* Where nothing is written, a bucket is the release's, the library's or the
+ * profile's. */
 static void test_default_buckets(void)
 {
     static const struct {
@@ -161,7 +162,7 @@ static void test_default_buckets(void)
     }
 }
 
-/* Pipelines keep whole what their library does not shard beside them. */
+/* Pipelines keep whole what their library does not shard with them. */
 static void test_pipeline_shardings(void)
 {
     static const struct {
@@ -193,5 +194,5 @@ void test_libraries_register(void)
     CU_add_test(s, "steps joined to microbatches", test_joined_batch);
     CU_add_test(s, "words for libraries", test_library_words);
     CU_add_test(s, "default buckets of each library", test_default_buckets);
-    CU_add_test(s, "shardings beside pipelines", test_pipeline_shardings);
+    CU_add_test(s, "shardings with pipelines", test_pipeline_shardings);
 }

@@ -180,7 +180,7 @@ static void test_left_out(void)
     }
 }
 
-/* What a log does not tell, the caller may; what it tells otherwise, not. */
+/* What a log lacks, the caller may give; what it contradicts, not. */
 static void test_hints(void)
 {
     static const struct {
@@ -212,7 +212,7 @@ static void test_hints(void)
     }
 }
 
-/* Nodes that nothing tells are as many as the ranks fill. */
+/* Nodes that nothing gives are as many as the ranks fill. */
 static void test_place(void)
 {
     struct loaded l;
@@ -242,6 +242,6 @@ void test_logs_register(void)
     CU_add_test(suite, "what is refused", test_refused);
     CU_add_test(suite, "what is left out of logs", test_left_out);
     CU_add_test(suite, "what the caller knows of logs", test_hints);
-    CU_add_test(suite, "nodes that nothing tells", test_place);
+    CU_add_test(suite, "nodes that nothing gives", test_place);
     CU_add_test(suite, "devices", test_devices);
 }

@@ -1,5 +1,5 @@
-/* Megatron's arguments in a shell script, and the scenario that comes of them; that of a
- * model of Megatron's words is the model of Hugging Face's. */
+/* Megatron's arguments in a shell script, and the scenario that comes of them; that of
+ * a model of Megatron's words is the model of Hugging Face's. */
 #include "config/pointer.h"
 #include "dialect/launch/launch.h"
 #include "model/model.h"
@@ -40,7 +40,7 @@ static struct cfg scenario_of(struct launch *l, struct cfg_loader *loader,
     return scenario_given(l, loader, text, NULL);
 }
 
-/* A field as JSON; "-" when it is not there, "?" when it is in doubt. */
+/* A field as JSON; "-" when it is not there, "?" when it is unresolved. */
 static void field_of(char *out, size_t size, const struct launch *l, struct cfg root,
                      const char *pointer)
 {
@@ -208,7 +208,7 @@ static void test_fields(void)
 static void test_starters(void)
 {
     static const struct {
-        const char *before, *count, *gpus; /* JSON; "-" absent, "?" in doubt */
+        const char *before, *count, *gpus; /* JSON; "-" absent, "?" unresolved */
     } starters[] = {
         { "torchrun --nproc_per_node 8 --nnodes=4 ", "4", "8" },
         { "torchrun ", "1", "1" },
@@ -311,7 +311,7 @@ static void test_models(void)
           "true, 'normalization': 'RMSNorm', 'position_embedding_type': 'rope', "
           "'add_bias_linear': false, 'untie_embeddings_and_output_weights': true}",
           0 },
-        { "bert-large-uncased", /* another norm before all layers, one less behind */
+        { "bert-large-uncased", /* another norm before all layers, one less after */
           "{'model_type': 'megatron', 'encoder': true, 'num_layers': 24, "
           "'hidden_size': 1024, 'num_attention_heads': 16, 'max_position_embeddings': "
           "512, 'vocab_size': 30522}",
@@ -358,7 +358,7 @@ static void test_swiglu(void)
 static void test_words(void)
 {
     static const struct {
-        const char *arguments, *told; /* a part of a note, a warning or an error */
+        const char *arguments, *text; /* a part of a note, a warning or an error */
     } words[] = {
         { "--num-layers 0", "\"0\" is no whole number of at least 1" },
         { "--bf16 --fp16", "--bf16 is there, too (keep one)" },
@@ -382,16 +382,16 @@ static void test_words(void)
                  words[i].arguments);
         scenario_of(&l, &loader, text);
         for (int64_t j = 0; j < l.notes.n; j++)
-            found |= strstr(l.notes.v[j].text, words[i].told) != NULL;
+            found |= strstr(l.notes.v[j].text, words[i].text) != NULL;
         for (int64_t j = 0; j < loader.diags.n_errors; j++)
-            found |= strstr(diags_error_text(&loader.diags, j), words[i].told) != NULL;
+            found |= strstr(diags_error_text(&loader.diags, j), words[i].text) != NULL;
         for (int64_t j = 0; j < loader.diags.n_warnings; j++)
             found |=
-                strstr(diags_warning_text(&loader.diags, j), words[i].told) != NULL;
+                strstr(diags_warning_text(&loader.diags, j), words[i].text) != NULL;
         CU_ASSERT(found);
         if (!found)
             fprintf(stderr, "%s: does not say \"%s\"\n", words[i].arguments,
-                    words[i].told);
+                    words[i].text);
         launch_release(&l);
         cfg_loader_release(&loader);
     }

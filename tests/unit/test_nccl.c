@@ -102,7 +102,7 @@ static void test_versions(void)
 static void test_known_versions(void)
 {
     static const struct {
-        const char *version, *doubt; /* NULL: none */
+        const char *version, *unsure; /* NULL: none */
     } rows[] = {
         { "2.4", NULL },      { "2.4.8-1", NULL },
         { "2.11.4", NULL },   { "2.30", NULL },
@@ -112,13 +112,13 @@ static void test_known_versions(void)
     struct arena arena;
     arena_init(&arena);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *doubt = version_unsure(&arena, "nccl", rows[i].version);
-        if (!rows[i].doubt) {
-            CU_ASSERT_PTR_NULL(doubt);
+        const char *unsure = version_unsure(&arena, "nccl", rows[i].version);
+        if (!rows[i].unsure) {
+            CU_ASSERT_PTR_NULL(unsure);
             continue;
         }
-        CU_ASSERT_PTR_NOT_NULL_FATAL(doubt);
-        CU_ASSERT_PTR_NOT_NULL(strstr(doubt, rows[i].doubt));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(unsure);
+        CU_ASSERT_PTR_NOT_NULL(strstr(unsure, rows[i].unsure));
     }
     CU_ASSERT_PTR_NULL(version_unsure(&arena, "pytorch", "2.5.1+cu124"));
     CU_ASSERT_PTR_NOT_NULL(version_unsure(&arena, "pytorch", "9.9"));

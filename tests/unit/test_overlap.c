@@ -1,4 +1,5 @@
-/* What runs beside computation: sums of tensor groups, gathers, copies from the host. */
+/* What overlaps with computation: sums of tensor groups, gathers, copies from the
+ * host. */
 #include "run/groups.h"
 #include "scenario/states.h"
 #include "step/reps.h"
@@ -9,7 +10,7 @@
 
 void test_overlap_register(void);
 
-/* A sum of activations that runs beside gradients of weights is hidden, but slows them:
+/* A sum of activations that overlaps with weight gradients is hidden, but slows them:
  * they have fewer SMs and less memory bandwidth. */
 static void test_slowed(void)
 {
@@ -90,10 +91,10 @@ static void test_skew(void)
     }
 }
 
-/* Gathers of updated parameters beside the next forward: they end with the blocks that
+/* Gathers of updated parameters during the next forward: they end with the blocks that
  * wait for them. In one bucket all of forward waits, and the step is as long as with
- * the gather behind the update; in small ones forward hides all but the first, and
- * beside them kernels are slower. */
+ * the gather after the update; in small ones forward hides all but the first, and
+ * kernels are slower meanwhile. */
 static void test_param_gather(void)
 {
     static const char *const ways[] = {
@@ -123,10 +124,10 @@ static void test_param_gather(void)
               r[2].parts_s[CATEGORY_DATA_COMM_HIDDEN] + 0.5 * gather_s);
 }
 
-/* Without backward_prefetch a unit's gather in backward comes behind the scatter of the
+/* Without backward_prefetch a unit's gather in backward comes after the scatter of the
  * unit before, and both are waited for: two of the three times that parameters or their
  * gradients pass. Forward hides its own either way. With it gathers and scatters run
- * beside each other, too. */
+ * at the same time, too. */
 static void test_backward_prefetch(void)
 {
     double exposed_s[2], all_s[2], step_s[2];
@@ -278,10 +279,10 @@ static void test_overlaps(void)
 void test_overlap_register(void)
 {
     CU_pSuite s = CU_add_suite("overlap", NULL, NULL);
-    CU_add_test(s, "kernels beside sums of activations", test_slowed);
+    CU_add_test(s, "kernels overlapped with sums of activations", test_slowed);
     CU_add_test(s, "pieces within products", test_pieces);
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
-    CU_add_test(s, "updated parameters are gathered beside forward", test_param_gather);
+    CU_add_test(s, "updated parameters are gathered during forward", test_param_gather);
     CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
     CU_add_test(s, "states on the host", test_offload);
     CU_add_test(s, "Megatron's own buckets", test_own_buckets);

@@ -82,7 +82,7 @@ static void test_dhondt(void)
 
 /* --- SMP's tree ------------------------------------------------------------------- */
 
-/* A small head behind a large body falls on the first device. */
+/* A small head after a large body falls on the first device. */
 static void test_tree_head_goes_first(void)
 {
     struct smp_node leaves[5] = { { .cost = 0.1 },

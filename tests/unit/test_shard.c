@@ -104,7 +104,7 @@ static void test_remainders(void)
 }
 
 /* A checkpoint that is computed again up to the last tensor needed leaves out the MLP's
- * last product, and the sum behind it (MODEL.md, 8.20). */
+ * last product, and the sum after it (MODEL.md, 8.20). */
 static void test_stops(void)
 {
     double flops[2], time_s[2];
@@ -161,7 +161,7 @@ static void test_slowest(void)
 
 struct spent {
     double flops;
-    int64_t peak_B, left_B; /* activations: the most kept, and behind the step */
+    int64_t peak_B, left_B; /* activations: the most kept, and after the step */
 };
 
 static struct spent spent_of(struct job *j, enum checkpointing how, int64_t every)
@@ -187,7 +187,7 @@ static struct spent spent_with(enum checkpointing how, int64_t every)
 
 /* Checkpoints of some layers, and of some operators of each (MODEL.md, 8.23): of 8
  * layers 4 are computed again; of a layer's four products and its attention the second
- * product is, the fourth would be behind all that backward needs. */
+ * product is, the fourth would be after all that backward needs. */
 static void test_partly(void)
 {
     double tokens = 2.0 * 512, h = 1024;

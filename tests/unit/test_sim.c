@@ -46,7 +46,7 @@ static void record_init(struct record *record, struct sim *sim)
     }
 }
 
-/* The oracle: a list in order of time, later insertions behind earlier ones. */
+/* The oracle: a list in order of time, later insertions after earlier ones. */
 struct list {
     int64_t t_ps[MAX_EVENTS];
     int number[MAX_EVENTS];
@@ -139,7 +139,7 @@ static void test_ties_in_order_of_scheduling(void)
     record_init(&record, &sim);
     for (int i = 0; i < MAX_EVENTS; i++)
         sim_at(&sim, &record.numbered[i].event, 5);
-    sim_at(&sim, &record.numbered[0].event, 5); /* goes behind the rest */
+    sim_at(&sim, &record.numbered[0].event, 5); /* goes after the rest */
     sim_run(&sim);
     CU_ASSERT_EQUAL(record.n, MAX_EVENTS);
     CU_ASSERT_EQUAL(sim.n_fired, MAX_EVENTS);

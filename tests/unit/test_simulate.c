@@ -16,7 +16,7 @@ void test_simulate_register(void);
     "\"intermediate_size\":1024,\"max_position_embeddings\":256,"         \
     "\"num_local_experts\":8,\"num_experts_per_tok\":2}"
 
-#define BESIDE "overlap=true overlap_param_gather=true"
+#define OVERLAP "overlap=true overlap_param_gather=true"
 #define FLASH "/training/attention=\"flash\""
 #define CHECKPOINTS "/training/activation_checkpointing=\"full\""
 #define OFFLOADED "offload_activations=true"
@@ -56,11 +56,11 @@ static const char *const mixed[] = {
     "sharding={" OPTIMIZER "} library=\"smp\"",
     "tensor=2 pipeline=2 sharding={" OPTIMIZER "} library=\"smp\" "
     "schedule=\"smp-interleaved\" /cluster/count=4",
-    "sharding={" OPTIMIZER "} " BESIDE " bucket_size=\"2MiB\"",
-    "tensor=2 pipeline=2 sharding={" OPTIMIZER "} " BESIDE,
+    "sharding={" OPTIMIZER "} " OVERLAP " bucket_size=\"2MiB\"",
+    "tensor=2 pipeline=2 sharding={" OPTIMIZER "} " OVERLAP,
     "pipeline=2 virtual_stages=2 schedule=\"interleaved\" sharding={" OPTIMIZER
-    "} " BESIDE " bucket_size=\"2MiB\" /training/gradient_accumulation_steps=6",
-    "expert=4 pipeline=2 sharding={" OPTIMIZER "} " BESIDE " " MIXTRAL,
+    "} " OVERLAP " bucket_size=\"2MiB\" /training/gradient_accumulation_steps=6",
+    "expert=4 pipeline=2 sharding={" OPTIMIZER "} " OVERLAP " " MIXTRAL,
     "sharding={" FULL "}",
     "sharding={" FULL ",\"degree\":4}",
     "sharding={" FULL ",\"degree\":8} tensor=2 library=\"fsdp\"",
@@ -149,8 +149,8 @@ static void test_folded(void)
     }
 }
 
-/* Where groups lie unlike over instances or wires a few ranks are all simulated; of many the
- * first of each stage stands for the others, and that is said. */
+/* Where groups lie unlike over instances or wires a few ranks are all simulated; of
+ * many the first of each stage represents the others, and that is said. */
 static void test_uneven(void)
 {
     static const struct {
@@ -182,7 +182,7 @@ static void test_uneven(void)
         for (int32_t k = 0; k < r.n_warnings; k++)
             said |=
                 strstr(r.warnings[k].text,
-                       cases[i].said ? cases[i].said : "each stage stands for") != NULL;
+                       cases[i].said ? cases[i].said : "each stage represents") != NULL;
         CU_ASSERT_EQUAL(r.folded, cases[i].folded);
         CU_ASSERT_EQUAL(said, cases[i].said != NULL);
         job_unload(&j);

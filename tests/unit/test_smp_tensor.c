@@ -226,7 +226,7 @@ static void test_other_reading(void)
     unload(&scatter);
 }
 
-/* Ranks of one stage and tensor index are alike: one of each stands for all. */
+/* Ranks of one stage and tensor index are alike: one of each represents all. */
 static void test_folding(void)
 {
     static const char *const cases[] = {

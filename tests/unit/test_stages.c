@@ -1,4 +1,4 @@
-/* Stages of pipelines: what they wait for, share, and tell each other. */
+/* Stages of pipelines: what they wait for, share, and send each other. */
 #include "config/datadir.h"
 #include "step/reps.h"
 #include "step_bench.h"
@@ -80,7 +80,7 @@ static void test_references(void)
     }
 }
 
-/* Broadcasts of a stage's program: one a microbatch, in their order, each behind a
+/* Broadcasts of a stage's program: one a microbatch, in their order, each after a
  * kernel of that forward and before its backward. */
 static void check_broadcasts(const struct program *p, int32_t microbatches)
 {
@@ -91,9 +91,9 @@ static void check_broadcasts(const struct program *p, int32_t microbatches)
             begun = t->tag.number + 1;
         if (t->comm < 0 || p->comms.v[t->comm].request.op != COLL_BROADCAST)
             continue;
-        const struct tag *behind = &p->tasks.v[t->after[0]].tag;
+        const struct tag *after = &p->tasks.v[t->after[0]].tag;
         CU_ASSERT_EQUAL(t->tag.number, n);
-        CU_ASSERT(behind->work == WORK_FORWARD && behind->number == n);
+        CU_ASSERT(after->work == WORK_FORWARD && after->number == n);
         CU_ASSERT(begun <= n);
         n++;
     }
@@ -101,8 +101,8 @@ static void check_broadcasts(const struct program *p, int32_t microbatches)
 }
 
 /* What SMP's forward returns to all ranks: nothing, a number, or the logits of every
- * microbatch. They go out beside later passes, folded and unfolded alike, and are held
- * to the end of the step. */
+ * microbatch. They are sent during later passes, folded and unfolded alike, and are
+ * held to the end of the step. */
 static void test_outputs(void)
 {
     static const char *const outputs[] = { "none", "loss", "logits" };

@@ -52,7 +52,7 @@ static void load(struct job *j, const char *text, const char *changes)
     bench_scenario(&j->loader, &j->s, text, "/parallelism/", changes);
 }
 
-/* Folded, the copies of a net stand for all instances. */
+/* Folded, the copies of a net represent all instances. */
 static void run_job(struct job *j, bool unfold)
 {
     struct reps reps;

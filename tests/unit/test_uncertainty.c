@@ -233,7 +233,7 @@ static void test_unfolded(void)
     }
 }
 
-/* Collectives that nothing runs beside take, in the mean, as many times as long as the
+/* Collectives that overlap with nothing take, in the mean, as many times as long as the
  * slowest of the 5 nodes' links: (17.1). */
 static void test_links(void)
 {

@@ -1,4 +1,4 @@
-/* How far long work has come: told while it runs, and without a trace in what is
+/* How far long work has come: reported while it runs, and without a trace in what is
  * printed. */
 #include "scenario_bench.h"
 #include "simulate/simulate.h"
@@ -26,7 +26,7 @@ static void look(void *arg, int64_t done, int64_t total)
 }
 
 /* Every rank of 16 GPUs, at each fidelity, of three kinds of jobs. */
-static void test_told(void)
+static void test_reported(void)
 {
     static const char *const changes[] = {
         "library=\"fsdp\" sharding={\"strategy\":\"full\"}",
@@ -85,6 +85,6 @@ static void test_silent(void)
 void test_watch_register(void)
 {
     CU_pSuite suite = CU_add_suite("watch", NULL, NULL);
-    CU_add_test(suite, "long work is told of", test_told);
+    CU_add_test(suite, "long work is reported", test_reported);
     CU_add_test(suite, "and not without a terminal", test_silent);
 }

@@ -20,7 +20,7 @@ void buffer_free(struct buffer *b);
 /* Element i as it is on the device, from -1 to 1. */
 double buffer_expected(const struct buffer *b, int64_t i);
 
-/* Fills memory of the device, behind what is on m->stream and before what comes. */
+/* Fills memory of the device, after what is on m->stream and before what comes. */
 int buffer_write(struct measure *m, void *to, const void *from, size_t bytes);
 
 /* Reads element i of what a kernel wrote. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the measuring program: build.sh OUTPUT. Needs nvcc, and cuBLAS beside it or in
+# Builds the measuring program: build.sh OUTPUT. Needs nvcc, and cuBLAS next to it or in
 # Python's packages; NCCL where either has it (without it, collectives and steps on several
 # GPUs are recorded as not built).
 #   NVCC=/path/to/nvcc   CUDA_CFLAGS, CUDA_LDFLAGS: further flags (where NCCL is)

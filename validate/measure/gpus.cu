@@ -40,7 +40,7 @@ int gpus_count(int *n, char *why, size_t size)
     return -1;
 }
 
-/* The first word of numbers with a point behind "Module" ("for x86_64" is none). */
+/* The first word of numbers with a point after "Module" ("for x86_64" is none). */
 void gpus_driver(char *version, size_t size)
 {
     FILE *in = fopen("/proc/driver/nvidia/version", "r");

@@ -15,7 +15,7 @@ struct json_in {
 int json_in_open(struct json_in *j, const char *file, char *why, size_t size);
 void json_in_close(struct json_in *j);
 
-/* The value of a key of the outermost object, or what stands for one that is absent. */
+/* The value of a key of the outermost object, or what represents one that is absent. */
 int64_t json_in_int(const struct json_in *j, const char *key, int64_t otherwise);
 double json_in_real(const struct json_in *j, const char *key, double otherwise);
 bool json_in_flag(const struct json_in *j, const char *key, bool otherwise);

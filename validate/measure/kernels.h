@@ -1,6 +1,6 @@
 /* The memory-bound kernels of a transformer, written so that each operand moves once,
  * in loads of 16 bytes: what a good library does. Arithmetic is fp32; `dtype` is that
- * of the tensors (fp16, bf16 or fp32). Shapes stand behind the pointers. All launch on
+ * of the tensors (fp16, bf16 or fp32). Shapes follow the pointers. All launch on
  * `stream`; the caller asks cudaGetLastError. Sizes marked * must be multiples of 8. */
 #ifndef SMSIM_MEASURE_KERNELS_H
 #define SMSIM_MEASURE_KERNELS_H

@@ -86,7 +86,7 @@ static int set_step(struct measure_options *o, const char *name, const char *val
 {
     double v = 0;
     if (o->n_steps == 0)
-        return wrong(name, "stands behind the --model that it is of");
+        return wrong(name, "belongs after its --model");
     struct measure_step *step = &o->steps[o->n_steps - 1];
     if (strcmp(name, "--batch") == 0 && read_number(value, 1, 1e5, &v))
         step->batch = (int64_t)v;

@@ -1,5 +1,5 @@
-/* smsim-measure: what the GPUs of this machine do. The program stands alone (CUDA
- * runtime, cuBLAS, NCCL, libc); its output is read by `smsim calibrate`.
+/* smsim-measure: what the GPUs of this machine do. The program needs nothing of smsim
+ * (CUDA runtime, cuBLAS, NCCL, libc); its output is read by `smsim calibrate`.
  *
  * Each section runs in a process of its own, so that one whose kernel faults, or whose
  * GPU disappears, is recorded and the run goes on; the parent never touches CUDA. A
@@ -54,7 +54,7 @@ double measure_left_s(const struct measure *m);
 
 /* Whether the next item of a section is to be measured: not when an earlier process of
  * the section has had it. Items are counted alike in every process, whatever the time;
- * rows tell theirs. */
+ * rows give theirs. */
 bool measure_next(struct measure *m);
 
 int measure_fail(struct measure *m, const char *fmt, ...)

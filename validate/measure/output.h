@@ -21,8 +21,8 @@ struct output {
 /* Adds an object of n characters. Out of memory ends the program. */
 void output_add(struct output_text *t, const char *line, size_t n);
 
-/* Written beside and renamed: the file is valid at every moment. -1, with the reason on
- * standard error, where it cannot be. */
+/* Written next to it and renamed: the file is valid at every moment. -1, with the
+ * reason on standard error, where it cannot be. */
 int output_save(const struct output *o, bool complete);
 
 void output_free(struct output *o);

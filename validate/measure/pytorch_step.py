@@ -11,7 +11,7 @@ eagerly and through torch.compile, in bf16 autocast over fp32 weights; --precisi
 adds fp32 with products in TF32.
 A step that fails (out of memory, no compiler, a loss that is no number) is recorded with
 its error; what the time does not reach is left out, and a step (or its compiler) that is
-still at it 10 s behind the budget is given up. A file that is there already is gone on with: steps that it has
+still at it 10 s after the budget is given up. A file that is there already is gone on with: steps that it has
 are not run again.
 """
 import argparse
@@ -37,7 +37,7 @@ MODELS = {
 
 
 SETTLE_S = 2.0  # of steps before any is timed: clocks are those of long work then
-GRACE_S = 10.0  # behind the budget, until what is under way is given up
+GRACE_S = 10.0  # after the budget, until what is under way is given up
 
 
 def config_of(m):
@@ -325,7 +325,7 @@ def main():
     words.add_argument("--modes", default="eager,compiled")
     words.add_argument("--precisions", default="amp_bf16")
     words.add_argument("--budget", type=float, default=1e9,
-                       help="seconds; no step is begun behind them, none goes on for long")
+                       help="seconds; no step is begun after them, none goes on for long")
     args = words.parse_args()
     for name in args.only.split(","):
         if name not in MODELS:

@@ -39,7 +39,7 @@ mkdir -p "$dir" || exit 3
 log=$dir/run.log
 : >"$log"
 
-# say TEXT...: to the reader, and kept beside the files
+# say TEXT...: to the reader, and kept next to the files
 say() {
     echo "$@" | tee -a "$log"
 }
@@ -129,7 +129,7 @@ fi
 if [ $has_torch = yes ] && [ "$(left)" -lt 30 ]; then
     say "pytorch: no time is left (run.sh pytorch goes on)"
 elif [ $has_torch = yes ]; then
-    # it ends by itself, but for what its compilers leave behind
+    # it ends by itself, but for what its compilers leave after
     timeout -k 5 "$(left)" python3 validate/measure/pytorch_step.py \
         --out "$dir/$name-pytorch.json" --budget $(($(left) - 15)) ||
         say "pytorch_step.py ended with $?"

@@ -15,7 +15,7 @@ static const struct section {
     double share;
     bool each_gpu; /* else once, for all */
     bool several;  /* only where there are several GPUs */
-    bool items; /* counts what it measures (measure_next), and can go on behind one */
+    bool items;    /* counts what it measures (measure_next), and can go on after one */
 } sections[] = {
     { "memory", section_memory, 0.01, true, false, false },
     { "launch", section_launch, 0.01, true, false, false },
@@ -32,7 +32,7 @@ static const struct section {
 enum { SECTIONS_N = sizeof(sections) / sizeof(sections[0]) };
 
 /* A fault of a kernel spoils its process for good: a section that counts its items
- * goes on in another, behind the item that was at fault. Returns 0 when it came to
+ * goes on in another, after the item that was at fault. Returns 0 when it came to
  * its end. */
 static int run_section(struct output *o, const struct section *s, int index,
                        double seconds)

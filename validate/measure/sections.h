@@ -8,10 +8,10 @@
  * when that cannot be written. */
 int sections_run(struct output *o);
 
-/* The name of section i, in their order; NULL behind the last. */
+/* The name of section i, in their order; NULL after the last. */
 const char *sections_name(int i);
 
-/* Whether all of `names`, which stand between commas, are sections. */
+/* Whether all of `names`, separated by commas, are sections. */
 bool sections_known(const char *names);
 
 #endif

@@ -20,7 +20,7 @@ struct work {
     struct timing step;
     double compute_s; /* of a step whose all-reduces are left out; several GPUs */
     double update_s, first_loss, last_loss;
-    double *op_s;          /* [ops + 1], the update behind them */
+    double *op_s;          /* [ops + 1], the update after them */
     double event_s;        /* between two events with nothing between: taken off */
     int n_settle, n_timed; /* steps; rank 0's clock decides for all */
     int64_t before_B;      /* in use before anything of the step was allocated */
@@ -160,7 +160,7 @@ static int time_silent(struct side *s, struct work *w)
 
 /* --- operators, one by one -------------------------------------------------------- */
 
-/* Keeps the stream busy until the host has launched what stands behind it, so that no
+/* Keeps the stream busy until the host has launched what follows it, so that no
  * operator waits for its launch. */
 static __global__ void hold(unsigned long long ns)
 {
@@ -171,7 +171,7 @@ static __global__ void hold(unsigned long long ns)
     while (now - from < ns);
 }
 
-/* Times of operators first..last - 1, each between two events; the operator behind the
+/* Times of operators first..last - 1, each between two events; the operator after the
  * last of the list is the update. Without a step to run, of nothing at all. */
 static int profile_piece(struct side *s, cudaEvent_t *events, int first, int last,
                          bool nothing, double *times)
@@ -198,8 +198,8 @@ static int profile_piece(struct side *s, cudaEvent_t *events, int first, int las
     return 0;
 }
 
-/* The shortest of some rounds, as something else may run beside one; less what the
- * events themselves take. */
+/* The shortest of some rounds, as something else may run at the same time as one; less
+ * what the events themselves take. */
 static int profile_all(struct side *s, struct work *w, cudaEvent_t *events)
 {
     int n = s->run.plan->n_ops + 1;

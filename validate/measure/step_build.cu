@@ -1,5 +1,5 @@
 /* The operators of a step, forward and backward, in the order of smsim's lists: layers
- * with norms before or behind their blocks, between embedding and head. */
+ * with norms before or after their blocks, between embedding and head. */
 #include "step_build.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What is before the layers and behind them: embedding, head and loss. */
+/* What is before the layers and after them: embedding, head and loss. */
 #include "step_build.h"
 
 static int gather(struct step_builder *b, const char *name, int64_t table, int which)

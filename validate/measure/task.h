@@ -22,7 +22,7 @@ task_line_fn task_take_row, task_take_device;
 /* What a try came to. */
 enum task_ending { TASK_ENDED, TASK_FAILED, TASK_KILLED, TASK_LATE };
 
-/* Runs the section, and ends it when it is long behind its deadline. */
+/* Runs the section, and ends it when it is long after its deadline. */
 enum task_ending task_run(struct output *o, const struct task *t, task_line_fn *take);
 
 #endif

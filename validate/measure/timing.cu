@@ -5,7 +5,8 @@
 
 enum { WARM_UP = 3, GROUPS_LEAST = 5, GROUPS_MOST = 21, INNER_MOST = 100 };
 
-static const double group_s = 500e-6; /* of one group: beside it, an event is nothing */
+static const double group_s = 500e-6; /* of one group: an event is short compared with
+                                         it */
 static const double total_s = 20e-3;  /* of all groups: a burst, not sustained clocks */
 
 static int compare(const void *a, const void *b)
@@ -46,7 +47,7 @@ static int launch_group(struct measure *m, struct clock *c, launch_fn *launch,
     return 0;
 }
 
-/* A group runs in front, so that the launch of the timed one is hidden behind it. */
+/* A group runs in front, so that the launch of the timed one is hidden after it. */
 static int time_group(struct measure *m, struct clock *c, launch_fn *launch, void *arg,
                       bool lead, double *time_s)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands for the programs that start training. It writes down what it was asked to start,
+# Replaces the programs that start training. It writes down what it was asked to start,
 # and starts nothing. What only starts a starter (srun bash -c "torchrun ...") is followed.
 # SMSIM_CAPTURE is the folder of the recorders, SMSIM_PATH the search path without it,
 # SMSIM_OUTER the words of the starters around, SMSIM_GPUS the GPUs of a node.

@@ -1,4 +1,4 @@
-"""Stands for the sagemaker package: what a script makes of it is written down, and
+"""Replaces the sagemaker package: what a script makes of it is written down, and
 nothing is started. SMSIM_CAPTURE is the folder to write in."""
 import atexit
 import importlib.abc

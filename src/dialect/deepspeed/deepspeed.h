@@ -1,4 +1,4 @@
-/* DeepSpeed's configuration (ds_config.json), alone or beside arguments.
+/* DeepSpeed's configuration (ds_config.json), alone or with arguments.
  *
  * Files of this folder:
  *     deepspeed           batches, precision, optimizer
@@ -31,20 +31,20 @@ struct value *deepspeed_load(struct cfg_loader *loader, const char *file);
 const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
                                     const char *text, int64_t line);
 
-/* A configuration of that name: beside the script, in its source_dir there, as the path
- * stands; NULL: it is nowhere. */
+/* A configuration of that name: next to the script, in its source_dir there, as the
+ * path is; NULL: it is nowhere. */
 const char *deepspeed_find(struct launch_context *t, const char *name);
 
 /* Takes from the dictionary what a scenario has of it; the rest is noted, misspelt and
- * impossible values are errors. `prefix` stands before the keys in what is shown. */
+ * impossible values are errors. `prefix` precedes the keys in what is shown. */
 void deepspeed_take(struct launch_context *t, const struct value *config,
                     const char *prefix);
 
-/* The hyperparameter of that name: a file beside the script, or the dictionary. */
+/* The hyperparameter of that name: a file next to the script, or the dictionary. */
 void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it);
 
-/* Behind all other rows: doubts what is "auto", and nothing has filled in. */
+/* After all other rows: marks as unresolved what is "auto" and not filled in. */
 void deepspeed_unresolved_autos(struct launch_context *t);
 
 /* Sizes that are "auto" are of the model's hidden size, known once --set is through. */
@@ -85,7 +85,7 @@ void deepspeed_check_switch(const struct deepspeed *c, const struct value_item *
 
 bool deepspeed_is_auto(const struct value_item *it);
 
-/* Sets a field, which is shown as of "prefix + key"; what was said before stands. */
+/* Sets a field, which is shown as of "prefix + key"; what was said before is kept. */
 void deepspeed_set(const struct deepspeed *c, const char *pointer, json_t *value,
                    const char *key, const struct value_item *it);
 
@@ -99,7 +99,7 @@ bool deepspeed_whole(const struct deepspeed *c, const struct value_item *it,
 void deepspeed_auto(const struct deepspeed *c, const struct value_item *it,
                     struct launch_auto filled);
 
-/* zero_optimization.c: the stage before, the rest behind the precision. */
+/* zero_optimization.c: the stage before, the rest after the precision. */
 int64_t deepspeed_stage(const struct deepspeed *c);
 void deepspeed_take_zero(const struct deepspeed *c);
 

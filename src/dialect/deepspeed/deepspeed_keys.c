@@ -149,7 +149,7 @@ const struct dialect_table deepspeed_tables[] = {
 };
 /* clang-format on */
 
-/* Keys that act only beside others ------------------------------------------------- */
+/* Keys that act only with others --------------------------------------------------- */
 
 static bool any_stage(const struct deepspeed *c)
 {

@@ -60,7 +60,7 @@ struct value *deepspeed_load(struct cfg_loader *loader, const char *file)
     return value_of_root(cfg_load(loader, file));
 }
 
-/* Beside a script ------------------------------------------------------------------ */
+/* Next to a script ----------------------------------------------------------------- */
 
 const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
                                     const char *text, int64_t line)
@@ -101,7 +101,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
-        return; /* "deepspeed": True beside "deepspeed_config" */
+        return; /* "deepspeed": True with "deepspeed_config" */
     const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
     if (!read) {

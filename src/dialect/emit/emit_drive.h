@@ -28,16 +28,16 @@ bool emit_is_set(const struct emit_drive *d, const char *pointer);
 /* A value of the scenario's own: as it was written, or as it was decided; false: it has
  * none. */
 bool emit_set_own(struct emit_drive *d, const char *pointer);
-/* What lies around the step and `got`, the text as it was read, lacks: cluster, software,
- * storage, job. */
+/* What lies around the step and `got`, the text as it was read, lacks: cluster,
+ * software, storage, job. */
 void emit_set_sections(struct emit_drive *d, json_t *got);
 
-/* Fields that differ are given by sets, and counted; -1: one cannot be. `try` counts from
- * 0: first as it was written, then as it was decided. */
+/* Fields that differ are given by sets, and counted; -1: one cannot be. `try` counts
+ * from 0: first as it was written, then as it was decided. */
 int emit_compare(struct emit_drive *d, const struct emit_back *b, int try, int *differ,
                  struct err *err);
 
-/* Puts what reading needs beside the text before it, after its first line. */
+/* Puts what reading needs in addition to the text before it, after its first line. */
 void emit_header(struct emitted *e, const struct dialect_emit *how);
 
 #endif

@@ -1,5 +1,5 @@
-/* The drive of all writers: a text is read back by its own dialect, and what it lacks is
- * found by comparing what both scenarios come down to. */
+/* The drive of all writers: a text is read back by its own dialect, and what it lacks
+ * is found by comparing what both scenarios come down to. */
 #include "config/pointer.h"
 #include "dialect/emit/emit_drive.h"
 
@@ -82,7 +82,7 @@ static int settle(struct emit_drive *d, struct err *err)
             rc = emit_compare(d, &b, try, &differ, err);
         release(&b);
     }
-    return rc == 0 && differ ? err_set(err, "what it lacks cannot be told") : rc;
+    return rc == 0 && differ ? err_set(err, "what it lacks is unknown") : rc;
 }
 
 int emit_scenario(struct emitted *out, const struct dialect_emit *how,

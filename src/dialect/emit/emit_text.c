@@ -1,4 +1,4 @@
-/* What stands before an emitted text, and how it is printed. */
+/* What precedes an emitted text, and how it is printed. */
 #include "dialect/emit/emit_drive.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add_sets(struct strbuf *b, const struct emitted *e, const char *comm
     }
 }
 
-/* What reading needs beside the file, before it. */
+/* what reading needs in addition to the file, before it. */
 void emit_header(struct emitted *e, const struct dialect_emit *how)
 {
     struct strbuf b;

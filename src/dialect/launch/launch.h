@@ -4,8 +4,9 @@
  * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
  * instances, the "distribution" dictionary, versions and hyperparameters; what these
  * are called in scripts is a table here, and names of models, tasks and data sets are
- * models/launch/names.json. Reading follows dialect/source/python.h and dialect/source/shell.h: what
- * would have to be run is not known, is said to be so, and is asked for by `--set`.
+ * models/launch/names.json. Reading follows dialect/source/python.h and
+ * dialect/source/shell.h: what would have to be run is not known, is said to be so, and
+ * is asked for by `--set`.
  *
  * The order: launch_load, cfg_set on its scenario, launch_complete, scenario_read,
  * launch_place. Strings live in the loader's arena.
@@ -72,7 +73,7 @@ struct launch {
     VEC(struct diag) notes; /* what was passed over or assumed, with its line */
 };
 
-/* What is given beside the file. */
+/* What is given in addition to the file. */
 struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
@@ -94,15 +95,15 @@ bool launch_is_document(const char *file);
  * be NULL. Errors are reported, and the value is absent then. */
 struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct launch_given *given);
-/* The same of a text that stands in no file: a shell's, where the name ends with .sh,
+/* The same of a text that is in no file: a shell's, where the name ends with .sh,
  * DeepSpeed's configuration with .json, else Python's. */
 struct cfg launch_load_text(struct launch *l, struct cfg_loader *loader,
                             const char *name, const char *text);
 void launch_release(struct launch *l);
 
-/* Reports what the scenario lacks and what is in doubt, each with the option that gives
- * it; what was set meanwhile is fine. What of the job around the steps cannot stand is
- * left out with a note. -1 when anything was reported. */
+/* Reports what the scenario lacks and what is unresolved, each with the option that
+ * gives it; what was set meanwhile is fine. What of the job around the steps is
+ * incomplete is left out with a note. -1 when anything was reported. */
 int launch_complete(struct launch *l, struct cfg root);
 
 /* Puts the script's lines into what was reported of the scenario's values. */

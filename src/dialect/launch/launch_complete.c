@@ -1,4 +1,4 @@
-/* What a file leaves open, behind --set; and the places of what was reported. */
+/* What a file leaves open, after --set; and the places of what was reported. */
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
@@ -60,13 +60,13 @@ int launch_complete(struct launch *l, struct cfg root)
             known->settle(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
-        const struct launch_unresolved *doubt = launch_unresolved_of(l, n->pointer);
+        const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
         if (launch_is_set(root, n->pointer) ||
             (n->instead && launch_is_set(root, n->instead)))
             continue;
-        if (doubt)
-            diags_add(d, unresolved_at(l, n->pointer, doubt->line),
-                      "%s (give --set %s=%s)", doubt->what, n->pointer, n->example);
+        if (open)
+            diags_add(d, unresolved_at(l, n->pointer, open->line),
+                      "%s (give --set %s=%s)", open->what, n->pointer, n->example);
         else
             diags_add(d, unresolved_at(l, n->pointer, l->line),
                       "%s does not say %s (give --set %s=%s)", l->what, n->what,
@@ -74,11 +74,11 @@ int launch_complete(struct launch *l, struct cfg root)
         rc = -1;
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
-        const struct launch_unresolved *doubt = &l->unresolved.v[i];
-        if (need_of(doubt->pointer) || launch_is_set(root, doubt->pointer))
+        const struct launch_unresolved *open = &l->unresolved.v[i];
+        if (need_of(open->pointer) || launch_is_set(root, open->pointer))
             continue;
-        diags_add(d, unresolved_at(l, doubt->pointer, doubt->line),
-                  "%s (give --set %s=VALUE)", doubt->what, doubt->pointer);
+        diags_add(d, unresolved_at(l, open->pointer, open->line),
+                  "%s (give --set %s=VALUE)", open->what, open->pointer);
         rc = -1;
     }
     return rc;

@@ -1,4 +1,5 @@
-/* Taking fields from a script: the toolbox of all dialects, which calls none of them. */
+/* Importing fields from a script: the toolbox of all dialects, which calls none of
+ * them. */
 #include "dialect/launch/launch_context.h"
 
 #include "base/err.h"

@@ -1,4 +1,5 @@
-/* Taking fields of a scenario from somebody else's file: the toolbox of all dialects. */
+/* Taking fields of a scenario from somebody else's file: the toolbox of all
+ * dialects. */
 #ifndef DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 #define DIALECT_LAUNCH_LAUNCH_CONTEXT_H
 
@@ -69,7 +70,7 @@ bool launch_same_word(const char *a, const char *b);
 void launch_take_rows(struct launch_context *t, const struct dialect_option *rows,
                       const struct value *dict);
 
-/* Leaves out, with a note, what of the job the scenario cannot have as it stands:
+/* Leaves out, with a note, what of the job the scenario cannot have as written:
  * epochs without samples, a job without a length, data without a size. After
  * `--set`. */
 void launch_settle_job(struct launch *l, struct cfg root);
@@ -97,7 +98,7 @@ struct diag launch_diag(const struct launch *l, enum diag_code code, int64_t lin
 struct err;
 struct diag launch_syntax(const struct launch *l, const struct err *err);
 
-/* The doubt of a field, or NULL. */
+/* The unresolved field at a pointer, or NULL. */
 const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
                                                      const char *pointer);
 
@@ -118,7 +119,7 @@ bool launch_whole(const struct value *v, int64_t *n);
 bool launch_real(const struct value *v, double *x); /* finite; likewise */
 bool launch_true(const struct value *v);
 
-/* Doubts a value that is not known, or is no `wanted`. */
+/* Marks as unresolved a value that is not known, or is no `wanted`. */
 void launch_unresolved_item(struct launch_context *t, const char *pointer,
                             const struct value_item *it, const char *wanted);
 

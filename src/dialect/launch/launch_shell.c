@@ -27,7 +27,7 @@ static bool is_option(const struct shell_word *w)
 }
 
 /* The script among the words: NAME.py, or what is not known before the first option
- * behind a launcher; -1: none. */
+ * after a launcher; -1: none. */
 static int32_t script_of(const struct shell_command *c)
 {
     static const char *const others[] = { "eval", "echo", "printf",  "cp",
@@ -131,7 +131,7 @@ static void take_options(struct options *o, const struct shell_command *c, int32
     }
 }
 
-/* Words that are not known, and stand where options do. */
+/* Words that are not known, and are where options are expected. */
 static void note_lost(const struct options *o)
 {
     for (int32_t i = 0; i < o->n_lost && i < UNKNOWN_SHOWN; i++)
@@ -230,7 +230,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     c->dialect->read(t, &in);
 }
 
-/* What the caller gives stands; what SLURM sets, the script may change. */
+/* What the caller gives is kept; what SLURM sets, the script may change. */
 static int32_t all_given(struct launch *l, const struct raw_shell *directives,
                          const struct launch_given *given, struct shell_given *out)
 {

@@ -40,12 +40,12 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
 
 const struct value_item *launch_option(const struct launch_command *c,
                                        const char *name);
-const char *launch_last_part(const char *path); /* behind the last "/" */
+const char *launch_last_part(const char *path); /* after the last "/" */
 /* The first of the options (a list NULL ends) that is there, or NULL. */
 const struct value_item *launch_any_option(const struct launch_command *c,
                                            const char *const *names);
 /* A field that an option decides, or, without one, its default; what was said before
- * stands. The reference is stolen. */
+ * is. The reference is stolen. */
 void launch_decide(struct launch_context *t, const char *pointer, json_t *value,
                    const struct value_item *it, const char *otherwise);
 bool launch_option_is(const struct launch_command *c, const char *name,

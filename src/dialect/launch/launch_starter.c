@@ -45,7 +45,7 @@ static struct given find(const struct shell_word *w, int32_t from, int32_t to,
     return found;
 }
 
-/* 8, or the number behind the last colon: "gpu:a100:8". */
+/* 8, or the number after the last colon: "gpu:a100:8". */
 static bool number_of(const char *text, int64_t *n)
 {
     const char *colon = strrchr(text, ':');
@@ -105,7 +105,7 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
  * is. */
 struct line {
     const struct shell_word *w;
-    int32_t at, end; /* the starter, and the word behind its last */
+    int32_t at, end; /* the starter, and the word after its last */
 };
 
 static void set_number(struct launch_context *t, const char *pointer,

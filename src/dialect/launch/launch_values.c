@@ -1,4 +1,5 @@
-/* Values of a launch script as those of a scenario, with their places and doubts. */
+/* Values of a launch script as those of a scenario, with their places; marks what is
+ * unresolved. */
 #include "base/strbuf.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_context.h"
@@ -176,7 +177,7 @@ bool launch_true(const struct value *v)
     return (v->kind == VALUE_BOOL || v->kind == VALUE_INT) && v->integer != 0;
 }
 
-/* Doubts a value that is not known, or is of the wrong kind. */
+/* Marks as unresolved a value that is not known, or is of the wrong kind. */
 void launch_unresolved_item(struct launch_context *t, const char *pointer,
                             const struct value_item *it, const char *wanted)
 {
@@ -188,7 +189,7 @@ void launch_unresolved_item(struct launch_context *t, const char *pointer,
                               wanted);
 }
 
-/* What the job can be simulated without is no doubt. */
+/* What the job can be simulated without is not marked as unresolved. */
 void launch_leave_out(struct launch_context *t, const struct value_item *it,
                       const char *wanted)
 {

@@ -13,13 +13,13 @@ static json_t *flag(bool on)
     return on ? json_true() : NULL;
 }
 
-/* fp8 is beside bf16. */
+/* fp8 is in addition to bf16. */
 json_t *megatron_give_bf16(const struct scenario *s)
 {
     return flag(s->training.precision == OP_BF16 || s->training.precision == OP_FP8);
 }
 
-/* fp16 alone sums in fp16 unless told. */
+/* fp16 alone sums in fp16 unless set. */
 json_t *megatron_give_wide(const struct scenario *s)
 {
     return flag(s->training.precision == OP_FP16 &&

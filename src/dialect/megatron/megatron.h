@@ -1,12 +1,12 @@
-/* Arguments of Megatron-LM (megatron/training/arguments.py), and of Megatron-DeepSpeed's
- * and BigScience's of the same names, as a command has them.
+/* Arguments of Megatron-LM (megatron/training/arguments.py), and of
+ * Megatron-DeepSpeed's and BigScience's of the same names, as a command has them.
  *
  * Files of this folder:
  *     megatron             degrees, batches, length; the order of reading
  *     megatron_model       sizes and choices of the model
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
- *     megatron_deepspeed   DeepSpeed's arguments beside Megatron's
+ *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_keys        options that no field is made of
  *     emit_megatron        a scenario as a script */
 #ifndef DIALECT_MEGATRON_MEGATRON_H
@@ -26,12 +26,12 @@ extern const struct dialect_option megatron_model_rows[], megatron_vocabulary_ro
     megatron_job_rows[];
 extern const struct dialect_table megatron_tables[];
 
-/* Vocabulary and what follows of several options; behind the rows. */
+/* Vocabulary and what follows of several options; after the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
 
-/* What several options say together of the profile (behind
- * DeepSpeed's configuration), attention, precision, recomputation (behind the pipeline)
- * and of what is sharded and overlaps (behind the profile). */
+/* What several options say together of the profile (after
+ * DeepSpeed's configuration), attention, precision, recomputation (after the pipeline)
+ * and of what is sharded and overlaps (after the profile). */
 void megatron_take_framework(struct launch_context *t, const struct launch_command *c);
 void megatron_take_attention(struct launch_context *t, const struct launch_command *c);
 void megatron_take_precision(struct launch_context *t, const struct launch_command *c);
@@ -39,7 +39,7 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);
 bool megatron_uses_deepspeed(const struct launch_command *c);
 
-/* --deepspeed, --deepspeed_config, --zero-stage; behind
+/* --deepspeed, --deepspeed_config, --zero-stage; after
  * the batch and precision, which go before what the configuration says. */
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);
 

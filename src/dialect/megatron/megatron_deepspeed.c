@@ -1,5 +1,5 @@
-/* Megatron-DeepSpeed: the arguments of DeepSpeed beside Megatron's. Its configuration
- * may be a file beside the script, or one that the script writes. */
+/* Megatron-DeepSpeed: the arguments of DeepSpeed in addition to Megatron's. Its
+ * configuration may be a file next to the script, or one that the script writes. */
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/megatron/megatron.h"
 
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What Megatron's arguments say already, and tell DeepSpeed
+/* What Megatron's arguments say already, and DeepSpeed needs
  * (megatron/training.py, set_train_batch_size). */
 static const char *const said[] = { "train_batch_size",
                                     "train_micro_batch_size_per_gpu",

@@ -118,7 +118,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--replication*"), ROW_IDLE("--use-persistent-ckpt-worker"),
     ROW_IDLE("--verify-*"), ROW_IDLE("--train-cost-*"), ROW_IDLE("--disable-straggler-*"),
     ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
-    /* how the software is chosen; the profile stands for it */
+    /* how the software is chosen; the profile represents it */
     ROW_IDLE("--use-legacy-models"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
     ROW_IDLE("--ddp-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
     ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),

@@ -129,7 +129,7 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
                     "neither --bf16 nor --fp16 is there: the job computes in fp32");
     launch_decide(t, "/training/precision", json_string(word), it,
                   "without --fp16 and --bf16");
-    launch_hear(t, bf16 ? bf16 : fp16); /* what fp8 stands beside */
+    launch_hear(t, bf16 ? bf16 : fp16); /* the 16-bit format with fp8 */
     const struct value_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
     const struct value_item *wide =
         launch_option(c, "--accumulate-allreduce-grads-in-fp32");

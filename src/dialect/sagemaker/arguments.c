@@ -28,9 +28,9 @@ static void take_distribution(struct launch_context *t,
         launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
 }
 
-/* The digits and dots behind a mark in an image's name; NULL without. */
-static const char *version_behind(struct arena *arena, const char *image,
-                                  const char *mark)
+/* The digits and dots after a mark in an image's name; NULL without. */
+static const char *version_after(struct arena *arena, const char *image,
+                                 const char *mark)
 {
     const char *at = strstr(image, mark);
     size_t n = at ? strspn(at + strlen(mark), "0123456789.") : 0;
@@ -42,8 +42,8 @@ static void take_image(struct launch_context *t, const struct dialect_option *ro
                        const struct value_item *it)
 {
     const char *image = it->value->text ? it->value->text : "";
-    const char *torch = version_behind(t->arena, image, "pytorch-training:");
-    const char *transformers = version_behind(t->arena, image, "-transformers");
+    const char *torch = version_after(t->arena, image, "pytorch-training:");
+    const char *transformers = version_after(t->arena, image, "-transformers");
     if (torch)
         launch_set(t, row->pointer, json_string(torch), it);
     if (torch && transformers)

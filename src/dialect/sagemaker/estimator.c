@@ -16,7 +16,7 @@ const char *const sagemaker_calls[] = {
 const char *const sagemaker_same[] = {
     "json_encode_hyperparameters", "dumps", "deepcopy", NULL,
 };
-/* By which a call is told from others of that name. */
+/* Arguments that distinguish a call from others of that name. */
 static const char *const tokens[] = {
     "instance_type", "instance_count", "distribution", "hyperparameters", "entry_point",
     "train_instance_type", "train_instance_count", "distributions", NULL,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Taking --------------------------------------------------------------------------- */
+/* Import --------------------------------------------------------------------------- */
 
 static void take_amount(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it, const char *unit)

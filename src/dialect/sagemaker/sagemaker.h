@@ -17,7 +17,7 @@ extern const char *const sagemaker_calls[], *const sagemaker_same[];
 bool sagemaker_recognises(const struct dialect_input *in);
 void sagemaker_read(struct launch_context *t, const struct dialect_input *in);
 
-/* The call that `in` asks for, or what stands for one in a file without any; NULL: there
+/* The call that `in` asks for, or what replaces one in a file without any; NULL: there
  * is none. The context gets it, and the file its title. */
 bool sagemaker_find(struct launch_context *t, const struct dialect_input *in);
 

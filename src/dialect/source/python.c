@@ -1,4 +1,4 @@
-/* Lines of Python source, and what stands between them in a notebook's dump. */
+/* Lines of Python source, and what is between them in a notebook's dump. */
 #include "dialect/source/python.h"
 
 #include "config/lenient.h"

@@ -10,7 +10,7 @@
  *
  * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and
  * output are passed over, since what does not parse is; of a statement that does not,
- * reading goes on at the next line. In a text with prompts, what stands between ``` is
+ * reading goes on at the next line. In a text with prompts, what is between ``` is
  * quoted: its names end with it, and its calls are marked.
  *
  * Values live in the arena. They may be shared, as in Python, and so may hold
@@ -69,8 +69,7 @@ struct python {
 
 /* What to look for; lists end with NULL. */
 struct python_wanted {
-    const char *const
-        *calls; /* names of functions, without what stands before the dot */
+    const char *const *calls; /* names of functions, without what precedes the dot */
     const char *const
         *same; /* functions that give back what they are given, more or less */
 };
@@ -83,7 +82,7 @@ void python_release(struct python *p);
 /* The value of a name at the end of the text, or NULL. */
 const struct value *python_name(const struct python *p, const char *name);
 
-/* What stands behind the last dot of a name: "PyTorch" of
+/* What follows the last dot of a name: "PyTorch" of
  * "sagemaker.pytorch.PyTorch". */
 const char *python_last_part(const char *name);
 

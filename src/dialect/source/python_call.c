@@ -71,7 +71,7 @@ static struct value *call_method(struct python_parser *r, struct value *x,
         if (first)
             python_merge(r, x, first->value);
         struct value *named = python_copy(r, arguments);
-        if (first && named->n) /* it stands first */
+        if (first && named->n) /* it is first */
             named->items++, named->n--;
         python_merge(r, x, named);
     } else if (strcmp(method, "append") == 0 && x->kind == VALUE_LIST && first) {
@@ -123,7 +123,7 @@ static void record_call(struct python_parser *r, const char *function, int64_t l
              ((struct python_call) { function, target, line, r->quoted, arguments }));
 }
 
-/* A call of the function at path; the parser stands at "(". */
+/* A call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;

@@ -98,7 +98,7 @@ static void skip_rest(struct python_parser *r)
 
 /* Brackets ------------------------------------------------------------------------- */
 
-/* Over "..." and its comma, if one follows: it stands for items that are left out. */
+/* Over "..." and its comma, if one follows: it means items that are left out. */
 bool python_gap(struct python_parser *r, struct value *v)
 {
     if (!python_at(r, "..."))

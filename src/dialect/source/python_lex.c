@@ -135,7 +135,7 @@ static void add_utf8(struct strbuf *b, unsigned long c)
 }
 
 /* A character by its number: \x41, \u00e9, \101. Returns its length after the
- * backslash, 0 when it is none or stands for no character of a text. */
+ * backslash, 0 when it is none or means no character of a text. */
 static size_t numbered_escape(struct strbuf *b, const char *s)
 {
     size_t digits = s[0] == 'x' ? 2 : s[0] == 'u' ? 4 : s[0] == 'U' ? 8 : 0;
@@ -215,7 +215,7 @@ static bool string_body(struct python_lexer *lex, const char *quotes, size_t n,
             if (raw)
                 strbuf_add(b, s + lex->i, 2);
             else if (m == SIZE_MAX)
-                m = 0; /* the backslash stands; what follows is read as it is */
+                m = 0; /* the backslash is kept; what follows is read as it is */
             else if (m == 0)
                 *known = false, m = 1;
             lex->i += raw ? 2 : 1 + m;

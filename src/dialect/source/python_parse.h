@@ -35,16 +35,16 @@ bool python_at(const struct python_parser *r, const char *word);
 /* One value up to a comma, a closing bracket, ":", "=", ";" or the end of the line. */
 struct value *python_expression(struct python_parser *r);
 
-/* A dotted name at the token, after which the parser stands. */
+/* A dotted name at the token, after which the parser is. */
 const char *python_path(struct python_parser *r);
 
-/* Arguments as a dictionary; the parser stands at "(". */
+/* Arguments as a dictionary; the parser is at "(". */
 struct value *python_arguments(struct python_parser *r);
 
-/* The value of a call of the function at path; the parser stands at "(". */
+/* The value of a call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line);
 
-/* Over "..." and its comma, if one follows: it stands for items that are left out. */
+/* Over "..." and its comma, if one follows: it means items that are left out. */
 bool python_gap(struct python_parser *r, struct value *v);
 /* "**other", in a dictionary or a call. */
 bool python_unpacked(struct python_parser *r, struct value *dict);
@@ -55,7 +55,7 @@ bool python_goes_on(const struct python_parser *r, const char *closing);
 
 /* Statements: r->failed when the text is none -------------------------------------- */
 
-/* All that stands on a line and in its brackets; the next token ends it. */
+/* All that is on a line and in its brackets; the next token ends it. */
 void python_statement(struct python_parser *r);
 
 /* Values --------------------------------------------------------------------------- */

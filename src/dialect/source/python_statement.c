@@ -196,7 +196,7 @@ static bool read_assignment(struct python_parser *r)
 
 /* Other statements ----------------------------------------------------------------- */
 
-/* from a.b import C as D, E: what D and E stand for, when they are called. */
+/* from a.b import C as D, E: what D and E name, when they are called. */
 static void read_imports(struct python_parser *r, const char *from)
 {
     bool bracket = python_at(r, "(");
@@ -285,7 +285,7 @@ static bool at_listed(const struct python_parser *r, const char *const *words)
     return false;
 }
 
-/* One simple statement, after the headers it stands behind. */
+/* One simple statement, after its headers. */
 static void read_simple(struct python_parser *r)
 {
     static const char *const keywords[] = { "return", "raise",    "assert", "del",

@@ -40,7 +40,7 @@ enum {
     SHELL_WORK_MAX = 1 << 22, /* characters read and made in all */
 };
 
-/* A word of a command. Pieces that are not known stand in the text by their names:
+/* A word of a command. Pieces that are not known are in the text by their names:
  * "ds_config.$SLURM_JOB_ID.json". */
 struct shell_word {
     const char *text;

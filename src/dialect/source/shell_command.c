@@ -18,7 +18,7 @@ struct command {
 
 /* Redirections --------------------------------------------------------------------- */
 
-/* From behind the line on which it is named to the line that is its end. */
+/* From after the line on which it is named to the line that is its end. */
 static void read_document(struct shell_machine *m, struct shell_redirect *r,
                           const char *end, bool tabs, bool expands)
 {
@@ -37,10 +37,10 @@ static void read_document(struct shell_machine *m, struct shell_redirect *r,
         while (tabs && shell_at(m, "\t"))
             m->at.i++;
         bool last = shell_at(m, end);
-        int32_t behind = m->at.i + (int32_t)strlen(end);
+        int32_t after = m->at.i + (int32_t)strlen(end);
         while (!shell_ends(m) && !shell_at(m, "\n"))
             m->at.i++;
-        if ((last && m->at.i == behind) || m->at.i >= m->at.n) {
+        if ((last && m->at.i == after) || m->at.i >= m->at.n) {
             body.n = last ? line : m->at.i;
             break;
         }
@@ -300,7 +300,7 @@ static void run_text(struct shell_machine *m, const struct shell_texts *w, int32
     m->ended = false;
 }
 
-/* eval, and bash -c "..." wherever it stands: srun and containers start it, too. */
+/* eval, and bash -c "..." wherever it is: srun and containers start it, too. */
 static void run_texts(struct shell_machine *m, const struct shell_texts *w)
 {
     if (shell_is(&w->v[0], "eval")) {

@@ -103,7 +103,7 @@ void shell_skip_lines(struct shell_machine *m)
     }
 }
 
-/* Letters behind "<" and before ">", on one line. */
+/* Letters after "<" and before ">", on one line. */
 int32_t shell_placeholder(const struct shell_machine *m)
 {
     int32_t n = 1;

@@ -1,4 +1,4 @@
-/* What stands behind "$" in a shell script: variables, arithmetic, and what would have
+/* What follows "$" in a shell script: variables, arithmetic, and what would have
  * to be run. */
 #include "dialect/source/shell_machine.h"
 
@@ -90,7 +90,7 @@ static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
 
 /* ${ } ----------------------------------------------------------------------------- */
 
-/* What stands between the name and the closing bracket. */
+/* What is between the name and the closing bracket. */
 struct parameter {
     const char *name;
     const struct shell_variable *x; /* NULL: not set */

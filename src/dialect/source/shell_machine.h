@@ -34,7 +34,7 @@ struct shell_variable {
     struct shell_texts values; /* in the arena */
 };
 
-/* A text under way. Here-documents begin behind the line on which they are named. */
+/* A text under way. Here-documents begin after the line on which they are named. */
 struct shell_cursor {
     const struct shell_char *v;
     int32_t n, i;
@@ -135,7 +135,7 @@ int32_t shell_name_length(const struct shell_machine *m, int32_t ahead);
 bool shell_word_ends(const struct shell_machine *m);
 int32_t shell_placeholder(const struct shell_machine *m); /* its length; 0: none */
 const char *shell_slice(struct shell_machine *m, int32_t from, int32_t to);
-/* From behind the opening bracket to behind the closing one, quotes heeded; false when
+/* From after the opening bracket to after the closing one, quotes heeded; false when
  * it is never closed. */
 bool shell_skip_brackets(struct shell_machine *m, char open, char close);
 
@@ -157,11 +157,11 @@ void shell_backtick(struct shell_machine *m, struct shell_text *out);
 /* The value of arithmetic; false: *why says why it is not known. */
 bool shell_calculate(struct shell_machine *m, const struct shell_text *t, int64_t *v,
                      int32_t *why);
-/* $(( )) and (( )), the cursor behind "((". */
+/* $(( )) and (( )), the cursor after "((". */
 bool shell_arithmetic(struct shell_machine *m, int64_t *v, int32_t *why);
-/* [ ... ]: the words behind "[", the last of them "]". */
+/* [ ... ]: the words after "[", the last of them "]". */
 enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *words);
-/* [[ ... ]], the cursor behind "[[". */
+/* [[ ... ]], the cursor after "[[". */
 enum shell_status shell_double_test(struct shell_machine *m);
 /* Counts its work, which is the product of both lengths at worst. */
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,

@@ -46,7 +46,7 @@ static int64_t give_up(struct sum *s, const char *what)
     return 0;
 }
 
-/* A variable stands for the expression it holds. */
+/* A variable means the expression it holds. */
 static int64_t named(struct sum *s)
 {
     int32_t from = s->i;
@@ -63,7 +63,7 @@ static int64_t named(struct sum *s)
                                        SHOWN, name, SHOWN, name));
     struct sum inner = { s->m, &x->values.v[0], 0, s->depth + 1, 0 };
     if (s->depth > DEPTH_MAX || shell_works(s->m, inner.t->n + 1))
-        return give_up(s, "has variables that stand for each other");
+        return give_up(s, "has variables that refer to each other");
     int64_t v = expression(&inner, 0);
     skip(&inner);
     if (!inner.why && inner.i < inner.t->n)

@@ -9,7 +9,7 @@ enum { REPEATS_MAX = 1000 };
 
 /* Modes ---------------------------------------------------------------------------- */
 
-/* What of the machine a branch changes, and gets back behind it. */
+/* What of the machine a branch changes, and gets back after it. */
 struct branch {
     enum shell_mode mode;
     int32_t because;
@@ -57,7 +57,7 @@ static void expect(struct shell_machine *m, const char *word, struct shell_char 
 
 /* If ------------------------------------------------------------------------------- */
 
-/* Behind "if": branches are taken until one is known to be. */
+/* After "if": branches are taken until one is known to be. */
 static void read_if(struct shell_machine *m, struct shell_char place)
 {
     static const char *const then[] = { "then", NULL }, *const ends[] = { "elif",

@@ -8,7 +8,7 @@
 
 /* Patterns ------------------------------------------------------------------------- */
 
-/* "*" and "?"; the rest as it stands. Backtracks to the last "*" alone. */
+/* "*" and "?"; the rest as written. Backtracks to the last "*" alone. */
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
                    const struct shell_text *pattern)
 {
@@ -46,7 +46,7 @@ static enum shell_status opposite(enum shell_status s)
     return s == SHELL_YES ? SHELL_NO : s == SHELL_NO ? SHELL_YES : SHELL_UNKNOWN;
 }
 
-/* What decides whether the condition is known is remembered, to be told. */
+/* What decides whether the condition is known is remembered, to be reported. */
 static bool is_known(struct shell_machine *m, const struct shell_text *t)
 {
     for (int32_t i = 0; i < t->n; i++) {
@@ -203,7 +203,7 @@ enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *
     return t.i < n ? SHELL_UNKNOWN : s;
 }
 
-/* Within [[ ]], operators stand for themselves. */
+/* Within [[ ]], operators are literal. */
 static void read_operator(struct shell_machine *m, struct shell_texts *words)
 {
     struct shell_text t = { 0 };

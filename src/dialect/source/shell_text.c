@@ -225,7 +225,7 @@ static struct shell_texts keep_all(struct shell_machine *m, const struct shell_t
     return kept;
 }
 
-/* The text with a piece behind that is not known. */
+/* The text, then a piece that is not known. */
 static struct shell_texts with_doubt(struct shell_machine *m, const char *name,
                                      const struct shell_text *text,
                                      struct shell_char place)

@@ -193,7 +193,7 @@ static void read_pair(struct toml_reader *r, struct value *table)
         add(r, table, last, k->line, v);
 }
 
-/* Nothing is added to an inline table behind its bracket. */
+/* Nothing is added to an inline table after its bracket. */
 static void seal(struct value *v)
 {
     node_of(v)->how = TOML_VALUE;

@@ -9,7 +9,7 @@
 
 enum { WORD_MAX = 80 };
 
-/* Each "_" stands between two digits, and is left out; false: one does not. */
+/* Each "_" is between two digits, and is left out; false: one does not. */
 static bool without_underscores(const char *word, char *out)
 {
     size_t n = 0;
@@ -24,7 +24,7 @@ static bool without_underscores(const char *word, char *out)
     return true;
 }
 
-/* "d" stands for a digit, everything else for itself. */
+/* "d" is a digit, everything else is itself. */
 static bool has_form(const char *s, const char *form)
 {
     for (; *form; s++, form++)
@@ -34,7 +34,7 @@ static bool has_form(const char *s, const char *form)
     return true;
 }
 
-/* 1979-05-27, 07:32:00.5, 1979-05-27T07:32:00-07:00; a blank may stand for T. */
+/* 1979-05-27, 07:32:00.5, 1979-05-27T07:32:00-07:00; a blank may replace T. */
 static bool is_date(const char *s)
 {
     if (has_form(s, "dddd-dd-dd")) {

@@ -39,7 +39,7 @@ static void numbered(struct toml_reader *r, struct strbuf *b)
     r->s += digits + 1;
 }
 
-/* Over blanks and newlines, behind a "\" that ends its line. */
+/* Over blanks and newlines, after a "\" that ends its line. */
 static bool continues_line(struct toml_reader *r)
 {
     const char *s = r->s;

@@ -24,7 +24,7 @@ struct reader {
     int depth;
 };
 
-/* What stands before a value. */
+/* What precedes a value. */
 struct head {
     const char *anchor, *tag; /* NULL: none */
     int64_t line, column;

@@ -2,7 +2,7 @@
  *
  * Plain scalars are what PyYAML makes of them (YAML 1.1: yes, no, on and off too), but
  * for 1e-5, which is a number here, and 1:30, which is text. Anchors, aliases and merge
- * keys (<<) are resolved; what an alias stands for is copied, and all values count. A
+ * keys (<<) are resolved; what an alias represents is copied, and all values count. A
  * tag but YAML's own gives a value that is not known. A key twice in one mapping is an
  * error, which PyYAML would let pass.
  *

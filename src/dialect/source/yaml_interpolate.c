@@ -193,7 +193,7 @@ static struct value *call(struct resolver *r, const struct chain *at, const char
 
 /* Strings -------------------------------------------------------------------------- */
 
-/* From behind "${" to behind its "}"; NULL: it is never closed. */
+/* From after "${" to after its "}"; NULL: it is never closed. */
 static const char *closing(const char *s)
 {
     for (int depth = 1; *s; s++) {
@@ -204,7 +204,7 @@ static const char *closing(const char *s)
     return NULL;
 }
 
-/* The value of what stands between "${" and "}". */
+/* The value of what is between "${" and "}". */
 static struct value *interpolate(struct resolver *r, const struct chain *at,
                                  const char *inner)
 {
@@ -278,7 +278,8 @@ static struct value *expand(struct resolver *r, const struct chain *at,
     return joined;
 }
 
-/* Replaces the value at the end of the chain, where it is a text with interpolations. */
+/* Replaces the value at the end of the chain, where it is a text with
+ * interpolations. */
 static void resolve(struct resolver *r, struct chain *at)
 {
     struct value *v = at->v[at->n - 1], *made;

@@ -1,5 +1,5 @@
-/* Arguments of the Hugging Face Trainer (transformers.TrainingArguments, and those of its
- * example scripts): of a command, or hyperparameters of an estimator.
+/* Arguments of the Hugging Face Trainer (transformers.TrainingArguments, and those of
+ * its example scripts): of a command, or hyperparameters of an estimator.
  *
  * Files of this folder:
  *     trainer          a field each, and the reading of a command
@@ -19,7 +19,7 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_option trainer_rows[];
 extern const struct dialect_table trainer_tables[];
 
-/* Of the context's hyperparameters: what they say; what is open behind all other rows;
+/* Of the context's hyperparameters: what they say; what is open after all other rows;
  * the names of those without effect. */
 void trainer_take(struct launch_context *t);
 void trainer_settle(struct launch_context *t);

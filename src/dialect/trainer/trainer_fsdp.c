@@ -123,7 +123,7 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
     }
 }
 
-/* Of the configuration beside it, what a step depends on. */
+/* Of the configuration next to it, what a step depends on. */
 void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it)

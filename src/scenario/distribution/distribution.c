@@ -46,7 +46,7 @@ static const struct cfg_field distribution_fields[] = {
     CFG_CHILD("parameter_server", struct raw_section, parameter_server),
     CFG_CHILD("pytorchxla", struct raw_section, pytorchxla),
     CFG_CHILD("multi_worker_mirrored_strategy", struct raw_section, mirrored),
-    CFG_REFUSED("distribution", "the dictionary stands inside itself; take the inner one"),
+    CFG_REFUSED("distribution", "the dictionary is inside itself; take the inner one"),
     CFG_REFUSED("modelparallel", "it belongs in \"smdistributed\""),
     CFG_REFUSED("dataparallel", "it belongs in \"smdistributed\""),
     CFG_REFUSED("parameters", "they belong in \"smdistributed\", \"modelparallel\""),
@@ -113,7 +113,7 @@ static void use(struct parse_context *r, enum library library)
     r->launched = true;
 }
 
-/* Reads one launcher's object; *enabled tells whether it starts the job. */
+/* Reads one launcher's object; *enabled says whether it starts the job. */
 static int read_launcher(struct parse_context *r, struct cfg c,
                          const struct cfg_field *fields, struct launcher *l)
 {
@@ -237,9 +237,10 @@ static int read_torch(struct parse_context *r, struct cfg c, bool torchrun)
 
 /* A server and a worker on every instance. The option is that of SageMaker's TensorFlow
  * container, whose servers update asynchronously ("Distributed training with parameter
- * servers", Use TensorFlow with the SageMaker Python SDK). The launchers of PyTorch's are
- * pytorchddp, torch_distributed and smdistributed ("Use the PyTorch framework estimators
- * in the SageMaker Python SDK", Amazon SageMaker AI's guide): its scripts start alone. */
+ * servers", Use TensorFlow with the SageMaker Python SDK). The launchers of PyTorch's
+ * are pytorchddp, torch_distributed and smdistributed ("Use the PyTorch framework
+ * estimators in the SageMaker Python SDK", Amazon SageMaker AI's guide): its scripts
+ * start alone. */
 static int read_servers(struct parse_context *r, struct cfg c)
 {
     struct launcher l;
@@ -279,7 +280,7 @@ static bool is_enabled(struct cfg launcher)
     return json_is_true(cfg_get(launcher, "enabled").json);
 }
 
-/* How many of the launchers are switched on; SMDDP may stand on torchrun. */
+/* How many of the launchers are switched on; SMDDP may be started by torchrun. */
 static int count_enabled(const struct raw_section *w)
 {
     const struct cfg all[] = { cfg_get(w->smdistributed, "dataparallel"),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* Parameters that stand beside "parameters" by mistake, where the SDK does not look. */
+/* Parameters that are next to "parameters" by mistake, where the SDK does not look. */
 static const char *const misplaced[] = {
     "partitions", "pipeline_parallel_degree", "tensor_parallel_degree", "microbatches",
     "pipeline", "placement_strategy", "optimize", "ddp", "sharded_data_parallel_degree",
@@ -30,7 +30,7 @@ static bool is_on(struct cfg enabled)
     return false;
 }
 
-/* The SDK hands on "parameters" and nothing beside it. */
+/* The SDK hands on "parameters" and nothing next to it. */
 static int check_beside(struct parse_context *r, struct cfg c)
 {
     int rc = 0;
