@@ -89,6 +89,9 @@ includes >"$tmp/bad"
 if grep -rnE '#include <cairo' src --include='*.[ch]' | grep -v '^src/draw/' >>"$tmp/bad"; then
     echo "only draw knows cairo: it belongs there" >>"$tmp/bad"
 fi
+if grep -rnE 'version_(compare|within|nearest)\([^;]*"' src --include='*.c' | grep -v '^src/scenario/releases.c' >>"$tmp/bad"; then
+    echo "releases are named in scenario/releases.c: ask it" >>"$tmp/bad"
+fi
 [ -d "$build/src" ] && circles >>"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
     cat "$tmp/bad"

@@ -11,6 +11,7 @@
 #include "engine/watch.h"
 #include "run/chunk.h"
 #include "run/coll_run.h"
+#include "scenario/releases.h"
 #include "scenario/versions.h"
 
 #include <math.h>
@@ -205,7 +206,7 @@ static void warn_of_version(struct work *w)
 {
     const char *v = w->args->nccl;
     const char *unsure =
-        v && version_valid(v) ? version_unsure(&w->arena, "nccl", v) : NULL;
+        v && version_valid(v) ? release_unsure(&w->arena, "nccl", v) : NULL;
     if (unsure)
         fprintf(stderr, "warning: --nccl: %s\n", unsure);
 }

@@ -1,6 +1,7 @@
 #include "scenario/attention.h"
 
 #include "scenario/libraries.h"
+#include "scenario/releases.h"
 #include "scenario/versions.h"
 
 #include <string.h>
@@ -18,61 +19,9 @@ const struct name_value attention_words[] = {
     { "flash_attention_3", ATTENTION_FLASH3 },
     { NULL, 0 },
 };
-
-/* Hugging Face transformers, docs/source/en/perf_infer_gpu_one.md of 4.36 to 4.49 (its
- * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
- * (BERT), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
- * came later had it from their first release, in part recalled. Without it: T5 (pull
- * requests 31167, 42453: open; 47014 of July 2026), GPT-J, GPT-Neo, BLOOM, MPT,
- * ELECTRA, DeBERTa; Gemma 2 (eager since 4.45) and GPT-OSS (sinks). */
-static const struct {
-    const char *family, *since;
-} sdpa_families[] = {
-    { "llama", "4.36" }, { "falcon", "4.36" }, { "gpt_bigcode", "4.36" },
-    { "bart", "4.36" }, { "whisper", "4.36" },
-    { "mistral", "4.37" }, { "mixtral", "4.37" }, { "qwen2", "4.37" },
-    { "gemma", "4.38" }, { "phi", "4.39" }, { "stablelm", "4.39" },
-    { "starcoder2", "4.39" }, { "cohere", "4.39" },
-    { "qwen2_moe", "4.40" }, { "olmo", "4.40" }, { "jamba", "4.40" },
-    { "bert", "4.41" }, { "gpt2", "4.42" }, { "phi3", "4.42" },
-    { "gpt_neox", "4.43" }, { "roberta", "4.45" }, { "camembert", "4.45" },
-    { "granite", "4.45" }, { "opt", "4.46" }, { "distilbert", "4.46" },
-    { "albert", "4.47" }, { "mbart", "4.47" }, { "olmo2", "4.47" },
-    { "modernbert", "4.48" }, { "gemma3", "4.50" }, { "gemma3_text", "4.50" },
-    { "deepseek_v3", "4.50" }, { "kimi_k2", "4.50" }, { "llama4", "4.51" },
-    { "qwen3", "4.51" }, { "qwen3_moe", "4.51" }, { "deepseek_v2", "4.54" },
-    { "qwen3_next", "4.57" },
-};
-
-/* PyTorch and transformers of a container: sagemaker-python-sdk, image_uri_config,
- * huggingface.json; the newest pair of each PyTorch. */
-static const char *const containers[][2] = {
-    { "1.6", "4.5.0" }, { "1.7", "4.6.1" }, { "1.8", "4.10.2" }, { "1.9", "4.12.3" },
-    { "1.10", "4.17.0" }, { "1.13", "4.26.0" }, { "2.0", "4.28.1" },
-    { "2.1", "4.36.0" }, { "2.3", "4.48.0" }, { "2.5", "4.49.0" },
-};
 /* clang-format on */
 
-static const char newest_transformers[] = "5";
-
 enum { AMPERE = 80, HOPPER = 90, BLACKWELL = 100, FLASH_HEAD_MOST = 256 };
-
-const char *attention_sdpa_since(const char *family)
-{
-    for (size_t i = 0; i < sizeof(sdpa_families) / sizeof(sdpa_families[0]); i++)
-        if (family && strcmp(sdpa_families[i].family, family) == 0)
-            return sdpa_families[i].since;
-    return NULL;
-}
-
-const char *attention_transformers_of(const char *pytorch)
-{
-    const char *version = containers[0][1];
-    for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++)
-        if (version_compare(containers[i][0], pytorch) <= 0)
-            version = containers[i][1];
-    return version;
-}
 
 /* What a GPU can run --------------------------------------------------------------- */
 
@@ -131,16 +80,15 @@ static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
 
 /* What software takes by itself ---------------------------------------------------- */
 
-/* PyTorch's releases before 2.1.1 are left to eager modules by transformers
- * (utils/import_utils.py, is_torch_sdpa_available). */
+/* Families, and PyTorch's releases, that are left to eager modules by transformers. */
 static struct attention transformers_on(const struct scenario *s, const struct gpu *gpu,
                                         struct arena *arena)
 {
     const char *torch = s->software.pytorch, *given = s->software.transformers;
     const char *version = given   ? given
-                          : torch ? attention_transformers_of(torch)
-                                  : newest_transformers;
-    const char *since = attention_sdpa_since(s->model.family);
+                          : torch ? release_brought("transformers", torch, NULL)
+                                  : release_newest("transformers");
+    const char *since = release_sdpa_since(s->model.family);
     const char *family = s->model.family ? s->model.family : s->model.label;
     struct attention eager = { OP_ATTENTION_UNFUSED, "" };
     if (!since)
@@ -149,9 +97,10 @@ static struct attention transformers_on(const struct scenario *s, const struct g
         eager.why =
             arena_printf(arena, "transformers %s%s has no SDPA for %s yet", version,
                          given ? "" : " of PyTorch's container", family);
-    else if (torch && version_compare(torch, "2.1.1") < 0)
-        eager.why = arena_printf(
-            arena, "transformers takes SDPA from PyTorch 2.1.1 on, not %s", torch);
+    else if (!release_has(RELEASE_PYTORCH_SDPA_TAKEN, torch))
+        eager.why =
+            arena_printf(arena, "transformers takes SDPA from PyTorch %s on, not %s",
+                         release_first(RELEASE_PYTORCH_SDPA_TAKEN), torch);
     else
         return sdpa_on(s, gpu, arena,
                        arena_printf(arena, "transformers from %s on", since));
@@ -224,7 +173,7 @@ const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
 {
     int word = s->training.attention_word;
     const char *torch = s->software.pytorch, *lack = NULL;
-    if (word == ATTENTION_SDPA && torch && version_compare(torch, "2") < 0)
+    if (word == ATTENTION_SDPA && !release_has(RELEASE_PYTORCH_SDPA, torch))
         return arena_printf(arena, "PyTorch %s has no SDPA (write \"unfused\")", torch);
     if ((word == ATTENTION_SDPA || word == OP_ATTENTION_EFFICIENT) &&
         sdpa_lacks(&s->model))

@@ -31,11 +31,4 @@ struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
 const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
                               struct arena *arena);
 
-/* The first release of transformers whose modules of that family call PyTorch's SDPA by
- * default; NULL: none is known. */
-const char *attention_sdpa_since(const char *family);
-
-/* The release of transformers in SageMaker's container for that PyTorch. */
-const char *attention_transformers_of(const char *pytorch);
-
 #endif

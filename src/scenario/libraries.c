@@ -1,6 +1,6 @@
 #include "scenario/libraries.h"
 
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 #define BIT(x) (1U << (x))
 #define ALL_BITS (~0U)
@@ -260,7 +260,7 @@ static bool profile_holds(const struct parallelism *p, enum library_profile_when
 {
     switch (when) {
     case PROFILE_OLD_PYTORCH:
-        return pytorch && version_compare(pytorch, "2") < 0;
+        return !release_has(RELEASE_PYTORCH_2, pytorch);
     case PROFILE_MODEL_SPLIT:
         return p->tensor > 1 || p->pipeline > 1;
     case PROFILE_FULL:

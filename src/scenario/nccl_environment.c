@@ -1,6 +1,6 @@
 #include "scenario/nccl_environment.h"
 
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static int function_of(const char *text, size_t n)
     return -1;
 }
 
-/* "LIST" for all functions, or "FUNCTION:LIST;..." (NCCL 2.24). */
+/* "LIST" for all functions, or "FUNCTION:LIST;...". */
 static int read_lists(struct cfg c, const struct word *words, int all, const char *text,
                       uint8_t left_out[NCCL_FUNCTIONS])
 {
@@ -118,9 +118,10 @@ static int read_lists(struct cfg c, const struct word *words, int all, const cha
 static void check_syntax(struct parse_context *r, struct cfg c, const char *value)
 {
     const char *v = r->s->software.nccl;
-    if (strchr(value, ':') && v && version_compare(v, "2.24") < 0)
+    if (strchr(value, ':') && !release_has(RELEASE_NCCL_FUNCTION_LISTS, v))
         cfg_warn(c, DIAG_UNKNOWN_NAME,
-                 "NCCL %s does not know lists by function, which came with 2.24", v);
+                 "NCCL %s does not know lists by function, which came with %s", v,
+                 release_first(RELEASE_NCCL_FUNCTION_LISTS));
 }
 
 /* The one protocol that is left of all functions; -1: several are. */

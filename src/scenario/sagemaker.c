@@ -1,6 +1,6 @@
 #include "scenario/sagemaker.h"
 
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 /* clang-format off */
 const char *const sagemaker_smddp_instances[] = {
@@ -25,19 +25,19 @@ const char *sagemaker_gather_lacks(const struct cluster *c, const struct softwar
                                    const char *smp)
 {
     const struct {
-        const char *version, *first, *why;
+        const char *version;
+        enum release_fact needs;
     } releases[] = {
-        { s->pytorch, "1.12.1", "it needs PyTorch 1.12.1" },
-        { s->smddp, "1.6", "it needs SMDDP 1.6" },
-        { smp, "1.13", "it needs SMP 1.13" },
+        { s->pytorch, RELEASE_PYTORCH_SMDDP_GATHER },
+        { s->smddp, RELEASE_SMDDP_GATHER },
+        { smp, RELEASE_SMP_GATHER },
     };
     if (c->n_instances < 2)
         return "there is one instance";
     if (!has_mesh(c))
         return "only p4d.24xlarge and p4de.24xlarge have it";
     for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
-        if (releases[i].version &&
-            version_compare(releases[i].version, releases[i].first) < 0)
-            return releases[i].why;
+        if (!release_has(releases[i].needs, releases[i].version))
+            return release_needs(releases[i].needs);
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* The "software" section: versions, and the environment that steers NCCL. */
 #include "scenario/nccl_environment.h"
+#include "scenario/releases.h"
 #include "scenario/versions.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ static void apply_launcher(struct parse_context *r)
     struct software *w = &r->s->software;
     const struct fabric *fabric = r->s->fabric;
     bool efa = fabric && fabric->kind == FABRIC_EFA;
-    bool torch2 = w->pytorch && version_compare(w->pytorch, "2") >= 0;
+    bool torch2 = w->pytorch && release_has(RELEASE_PYTORCH_2, w->pytorch);
     if (r->s->parallel.smp == 1 && torch2 && !w->has_algorithm)
         w->limits.no_algorithm[NCCL_ALL_REDUCE] = NCCL_ALGORITHMS & ~NCCL_RING;
     if (w->no_nvls)
@@ -80,7 +81,7 @@ static int check_version(const struct parse_context *r, const char *key,
         return cfg_error(at, DIAG_SYNTAX,
                          "\"%.40s\" is no version (write numbers and dots: \"1.13.1\")",
                          value);
-    const char *unsure = version_unsure(&r->loader->arena, key, value);
+    const char *unsure = release_unsure(&r->loader->arena, key, value);
     if (unsure)
         cfg_warn(at, DIAG_UNKNOWN_VERSION, "%s", unsure);
     return 0;
@@ -93,11 +94,11 @@ static int check_smp(struct parse_context *r)
     struct cfg at = cfg_get(r->software, "smp");
     if (!v)
         return 0;
-    bool second = version_compare(v, "2") >= 0;
-    const char *near = version_nearest(second ? smp_v2_versions : smp_v1_versions, v);
+    const char *near = release_smp_nearest(v);
     if (!near)
         return cfg_error(at, DIAG_UNKNOWN_VERSION,
-                         "there was no SMP %s (write \"1.0\" or newer)", v);
+                         "there was no SMP %s (write \"%s\" or newer)", v,
+                         release_smp_first(1));
     if (version_compare(near, v) != 0)
         cfg_warn(at, DIAG_NEAREST_VERSION, "SMP %s is not known: taken for %s", v,
                  near);

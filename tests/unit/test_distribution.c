@@ -1,6 +1,7 @@
 /* SageMaker's dictionary: every parameter of SMP changes what is simulated or is named
  * as one that does not; what the dictionary means; the traps of real ones; options of
  * mpirun; versions. Refusals: tests/bad/{sdk,smp,smp2,nested,python,mpi}-*. */
+#include "scenario/releases.h"
 #include "scenario/scenario.h"
 #include "scenario/versions.h"
 
@@ -372,8 +373,9 @@ static void test_versions(void)
     CU_ASSERT_FALSE(version_valid("v2"));
     CU_ASSERT_FALSE(version_valid("1..2"));
     CU_ASSERT_FALSE(version_valid("99999999999999999999"));
-    CU_ASSERT_STRING_EQUAL(version_nearest(smp_v1_versions, "1.99"), "1.15");
-    CU_ASSERT_PTR_NULL(version_nearest(smp_v2_versions, "1.99"));
+    CU_ASSERT_STRING_EQUAL(release_smp_nearest("1.99"), "1.15");
+    CU_ASSERT_STRING_EQUAL(release_smp_nearest("2.7.9"), "2.7");
+    CU_ASSERT_PTR_NULL(release_smp_nearest("0.9"));
 }
 
 void test_distribution_register(void)

@@ -1,7 +1,7 @@
 /* What NCCL and its plugins choose, by version, size and cluster. */
 #include "cost/nccl.h"
 #include "net_bench.h"
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void test_known_versions(void)
     struct arena arena;
     arena_init(&arena);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *unsure = version_unsure(&arena, "nccl", rows[i].version);
+        const char *unsure = release_unsure(&arena, "nccl", rows[i].version);
         if (!rows[i].unsure) {
             CU_ASSERT_PTR_NULL(unsure);
             continue;
@@ -120,9 +120,9 @@ static void test_known_versions(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(unsure);
         CU_ASSERT_PTR_NOT_NULL(strstr(unsure, rows[i].unsure));
     }
-    CU_ASSERT_PTR_NULL(version_unsure(&arena, "pytorch", "2.5.1+cu124"));
-    CU_ASSERT_PTR_NOT_NULL(version_unsure(&arena, "pytorch", "9.9"));
-    CU_ASSERT_PTR_NOT_NULL(version_unsure(&arena, "horovod", "1.0"));
+    CU_ASSERT_PTR_NULL(release_unsure(&arena, "pytorch", "2.5.1+cu124"));
+    CU_ASSERT_PTR_NOT_NULL(release_unsure(&arena, "pytorch", "9.9"));
+    CU_ASSERT_PTR_NOT_NULL(release_unsure(&arena, "horovod", "1.0"));
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.0")), "2.4");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
     arena_release(&arena);

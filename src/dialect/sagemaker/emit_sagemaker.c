@@ -1,5 +1,6 @@
 /* A scenario as an estimator of SageMaker's Python SDK, and the channel of fit(). */
 #include "dialect/emit/emit_parts.h"
+#include "scenario/releases.h"
 #include "scenario/sagemaker.h"
 
 #include <inttypes.h>
@@ -130,15 +131,14 @@ static void add_channel(struct strbuf *out, struct cfg storage)
                            "distribution=\"ShardedByS3Key\"))\n");
 }
 
-/* SMP v2, and FSDP as it is simulated, need PyTorch 2; SMP v1's containers end with
- * 1.13. Only where the scenario names none. */
+/* SMP v2, and FSDP as it is simulated, need PyTorch 2. */
 static void add_version(struct strbuf *out, const struct scenario *s)
 {
     const char *torch = s->software.pytorch;
     bool second = s->parallel.smp == 2 || s->parallel.reduce.library == LIBRARY_FSDP;
-    torch = torch ? torch : second ? "2.2.0" : "1.13.1";
+    torch = torch ? torch : release_pytorch_default(second);
     strbuf_printf(out, "    framework_version=\"%s\",\n    py_version=\"%s\",\n", torch,
-                  torch[0] == '1' ? "py39" : "py310");
+                  release_brought("python", torch, NULL));
 }
 
 static void add_environment(struct strbuf *out, const struct scenario *s)

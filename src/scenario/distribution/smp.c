@@ -2,8 +2,8 @@
  * which of its two generations runs, and where its parameters are. */
 #include "base/names.h"
 #include "scenario/distribution/distribution.h"
+#include "scenario/releases.h"
 #include "scenario/sagemaker.h"
-#include "scenario/versions.h"
 
 #include <string.h>
 
@@ -92,19 +92,19 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
     const struct software *w = &r->s->software;
     bool exact;
     if (!r->smp_version && second && w->pytorch) {
-        r->smp_version = version_smp_v2_of(w->pytorch, &exact);
+        r->smp_version = release_brought("smp", w->pytorch, &exact);
         if (!r->smp_version)
             return cfg_error(at, DIAG_UNSUPPORTED,
                              "sdk rule: there is no SMP v2 for PyTorch %s (SMP v2 "
-                             "needs 2.0.1 or newer; SMP v1 is launched by \"mpi\")",
-                             w->pytorch);
+                             "needs %s or newer; SMP v1 is launched by \"mpi\")",
+                             w->pytorch, release_brought_first("smp"));
         if (!exact)
             cfg_warn(at, DIAG_NEAREST_VERSION,
                      "sdk rule: no container of SMP v2 has PyTorch %s: taken for SMP "
                      "%s",
                      w->pytorch, r->smp_version);
     }
-    if (r->smp_version && (version_compare(r->smp_version, "2") >= 0) != second)
+    if (r->smp_version && (release_smp_generation(r->smp_version) == 2) != second)
         return cfg_error(cfg_get(r->software, "smp"), DIAG_UNSUPPORTED,
                          "smp rule: \"%s\" launches SMP v%d, not %s (launch it with "
                          "\"%s\")",

@@ -2,8 +2,8 @@
 #include "scenario/distribution/smp_v1.h"
 
 #include "layout/layout.h"
+#include "scenario/releases.h"
 #include "scenario/sagemaker.h"
-#include "scenario/versions.h"
 
 #include <string.h>
 
@@ -142,9 +142,9 @@ void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->stages.broadcast_outputs = OUTPUTS_LOSS;
     r->smp_replicates = w->ddp || w->horovod;
-    /* smp.tensor_parallelism(fused_softmax=True), from 1.7 on */
-    r->fused_softmax = p->tensor > 1 &&
-                       !(r->smp_version && version_compare(r->smp_version, "1.7") < 0);
+    /* smp.tensor_parallelism(fused_softmax=True) */
+    r->fused_softmax =
+        p->tensor > 1 && release_has(RELEASE_SMP_FUSED_SOFTMAX, r->smp_version);
     apply_pipeline(r, c, w);
     apply_sharding(r, w);
     p->split.distribute_embedding =

@@ -1,7 +1,7 @@
 /* What the SDK and the library refuse of SMP v1's dictionary: see smp_v1.h. */
 #include "scenario/distribution/smp_v1.h"
 
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,45 +15,47 @@ int64_t smp_v1_stages(const struct smp_v1 *w)
 
 /* A rule of the SDK. */
 struct sdk_rule {
-    const char *key, *text, *last; /* last release that has it; NULL: the newest does */
-    bool broken, always;           /* always: the library would refuse it, too */
+    const char *key, *text;
+    bool broken, always; /* always: the library would refuse it, too */
 };
 
 static int check_sdk(const struct parse_context *r, struct cfg c,
                      const struct smp_v1 *w)
 {
     const char *sdk = r->s->software.sagemaker_sdk;
+    bool needs_partitions = sdk && release_has(RELEASE_SDK_NEEDS_PARTITIONS, sdk);
     bool letters = strcmp(w->placement_strategy, "cluster") != 0 &&
                    strcmp(w->placement_strategy, "spread") != 0;
     const struct sdk_rule rules[] = {
         { "partitions",
-          "required up to release 2.199.0 of sagemaker_sdk (write \"partitions\" "
-          "with or in "
-          "place of \"pipeline_parallel_degree\")",
-          "2.199.0", !w->given.partitions, false },
+          arena_printf(&r->loader->arena,
+                       "required up to release %s of sagemaker_sdk (write "
+                       "\"partitions\" with or in place of "
+                       "\"pipeline_parallel_degree\")",
+                       release_last(RELEASE_SDK_NEEDS_PARTITIONS)),
+          needs_partitions && !w->given.partitions, false },
         { "placement_strategy",
           "only \"cluster\" and \"spread\" are let through, not the "
           "letters that the library takes (\"cluster\" is DPT, \"spread\" is TPD)",
-          NULL, letters, false },
+          letters, false },
         { "default_partition", "\"partitions\" is looked up and missing (give it, too)",
-          NULL, w->given.default_partition && !w->given.partitions, false },
-        { "default_partition", "missing, and auto_partition is off (give it)", NULL,
+          w->given.default_partition && !w->given.partitions, false },
+        { "default_partition", "missing, and auto_partition is off (give it)",
           !w->auto_partition && !w->given.default_partition, true },
-        { "default_partition", "not below the number of partitions (write less)", NULL,
+        { "default_partition", "not below the number of partitions (write less)",
           w->given.default_partition && w->default_partition >= smp_v1_stages(w),
           true },
-        { "ddp_port", "given without \"ddp\" (give \"ddp\": True)", NULL,
+        { "ddp_port", "given without \"ddp\" (give \"ddp\": True)",
           w->given.ddp_port && !w->given.ddp, true },
-        { "ddp_dist_backend", "given without \"ddp\" (give \"ddp\": True)", NULL,
+        { "ddp_dist_backend", "given without \"ddp\" (give \"ddp\": True)",
           w->given.ddp_dist_backend && !w->given.ddp, true },
-        { "horovod", "both \"ddp\" and \"horovod\" are on (keep one)", NULL,
+        { "horovod", "both \"ddp\" and \"horovod\" are on (keep one)",
           w->ddp && w->horovod, true },
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         struct cfg at = cfg_get(c, rules[i].key);
-        bool newer = rules[i].last && sdk && version_compare(sdk, rules[i].last) > 0;
-        if (!rules[i].broken || newer || (rules[i].last && !sdk))
+        if (!rules[i].broken)
             continue;
         if (sdk || rules[i].always)
             rc = cfg_error(at, DIAG_SDK_RULE, "sdk rule: %s", rules[i].text);
@@ -75,7 +77,7 @@ static int check_library(const struct parse_context *r, struct cfg c,
     bool sdp = w->sharded_data_parallel_degree > 1, tp = w->tensor_parallel_degree > 1;
     bool letters = strcmp(w->placement_strategy, "cluster") != 0 &&
                    strcmp(w->placement_strategy, "spread") != 0;
-    bool before_both = v && version_compare(v, "1.15") < 0;
+    bool before_both = !release_has(RELEASE_SMP_SHARDS_WITH_TENSOR, v);
     const struct smp_rule rules[] = {
         { "pipeline",
           "\"_only_forward\" trains nothing (write \"interleaved\" or "
@@ -98,10 +100,11 @@ static int check_library(const struct parse_context *r, struct cfg c,
           "parallelism (write \"pipeline_parallel_degree\": 1)",
           sdp && smp_v1_stages(w) > 1 },
         { "sharded_data_parallel_degree",
-          "sharded data parallelism goes with tensor "
-          "parallelism from SMP 1.15 on (write \"tensor_parallel_degree\": 1, or raise "
-          "the "
-          "version in /software)",
+          arena_printf(&r->loader->arena,
+                       "sharded data parallelism goes with tensor parallelism from SMP "
+                       "%s on (write \"tensor_parallel_degree\": 1, or raise the "
+                       "version in /software)",
+                       release_first(RELEASE_SMP_SHARDS_WITH_TENSOR)),
           sdp && tp && before_both },
         { "prescaled_batch",
           "sharded data parallelism with tensor parallelism feeds all ranks of a "

@@ -2,7 +2,7 @@
  * means. Names and ranges: "SMP v2 core feature configuration parameters" of the
  * SageMaker developer guide; defaults and releases in part recalled. */
 #include "scenario/distribution/smp_params.h"
-#include "scenario/versions.h"
+#include "scenario/releases.h"
 
 #include <inttypes.h>
 
@@ -75,10 +75,11 @@ static int check_library(const struct parse_context *r, struct cfg c,
                          const struct v2 *w)
 {
     const char *v = r->smp_version;
-    if (w->sm_activation_offloading && v && version_compare(v, "2.2") == 0)
+    if (w->sm_activation_offloading && v && release_has(RELEASE_SMP_OFFLOAD_BROKEN, v))
         return cfg_error(cfg_get(c, "sm_activation_offloading"), DIAG_UNSUPPORTED,
-                         "smp rule: activation offloading is broken in SMP 2.2 (write "
-                         "False, or another version in /software)");
+                         "smp rule: activation offloading is broken in SMP %s (write "
+                         "False, or another version in /software)",
+                         release_first(RELEASE_SMP_OFFLOAD_BROKEN));
     return 0;
 }
 
