@@ -1,5 +1,6 @@
 #include "campaign/campaign.h"
 
+#include "scenario/libraries.h"
 #include "simulate/judge.h"
 
 int campaign_read(struct campaign *c, const struct scenario *s)
@@ -16,8 +17,8 @@ int campaign_read(struct campaign *c, const struct scenario *s)
 /* Tracing runs the script's own Python: its time is unknown from outside. */
 static const char *tracing_note(const struct campaign *c, const struct scenario *s)
 {
-    bool traces = s->parallel.smp == 1; /* version 1 */
-    if (!c->job.given || c->job.has_compilation || !traces)
+    if (!c->job.given || c->job.has_compilation ||
+        !library_of(&s->parallel)->smp.script)
         return NULL;
     return "SMP traces the model before the first step, which is counted as 0 s: "
            "/job/compilation sets it";

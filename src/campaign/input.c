@@ -33,8 +33,7 @@ static const struct cfg_field input_fields[] = {
 static double busy_vcpus(const struct scenario *s, const struct cluster_group *g)
 {
     const struct parallelism *p = &s->parallel;
-    bool smddp =
-        p->reduce.backend == BACKEND_SMDDP && p->shard.strategy != SHARDING_FULL;
+    bool smddp = backend_of(p)->buffers && p->shard.strategy != SHARDING_FULL;
     bool serves = smddp || library_of(p)->servers;
     return (double)g->gpus_per_instance *
            (serves && s->cluster.n_instances > 1 ? 2 : 1);

@@ -4,10 +4,6 @@
 #include "base/names.h"
 
 /* clang-format off */
-const struct name_value backend_names[] = {
-    { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
-};
-
 const struct name_value schedule_names[] = {
     { "gpipe", SCHEDULE_GPIPE }, { "1f1b", SCHEDULE_1F1B },
     { "interleaved", SCHEDULE_INTERLEAVED }, { "zb-h1", SCHEDULE_ZB_H1 },

@@ -13,16 +13,6 @@ enum checkpointing {
     CHECKPOINT_GROUP,
     CHECKPOINT_OPERATORS /* as FULL, but what op_block_saves names is kept */
 };
-enum library {
-    LIBRARY_DDP,
-    LIBRARY_FSDP,
-    LIBRARY_DEEPSPEED,
-    LIBRARY_MEGATRON,
-    LIBRARY_SMP,
-    LIBRARY_HOROVOD,
-    LIBRARY_PARAMETER_SERVER
-};
-enum backend { BACKEND_NCCL, BACKEND_SMDDP };
 enum schedule {
     SCHEDULE_GPIPE,
     SCHEDULE_1F1B,
@@ -68,8 +58,8 @@ enum partition_method {
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
 
 extern const struct name_value offload_names[], tensor_policy_names[],
-    partition_names[], library_names[], backend_names[], schedule_names[],
-    sharding_names[], checkpointing_names[], context_comm_names[];
+    partition_names[], schedule_names[], sharding_names[], checkpointing_names[],
+    context_comm_names[];
 
 struct training {
     int64_t sequence_length;
@@ -148,8 +138,8 @@ struct parallelism_shard {
 
 /* Who reduces gradients, and how. */
 struct parallelism_reduce {
-    enum library library;             /* who buckets and reduces */
-    enum backend backend;             /* who moves the bytes */
+    int library; /* who buckets and reduces: enum library of scenario/libraries.h */
+    int backend; /* who moves the bytes: enum backend, ibid. */
     int64_t first_bucket_B, bucket_B; /* 0: all gradients in one bucket */
     bool overlap;                     /* gradients are reduced during backward */
     /* updated parameters are gathered during the forwards that follow */
@@ -174,7 +164,9 @@ struct parallelism {
     /* a permutation of D, P, T; the right-most varies fastest. D has data x context
      * ranks */
     char placement[4];
-    int smp; /* SageMaker's model parallel library: 0 none, 1 v1, 2 v2 */
+    /* generation of SMP whose dictionary is given; 0: none. The library's row says what
+     * that means */
+    int smp;
     struct parallelism_split split;
     struct parallelism_stages stages;
     /* experts and long sequences */

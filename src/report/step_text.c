@@ -1,6 +1,7 @@
 /* What simulate prints of a step; campaign_text.c has what lies beyond it. */
 #include "base/units.h"
 #include "report/report.h"
+#include "scenario/libraries.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,8 +48,7 @@ static void print_title(FILE *out, const struct scenario *s)
             (int64_t)t->sequence_length,
             names_of(op_precision_names, (int)t->precision),
             names_of(optimizer_names, (int)t->optimizer),
-            names_of(op_attention_names, (int)t->attention),
-            names_of(library_names, (int)p->reduce.library),
+            names_of(op_attention_names, (int)t->attention), library_word(p),
             names_of(backend_names, (int)p->reduce.backend));
     if (t->framework)
         fprintf(out, " (%s)", t->framework->name);

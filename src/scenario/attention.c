@@ -122,7 +122,7 @@ static enum framework_attention default_of(const struct scenario *s)
 {
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
-    if (p->smp == 2) /* its tensor parallelism is Transformer Engine's */
+    if (library_of(p)->smp.engine)
         return p->tensor > 1 ? FRAMEWORK_ATTENTION_ENGINE
                              : FRAMEWORK_ATTENTION_TRANSFORMERS;
     if (library_of(p)->script_models && !t->framework_named && p->tensor == 1 &&
@@ -135,7 +135,7 @@ static struct attention open_on(const struct scenario *s, const struct gpu *gpu,
                                 struct arena *arena)
 {
     const char *name = s->training.framework->name;
-    if (s->parallel.smp == 1 && s->training.fused_softmax)
+    if (s->training.fused_softmax)
         return (struct attention) { OP_ATTENTION_FUSED_SOFTMAX,
                                     "SMP's tensor-parallel layers" };
     switch (default_of(s)) {

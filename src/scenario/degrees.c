@@ -3,6 +3,7 @@
 #include "scenario/parse.h"
 
 #include "base/strbuf.h"
+#include "scenario/libraries.h"
 
 #include <inttypes.h>
 
@@ -10,7 +11,7 @@
 static struct cfg degree_at(const struct parse_context *r, const char *key,
                             const char *smp, const char *older)
 {
-    if (!r->s->parallel.smp)
+    if (!library_of(&r->s->parallel)->smp.dictionary)
         return cfg_get(r->parallelism, key);
     struct cfg c = cfg_get(r->smp, smp);
     return cfg_present(c) || !older ? c : cfg_get(r->smp, older);
@@ -71,7 +72,7 @@ static int read_sharding_degree(struct parse_context *r)
     }
     if (!r->has_degree)
         p->shard.degree = ranks;
-    if (p->smp || ranks % p->shard.degree == 0)
+    if (library_of(p)->smp.dictionary || ranks % p->shard.degree == 0)
         return 0; /* SMP's rules have their own words */
     return cfg_error(at, DIAG_NOT_DIVISIBLE,
                      "%" PRId64 " does not divide the %" PRId64
@@ -112,7 +113,7 @@ int degrees_read(struct parse_context *r)
     if (product > world || world % product != 0)
         return indivisible(r, product, world);
     p->data = world / product;
-    bool own_batches = p->smp == 1 && !p->split.prescaled_batch;
+    bool own_batches = library_of(p)->smp.merges_batches && !p->split.prescaled_batch;
     p->replicas = own_batches ? p->data * p->tensor : p->data;
     return read_sharding_degree(r) | read_expert_degree(r);
 }

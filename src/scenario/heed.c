@@ -58,12 +58,12 @@ static bool outputs(const struct scenario *s)
 
 static bool smp_any(const struct scenario *s)
 {
-    return s->parallel.smp != 0;
+    return of(s)->smp.dictionary;
 }
 
-static bool smp_first(const struct scenario *s)
+static bool sdk_rules(const struct scenario *s)
 {
-    return s->parallel.smp == 1;
+    return of(s)->smp.sdk_rules;
 }
 
 static bool servers(const struct scenario *s)
@@ -158,13 +158,13 @@ static bool replicas(const struct scenario *s)
 
 static bool smddp(const struct scenario *s)
 {
-    return s->parallel.reduce.backend == BACKEND_SMDDP;
+    return backend_is_smddp(&s->parallel);
 }
 
 /* SMDDP's buffers of gradients: no collective of NCCL is in the step. */
 static bool not_fused(const struct scenario *s)
 {
-    return !smddp(s) || s->parallel.smp || !nodes(s) || !whole_or_full(s) || full(s);
+    return !smddp(s) || smp_any(s) || !nodes(s) || !whole_or_full(s) || full(s);
 }
 
 static bool buffers(const struct scenario *s)
@@ -280,7 +280,7 @@ static const struct row {
     { "/software/smddp", full,
       "releases of SMDDP differ in their gathers of sharded parameters alone" },
     { "/software/smp", smp_any, "the job runs without SMP" },
-    { "/software/sagemaker_sdk", smp_first, "only rules of SMP v1 ask for it" },
+    { "/software/sagemaker_sdk", sdk_rules, "only rules of SMP v1 ask for it" },
     { "/cluster/fabric", nodes, "there is one instance" },
     { "/cluster/nics", reached, "there is one instance" },
     { "/cluster/network_bandwidth", reached, "there is one instance" },

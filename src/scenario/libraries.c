@@ -12,12 +12,24 @@ const struct name_value library_names[] = {
     { "horovod", LIBRARY_HOROVOD }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
     { NULL, 0 },
 };
+enum {
+    WORD_SMP_V2 = LIBRARY_PARAMETER_SERVER + 1,
+    WORD_SMDDP
+};
 const struct name_value library_words[] = {
     { "ddp", LIBRARY_DDP }, { "fsdp", LIBRARY_FSDP }, { "deepspeed", LIBRARY_DEEPSPEED },
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP }, { "smp-v1", LIBRARY_SMP },
-    { "smp-v2", LIBRARY_FSDP }, { "horovod", LIBRARY_HOROVOD },
-    { "smddp", LIBRARY_WORD_SMDDP }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
+    { "smp-v2", WORD_SMP_V2 }, { "horovod", LIBRARY_HOROVOD },
+    { "smddp", WORD_SMDDP }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
     { NULL, 0 },
+};
+const struct name_value backend_names[] = {
+    { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
+};
+
+static const struct backend_row backends[] = {
+    [BACKEND_NCCL] = { .buffers = false },
+    [BACKEND_SMDDP] = { .buffers = true, .gathers = true },
 };
 
 /* Threshold and cycle of Horovod by release (docs/tensor-fusion.rst); those of "0" are
@@ -38,7 +50,7 @@ enum {
 /* DistributedDataParallel: bucket_cap_mb, its first bucket, broadcast_buffers
  * (torch/nn/parallel/distributed.py); ZeroRedundancyOptimizer shards the optimizer. */
 #define DDP_COMMON \
-    .title = "PyTorch", .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
+    .title = "PyTorch", .launcher = "torch_distributed", .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
     .pipeline_shardings = ALL_BITS, .shardings_mend = fsdp_and_deepspeed, \
     .smddp = true, .copies_gradients = true, .first_bucket = true, \
     .interleaves_all_first = true, .broadcasts_buffers = true, .vocabulary_multiple = 1
@@ -48,7 +60,7 @@ enum {
  * gathered and reduced on streams of their own. A schedule of
  * torch/distributed/pipelining/schedules.py does not run all forwards first. */
 #define FSDP_COMMON \
-    .title = "PyTorch", \
+    .title = "PyTorch", .launcher = "torch_distributed", .pytorch2 = true, \
     .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_GRADIENTS) | BIT(SHARDING_FULL), \
     .pipeline_shardings = ~BIT(SHARDING_GRADIENTS), .part_shards = true, .shardings_mend = "\"deepspeed\" does", \
     .shards = { .in_flight = 2 }, .gradients_mean_full = true, .smddp = true, \
@@ -57,6 +69,7 @@ enum {
 
 const struct library_row library_ddp = {
     .library = LIBRARY_DDP,
+    .name = "ddp",
     DDP_COMMON,
     .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
     .bucket = { .size_B = 25 * MIB },
@@ -66,6 +79,7 @@ const struct library_row library_ddp = {
 const struct library_row library_smddp = {
     .library = LIBRARY_DDP,
     .backend = BACKEND_SMDDP,
+    .name = "smddp",
     DDP_COMMON,
     .profiles = { { PROFILE_ALWAYS, "smddp" } },
     .bucket = { .size_B = SMDDP_BUFFER_B, .use = BUCKET_ALWAYS },
@@ -73,6 +87,7 @@ const struct library_row library_smddp = {
 
 const struct library_row library_fsdp = {
     .library = LIBRARY_FSDP,
+    .name = "fsdp",
     FSDP_COMMON,
     .profiles = { { PROFILE_OLD_PYTORCH, "fsdp-torch1" },
                   { PROFILE_ALWAYS, "fsdp-torch2" } },
@@ -85,6 +100,9 @@ const struct library_row library_fsdp = {
 /* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
 const struct library_row library_smp_v2 = {
     .library = LIBRARY_FSDP,
+    .name = "smp-v2",
+    .sharding = SHARDING_FULL, /* over all ranks, unless hybrid_shard_degree is 1 */
+    .smp = { .dictionary = true, .engine = true },
     FSDP_COMMON,
     .profiles = { { PROFILE_ALWAYS, "fsdp-torch2" } },
     .smp_extensions = true,
@@ -104,6 +122,8 @@ const struct library_row library_smp_v2 = {
 const struct library_row library_deepspeed = {
     .library = LIBRARY_DEEPSPEED,
     .title = "DeepSpeed",
+    .name = "deepspeed",
+    .launcher = "torch_distributed",
     .profiles = { { PROFILE_MODEL_SPLIT, "megatron-deepspeed" },
                   { PROFILE_FULL, "deepspeed-zero3" },
                   { PROFILE_ALWAYS, "pytorch-ddp" } },
@@ -140,6 +160,7 @@ const struct library_row library_deepspeed = {
 const struct library_row library_megatron = {
     .library = LIBRARY_MEGATRON,
     .title = "Megatron",
+    .name = "megatron",
     .profiles = { { PROFILE_HOPPER, "megatron-core" },
                   { PROFILE_ALWAYS, "megatron-2022" } },
     .bucket = { .elements = 40000000, .each_rank = 1000000 },
@@ -168,35 +189,43 @@ const struct library_row library_megatron = {
  * partitioning works"); no whole optimizer state is saved where it is sharded
  * (shard_optimizer_state); backward_passes_per_step calls of smp.step, each of
  * `microbatches`. A tensor rank may have a word more than others. */
+#define SMP_COMMON \
+    .library = LIBRARY_SMP, .title = "SMP", .launcher = "torch_distributed", \
+    .profiles = { { PROFILE_ALWAYS, "smp-v1" } }, .bucket = { .size_B = 25 * MIB }, \
+    .shards = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 }, \
+    .vocabulary_multiple = 1, \
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL), \
+    .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
+    .shardings_mend = "write \"optimizer\" or \"full\"", .smp_extensions = true, \
+    .smddp = true, .fp32_weights = true, .saves_shards = BIT(SHARDING_OPTIMIZER), \
+    .copies_gradients = true, .reduces_to_owner = BIT(SHARDING_OPTIMIZER), \
+    .interleaves_all_first = true, .shares_on_one_stage = true, \
+    .broadcasts_outputs = true, .tensor = true, .pipeline = true, \
+    .schedules = BIT(SCHEDULE_SMP_SIMPLE) | BIT(SCHEDULE_SMP_INTERLEAVED), \
+    .part_shards = true
+
+/* With its dictionary. */
 const struct library_row library_smp = {
-    .library = LIBRARY_SMP,
-    .title = "SMP",
-    .profiles = { { PROFILE_ALWAYS, "smp-v1" } },
-    .bucket = { .size_B = 25 * MIB },
-    .shards = { .bucket = 500000000, .persistence = 1000000, .live = 1000000000 },
-    .vocabulary_multiple = 1,
-    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER) | BIT(SHARDING_FULL),
-    .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
-    .shardings_mend = "write \"optimizer\" or \"full\"",
-    .smp_extensions = true,
-    .smddp = true,
-    .fp32_weights = true,
-    .saves_shards = BIT(SHARDING_OPTIMIZER),
-    .copies_gradients = true,
-    .reduces_to_owner = BIT(SHARDING_OPTIMIZER),
-    .interleaves_all_first = true,
-    .shares_on_one_stage = true,
-    .broadcasts_outputs = true,
-    .tensor = true,
-    .pipeline = true,
-    .schedules = BIT(SCHEDULE_SMP_SIMPLE) | BIT(SCHEDULE_SMP_INTERLEAVED),
-    .part_shards = true,
+    SMP_COMMON,
+    .name = "smp-v1",
+    .smp = { .dictionary = true, .script = true, .sharding = true, .precision = true,
+             .merges_batches = true, .whole_modules = true, .whole_ends = true,
+             .rings = true, .sdk_rules = true },
+};
+
+/* Its schedules and states, by /parallelism alone. */
+const struct library_row library_smp_schedules = {
+    SMP_COMMON,
+    .name = "smp",
+    .planned_as = &library_smp,
 };
 
 /* Fusion threshold: horovod/common/common.h. */
 const struct library_row library_horovod = {
     .library = LIBRARY_HOROVOD,
     .title = "Horovod",
+    .name = "horovod",
+    .launcher = "mpi",
     .profiles = { { PROFILE_ALWAYS, "horovod-pytorch" } },
     .releases = horovod_releases,
     .bucket = { .size_B = 128 * MIB },
@@ -212,6 +241,8 @@ const struct library_row library_horovod = {
 const struct library_row library_parameter_server = {
     .library = LIBRARY_PARAMETER_SERVER,
     .title = "parameter servers",
+    .name = "parameter-server",
+    .launcher = "parameter_server",
     .profiles = { { PROFILE_ALWAYS, "pytorch-ddp" } },
     .bucket = { .size_B = 25 * MIB },
     .vocabulary_multiple = 1,
@@ -228,19 +259,74 @@ static const struct library_row *const rows[] = {
     [LIBRARY_FSDP] = &library_fsdp,
     [LIBRARY_DEEPSPEED] = &library_deepspeed,
     [LIBRARY_MEGATRON] = &library_megatron,
-    [LIBRARY_SMP] = &library_smp,
+    [LIBRARY_SMP] = &library_smp_schedules,
     [LIBRARY_HOROVOD] = &library_horovod,
     [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
+    [WORD_SMP_V2] = &library_smp_v2,
+    [WORD_SMDDP] = &library_smddp,
+};
+static const struct library_row *const generations[] = {
+    NULL, &library_smp, &library_smp_v2, /* of SMP's dictionary */
 };
 /* clang-format on */
 
 const struct library_row *library_of(const struct parallelism *p)
 {
-    if (p->smp == 2)
-        return &library_smp_v2;
+    if (p->smp)
+        return generations[p->smp];
     if (p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_SMDDP)
         return &library_smddp;
     return rows[p->reduce.library];
+}
+
+const struct library_row *library_of_word(int word)
+{
+    return rows[word];
+}
+
+const struct backend_row *backend_of(const struct parallelism *p)
+{
+    return &backends[p->reduce.backend];
+}
+
+bool backend_is_smddp(const struct parallelism *p)
+{
+    return p->reduce.backend == BACKEND_SMDDP;
+}
+
+const char *library_word(const struct parallelism *p)
+{
+    return names_of(library_names, p->reduce.library);
+}
+
+int library_set(struct parallelism *p, const char *word)
+{
+    p->reduce.library = LIBRARY_DDP;
+    return word ? names_find(library_names, word, &p->reduce.library) : 0;
+}
+
+int backend_set(struct parallelism *p, const char *word)
+{
+    p->reduce.backend = BACKEND_NCCL;
+    return word ? names_find(backend_names, word, &p->reduce.backend) : 0;
+}
+
+bool library_infer(struct parallelism *p)
+{
+    bool split = p->tensor > 1 || p->pipeline > 1 || p->context > 1 || p->expert > 1;
+    if (p->reduce.library != LIBRARY_DDP)
+        return false;
+    p->reduce.library = p->shard.strategy == SHARDING_FULL   ? LIBRARY_FSDP
+                        : split                              ? LIBRARY_MEGATRON
+                        : p->shard.strategy != SHARDING_NONE ? LIBRARY_DEEPSPEED
+                                                             : LIBRARY_DDP;
+    return p->reduce.library != LIBRARY_DDP;
+}
+
+const char *library_launcher(const struct parallelism *p)
+{
+    return p->reduce.backend == BACKEND_SMDDP ? "smdistributed"
+                                              : library_of(p)->launcher;
 }
 
 const struct library_row *library_named(const char *word)

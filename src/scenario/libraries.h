@@ -5,8 +5,8 @@
  * is. What depends on the kernels and the host that run below a library is in the
  * profiles of models/frameworks.
  *
- * To add a library: a name in enum library (layout/parallelism.h), its word in
- * library_names and library_words, and a row in libraries.c. A property that no library
+ * To add a library: a name in enum library, its word in library_names and library_words,
+ * and a row in libraries.c. A property that no library
  * had before gets a member here, false or 0 for all others, and its one reader. For
  * `smsim plan`, a row of search/space_stacks.c too. Dialects set the library of a file
  * by its name. */
@@ -14,6 +14,25 @@
 #define SCENARIO_LIBRARIES_H
 
 #include "scenario/scenario.h"
+
+enum library {
+    LIBRARY_DDP,
+    LIBRARY_FSDP,
+    LIBRARY_DEEPSPEED,
+    LIBRARY_MEGATRON,
+    LIBRARY_SMP,
+    LIBRARY_HOROVOD,
+    LIBRARY_PARAMETER_SERVER
+};
+enum backend { BACKEND_NCCL, BACKEND_SMDDP };
+extern const struct name_value library_names[], backend_names[];
+
+/* Who moves the bytes. */
+struct backend_row {
+    bool
+        buffers; /* gradients go in buffers that cut tensors, to servers on the hosts */
+    bool gathers; /* it has an AllGather of its own for sharded parameters */
+};
 
 /* A bucket of gradients: bytes, or elements, of which each rank may ask for more. */
 enum library_bucket_use {
@@ -53,10 +72,31 @@ struct library_release {
 
 enum { LIBRARY_PROFILES_MAX = 3 };
 
+/* What SageMaker's model parallel library is under its dictionary in /distribution. */
+struct library_smp {
+    bool dictionary;     /* what it sets is not written in /parallelism as well */
+    bool script;         /* scripts call it: smp.step cuts the batch, and the model is
+                            traced before the first step */
+    bool sharding;       /* the dictionary says all of sharding, and clips */
+    bool precision;      /* it may convert the model, too */
+    bool merges_batches; /* the ranks of a tensor group bring a batch each, unless they
+                            are fed the same ("prescaled_batch") */
+    bool whole_modules;  /* those that the tensor degree does not divide stay whole */
+    bool whole_ends;     /* so do embedding and head, unless the script splits them */
+    bool engine;         /* layers of a tensor group are Transformer Engine's */
+    bool rings;          /* on PyTorch 2 its launcher holds NCCL to rings */
+    bool sdk_rules;      /* the SDK looks at the dictionary */
+};
+
 struct library_row {
     enum library library;
     enum backend backend;
-    const char *title; /* in text: "Megatron" */
+    const char *title;    /* in text: "Megatron" */
+    const char *name;     /* as /parallelism/library has it: "smp-v1" */
+    const char *launcher; /* of SageMaker's dictionary; NULL: none sets it up */
+    bool pytorch2;        /* as it is simulated, it needs PyTorch 2 */
+    struct library_smp smp;
+    const struct library_row *planned_as; /* the row that plans take; NULL: itself */
     /* defaults */
     struct library_profile profiles[LIBRARY_PROFILES_MAX]; /* the first that holds */
     const struct library_release *releases;                /* NULL: none differ */
@@ -113,18 +153,37 @@ struct library_row {
 /* Words of /parallelism/library in addition to library_names: what plans, --for and
  * estimators call the same. "smddp" is ddp whose backend is smddp. */
 extern const struct name_value library_words[];
-enum { LIBRARY_WORD_SMDDP = LIBRARY_PARAMETER_SERVER + 1 };
+const struct library_row *library_of_word(int word);
 
 /* The rows. */
 extern const struct library_row library_ddp, library_smddp, library_fsdp,
-    library_smp_v2, library_deepspeed, library_megatron, library_smp, library_horovod,
-    library_parameter_server;
+    library_smp_v2, library_deepspeed, library_megatron, library_smp,
+    library_smp_schedules, library_horovod, library_parameter_server;
 
-/* The row of a job: ddp over SMDDP and SMP v2 have rows of their own. */
+/* The row of a job: ddp over SMDDP and the generations of SMP have rows of their own. */
 const struct library_row *library_of(const struct parallelism *p);
+
+/* The row of the backend of a job, and whether that is SMDDP's. */
+const struct backend_row *backend_of(const struct parallelism *p);
+bool backend_is_smddp(const struct parallelism *p);
 
 /* The row of a word of library_names. */
 const struct library_row *library_named(const char *word);
+
+/* The word of a job's library: "ddp". */
+const char *library_word(const struct parallelism *p);
+
+/* Sets the library of a job by its word of library_names, NULL: the default; likewise the
+ * backend. -1: there is no such word. */
+int library_set(struct parallelism *p, const char *word);
+int backend_set(struct parallelism *p, const char *word);
+
+/* Where nobody names a library: the one that the strategy and the degrees need. Whether it
+ * is another than before. */
+bool library_infer(struct parallelism *p);
+
+/* The launcher of SageMaker's dictionary that starts a job; NULL: none does. */
+const char *library_launcher(const struct parallelism *p);
 
 /* Whether bits of an enum have a value. */
 static inline bool library_has(uint32_t bits, int value)

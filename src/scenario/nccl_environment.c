@@ -1,5 +1,6 @@
 #include "scenario/nccl_environment.h"
 
+#include "scenario/libraries.h"
 #include "scenario/releases.h"
 
 #include <ctype.h>
@@ -198,7 +199,7 @@ static int read_throttle(struct parse_context *r, struct cfg c, const char *valu
                          "\"-1\" for none)",
                          value);
     parse_note(r, c,
-               r->s->parallel.smp
+               library_of(&r->s->parallel)->smp.dictionary
                    ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
                      "group's operations run one after the other"
                    : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");

@@ -24,8 +24,6 @@ static const struct name_value outputs_names[] = {
     { NULL, 0 },
 };
 
-static const char smddp_framework[] = "smddp"; /* names its backend */
-
 #define DEGREE_MAX 1048576.0
 #define BUCKET_MAX 1e13
 
@@ -91,26 +89,29 @@ static const struct cfg_field parallelism_fields[] = {
 static int name_library(struct parse_context *r, struct raw_section *w)
 {
     struct cfg at = cfg_get(r->parallelism, "library");
-    const char *word = json_string_value(at.json);
-    bool smddp = w->library == LIBRARY_WORD_SMDDP, second;
+    const struct library_row *row = library_of_word(w->library);
     if (!w->has_library)
         return 0;
-    second = strcmp(word, "smp-v2") == 0;
-    if (second && w->p.pipeline > 1)
+    bool dictionary = row->smp.dictionary;
+    if (dictionary && !row->pipeline && w->p.pipeline > 1)
         return cfg_error(cfg_get(r->parallelism, "pipeline"), DIAG_UNSUPPORTED,
-                         "SMP v2 has no pipelines (write 1, or library \"smp-v1\")");
-    if (second)
+                         "%s has no pipelines (write 1, or library \"smp-v1\")",
+                         row->name);
+    if (dictionary)
         parse_say(r, at, DIAG_ASSUMED,
-                  "SMP v2 trains with FSDP, which is simulated (its dictionary "
-                  "goes into /distribution)");
-    w->p.reduce.library = smddp ? LIBRARY_DDP : (enum library)w->library;
-    if (smddp && w->has_backend && w->p.reduce.backend != BACKEND_SMDDP)
+                  arena_printf(&r->loader->arena,
+                               "%s trains with FSDP, which is simulated (its "
+                               "dictionary goes into /distribution)",
+                               row->name));
+    w->p.reduce.library = (int)row->library;
+    bool smddp = row->backend != 0;
+    if (smddp && w->has_backend && w->p.reduce.backend != (int)row->backend)
         return cfg_error(
             cfg_get(r->parallelism, "backend"), DIAG_CONTRADICTION,
             "library \"smddp\" is ddp over SMDDP (leave this out, or write "
             "library \"ddp\")");
     if (smddp && !r->has_backend) {
-        w->p.reduce.backend = BACKEND_SMDDP;
+        w->p.reduce.backend = (int)row->backend;
         w->has_backend = true;
     }
     return 0;
@@ -121,12 +122,12 @@ static int check_choices(const struct parse_context *r, const struct raw_section
 {
     const struct parallelism *p = &w->p;
     int rc = 0;
-    if (p->reduce.backend == BACKEND_SMDDP && !library_of(p)->smddp)
+    if (backend_is_smddp(p) && !library_of(p)->smddp)
         rc = cfg_error(cfg_get(r->parallelism, w->has_backend ? "backend" : "library"),
                        DIAG_UNSUPPORTED,
                        "SMDDP moves the bytes of ddp, fsdp, deepspeed and smp, not of "
                        "%s (write \"ddp\", or the backend \"nccl\")",
-                       names_of(library_names, (int)p->reduce.library));
+                       library_word(p));
     if (library_of(p)->servers && w->has_servers && r->has_cluster &&
         w->servers != r->s->cluster.n_instances)
         rc = cfg_error(cfg_get(r->parallelism, "servers"), DIAG_REQUIRES,
@@ -180,7 +181,7 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
     if (r->has_backend && w->has_backend)
         rc = cfg_error(cfg_get(r->parallelism, "backend"), DIAG_REFUSED_KEY,
                        "the backend is set by /distribution (leave it out here)");
-    for (int i = 0; r->s->parallel.smp && smp[i]; i++)
+    for (int i = 0; library_of(&r->s->parallel)->smp.dictionary && smp[i]; i++)
         if (cfg_present(cfg_get(r->parallelism, smp[i])))
             rc = cfg_error(cfg_get(r->parallelism, smp[i]), DIAG_REFUSED_KEY,
                            "this is for SMP's dictionary in /distribution to say "
@@ -188,27 +189,10 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
     return rc;
 }
 
-/* What the strategy and the degrees need, where no library is named. */
-static void infer_library(struct parse_context *r, const struct raw_section *w)
-{
-    struct parallelism *p = &r->s->parallel;
-    if (w->has_library || p->smp || p->reduce.library != LIBRARY_DDP)
-        return;
-    if (p->shard.strategy == SHARDING_FULL)
-        p->reduce.library = LIBRARY_FSDP;
-    else if (p->tensor > 1 || p->pipeline > 1 || p->context > 1 || p->expert > 1)
-        p->reduce.library = LIBRARY_MEGATRON;
-    else if (p->shard.strategy != SHARDING_NONE)
-        p->reduce.library = LIBRARY_DEEPSPEED;
-    r->has_library |= p->reduce.library != LIBRARY_DDP;
-}
-
 int parallelism_read(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct raw_section w = { .p = *p,
-                             .library = (int)p->reduce.library,
-                             .aligned = true };
+    struct raw_section w = { .p = *p, .library = p->reduce.library, .aligned = true };
     w.p.reduce.bucket_B = -1;
     w.p.reduce.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
@@ -224,7 +208,8 @@ int parallelism_read(struct parse_context *r)
     if (partition_words(r, w.partition) | sharding_read(r, w.sharding) |
         smp_script_read(r, w.script))
         rc = -1;
-    infer_library(r, &w);
+    if (!w.has_library && !library_of(p)->smp.dictionary)
+        r->has_library |= library_infer(p);
     sharding_defaults(r);
     if (r->has_cluster && degrees_read(r))
         rc = -1;
@@ -260,17 +245,21 @@ static int read_framework(struct parse_context *r)
     t->framework = name ? framework_get(r->loader, name, at) : NULL;
     if (!t->framework)
         return -1;
-    int library = LIBRARY_DDP;
-    const char *word = t->framework->library;
-    if (word && names_find(library_names, word, &library))
+    struct parallelism own = *p;
+    if (library_set(&own, t->framework->library))
         return cfg_error(at, DIAG_UNKNOWN_NAME,
-                         "\"%s\" names the unknown library \"%s\"", name, word);
+                         "\"%s\" names the unknown library \"%s\"", name,
+                         t->framework->library);
+    if (backend_set(&own, t->framework->backend))
+        return cfg_error(at, DIAG_UNKNOWN_NAME,
+                         "\"%s\" names the unknown backend \"%s\"", name,
+                         t->framework->backend);
     if (!r->has_library)
-        p->reduce.library = (enum library)library;
-    bool smddp =
-        t->framework->backend && strcmp(t->framework->backend, smddp_framework) == 0;
-    if (smddp && !r->has_backend && !cfg_present(cfg_get(r->parallelism, "backend")))
-        p->reduce.backend = BACKEND_SMDDP;
+        p->reduce.library = own.reduce.library;
+    bool has_backend =
+        r->has_backend || cfg_present(cfg_get(r->parallelism, "backend"));
+    if (backend_is_smddp(&own) && !has_backend)
+        p->reduce.backend = own.reduce.backend;
     return 0;
 }
 
@@ -296,12 +285,11 @@ static void assume_stack(struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     char size[UNITS_TEXT_MAX];
     bool has_library = cfg_present(cfg_get(r->parallelism, "library")) ||
-                       r->has_backend || p->smp ||
+                       r->has_backend || library_of(p)->smp.dictionary ||
                        (r->words.framework && !r->has_library);
     bool has_bucket = cfg_present(cfg_get(r->parallelism, "bucket_size"));
     if (!has_library)
-        parse_assume(r, "/parallelism/library",
-                     names_of(library_names, (int)p->reduce.library), "");
+        parse_assume(r, "/parallelism/library", library_word(p), "");
     if (!r->words.framework)
         parse_assume(r, "/training/framework", r->s->training.framework->name, "");
     if (!has_bucket && p->reduce.bucket_B > 0 && p->replicas > 1 &&

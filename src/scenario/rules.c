@@ -13,11 +13,11 @@ static int check_sharding(const struct parse_context *r)
     struct cfg c = cfg_get(r->parallelism, "sharding");
     struct cfg at = cfg_get(c, "strategy");
     const struct library_row *library = library_of(p);
-    if (p->smp)
+    if (library->smp.dictionary)
         return 0;
     if (!library_has(library->shardings, (int)p->shard.strategy))
         return cfg_error(at, DIAG_UNSUPPORTED, "library \"%s\" does not shard %s (%s)",
-                         names_of(library_names, (int)p->reduce.library),
+                         library_word(p),
                          p->shard.strategy == SHARDING_FULL ? "parameters"
                          : p->shard.strategy == SHARDING_GRADIENTS
                              ? "gradients"
@@ -73,7 +73,7 @@ static int check_stages(const struct parse_context *r)
     bool smp_only =
         schedule_is_smp(p->stages.schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");
-    if (p->smp)
+    if (library_of(p)->smp.dictionary)
         at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
                                  ? "pipeline_parallel_degree"
                                  : "partitions");
@@ -141,7 +141,8 @@ static int check_decoder_length(const struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s has no decoder after an encoder (leave it out)",
                          r->s->model.name);
-    if (p->pipeline > 1 || p->context > 1 || p->split.sequence_parallel || p->smp)
+    if (p->pipeline > 1 || p->context > 1 || p->split.sequence_parallel ||
+        library_of(p)->smp.dictionary)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "a decoder's own length is not modelled with a pipeline, "
                          "context or sequence parallelism, or SMP (leave it out)");
@@ -162,7 +163,7 @@ static int check_no_master_weights(const struct parse_context *r)
     if (library_of(&r->s->parallel)->fp32_weights)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s's optimizers keep fp32 weights (leave it out)",
-                         names_of(library_names, (int)r->s->parallel.reduce.library));
+                         library_word(&r->s->parallel));
     return 0;
 }
 
@@ -186,7 +187,8 @@ static int check_needs(const struct parse_context *r)
                          "\"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"megatron\")",
                          names_of(tensor_policy_names, (int)p->split.tensor_policy));
-    if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE && !p->smp)
+    if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE &&
+        !library_of(p)->smp.dictionary)
         return cfg_error(cfg_get(r->parallelism, "offload_activations"), DIAG_REQUIRES,
                          "activations are offloaded at checkpoints (give "
                          "/training/activation_checkpointing too)");

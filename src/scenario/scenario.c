@@ -106,7 +106,6 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
                       .context = 1,
                       .expert = 1,
                       .stages.virtual_stages = 1,
-                      .reduce.library = LIBRARY_DDP,
                       .stages.schedule = SCHEDULE_1F1B,
                       .stages.memory_weight = 0.8,
                       .expert_imbalance = 1,
@@ -171,7 +170,7 @@ int64_t scenario_job_steps(const struct scenario *s)
 /* SMP's embedding and head stay whole unless its script asks. */
 static bool whole_ends(const struct scenario *s)
 {
-    return s->parallel.smp == 1 && !s->parallel.split.distribute_embedding;
+    return library_of(&s->parallel)->smp.whole_ends && !s->parallel.split.distribute_embedding;
 }
 
 /* Where vocabularies are split over the tensor group, Megatron pads them to a multiple
@@ -199,7 +198,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.split.sequence_parallel,
-        .best_effort = p->smp == 1,
+        .best_effort = library_of(p)->smp.whole_modules,
         .prescaled = p->split.prescaled_batch,
         .whole_ends = whole_ends(s),
         .slices = p->split.tensor_policy == TENSOR_SMP_SCATTER ||

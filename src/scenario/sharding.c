@@ -67,12 +67,12 @@ void sharding_defaults(struct parse_context *r)
 static int check_twice(const struct parse_context *r, struct cfg c,
                        const struct raw_sharding *w)
 {
-    int smp = r->s->parallel.smp;
-    if (smp == 1 && cfg_present(c))
+    const struct library_smp *smp = &library_of(&r->s->parallel)->smp;
+    if (smp->sharding && cfg_present(c))
         return cfg_error(c, DIAG_REFUSED_KEY,
                          "this is for SMP's dictionary in /distribution to say "
                          "(leave it out here)");
-    if (smp == 2 && r->has_degree && (w->has_degree || w->has_strategy))
+    if (smp->dictionary && r->has_degree && (w->has_degree || w->has_strategy))
         return cfg_error(c, DIAG_REFUSED_KEY,
                          "hybrid_shard_degree of SMP's dictionary sets degree and "
                          "strategy (leave them out here)");
@@ -84,7 +84,8 @@ int sharding_read(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     struct raw_sharding w = { .p = *p, .unit = UNIT_OF_LAYER };
-    if (p->smp != 1) { /* SMP v1 has said it all */
+    const struct library_smp *smp = &library_of(p)->smp;
+    if (!smp->sharding) {
         w.p.shard.prefetch = 1;
         w.p.shard.reshard = true;
         w.p.shard.in_flight = w.p.shard.bucket_elements =
@@ -94,7 +95,7 @@ int sharding_read(struct parse_context *r, struct cfg c)
     if (cfg_read(c, sharding_fields, &w) || check_twice(r, c, &w))
         return -1;
     *p = w.p;
-    if (!p->smp && !w.has_strategy)
+    if (!smp->dictionary && !w.has_strategy)
         p->shard.strategy = library_of(p)->sharding;
     bool grad_op =
         library_of(p)->gradients_mean_full && p->shard.strategy == SHARDING_GRADIENTS;

@@ -1,4 +1,5 @@
 /* The "software" section: versions, and the environment that steers NCCL. */
+#include "scenario/libraries.h"
 #include "scenario/nccl_environment.h"
 #include "scenario/releases.h"
 #include "scenario/versions.h"
@@ -59,7 +60,7 @@ static void apply_launcher(struct parse_context *r)
     const struct fabric *fabric = r->s->fabric;
     bool efa = fabric && fabric->kind == FABRIC_EFA;
     bool torch2 = w->pytorch && release_has(RELEASE_PYTORCH_2, w->pytorch);
-    if (r->s->parallel.smp == 1 && torch2 && !w->has_algorithm)
+    if (library_of(&r->s->parallel)->smp.rings && torch2 && !w->has_algorithm)
         w->limits.no_algorithm[NCCL_ALL_REDUCE] = NCCL_ALGORITHMS & ~NCCL_RING;
     if (w->no_nvls)
         w->limits.no_algorithm[NCCL_ALL_REDUCE] |= NCCL_NVLS | NCCL_NVLS_TREE;

@@ -1,5 +1,6 @@
 /* Counts that fields make together. Each is legal by itself; what a replay holds of
  * them in memory is bounded here, before anything is built. */
+#include "scenario/libraries.h"
 #include "scenario/parse.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ static int check_buffers(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const double gradient_B = 4;
-    if (p->reduce.backend != BACKEND_SMDDP || p->reduce.bucket_B <= 0 || !r->has_model)
+    if (!backend_of(p)->buffers || p->reduce.bucket_B <= 0 || !r->has_model)
         return 0;
     double all_B =
         (double)r->s->model.parameters * gradient_B / (double)(p->tensor * p->pipeline);

@@ -245,10 +245,11 @@ static uint32_t scenario_stacks(struct cfg root)
 static uint32_t named_stack(const struct scenario *s, struct cfg root)
 {
     const struct parallelism *p = &s->parallel;
-    const struct library_row *row = library_of(p);
+    const struct library_row *own = library_of(p);
+    const struct library_row *row = own->planned_as ? own->planned_as : own;
     bool named = cfg_present(cfg_get(cfg_get(root, "parallelism"), "library")) ||
                  cfg_present(cfg_get(root, "distribution"));
-    if (!named || (!p->smp && row->backend != p->reduce.backend))
+    if (!named || (!own->smp.dictionary && (int)own->backend != p->reduce.backend))
         return 0;
     for (int i = 0; i < SPACE_STACKS_N; i++)
         if (space_stacks[i].row == row)

@@ -97,8 +97,9 @@ json_t *plan_point_parallelism(const struct space_point *p)
     json_t *o = json_object();
     const struct space_stack *stack = stack_of(p);
     put(o, "library", json_string(names_of(library_names, (int)stack->row->library)));
-    if (stack->row->backend == BACKEND_SMDDP)
-        put(o, "backend", json_string(names_of(backend_names, BACKEND_SMDDP)));
+    if (stack->row->backend)
+        put(o, "backend",
+            json_string(names_of(backend_names, (int)stack->row->backend)));
     put_degree(o, "tensor", p->v[SPACE_TENSOR]);
     if (p->v[SPACE_SEQUENCE])
         put(o, "sequence_parallel", json_true());
@@ -345,16 +346,4 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                  p->v[SPACE_PLACEMENT] ? ", placement " : "",
                  p->v[SPACE_PLACEMENT] ? space_placements[p->v[SPACE_PLACEMENT]] : "");
     return buf;
-}
-
-enum op_attention plan_point_attention(const struct plan_job *job,
-                                       const struct space_point *p)
-{
-    struct arena arena;
-    const struct space_instance *i = &job->space.instances[p->v[SPACE_INSTANCE]];
-    arena_init(&arena);
-    struct attention a =
-        attention_on(&job->stacks[p->v[SPACE_LIBRARY]].probe, i->instance->gpu, &arena);
-    arena_release(&arena);
-    return a.kernel;
 }

@@ -29,10 +29,6 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 /* Its "parallelism" in smsim's own words, whatever the dialect: a new tree. */
 json_t *plan_point_parallelism(const struct space_point *p);
 
-/* The kernel of its attention. */
-enum op_attention plan_point_attention(const struct plan_job *job,
-                                       const struct space_point *p);
-
 /* Reads and simulates it. Results are the same whichever thread runs it. */
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
                          plan_tweak *tweak, double factor, struct plan_result *r);

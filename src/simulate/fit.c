@@ -34,7 +34,7 @@ static void add_sharding(struct tries *t, const struct scenario *s, struct arena
     static const char full[] = "/parallelism/sharding={\"strategy\":\"full\"}";
     const struct parallelism *p = &s->parallel;
     const struct library_row *row = library_of(p);
-    if (p->smp || p->shard.strategy == SHARDING_FULL || p->replicas == 1)
+    if (row->smp.dictionary || p->shard.strategy == SHARDING_FULL || p->replicas == 1)
         return;
     if (row->wrapped_by)
         add(t, arena_printf(arena, "/parallelism/library=%s", row->wrapped_by), full);
@@ -52,7 +52,7 @@ static void add_half(struct tries *t, const struct scenario *s, struct arena *ar
     const char *repeat =
         s->parallel.pipeline > 1 ? "microbatches" : "gradient_accumulation_steps";
     int64_t times = s->parallel.pipeline > 1 ? x->microbatches : x->accumulation;
-    if (x->micro_batch_size % 2 || s->parallel.smp)
+    if (x->micro_batch_size % 2 || library_of(&s->parallel)->smp.dictionary)
         return;
     add(t,
         arena_printf(arena, "/training/micro_batch_size=%" PRId64,

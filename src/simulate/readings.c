@@ -84,7 +84,8 @@ static bool gathers_in_two_steps(struct arena *arena, const struct scenario *s)
     struct groups all;
     struct coll_group g;
     struct err ignored = { 0 };
-    if (s->parallel.smp != 1 || s->parallel.shard.strategy != SHARDING_FULL ||
+    if (!library_of(&s->parallel)->smp.sharding ||
+        s->parallel.shard.strategy != SHARDING_FULL ||
         !s->parallel.shard.hierarchical || s->cluster.n_instances < 2)
         return false;
     groups_init(&all, arena, &s->cluster, &s->parallel);

@@ -133,14 +133,14 @@ static const struct gradient_reduction *reduction_of(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
     bool one_node = s->cluster.n_instances == 1;
-    if (p->tensor * p->pipeline * p->context * p->expert > 1 || p->smp ||
-        p->shard.strategy != SHARDING_NONE)
+    if (p->tensor * p->pipeline * p->context * p->expert > 1 ||
+        library_of(p)->smp.dictionary || p->shard.strategy != SHARDING_NONE)
         return &buckets_reduction;
     if (library_of(p)->fuses_by_cycle)
         return &fusion_reduction;
     if (library_of(p)->servers && !one_node)
         return &servers_reduction;
-    if (p->reduce.backend == BACKEND_SMDDP && !one_node)
+    if (backend_of(p)->buffers && !one_node)
         return &smddp_reduction;
     return &buckets_reduction;
 }

@@ -1,5 +1,6 @@
 #include "step/smddp.h"
 
+#include "scenario/libraries.h"
 #include "scenario/sagemaker.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
 {
     const struct parallelism *p = &s->parallel;
     double padded_B = ceil(input_B / multiple_B) * multiple_B;
-    if (p->reduce.backend != BACKEND_SMDDP)
+    if (!backend_of(p)->gathers)
         return "the backend is NCCL";
     if (p->shard.degree < 2)
         return "parameters are not sharded";
@@ -47,8 +48,7 @@ const char *smddp_note(struct arena *arena, const struct scenario *s, double lay
 {
     const struct parallelism *p = &s->parallel;
     const char *why = smddp_gather_refuses(s, layer_B);
-    if (p->reduce.backend != BACKEND_SMDDP || p->shard.strategy != SHARDING_FULL ||
-        !why)
+    if (!backend_of(p)->gathers || p->shard.strategy != SHARDING_FULL || !why)
         return NULL;
     return arena_printf(arena, "parameters are gathered by NCCL, not by SMDDP: %s",
                         why);

@@ -1,6 +1,7 @@
 /* SageMaker's dictionary: every parameter of SMP changes what is simulated or is named
  * as one that does not; what the dictionary means; the traps of real ones; options of
  * mpirun; versions. Refusals: tests/bad/{sdk,smp,smp2,nested,python,mpi}-*. */
+#include "scenario/libraries.h"
 #include "scenario/releases.h"
 #include "scenario/scenario.h"
 #include "scenario/versions.h"

@@ -1,6 +1,7 @@
 /* Scenarios: the shipped ones, defaults, the arithmetic of the batch, the dictionary of
  * SageMaker, what GPUs hold for parameters, and the exact words of errors. */
 #include "config/datadir.h"
+#include "scenario/libraries.h"
 #include "scenario/scenario.h"
 #include "scenario/states.h"
 

@@ -1,6 +1,7 @@
 /* A scenario as DeepSpeed's configuration: each key as its row says. */
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/emit/emit_parts.h"
+#include "scenario/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,13 +164,11 @@ json_t *emit_deepspeed_tree(const struct scenario *s)
 int emit_deepspeed(struct strbuf *out, const struct emit_source *e, struct err *err)
 {
     const struct scenario *s = e->s;
-    if (s->parallel.reduce.library != LIBRARY_DEEPSPEED || s->parallel.smp)
+    if (library_of(&s->parallel) != &library_deepspeed)
         return err_set(err,
                        "DeepSpeed's configuration is for the library deepspeed, "
                        "not for %s (--emit sagemaker or scenario may do)",
-                       s->parallel.smp
-                           ? "SMP"
-                           : names_of(library_names, (int)s->parallel.reduce.library));
+                       library_of(&s->parallel)->name);
     json_t *o = emit_deepspeed_tree(s);
     char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     strbuf_printf(out, "%s\n", text);

@@ -2,6 +2,7 @@
  * job has no use for (the schedule of one stage) are null. */
 #include "dialect/emit/emit_parts.h"
 #include "scenario/attention.h"
+#include "scenario/libraries.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -79,9 +80,9 @@ VALUE(padding, scenario_op_settings(s).vocab_padding > 1
                    ? positive(scenario_op_settings(s).vocab_padding)
                    : json_null())
 
-VALUE(library, word_of(library_names, (int)p->reduce.library))
-VALUE(backend, word_of(backend_names, (int)p->reduce.backend))
-VALUE(smp, WHOLE(p->smp))
+VALUE(library, json_string(library_word(p)))
+VALUE(backend, word_of(backend_names, p->reduce.backend))
+VALUE(smp, json_string(library_of(p)->name))
 VALUE(tensor, WHOLE(p->tensor))
 VALUE(pipeline, WHOLE(p->pipeline))
 VALUE(context, WHOLE(p->context))
@@ -122,7 +123,7 @@ VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_g
 VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0)))
 VALUE(bucket_view, json_boolean(p->reduce.gradient_as_bucket_view))
 VALUE(compression, WHOLE(p->reduce.compression))
-VALUE(cycle, WHEN(p->reduce.library == LIBRARY_HOROVOD,
+VALUE(cycle, WHEN(library_of(p)->fuses_by_cycle,
                   json_sprintf("%.9gs", p->reduce.fusion_cycle_s)))
 VALUE(asynchronous, json_boolean(p->reduce.asynchronous))
 VALUE(server_replicas, WHOLE(p->reduce.server_replicas))
@@ -131,18 +132,18 @@ VALUE(offload_activations, json_boolean(p->offload_activations))
 VALUE(horizon, WHEN(p->offload_activations, WHOLE(p->activation_loading_horizon)))
 
 /* What SMP's dictionary and script decide, and no field of the scenario alone. */
-VALUE(smp_rest,
-      WHEN(p->smp, json_pack("[b,b,b,I,f,b,b]", t->fused_softmax,
-                             p->split.prescaled_batch, p->split.distribute_embedding,
-                             (json_int_t)p->replicas, p->stages.memory_weight,
-                             p->split.infers_tensor, p->stages.infers_forward)))
+VALUE(smp_rest, WHEN(library_of(p)->smp.dictionary,
+                     json_pack("[b,b,b,I,f,b,b]", t->fused_softmax,
+                               p->split.prescaled_batch, p->split.distribute_embedding,
+                               (json_int_t)p->replicas, p->stages.memory_weight,
+                               p->split.infers_tensor, p->stages.infers_forward)))
 
 /* What the launcher and the environment leave NCCL; parameter servers do without it. */
 static json_t *launcher(const struct scenario *s)
 {
     const struct software *w = &s->software;
     bool efa = s->fabric && s->fabric->kind == FABRIC_EFA;
-    if (s->parallel.reduce.library == LIBRARY_PARAMETER_SERVER)
+    if (library_of(&s->parallel)->servers)
         return json_null();
     json_t *all = json_pack("[b,i,b,b,b]", efa && w->simple_on_efa, w->protocol,
                             w->has_protocol, w->has_algorithm, w->no_nvls);

@@ -2,6 +2,7 @@
  * which megatron*.c read back: each option as its row says. */
 #include "dialect/emit/emit_parts.h"
 #include "dialect/megatron/megatron.h"
+#include "scenario/libraries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +89,11 @@ int emit_megatron(struct strbuf *out, const struct emit_source *e, struct err *e
 {
     const struct scenario *s = e->s;
     const struct parallelism *p = &s->parallel;
-    if (p->reduce.library != LIBRARY_MEGATRON || p->smp)
+    if (library_of(p) != &library_megatron)
         return err_set(err,
                        "Megatron's arguments are for the library megatron, not for "
                        "%s (--emit scenario has any)",
-                       p->smp ? "SMP"
-                              : names_of(library_names, (int)p->reduce.library));
+                       library_of(p)->name);
     emit_exports(out, s);
     strbuf_addstr(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     if (emit_torchrun(out, s,

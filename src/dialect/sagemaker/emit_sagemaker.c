@@ -1,5 +1,6 @@
 /* A scenario as an estimator of SageMaker's Python SDK, and the channel of fit(). */
 #include "dialect/emit/emit_parts.h"
+#include "scenario/libraries.h"
 #include "scenario/releases.h"
 #include "scenario/sagemaker.h"
 
@@ -67,15 +68,13 @@ static json_t *distribution(const struct emit_source *e)
     struct cfg own = cfg_get(e->root, "distribution");
     if (cfg_present(own))
         return json_deep_copy(own.json);
-    if (p->reduce.library == LIBRARY_HOROVOD)
-        return json_pack("{s:{s:b, s:I}}", "mpi", "enabled", 1, "processes_per_host",
+    const char *launcher = library_launcher(p);
+    if (strcmp(launcher, "mpi") == 0)
+        return json_pack("{s:{s:b, s:I}}", launcher, "enabled", 1, "processes_per_host",
                          (json_int_t)e->s->cluster.groups[0].gpus_per_instance);
-    if (p->reduce.library == LIBRARY_PARAMETER_SERVER)
-        return json_pack("{s:{s:b}}", "parameter_server", "enabled", 1);
-    if (p->reduce.backend == BACKEND_SMDDP)
-        return json_pack("{s:{s:{s:b}}}", "smdistributed", "dataparallel", "enabled",
-                         1);
-    return json_pack("{s:{s:b}}", "torch_distributed", "enabled", 1);
+    if (strcmp(launcher, "smdistributed") == 0)
+        return json_pack("{s:{s:{s:b}}}", launcher, "dataparallel", "enabled", 1);
+    return json_pack("{s:{s:b}}", launcher, "enabled", 1);
 }
 
 /* Seconds or bytes of a section; 0: not there. */
@@ -135,7 +134,7 @@ static void add_channel(struct strbuf *out, struct cfg storage)
 static void add_version(struct strbuf *out, const struct scenario *s)
 {
     const char *torch = s->software.pytorch;
-    bool second = s->parallel.smp == 2 || s->parallel.reduce.library == LIBRARY_FSDP;
+    bool second = library_of(&s->parallel)->pytorch2;
     torch = torch ? torch : release_pytorch_default(second);
     strbuf_printf(out, "    framework_version=\"%s\",\n    py_version=\"%s\",\n", torch,
                   release_brought("python", torch, NULL));
@@ -150,12 +149,12 @@ static void add_environment(struct strbuf *out, const struct scenario *s)
     strbuf_addstr(out, ",\n");
 }
 
-/* SMP v1's dictionary cuts the script's batch into microbatches. */
+/* smp.step cuts the script's batch into microbatches. */
 static void merge_batch(json_t *h, const struct scenario *s)
 {
     static const char key[] = "per_device_train_batch_size";
     int64_t n = s->training.micro_batch_size *
-                (s->parallel.smp == 1 ? s->training.microbatches : 1);
+                (library_of(&s->parallel)->smp.script ? s->training.microbatches : 1);
     json_object_set_new(h, key, json_integer((json_int_t)n));
 }
 
@@ -164,9 +163,11 @@ static int check(const struct scenario *s, struct err *err)
     if (!cluster_is_uniform(&s->cluster))
         return err_set(err, "an estimator has instances of one kind, and the cluster "
                             "has unlike groups (--emit scenario has them)");
-    if (s->parallel.reduce.library == LIBRARY_MEGATRON)
-        return err_set(err, "SageMaker's launchers set up no Megatron; its script does "
-                            "(--emit megatron)");
+    if (!library_launcher(&s->parallel))
+        return err_set(err,
+                       "SageMaker's launchers set up no %s; its script does "
+                       "(--emit %s)",
+                       library_of(&s->parallel)->title, library_word(&s->parallel));
     return 0;
 }
 

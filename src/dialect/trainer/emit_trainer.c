@@ -3,6 +3,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/trainer/trainer.h"
 #include "scenario/attention.h"
+#include "scenario/libraries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,11 @@ static const char *fsdp_words(const struct scenario *s)
 /* What shards, in the Trainer's arguments. */
 static int put_sharding(json_t *h, const struct scenario *s, struct err *err)
 {
-    enum library library = s->parallel.reduce.library;
+    const struct library_row *library = library_of(&s->parallel);
     const char *fsdp = fsdp_words(s);
-    if (library == LIBRARY_DEEPSPEED)
+    if (library == &library_deepspeed)
         json_object_set_new(h, "deepspeed", emit_deepspeed_tree(s));
-    if (library != LIBRARY_FSDP || s->parallel.smp)
+    if (library != &library_fsdp)
         return 0;
     if (!fsdp)
         return err_set(
@@ -56,7 +57,7 @@ json_t *trainer_give_model(const struct scenario *s)
 static json_t *converts_to(const struct scenario *s, enum dtype wanted)
 {
     enum dtype type = op_compute_dtype(s->training.precision);
-    bool dictionary = s->parallel.smp == 1 && !op_is_autocast(s->training.precision);
+    bool dictionary = library_of(&s->parallel)->smp.precision && !op_is_autocast(s->training.precision);
     return !dictionary && type == wanted ? json_true() : NULL;
 }
 
@@ -73,7 +74,7 @@ json_t *trainer_give_bf16(const struct scenario *s)
 json_t *trainer_give_norm(const struct scenario *s)
 {
     double norm = s->training.gradient_clipping;
-    return norm > 0 && s->parallel.smp != 1 ? json_real(norm) : NULL;
+    return norm > 0 && !library_of(&s->parallel)->smp.sharding ? json_real(norm) : NULL;
 }
 
 /* DDP's buckets, in MiB (transformers/training_args.py). */
@@ -81,8 +82,7 @@ json_t *trainer_give_bucket(const struct scenario *s)
 {
     enum { MIB = 1 << 20 };
     const struct parallelism *p = &s->parallel;
-    bool ddp = p->reduce.library == LIBRARY_DDP && p->reduce.backend == BACKEND_NCCL &&
-               !p->smp;
+    bool ddp = library_of(p) == &library_ddp;
     bool whole = p->reduce.bucket_B > 0 && p->reduce.bucket_B % MIB == 0;
     return ddp && whole ? json_integer((json_int_t)(p->reduce.bucket_B / MIB)) : NULL;
 }
@@ -135,13 +135,11 @@ int emit_trainer(struct strbuf *out, const struct emit_source *e, struct err *er
     const struct scenario *s = e->s;
     const char *name;
     json_t *h, *value;
-    if (s->parallel.reduce.library != LIBRARY_FSDP || s->parallel.smp)
+    if (library_of(&s->parallel) != &library_fsdp)
         return err_set(err,
                        "fsdp is FSDP under the Trainer, and the library is %s "
                        "(--emit scenario has any)",
-                       s->parallel.smp
-                           ? "SMP"
-                           : names_of(library_names, (int)s->parallel.reduce.library));
+                       library_of(&s->parallel)->name);
     emit_exports(out, s);
     if (emit_torchrun(out, s, "train.py", err) || emit_trainer_arguments(&h, e, err))
         return -1;

@@ -1,6 +1,7 @@
 /* The "distribution" dictionary of SageMaker's estimators: how the job is launched, and
  * what that says about who reduces gradients. */
 #include "scenario/distribution/distribution.h"
+#include "scenario/libraries.h"
 #include "scenario/sagemaker.h"
 
 #include <inttypes.h>
@@ -78,12 +79,12 @@ static int check_smddp_instances(struct parse_context *r, struct cfg at)
 {
     const struct cluster *c = &r->s->cluster;
     int rc = 0;
-    r->s->parallel.reduce.backend = BACKEND_SMDDP;
+    backend_set(&r->s->parallel, "smddp");
     for (int i = 0; r->has_cluster && i < c->n_groups; i++) {
         const char *name = c->groups[i].instance->name;
         if (names_listed(sagemaker_smddp_instances, name))
             continue;
-        r->s->parallel.reduce.backend = BACKEND_NCCL;
+        backend_set(&r->s->parallel, NULL);
         rc |=
             parse_unsure(r, at, DIAG_SDK_RULE,
                          "sdk rule: SageMaker's data parallel library does not run on "
@@ -107,9 +108,9 @@ static void warn_transport(const struct parse_context *r, struct cfg at)
 }
 
 /* What the launched script does unless /parallelism or the framework says otherwise. */
-static void use(struct parse_context *r, enum library library)
+static void use(struct parse_context *r, const char *library)
 {
-    r->s->parallel.reduce.library = library;
+    library_set(&r->s->parallel, library);
     r->launched = true;
 }
 
@@ -140,11 +141,11 @@ static int read_dataparallel(struct parse_context *r, struct cfg c)
         return -1;
     if (!l.enabled)
         return 0;
-    use(r, LIBRARY_DDP);
+    use(r, "ddp");
     r->has_backend = true;
     if (check_smddp_instances(r, c))
         return -1;
-    if (r->s->parallel.reduce.backend == BACKEND_SMDDP)
+    if (backend_is_smddp(&r->s->parallel))
         warn_transport(r, c);
     return 0;
 }
@@ -214,7 +215,7 @@ static int read_mpi(struct parse_context *r, struct cfg c)
         return -1;
     if (!l.enabled)
         return 0;
-    use(r, LIBRARY_HOROVOD);
+    use(r, "horovod");
     if (l.processes_per_host)
         return apply_processes(r, cfg_get(c, "processes_per_host"),
                                l.processes_per_host);
@@ -230,7 +231,7 @@ static int read_torch(struct parse_context *r, struct cfg c, bool torchrun)
         return -1;
     if (!l.enabled)
         return 0;
-    use(r, LIBRARY_DDP);
+    use(r, "ddp");
     r->launch_simple |= torchrun;
     return 0;
 }
@@ -248,7 +249,7 @@ static int read_servers(struct parse_context *r, struct cfg c)
         return -1;
     if (!l.enabled)
         return 0;
-    use(r, LIBRARY_PARAMETER_SERVER);
+    use(r, "parameter-server");
     r->has_library = true; /* whatever framework trains */
     r->s->parallel.reduce.asynchronous = true;
     if (r->s->software.pytorch)

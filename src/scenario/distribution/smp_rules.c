@@ -1,15 +1,16 @@
 /* Rules of SMP that join its dictionary with the cluster, the batch and the script. */
 #include "scenario/distribution/distribution.h"
+#include "scenario/libraries.h"
 
 #include <inttypes.h>
 
-/* Sharding groups divide the data-parallel ranks (SMP v1). */
+/* Those of SMP v1: sharding groups divide the data-parallel ranks. */
 static int check_sdp(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->smp, "sharded_data_parallel_degree");
     int64_t dp = p->data * p->tensor, d = p->shard.degree;
-    if (p->smp != 1 || p->shard.strategy != SHARDING_FULL)
+    if (p->shard.strategy != SHARDING_FULL)
         return 0;
     if (d > dp || dp % d != 0)
         return cfg_error(at, DIAG_NOT_DIVISIBLE,
@@ -28,7 +29,7 @@ static int check_sdp(const struct parse_context *r)
 static int check_replicas(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
-    if (p->smp != 1 || p->data == 1 || r->smp_replicates)
+    if (p->data == 1 || r->smp_replicates)
         return 0;
     const char *key = parse_is_tensorflow(r) ? "horovod" : "ddp";
     return cfg_error(cfg_get(r->smp, key), DIAG_SMP_RULE,
@@ -45,7 +46,7 @@ static int check_partition(const struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "partition");
     bool manual = p->stages.partition == PARTITION_MANUAL;
-    if (p->smp != 1 || p->pipeline == 1)
+    if (p->pipeline == 1)
         return 0;
     if (!r->auto_partition && !manual)
         return cfg_error(
@@ -66,7 +67,8 @@ static int check_offloading(struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct training *t = &r->s->training;
-    const char *key = p->smp == 1 ? "offload_activations" : "sm_activation_offloading";
+    const char *key =
+        library_of(p)->smp.script ? "offload_activations" : "sm_activation_offloading";
     if (!p->offload_activations)
         return 0;
     if (t->checkpointing == CHECKPOINT_NONE)
@@ -86,7 +88,7 @@ static int check_policy(const struct parse_context *r)
     struct cfg at = cfg_get(r->parallelism, "tensor_policy");
     bool is_memory = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
                      p->split.tensor_policy == TENSOR_SMP_GATHER;
-    if (p->smp != 1 || !cfg_present(at) || is_memory != speed)
+    if (!cfg_present(at) || is_memory != speed)
         return 0;
     return cfg_error(at, DIAG_CONTRADICTION,
                      "the dictionary says optimize \"%s\" (write %s)",
@@ -94,24 +96,25 @@ static int check_policy(const struct parse_context *r)
                      speed ? "\"smp-speed\"" : "\"smp-scatter\" or \"smp-gather\"");
 }
 
-/* Policies that SMP's documents leave open and the scenario does not name. */
+/* Policies that SMP v1's documents leave open and the scenario does not name. */
 static void note_inferred(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     bool is_memory = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
                      p->split.tensor_policy == TENSOR_SMP_GATHER;
-    p->split.infers_tensor = p->smp == 1 && p->tensor > 1 && is_memory &&
+    p->split.infers_tensor = p->tensor > 1 && is_memory &&
                              !cfg_present(cfg_get(r->parallelism, "tensor_policy"));
-    p->stages.infers_forward = p->smp == 1 && p->pipeline > 1 &&
+    p->stages.infers_forward = p->pipeline > 1 &&
                                p->stages.schedule == SCHEDULE_SMP_INTERLEAVED &&
                                !cfg_present(cfg_get(r->parallelism, "forward_policy"));
 }
 
 int smp_check(struct parse_context *r)
 {
-    if (!r->s->parallel.smp)
-        return 0;
+    const struct library_smp *smp = &library_of(&r->s->parallel)->smp;
+    int rc = smp->dictionary ? check_offloading(r) : 0;
+    if (!smp->script)
+        return rc;
     note_inferred(r);
-    return check_sdp(r) | check_replicas(r) | check_partition(r) | check_offloading(r) |
-           check_policy(r);
+    return rc | check_sdp(r) | check_replicas(r) | check_partition(r) | check_policy(r);
 }

@@ -3,6 +3,7 @@
  * takes the same) and smp.set_activation_checkpointing (smd_model_parallel_pytorch.rst
  * of the SageMaker SDK). */
 #include "scenario/distribution/smp_params.h"
+#include "scenario/libraries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ int smp_script_read(struct parse_context *r, struct cfg c)
     struct script w = { .overlapping_allreduce = true };
     if (!cfg_present(c))
         return 0;
-    if (p->smp != 1)
+    if (!library_of(p)->smp.script)
         return cfg_error(c, DIAG_REFUSED_KEY,
                          "this is for scripts under SMP v1, and the dictionary "
                          "launches none (leave it out)");

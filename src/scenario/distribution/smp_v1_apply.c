@@ -2,6 +2,7 @@
 #include "scenario/distribution/smp_v1.h"
 
 #include "layout/layout.h"
+#include "scenario/libraries.h"
 #include "scenario/releases.h"
 #include "scenario/sagemaker.h"
 
@@ -35,7 +36,7 @@ static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
     r->has_backend = true;
-    p->reduce.backend = gathers_by_smddp(r, w) ? BACKEND_SMDDP : BACKEND_NCCL;
+    backend_set(p, gathers_by_smddp(r, w) ? "smddp" : NULL);
     if (w->shard_optimizer_state)
         p->shard.strategy = SHARDING_OPTIMIZER;
     if (w->sharded_data_parallel_degree < 2)
@@ -133,7 +134,7 @@ static void note_unsharded(struct parse_context *r, struct cfg c,
 void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    p->reduce.library = LIBRARY_SMP;
+    library_set(p, "smp");
     p->tensor = w->tensor_parallel_degree;
     p->split.tensor_policy =
         w->optimize == OPTIMIZE_SPEED ? TENSOR_SMP_SPEED : TENSOR_SMP_SCATTER;

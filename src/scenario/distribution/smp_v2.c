@@ -2,6 +2,7 @@
  * means. Names and ranges: "SMP v2 core feature configuration parameters" of the
  * SageMaker developer guide; defaults and releases in part recalled. */
 #include "scenario/distribution/smp_params.h"
+#include "scenario/libraries.h"
 #include "scenario/releases.h"
 
 #include <inttypes.h>
@@ -86,7 +87,7 @@ static int check_library(const struct parse_context *r, struct cfg c,
 static void apply(struct parse_context *r, struct cfg c, const struct v2 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    p->reduce.library = LIBRARY_FSDP;
+    library_set(p, "fsdp");
     p->tensor = w->tensor_parallel_degree;
     p->context = w->context_parallel_degree;
     p->expert = w->expert_parallel_degree;
