@@ -136,10 +136,11 @@ static void add_example(struct strbuf *out, const struct reference_key *key)
     free(text);
 }
 
-static const char *default_of(const struct reference_key *key)
+static const char *default_of(const struct reference *r,
+                              const struct reference_key *key)
 {
     bool required = key->field && key->field->required;
-    return required ? "none: it has to be given" : reference_text(key, "default");
+    return required ? "none: it has to be given" : reference_default(r, key);
 }
 
 void reference_key_text(struct strbuf *out, const struct reference *r,
@@ -152,8 +153,8 @@ void reference_key_text(struct strbuf *out, const struct reference *r,
     reference_type_text(&b, key);
     add_line(out, "type", strbuf_get(&b));
     add_line(out, "unit", unit_text(key));
-    add_line(out, "default", default_of(key));
-    add_line(out, "libraries", reference_text(key, "libraries"));
+    add_line(out, "default", default_of(r, key));
+    add_line(out, "libraries", reference_libraries(r, key));
     b.len = 0;
     add_conditions(&b, r, key->pointer, "; ");
     if (b.len)
@@ -190,7 +191,7 @@ static void add_row(struct strbuf *out, const struct reference *r,
     strbuf_printf(&b, "%s", meaning_of(key));
     if (as)
         strbuf_printf(&b, "%sThe same as `%s`.", b.len ? " " : "", as);
-    if ((libraries = reference_text(key, "libraries")))
+    if ((libraries = reference_libraries(r, key)))
         strbuf_printf(&b, " Libraries: %s.", libraries);
     if (strcmp(r->kind, "scenario") == 0 && heed_reason(key->pointer, 0)) {
         strbuf_addstr(&b, " No effect where: ");
@@ -203,7 +204,7 @@ static void add_row(struct strbuf *out, const struct reference *r,
     if (reference_text(key, "unit"))
         strbuf_printf(&b, ", %s", reference_text(key, "unit"));
     add_cell(out, strbuf_get(&b));
-    add_cell(out, default_of(key) ? default_of(key) : "");
+    add_cell(out, default_of(r, key) ? default_of(r, key) : "");
     b.len = 0;
     add_example(&b, key);
     if (b.len) {

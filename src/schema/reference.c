@@ -1,6 +1,7 @@
 #include "schema/reference.h"
 
 #include "config/datadir.h"
+#include "scenario/libraries_fields.h"
 
 #include <string.h>
 
@@ -145,6 +146,30 @@ void reference_release(struct reference *r)
 const char *reference_text(const struct reference_key *key, const char *what)
 {
     return json_string_value(json_object_get(key->text, what));
+}
+
+static bool is_scenario(const struct reference *r)
+{
+    return strcmp(r->kind, "scenario") == 0;
+}
+
+const char *reference_default(const struct reference *r,
+                              const struct reference_key *key)
+{
+    const char *rows =
+        is_scenario(r) ? library_field_defaults(r->arena, key->pointer) : NULL;
+    const char *text = reference_text(key, "default");
+    if (rows && text)
+        return arena_printf(r->arena, "%s; else %s", rows, text);
+    return rows ? rows : text;
+}
+
+const char *reference_libraries(const struct reference *r,
+                                const struct reference_key *key)
+{
+    const char *rows =
+        is_scenario(r) ? library_field_owners(r->arena, key->pointer) : NULL;
+    return rows ? rows : reference_text(key, "libraries");
 }
 
 const char *reference_new_name(const struct reference *r, const char *pointer,

@@ -60,6 +60,13 @@ const char *reference_pointer(const struct reference *r, const char *pointer);
 /* What schemas/NAME.json says of a key ("meaning", "default", ...); NULL: nothing. */
 const char *reference_text(const struct reference_key *key, const char *what);
 
+/* What a key is where it is not written, and the libraries that have what it sets (NULL:
+ * all): as the rows of libraries say, or else schemas/NAME.json. */
+const char *reference_default(const struct reference *r,
+                              const struct reference_key *key);
+const char *reference_libraries(const struct reference *r,
+                                const struct reference_key *key);
+
 /* The pointer of the key whose old name a key is (CFG_T_RENAMED). */
 const char *reference_new_name(const struct reference *r, const char *pointer,
                                const struct cfg_field *f);

@@ -86,8 +86,8 @@ static void check_key(const struct reference *r, const struct reference_key *key
     expect(meaning != NULL, r->kind, key->pointer, "has no meaning");
     expect(!meaning || count_words(meaning) <= 25, r->kind, key->pointer,
            "is too long");
-    expect(!key->field || key->field->required || reference_text(key, "default"),
-           r->kind, key->pointer, "has no default");
+    expect(!key->field || key->field->required || reference_default(r, key), r->kind,
+           key->pointer, "has no default");
     expect(!is_child(key) || has_form(r, key), r->kind, key->pointer, "has no form");
 }
 
