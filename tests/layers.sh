@@ -83,6 +83,29 @@ circles() {
         }'
 }
 
+# global functions and tables of src/ that no file of it uses: tests alone would. Those that their own file uses
+# pass. xmalloc_set_fail is for programs that link smsim's objects; sources of YAML and TOML await their dialects.
+test_only="main xmalloc_set_fail toml_read yaml_read yaml_release yaml_interpolate"
+unused() {
+    find "$build/src" -name '*.o' -exec nm -P -A {} + 2>/dev/null | awk -v strip="$build/" '
+        { f = $1; sub(/:$/, "", f); sub(strip, "", f); sub(/\.o$/, ".c", f) }
+        $3 ~ /[TDBR]/ && $2 !~ /^\./ { where[$2] = f }
+        $3 == "U" { used[$2] = 1 }
+        END { for (s in where) if (!(s in used)) print s, where[s] }' | sort |
+    while read -r symbol file; do
+        case " $test_only " in *" $symbol "*) continue ;; esac
+        [ -f "$file" ] || continue
+        n=$(sed 's:/\*.*\*/::; s:^ *\*.*$::; s:/\*.*$::' "$file" | grep -cw "$symbol") || true
+        [ "$n" -gt 1 ] || echo "$file: nothing but tests uses $symbol: use it, or remove it"
+    done
+}
+
+# names of libraries and backends outside their table: rows answer (scenario/libraries.h)
+library_names() {
+    grep -rnwE '(LIBRARY|BACKEND)_[A-Z_]+' src --include='*.[ch]' | grep -v '^src/scenario/libraries'
+    grep -rnE '(->|\.)smp *([=!<>]=|[<>]) *[0-9]' src --include='*.[ch]' | grep -v '^src/scenario/libraries'
+}
+
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 includes >"$tmp/bad"
@@ -92,6 +115,10 @@ fi
 if grep -rnE 'version_(compare|within|nearest)\([^;]*"' src --include='*.c' | grep -v '^src/scenario/releases.c' >>"$tmp/bad"; then
     echo "releases are named in scenario/releases.c: ask it" >>"$tmp/bad"
 fi
+if library_names >>"$tmp/bad"; then
+    echo "libraries are decided by their rows: ask scenario/libraries.h" >>"$tmp/bad"
+fi
+[ -d "$build/src" ] && unused >>"$tmp/bad"
 [ -d "$build/src" ] && circles >>"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
     cat "$tmp/bad"

@@ -221,24 +221,6 @@ void draw_text(struct draw *d, double x, double y, const char *s,
     free(clean);
 }
 
-void draw_text_corners(double x, double y, const char *s, const struct draw_text *style,
-                       struct draw_point corners[4])
-{
-    static const double start[] = {
-        [DRAW_START] = 0, [DRAW_MIDDLE] = -0.5, [DRAW_END] = -1
-    };
-    double size = size_of(style), w = draw_text_width(s, size, style->bold);
-    double u0 = start[style->anchor] * w, a = style->rotate * (acos(-1.0) / 180);
-    struct draw_point at = baseline(x, y, style);
-    double u[4] = { u0, u0 + w, u0 + w, u0 };
-    double v[4] = { -0.76 * size, -0.76 * size, 0.22 * size, 0.22 * size };
-
-    for (int i = 0; i < 4; i++) {
-        corners[i].x = at.x + u[i] * cos(a) - v[i] * sin(a);
-        corners[i].y = at.y + u[i] * sin(a) + v[i] * cos(a);
-    }
-}
-
 void draw_group(struct draw *d, const char *id, const char *cls,
                 const struct draw_box *clip)
 {

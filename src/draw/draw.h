@@ -153,10 +153,6 @@ void draw_group_end(struct draw *d);
 /* Advance width in pixels of one line of text; linear in its length. */
 double draw_text_width(const char *s, double size, bool bold);
 
-/* The four corners of the box a text fills (ascent 0.76, descent 0.22 of its size). */
-void draw_text_corners(double x, double y, const char *s, const struct draw_text *style,
-                       struct draw_point corners[4]);
-
 /* `s` cut to that width, ending in "..." where cut; the caller frees it. */
 char *draw_text_fit(const char *s, double size, bool bold, double width);
 

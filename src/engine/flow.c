@@ -132,11 +132,6 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
     return f;
 }
 
-double flow_rate(const struct flow *f)
-{
-    return f->rate;
-}
-
 /* Links ---------------------------------------------------------------------------- */
 
 void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
@@ -195,9 +190,4 @@ double flow_link_busy_s(struct flow_net *net, int32_t l)
 bool flow_net_is_busy(const struct flow_net *net)
 {
     return net->state->first != NULL;
-}
-
-uint64_t flow_net_solves(const struct flow_net *net)
-{
-    return net->state->n_solves;
 }

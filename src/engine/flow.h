@@ -51,25 +51,12 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
                         double cap, int32_t n_uses, const struct flow_use *uses,
                         flow_done_fn *done, void *arg);
 
-/* Units per second now; a change made in this instant shows when it is over. */
-double flow_rate(const struct flow *f);
-
 /* Units that passed over a link so far, and the integral of its use over time divided
  * by capacity (busy seconds); both include running activities up to now. Time on a link
  * that is dead or of infinite capacity is not busy. O(activities on the link). */
 double flow_link_units(struct flow_net *net, int32_t link);
 double flow_link_busy_s(struct flow_net *net, int32_t link);
 
-/* Instants at which rates were solved again so far. */
 bool flow_net_is_busy(const struct flow_net *net); /* some activity has not ended */
-uint64_t flow_net_solves(const struct flow_net *net);
-
-/* The max-min fair rates of n activities over links, without events: the solver itself,
- * also used by closed forms and tests. starts[i] .. starts[i+1]-1 are activity i's uses
- * (starts has n+1 entries, the first is 0); rates are written to rate[], INFINITY where
- * nothing limits. */
-void flow_solve(int32_t n_links, const double *capacity, int32_t n,
-                const int32_t *starts, const struct flow_use *uses, const double *cap,
-                double *rate);
 
 #endif

@@ -250,12 +250,3 @@ void maxmin_solve(struct maxmin *mm, int32_t n_links, const double *capacity, in
         if (mm->rising[i])
             rate[i] = INFINITY;
 }
-
-void flow_solve(int32_t n_links, const double *capacity, int32_t n,
-                const int32_t *starts, const struct flow_use *uses, const double *cap,
-                double *rate)
-{
-    struct maxmin mm = { 0 };
-    maxmin_solve(&mm, n_links, capacity, n, starts, uses, cap, rate);
-    maxmin_release(&mm);
-}

@@ -38,7 +38,9 @@ struct maxmin {
 /* Zero-initialised is ready for use. */
 void maxmin_release(struct maxmin *mm);
 
-/* As flow_solve. Infinite capacities and caps are allowed; an activity that nothing
+/* The max-min fair rates of n activities over links, without events. starts[i] ..
+ * starts[i+1]-1 are activity i's uses (starts has n+1 entries, the first is 0); rates are
+ * written to rate[]. Infinite capacities and caps are allowed; an activity that nothing
  * limits gets INFINITY. */
 void maxmin_solve(struct maxmin *mm, int32_t n_links, const double *capacity, int32_t n,
                   const int32_t *starts, const struct flow_use *uses, const double *cap,

@@ -177,11 +177,3 @@ bool sim_run_some(struct sim *sim, int64_t n)
         fire_first(sim);
     return sim->n_pending > 0;
 }
-
-void sim_run_until(struct sim *sim, int64_t t_ps)
-{
-    while (sim->n_pending > 0 && sim->heap[0].t_ps <= t_ps)
-        fire_first(sim);
-    if (sim->now_ps < t_ps)
-        sim->now_ps = t_ps;
-}

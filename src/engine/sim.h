@@ -78,10 +78,6 @@ void sim_run(struct sim *sim);
 /* Fires at most n of them; false when none is left. */
 bool sim_run_some(struct sim *sim, int64_t n);
 
-/* Fires events up to and including t_ps; the clock ends at t_ps or at the last event,
- * whichever is later. */
-void sim_run_until(struct sim *sim, int64_t t_ps);
-
 #define SIM_OWNER(ev, type, member) ((type *)((char *)(ev)-offsetof(type, member)))
 
 #endif

@@ -226,13 +226,6 @@ static int32_t link_id(struct shape_place p, int32_t relative)
     return relative < 0 ? -1 : p.base + relative;
 }
 
-int32_t net_nvlink(const struct net *net, int64_t copy, int gpu_from, int gpu_to)
-{
-    struct shape_place p = shape_place(net, copy);
-
-    return link_id(p, p.shape->nvlink[gpu_from][gpu_to]);
-}
-
 int32_t net_port_out(const struct net *net, int64_t copy, int gpu)
 {
     struct shape_place p = shape_place(net, copy);
@@ -247,22 +240,6 @@ int32_t net_port_in(const struct net *net, int64_t copy, int gpu)
 
     assert(gpu >= 0 && gpu < p.shape->instance->n_gpus);
     return link_id(p, p.shape->port[gpu].in);
-}
-
-int32_t net_pcie_out(const struct net *net, int64_t copy, int gpu)
-{
-    struct shape_place p = shape_place(net, copy);
-
-    assert(gpu >= 0 && gpu < p.shape->instance->n_gpus);
-    return link_id(p, p.shape->pcie[gpu].out);
-}
-
-int32_t net_pcie_in(const struct net *net, int64_t copy, int gpu)
-{
-    struct shape_place p = shape_place(net, copy);
-
-    assert(gpu >= 0 && gpu < p.shape->instance->n_gpus);
-    return link_id(p, p.shape->pcie[gpu].in);
 }
 
 int32_t net_nic_out(const struct net *net, int64_t copy, int nic)

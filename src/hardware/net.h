@@ -64,11 +64,8 @@ int64_t net_copy(const struct net *net, int64_t instance);
 const struct instance *net_instance(const struct net *net, int64_t copy);
 
 /* Link ids. -1 when there is no such link. */
-int32_t net_nvlink(const struct net *net, int64_t copy, int gpu_from, int gpu_to);
 int32_t net_port_out(const struct net *net, int64_t copy, int gpu); /* to NVSwitch */
 int32_t net_port_in(const struct net *net, int64_t copy, int gpu);
-int32_t net_pcie_out(const struct net *net, int64_t copy, int gpu); /* towards host */
-int32_t net_pcie_in(const struct net *net, int64_t copy, int gpu);
 int32_t net_nic_out(const struct net *net, int64_t copy, int nic);
 int32_t net_nic_in(const struct net *net, int64_t copy, int nic);
 int32_t net_core(const struct net *net);

@@ -225,13 +225,6 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     return peak_B;
 }
 
-int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        struct reserved_how how, int64_t capacity_B)
-{
-    bool was_full;
-    return replay_peak_B(events, n, begin, how, capacity_B, &was_full);
-}
-
 /* Activations of microbatches in flight whose events were not recorded. */
 static int64_t unseen_B(const struct ledger *l)
 {

@@ -18,12 +18,6 @@ struct reserved_how {
         streams; /* buffers are on streams of their own, whose blocks are for no other */
 };
 
-/* The most bytes of segments over three steps, or two where the second takes no more.
- * begin: events that are before the step. capacity_B: memory that segments can have. O(events), but for what allocator.h
- * says. */
-int64_t reserved_peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                        struct reserved_how how, int64_t capacity_B);
-
 /* Replays that were made, by two 64-bit hashes of the events, of `begin` and of `how`:
  * stages of a pipeline, and points of a sweep, are often alike. A later one takes an
  * earlier one's place. Replays that met the end of memory are not among them. Zeroed:
@@ -36,8 +30,10 @@ struct reserved_memo {
     } known[1 << RESERVED_KNOWN_LOG2];
 };
 
-/* The same of a stage's ledger, never less than its live tensors. Activations of
- * microbatches in flight whose events were not recorded count as they are. */
+/* The most bytes of segments over three steps, or two where the second takes no more, of
+ * a stage's ledger; never less than its live tensors. Activations of microbatches in
+ * flight whose events were not recorded count as they are. capacity_B: memory that
+ * segments can have. O(events), but for what allocator.h says. */
 int64_t reserved_by_stage_B(struct reserved_memo *memo, const struct ledger *l,
                             struct reserved_how how, int64_t capacity_B);
 

@@ -148,12 +148,6 @@ static const struct known *known_of(const char *key)
     return NULL;
 }
 
-const char *release_oldest(const char *key)
-{
-    const struct known *k = known_of(key);
-    return k ? k->first : NULL;
-}
-
 const char *release_newest(const char *key)
 {
     const struct known *k = known_of(key);

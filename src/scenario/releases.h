@@ -43,9 +43,8 @@ const char *release_needs(enum release_fact fact);
  * the section "software". NULL: it is known, or the key is not. */
 const char *release_unsure(struct arena *arena, const char *key, const char *version);
 
-/* The first and the last release of `key` that is known, the last as far as it is written
- * ("2" is any 2.x); NULL: there is no such key. */
-const char *release_oldest(const char *key);
+/* The newest release of `key` that is known, as far as it is written ("2" is any 2.x);
+ * NULL: there is no such key. */
 const char *release_newest(const char *key);
 
 /* Which generation of SageMaker's model parallel library a release is: 1 or 2. */

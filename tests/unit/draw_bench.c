@@ -60,6 +60,25 @@ static void rec_curve(struct draw *d, const struct draw_point p[4],
     (void)d, (void)p, (void)style;
 }
 
+/* The four corners of the box that a text fills (ascent 0.76, descent 0.22 of its
+ * size), from its baseline on. */
+static void text_corners(struct draw_point at, const char *s,
+                         const struct draw_text *style, struct draw_point corners[4])
+{
+    static const double start[] = {
+        [DRAW_START] = 0, [DRAW_MIDDLE] = -0.5, [DRAW_END] = -1
+    };
+    double size = style->size, w = draw_text_width(s, size, style->bold);
+    double u0 = start[style->anchor] * w, a = style->rotate * (acos(-1.0) / 180);
+    double u[4] = { u0, u0 + w, u0 + w, u0 };
+    double v[4] = { -0.76 * size, -0.76 * size, 0.22 * size, 0.22 * size };
+
+    for (int i = 0; i < 4; i++) {
+        corners[i].x = at.x + u[i] * cos(a) - v[i] * sin(a);
+        corners[i].y = at.y + u[i] * sin(a) + v[i] * cos(a);
+    }
+}
+
 static void rec_text(struct draw *d, struct draw_point at, const char *s,
                      const struct draw_text *style)
 {
@@ -68,7 +87,7 @@ static void rec_text(struct draw *d, struct draw_point at, const char *s,
 
     *t = (struct text_at) { .legend = has_class(style->cls, "legend-label") };
     snprintf(t->text, sizeof(t->text), "%s", s);
-    draw_text_corners(at.x, at.y, s, style, t->corner);
+    text_corners(at, s, style, t->corner);
 }
 
 static void rec_group(struct draw *d, const char *id, const char *cls,

@@ -3,6 +3,7 @@
 #include "net_bench.h"
 #include "run/chunk.h"
 #include "run/coll_run.h"
+#include "run_until.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -349,7 +350,7 @@ static void test_dropped(void)
     sim_init(&sim, NULL);
     struct chunk_net *c = chunk_net_new(&sim, t.net);
     chunk_start(c, &plan.phases[0].steps, note_end, &end);
-    sim_run_until(&sim, units_ps(1e-3));
+    run_until(&sim, units_ps(1e-3));
     chunk_net_free(c);
     sim_run(&sim);
     CU_ASSERT(end < 0);

@@ -41,7 +41,9 @@ static void test_mesh_rows(void)
         struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 0x1p40);
         q.protocol = FABRIC_PROTO_SIMPLE;
         double busbw = q.size_B / time_of(&b, &q) * 2 * (rows[i].n - 1) / rows[i].n;
-        double link = net_links(b.net)[net_nvlink(b.net, 0, 0, 1)].payload_Bps;
+        int32_t wire[NET_ROUTE_MAX];
+        CU_ASSERT_EQUAL_FATAL(net_route(b.net, 0, 0, 0, 1, wire), 1);
+        double link = net_links(b.net)[wire[0]].payload_Bps;
         CU_ASSERT_DOUBLE_EQUAL(busbw / link, rows[i].busbw / 22.5, 1e-3);
     }
     bench_release(&b);

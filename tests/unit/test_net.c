@@ -167,6 +167,15 @@ static bool same_link(const struct net_link *a, const struct net_link *b)
            fabs(a->latency_s - b->latency_s) < 1e-12;
 }
 
+/* The link of a GPU on its way to the host's memory, or back. */
+static const struct net_link *host_link(const struct net *net, int64_t copy, int gpu,
+                                        bool to_host)
+{
+    int32_t links[NET_ROUTE_MAX];
+    int n = net_route_host(net, copy, gpu, to_host, links);
+    return &net_links(net)[links[to_host ? 0 : n - 1]];
+}
+
 /* Every copy of the unfolded net has the folded copy's links, in its order. */
 static void test_folded_is_unfolded(void)
 {
@@ -199,15 +208,26 @@ static void test_folded_is_unfolded(void)
             at++;
         }
         for (int g = 0; g < 8; g++) {
-            CU_ASSERT_EQUAL(net_links(unfolded)[net_pcie_out(unfolded, i, g)].from, g);
-            CU_ASSERT_EQUAL(net_links(unfolded)[net_pcie_in(unfolded, i, g)].to, g);
-            CU_ASSERT_EQUAL(net_links(unfolded)[net_pcie_in(unfolded, i, g)].copy, i);
+            const struct net_link *out = host_link(unfolded, i, g, true),
+                                  *in = host_link(unfolded, i, g, false);
+            CU_ASSERT_EQUAL(out->from, g);
+            CU_ASSERT_EQUAL(in->to, g);
+            CU_ASSERT_EQUAL(in->copy, i);
+            CU_ASSERT_EQUAL(in->kind, NET_PCIE);
         }
     }
     CU_ASSERT_EQUAL(at, net_n_links(unfolded));
     net_free(folded);
     net_free(unfolded);
     cfg_loader_release(&loader);
+}
+
+/* The wire between two GPUs of instance 1; -1: there is none. */
+static int32_t wire(const struct net *net, int from, int to)
+{
+    int32_t links[NET_ROUTE_MAX];
+    int n = net_route(net, 1, from, 1, to, links);
+    return n == 1 && net_links(net)[links[0]].kind == NET_NVLINK ? links[0] : -1;
 }
 
 /* The wires of the cube mesh, both ways, and none where there is none. */
@@ -219,13 +239,13 @@ static void test_mesh_links(void)
     cfg_loader_init(&loader);
 
     struct net *net = make(&c, &loader, "p3.16xlarge:2", false);
-    const int32_t double_link = net_nvlink(net, 1, 0, 3);
+    const int32_t double_link = wire(net, 0, 3);
 
-    CU_ASSERT_EQUAL(net_nvlink(net, 1, 0, 5), -1);
+    CU_ASSERT_EQUAL(wire(net, 0, 5), -1);
     CU_ASSERT_EQUAL(net_port_out(net, 1, 0), -1);
-    CU_ASSERT_NOT_EQUAL(double_link, net_nvlink(net, 1, 3, 0));
+    CU_ASSERT_NOT_EQUAL(double_link, wire(net, 3, 0));
     CU_ASSERT_DOUBLE_EQUAL(net_links(net)[double_link].line_Bps, 50e9, 1);
-    CU_ASSERT_DOUBLE_EQUAL(net_links(net)[net_nvlink(net, 1, 0, 1)].line_Bps, 25e9, 1);
+    CU_ASSERT_DOUBLE_EQUAL(net_links(net)[wire(net, 0, 1)].line_Bps, 25e9, 1);
     net_free(net);
     cfg_loader_release(&loader);
 }
