@@ -198,7 +198,7 @@ const struct library_row library_megatron = {
     .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
     .shardings_mend = "write \"optimizer\" or \"full\"", .smp_extensions = true, \
     .smddp = true, .fp32_weights = true, .saves_shards = BIT(SHARDING_OPTIMIZER), \
-    .copies_gradients = true, .reduces_to_owner = BIT(SHARDING_OPTIMIZER), \
+    .copies_gradients = true, .first_bucket = true, .reduces_to_owner = BIT(SHARDING_OPTIMIZER), \
     .interleaves_all_first = true, .shares_on_one_stage = true, \
     .broadcasts_outputs = true, .tensor = true, .pipeline = true, \
     .schedules = BIT(SCHEDULE_SMP_SIMPLE) | BIT(SCHEDULE_SMP_INTERLEAVED), \
@@ -228,7 +228,7 @@ const struct library_row library_horovod = {
     .launcher = "mpi",
     .profiles = { { PROFILE_ALWAYS, "horovod-pytorch" } },
     .releases = horovod_releases,
-    .bucket = { .size_B = 128 * MIB },
+    .bucket = { .size_B = 64 * MIB }, /* the profile's, of 0.19 */
     .vocabulary_multiple = 1,
     .shardings = BIT(SHARDING_NONE),
     .pipeline_shardings = ALL_BITS,
@@ -250,6 +250,7 @@ const struct library_row library_parameter_server = {
     .pipeline_shardings = ALL_BITS,
     .shardings_mend = fsdp_and_deepspeed,
     .copies_gradients = true,
+    .first_bucket = true,
     .servers = true,
     .interleaves_all_first = true,
 };

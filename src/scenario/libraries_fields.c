@@ -29,11 +29,6 @@ static bool has_sequence(row *l)
     return l->sequence_parallel;
 }
 
-static bool has_policies(row *l)
-{
-    return l->smp_extensions && l->tensor;
-}
-
 static bool has_pipeline(row *l)
 {
     return l->pipeline;
@@ -197,7 +192,6 @@ static const struct field {
 } fields[] = {
     { P "tensor", has_tensor, NULL },
     { P "sequence_parallel", has_sequence, NULL },
-    { P "tensor_policy", has_policies, NULL },
     { P "pipeline", has_pipeline, NULL },
     { P "virtual_stages", has_chunks, NULL },
     { P "active_microbatches", has_smp_schedule, NULL },

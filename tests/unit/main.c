@@ -13,7 +13,7 @@
     X(cfg) X(csv) X(yaml) X(toml) X(shell) X(schema) X(results) \
     X(hardware) X(net) X(import) \
     X(model) X(families) X(ops) X(fused) \
-    X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(dialects) X(launch) X(megatron) X(deepspeed) \
+    X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(megatron) X(deepspeed) \
     X(kernel) X(attention) \
     X(sim) X(flow) \
     X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
