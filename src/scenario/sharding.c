@@ -52,10 +52,12 @@ static int64_t or_default(int64_t written, int64_t usual)
 
 void sharding_defaults(struct parse_context *r)
 {
+    enum { UNITS_AHEAD = 1 }; /* of every library */
     struct parallelism *p = &r->s->parallel;
     const struct library_shards *usual = &library_of(p)->shards;
     if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
         p->shard.reshard = false;
+    p->shard.prefetch = or_default(p->shard.prefetch, UNITS_AHEAD);
     p->shard.in_flight = or_default(p->shard.in_flight, usual->in_flight);
     p->shard.bucket_elements = or_default(p->shard.bucket_elements, usual->bucket);
     p->shard.persistence_elements =
@@ -86,9 +88,8 @@ int sharding_read(struct parse_context *r, struct cfg c)
     struct raw_sharding w = { .p = *p, .unit = UNIT_OF_LAYER };
     const struct library_smp *smp = &library_of(p)->smp;
     if (!smp->sharding) {
-        w.p.shard.prefetch = 1;
         w.p.shard.reshard = true;
-        w.p.shard.in_flight = w.p.shard.bucket_elements =
+        w.p.shard.prefetch = w.p.shard.in_flight = w.p.shard.bucket_elements =
             w.p.shard.persistence_elements = w.p.shard.live_elements =
                 w.p.shard.reuse_elements = -1;
     }

@@ -273,9 +273,59 @@ static void test_owners(void)
     cfg_loader_release(&l);
 }
 
+/* Whether a generation of SMP knows a parameter of its dictionary. */
+static bool knows(bool second, const struct reference_key *key)
+{
+    struct loaded l;
+    const struct diag *d;
+    bool known = true;
+    json_t *root = make_base(&bases[0]);
+    json_object_del(root, "parallelism");
+    json_object_set_new(root, "distribution",
+                        json_pack("{s:{s:b}, s:{s:{s:b}}}",
+                                  second ? "torch_distributed" : "mpi", "enabled", 1,
+                                  "smdistributed", "modelparallel", "enabled", 1));
+    set_key(root, key->pointer, json_deep_copy(json_object_get(key->text, "example")));
+    load(&l, root);
+    for (int64_t i = 0; (d = diags_get(&l.loader.diags, DIAG_ERROR, i)); i++)
+        known &= !(d->pointer && strcmp(d->pointer, key->pointer) == 0 &&
+                   (d->code == DIAG_UNKNOWN_KEY || d->code == DIAG_REFUSED_KEY));
+    unload(&l);
+    json_decref(root);
+    return known;
+}
+
+/* Parameters of SMP's dictionaries are of the generations that the pages name. */
+static void test_generations(void)
+{
+    static const char prefix[] =
+        "/distribution/smdistributed/modelparallel/parameters/";
+    struct cfg_loader l;
+    struct reference r;
+    int n = 0;
+    cfg_loader_init(&l);
+    CU_ASSERT_EQUAL_FATAL(reference_load(&r, &l, "scenario"), 0);
+    for (int64_t k = 0; k < r.keys.n; k++) {
+        const struct reference_key *key = &r.keys.v[k];
+        const char *text = reference_text(key, "libraries");
+        if (strncmp(key->pointer, prefix, sizeof(prefix) - 1) != 0 || !key->text)
+            continue;
+        bool first = text && strstr(text, "v1"), second = text && strstr(text, "v2");
+        bool ok = knows(false, key) == first && knows(true, key) == second;
+        CU_ASSERT_TRUE(ok);
+        if (!ok)
+            fprintf(stderr, "%s is not of %s\n", key->pointer, text ? text : "any");
+        n++;
+    }
+    CU_ASSERT_TRUE(n > 35);
+    reference_release(&r);
+    cfg_loader_release(&l);
+}
+
 void test_defaults_register(void)
 {
     CU_pSuite suite = CU_add_suite("defaults", NULL, NULL);
     CU_ADD_TEST(suite, test_defaults);
     CU_ADD_TEST(suite, test_owners);
+    CU_ADD_TEST(suite, test_generations);
 }

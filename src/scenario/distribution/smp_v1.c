@@ -17,9 +17,7 @@ static const struct name_value dist_backends[] = {
 
 static const struct smp_v1 defaults = {
     .microbatches = 1, .activation_loading_horizon = 4, .tensor_parallel_degree = 1,
-    .sharded_data_parallel_degree = 1, .sdp_reduce_bucket_size = 500000000,
-    .sdp_param_persistence_threshold = 1000000, .sdp_max_live_parameters = 1000000000,
-    .sdp_gradient_clipping = 1.0, .pipeline = PIPELINE_INTERLEAVED,
+    .sharded_data_parallel_degree = 1, .sdp_gradient_clipping = 1.0, .pipeline = PIPELINE_INTERLEAVED,
     .optimize = OPTIMIZE_MEMORY, .ddp_dist_backend = DIST_AUTO,
     .placement_strategy = "cluster", .auto_partition = true, .contiguous = true,
     .sdp_hierarchical_allgather = true,

@@ -32,6 +32,12 @@ static bool gathers_by_smddp(const struct parse_context *r, const struct smp_v1 
            !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp_version);
 }
 
+/* What the dictionary leaves open is the library's default (sharding_defaults). */
+static int64_t given_or_open(bool given, int64_t value)
+{
+    return given ? value : -1;
+}
+
 static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
@@ -44,11 +50,13 @@ static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
     p->shard.strategy = SHARDING_FULL;
     p->shard.degree = w->sharded_data_parallel_degree;
     p->shard.reshard = true;
-    p->shard.prefetch = 1; /* SMP has no parameter for it */
+    p->shard.prefetch = -1; /* SMP has no parameter for it: the default */
     p->shard.hierarchical = w->sdp_hierarchical_allgather;
     p->shard.bucket_elements = -1; /* its own, which has no effect: note_idle */
-    p->shard.persistence_elements = w->sdp_param_persistence_threshold;
-    p->shard.live_elements = w->sdp_max_live_parameters;
+    p->shard.persistence_elements = given_or_open(
+        w->given.sdp_param_persistence_threshold, w->sdp_param_persistence_threshold);
+    p->shard.live_elements =
+        given_or_open(w->given.sdp_max_live_parameters, w->sdp_max_live_parameters);
     r->has_degree = r->has_clipping = true;
     r->clipping = w->sdp_gradient_clipping;
 }
