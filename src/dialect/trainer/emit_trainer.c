@@ -57,7 +57,8 @@ json_t *trainer_give_model(const struct scenario *s)
 static json_t *converts_to(const struct scenario *s, enum dtype wanted)
 {
     enum dtype type = op_compute_dtype(s->training.precision);
-    bool dictionary = library_of(&s->parallel)->smp.precision && !op_is_autocast(s->training.precision);
+    bool dictionary = library_of(&s->parallel)->smp.precision &&
+                      !op_is_autocast(s->training.precision);
     return !dictionary && type == wanted ? json_true() : NULL;
 }
 
