@@ -2,124 +2,210 @@
  * [[nodes, tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high,
  * "row"], ...]}, ...]}. */
 #include "base/file.h"
+#include "base/vec.h"
 #include "config/cache.h"
 #include "config/datadir.h"
+#include "config/lenient.h"
+#include "config/scan.h"
 #include "simulate/interval.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const interval_axis_names[INTERVAL_AXES] = { "nodes", "tensor", "pipeline",
                                                          "tokens", "parameters" };
 
 enum { CELLS_MAX = 1 << 14, FILE_MAX = 1 << 22 };
 
-static int read_name(json_t *o, const char *key, const struct name_value *names, int *v)
+/* A name of what is compared of a job, or -1 where the table has none such. */
+struct interval_name {
+    const char *key;
+    const struct name_value *names;
+    size_t at; /* in struct interval_place */
+};
+
+#define NAME(member, names)                                     \
+    {                                                           \
+#member, names, offsetof(struct interval_place, member) \
+    }
+static const struct interval_name place_names[] = {
+    NAME(inside, fabric_kind_names),          NAME(outside, fabric_kind_names),
+    NAME(sharding, sharding_names),           NAME(precision, op_precision_names),
+    NAME(checkpointing, checkpointing_names),
+};
+enum { PLACE_NAMES = sizeof(place_names) / sizeof(place_names[0]) };
+
+/* NULL: it has none. */
+static int set_name(struct interval_place *at, const struct interval_name *n,
+                    const char *name)
 {
-    json_t *name = json_object_get(o, key);
+    int *v = (int *)(void *)((char *)at + n->at);
     *v = -1;
-    if (!name || json_is_null(name))
-        return 0;
-    return json_is_string(name) ? names_find(names, json_string_value(name), v) : -1;
+    return name ? names_find(n->names, name, v) : 0;
+}
+
+static int read_name(struct interval_place *at, const struct interval_name *n,
+                     json_t *object)
+{
+    json_t *name = json_object_get(object, n->key);
+    if (name && !json_is_null(name) && !json_is_string(name))
+        return -1;
+    return set_name(at, n, json_string_value(name));
 }
 
 int interval_names_read(struct interval_place *at, struct arena *arena, json_t *object)
 {
     const char *gpu = json_string_value(json_object_get(object, "gpu"));
     const char *framework = json_string_value(json_object_get(object, "framework"));
-    if (!gpu || read_name(object, "inside", fabric_kind_names, &at->inside) ||
-        read_name(object, "outside", fabric_kind_names, &at->outside) ||
-        read_name(object, "sharding", sharding_names, &at->sharding) ||
-        read_name(object, "precision", op_precision_names, &at->precision) ||
-        read_name(object, "checkpointing", checkpointing_names, &at->checkpointing))
+    if (!gpu)
         return -1;
+    for (int i = 0; i < PLACE_NAMES; i++)
+        if (read_name(at, &place_names[i], object))
+            return -1;
     at->gpu = arena_strdup(arena, gpu);
     at->framework = framework ? arena_strdup(arena, framework) : "";
     return 0;
 }
 
-static int read_number(json_t *cell, size_t i, double min, double max, double *v)
+/* The file ------------------------------------------------------------------------- */
+
+static double number(struct scan *s, double min, double max)
 {
-    json_t *json = json_array_get(cell, i);
-    *v = json_number_value(json);
-    return json_is_number(json) && *v >= min && *v <= max ? 0 : -1;
+    double v = scan_number(s);
+    s->bad = s->bad || !(v >= min && v <= max);
+    scan_need(s, ',');
+    return v;
 }
 
-static int read_cell(struct interval_cell *cell, struct arena *arena, json_t *json)
+static void read_cell(struct scan *s, struct interval_cell *cell)
 {
-    enum { ROWS = INTERVAL_AXES, ERRORS, NAME = ERRORS + 3 };
-    double *const errors[] = { &cell->mean, &cell->low, &cell->high }, n;
+    double *const errors[] = { &cell->mean, &cell->low, &cell->high };
+    scan_need(s, '[');
     for (int i = 0; i < INTERVAL_AXES; i++) {
         bool is_log2 = i >= INTERVAL_TOKENS;
-        double v;
-        if (read_number(json, (size_t)i, is_log2 ? 0 : 1, is_log2 ? 64 : 1 << 20, &v))
-            return -1;
+        double v = number(s, is_log2 ? 0 : 1, is_log2 ? 64 : 1 << 20);
         cell->at.log2_of[i] = is_log2 ? v : log2(v);
     }
+    cell->n = (int64_t)number(s, 1, 1 << 30);
     for (size_t i = 0; i < 3; i++)
-        if (read_number(json, ERRORS + i, -0.9, 10, errors[i]))
-            return -1;
-    const char *row = json_string_value(json_array_get(json, NAME));
-    if (!row || read_number(json, ROWS, 1, 1 << 30, &n) || cell->low > cell->high)
-        return -1;
-    cell->n = (int64_t)n;
-    cell->row = arena_strdup(arena, row);
-    return 0;
+        *errors[i] = number(s, -0.9, 10);
+    cell->row = scan_string(s);
+    scan_need(s, ']');
+    s->bad = s->bad || cell->low > cell->high;
+}
+
+typedef VEC(struct interval_cell) cell_list;
+
+/* Cells, whose place is not known yet. */
+static void read_cells(struct scan *s, cell_list *cells)
+{
+    scan_need(s, '[');
+    if (scan_take(s, ']'))
+        return;
+    do {
+        struct interval_cell cell = { .n = 0 };
+        read_cell(s, &cell);
+        VEC_PUSH(cells, cell);
+    } while (scan_take(s, ',') && cells->n < CELLS_MAX);
+    scan_need(s, ']');
+}
+
+static void read_member(struct scan *s, const char *key, struct interval_place *at,
+                        const char **source, cell_list *cells)
+{
+    if (strcmp(key, "cells") == 0) {
+        read_cells(s, cells);
+        return;
+    }
+    const char *v = scan_string_or_null(s);
+    if (strcmp(key, "source") == 0)
+        *source = v;
+    else if (strcmp(key, "gpu") == 0)
+        at->gpu = v;
+    else if (strcmp(key, "framework") == 0)
+        at->framework = v ? v : "";
+    for (int i = 0; i < PLACE_NAMES; i++)
+        if (strcmp(key, place_names[i].key) == 0 && set_name(at, &place_names[i], v))
+            s->bad = true;
 }
 
 /* One regime's cells, added to those there are. */
-static int read_regime(struct interval_table *table, struct arena *arena,
-                       json_t *regime)
+static void read_regime(struct scan *s, cell_list *cells)
 {
-    struct interval_place at = { 0 };
-    json_t *cells = json_object_get(regime, "cells");
-    const char *source = json_string_value(json_object_get(regime, "source"));
-    if (!source || interval_names_read(&at, arena, regime))
-        return -1;
-    source = arena_strdup(arena, source);
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        struct interval_cell *cell = &table->cells[table->n++];
-        *cell = (struct interval_cell) { .at = at, .source = source };
-        if (read_cell(cell, arena, json_array_get(cells, i)))
-            return -1;
+    struct interval_place at = { .framework = "", -1, -1, -1, -1, -1 };
+    const char *source = NULL;
+    int64_t first = cells->n;
+    scan_need(s, '{');
+    do {
+        const char *key = scan_string(s);
+        scan_need(s, ':');
+        read_member(s, key, &at, &source, cells);
+    } while (scan_take(s, ','));
+    scan_need(s, '}');
+    s->bad = s->bad || !source || !at.gpu;
+    for (int64_t i = first; i < cells->n; i++) {
+        struct interval_cell *cell = &cells->v[i];
+        memcpy(at.log2_of, cell->at.log2_of, sizeof(at.log2_of));
+        cell->at = at;
+        cell->source = source;
     }
-    return 0;
 }
 
-static int read_regimes(struct interval_table *table, struct arena *arena,
-                        json_t *regimes)
+/* The root: what is neither a string nor the regimes is not there. */
+static void read_root(struct scan *s, cell_list *cells)
 {
-    size_t n = 0;
-    int rc = 0;
-    for (size_t i = 0; i < json_array_size(regimes); i++)
-        n += json_array_size(json_object_get(json_array_get(regimes, i), "cells"));
-    if (n == 0 || n > CELLS_MAX)
-        return -1;
-    table->cells = ARENA_ARRAY(arena, n, struct interval_cell);
-    for (size_t i = 0; i < json_array_size(regimes) && rc == 0; i++)
-        rc = read_regime(table, arena, json_array_get(regimes, i));
-    if (rc)
-        table->n = 0;
-    return rc;
+    scan_need(s, '{');
+    do {
+        bool is_regimes = strcmp(scan_string(s), "regimes") == 0;
+        scan_need(s, ':');
+        if (!is_regimes) {
+            scan_string(s);
+            continue;
+        }
+        scan_need(s, '[');
+        do
+            read_regime(s, cells);
+        while (scan_take(s, ','));
+        scan_need(s, ']');
+    } while (scan_take(s, ','));
+    scan_need(s, '}');
+}
+
+static int64_t line_of(const char *text, size_t n)
+{
+    int64_t line = 1;
+    for (size_t i = 0; i < n; i++)
+        line += text[i] == '\n';
+    return line;
 }
 
 static int parse(struct interval_table *table, struct arena *arena, const char *file,
                  const char *text, size_t len, struct err *err)
 {
-    json_error_t e;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
-    int rc = 0;
-    if (!root)
-        rc = err_set(err, "%s:%d:%d: %s", file, e.line, e.column, e.text);
-    else if (read_regimes(table, arena, json_object_get(root, "regimes")))
-        rc = err_set(err, "%s: holds something else than regimes of measured rows",
-                     file);
-    json_decref(root);
-    return rc;
+    struct scan s = { arena_strndup(arena, text, len), false };
+    const char *begin = s.at;
+    cell_list cells = { 0 };
+    read_root(&s, &cells);
+    bool done = scan_is_done(&s) && cells.n > 0 && cells.n < CELLS_MAX &&
+                lenient_bad_byte(text, len) == len;
+    if (done) {
+        table->cells = ARENA_ARRAY(arena, cells.n, struct interval_cell);
+        memcpy(table->cells, cells.v, (size_t)cells.n * sizeof(*cells.v));
+        table->n = (int32_t)cells.n;
+    } else {
+        err_set(err,
+                "%s:%" PRId64 ": holds something else than regimes of measured rows",
+                file, line_of(text, (size_t)(s.at - begin)));
+    }
+    VEC_RELEASE(&cells);
+    return done ? 0 : -1;
 }
 
-/* The file is ours, not a user's, and read by every simulation: not through config,
- * which would keep the place of every number. */
+/* The file is ours, not a user's, and read by every simulation: not as a tree, nor with
+ * the place of every number. */
 int interval_table_read(struct interval_table *table, struct arena *arena,
                         const char *file, struct inputs *inputs, struct err *err)
 {
