@@ -71,12 +71,16 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
     return copy;
 }
 
+/* Most texts are short: those are formatted once. */
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+    char buf[128];
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(buf, sizeof(buf), fmt, ap);
     va_end(ap);
+    if ((size_t)n < sizeof(buf))
+        return arena_strndup(a, buf, (size_t)n);
     char *s = arena_alloc(a, (size_t)n + 1, 1);
     va_start(ap, fmt);
     vsnprintf(s, (size_t)n + 1, fmt, ap);

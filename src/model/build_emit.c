@@ -54,20 +54,37 @@ double build_bytes(const struct build *b, struct term t)
     return t.n * b->width[t.width] * b->elements[t.sym];
 }
 
+/* Parts one after the other, without formatting: lists have hundreds of names. */
+static const char *join(struct arena *arena, const char *const *parts, int n)
+{
+    size_t len = 0;
+    for (int i = 0; i < n; i++)
+        len += strlen(parts[i]);
+    char *name = arena_alloc(arena, len + 1, 1), *to = name;
+    for (int i = 0; i < n; i++) {
+        size_t k = strlen(parts[i]);
+        memcpy(to, parts[i], k);
+        to += k;
+    }
+    return name;
+}
+
 const char *build_spell(struct build *b, const char *text, const char *suffix)
 {
     const char *prefix = b->step && b->step->prefix ? b->step->prefix : "";
     const char *hash = strchr(text, '#');
-    if (!hash)
-        return *prefix || *suffix
-                   ? arena_printf(b->arena, "%s%s%s", prefix, text, suffix)
-                   : text;
+    if (!hash && !*prefix && !*suffix)
+        return text;
+    char before[64] = "", digits[16] = "";
     int32_t number = b->step ? b->step->number : 0;
-    char digits[16] = "";
-    if (number > 0)
+    assert(!hash || (size_t)(hash - text) < sizeof(before));
+    if (hash)
+        memcpy(before, text, (size_t)(hash - text));
+    if (hash && number > 0)
         snprintf(digits, sizeof(digits), "%d", (int)number);
-    return arena_printf(b->arena, "%s%.*s%s%s%s", prefix, (int)(hash - text), text,
-                        digits, hash + 1, suffix);
+    const char *const parts[] = { prefix, before, digits, hash ? hash + 1 : text,
+                                  suffix };
+    return join(b->arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 const char *build_name(struct build *b, enum module part, const char *suffix)
@@ -141,7 +158,8 @@ static const char *until_name(struct build *b, const char *until)
         return build_spell(b, until, "");
     const char *first =
         build_spell(b, arena_strndup(b->arena, until, (size_t)(bar - until)), "");
-    return arena_printf(b->arena, "%s|%s", first, build_spell(b, bar + 1, ""));
+    const char *const parts[] = { first, "|", build_spell(b, bar + 1, "") };
+    return join(b->arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 /* Whether that is kept for the gradient of an fp8 product's weight: its input,

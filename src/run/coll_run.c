@@ -43,8 +43,9 @@ void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *ne
 void coll_world_release(struct coll_world *w)
 {
     flow_net_release(&w->flow);
-    for (int i = 0; i < 1 << COLL_ACTIVITIES_LOG2; i++)
+    for (int i = 0; w->known && i < 1 << w->known_log2; i++)
         VEC_RELEASE(&w->known[i].uses);
+    free(w->known);
     if (w->chunk)
         chunk_net_free(w->chunk);
     w->chunk = NULL;
@@ -108,14 +109,47 @@ static void make_activity(struct coll_activity *a, const struct net *net,
                  ((struct flow_use) { p->uses[i].link, p->uses[i].weight / scale }));
 }
 
-/* Most phases run many times: what the last ones are as activities is kept. */
+static struct coll_activity *place_of(struct coll_world *w, const struct coll_phase *p)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
+    return &w->known[hash >> (64 - w->known_log2)];
+}
+
+/* Makes four times as many places; what was known is forgotten. */
+static void grow_known(struct coll_world *w)
+{
+    enum { FIRST_LOG2 = 3 };
+    for (int i = 0; w->known && i < 1 << w->known_log2; i++)
+        VEC_RELEASE(&w->known[i].uses);
+    free(w->known);
+    w->known_log2 = w->known ? w->known_log2 + 2 : FIRST_LOG2;
+    if (w->known_log2 > COLL_ACTIVITIES_LOG2)
+        w->known_log2 = COLL_ACTIVITIES_LOG2;
+    w->known = xcalloc((size_t)1 << w->known_log2, sizeof(*w->known));
+}
+
+/* Most phases run many times: what the last ones are as activities is kept. Most
+ * runs have few phases: places are added when two want the same. */
+static struct coll_activity *activity_of(struct coll_world *w,
+                                         const struct coll_phase *p)
+{
+    if (!w->known)
+        grow_known(w);
+    struct coll_activity *a = place_of(w, p);
+    if (a->phase == p)
+        return a;
+    if (a->phase && w->known_log2 < COLL_ACTIVITIES_LOG2) {
+        grow_known(w);
+        a = place_of(w, p);
+    }
+    make_activity(a, w->net, p);
+    return a;
+}
+
 static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
-    struct coll_activity *a = &w->known[hash >> (64 - COLL_ACTIVITIES_LOG2)];
-    if (a->phase != p)
-        make_activity(a, w->net, p);
+    const struct coll_activity *a = activity_of(w, p);
     flow_start(&w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
                a->cap, p->n_uses, a->uses.v, next_phase, run);
 }

@@ -20,7 +20,7 @@ struct coll_activity {
     VEC(struct flow_use) uses;
 };
 
-enum { COLL_ACTIVITIES_LOG2 = 8 };
+enum { COLL_ACTIVITIES_LOG2 = 8 }; /* at most; they begin with 2^3 */
 
 /* Where collectives run: the links of a net as a fluid network and as servers of
  * messages. One fidelity per world; both borrow sim and net. */
@@ -30,7 +30,9 @@ struct coll_world {
     enum fidelity fidelity;
     struct flow_net flow;    /* point-to-point transfers may use it at any fidelity */
     struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
-    struct coll_activity known[1 << COLL_ACTIVITIES_LOG2]; /* by hash of the phase */
+    struct coll_activity
+        *known; /* [1 << known_log2] by hash of the phase; NULL: none */
+    int known_log2;
 };
 
 void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
