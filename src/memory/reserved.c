@@ -252,7 +252,8 @@ static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
                      ((uint64_t)e->microbatch << 8 | (uint64_t)e->kind);
         a = (a ^ x) * UINT64_C(0xBF58476D1CE4E5B9);
         a ^= a >> 32;
-        b = (b << 23 | b >> 41) + mix64(x);
+        b = (b + x) * UINT64_C(0x94D049BB133111EB);
+        b ^= b >> 29;
     }
     return (struct replay_key) { { mix64(a) | 1, mix64(b + (uint64_t)l->events.n) } };
 }
