@@ -46,7 +46,7 @@ int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *
     if (err && err->set)
         fprintf(stderr, "smsim: %s\n", err->text);
     if (path)
-        failure_write(path, command, &loader->diags, err, status);
+        cmd_failure_write(path, command, &loader->diags, err, status);
     cfg_loader_release(loader);
     return status;
 }

@@ -4,7 +4,7 @@
  * Files of this folder:
  *     cmd_*: one subcommand each
  *     options, script: tables of options; files that users bring
- *     collective_*, topology_import, validate_*: parts of one subcommand each */
+ *     collective_*, cmd_topology_import, validate_*: parts of one subcommand each */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 

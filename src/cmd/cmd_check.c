@@ -130,12 +130,12 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checke
     int rc = sweep_load(&sweep, loader, c->file);
     if (rc == 0)
         rc = sweep_check_paths(&sweep);
-    struct sweep_figures *figures = sweep_figures_new(&sweep);
-    rc |= sweep_figures_read(figures);
+    struct sweep_figures *figures = figure_sweep_new(&sweep);
+    rc |= figure_sweep_read(figures);
     if (rc == 0)
         say_ok(c, "sweep, %" PRId64 " points over %d ax%ss)\n", sweep.n_points,
                (int)sweep.n_axes, sweep.n_axes == 1 ? "i" : "e");
-    sweep_figures_free(figures);
+    figure_sweep_free(figures);
     sweep_release(&sweep);
     return rc;
 }

@@ -291,10 +291,10 @@ static int run_size(struct work *w, double size_B)
     if (plan_by_backend(w, request, &row->plan))
         return -1;
     sim_init(&sim, NULL);
-    coll_world_init(&world, &sim, w->net, (enum fidelity)w->args->network);
-    coll_run_start(&world, &row->plan, note_end, &row->time_s);
+    run_world_init(&world, &sim, w->net, (enum fidelity)w->args->network);
+    run_coll_start(&world, &row->plan, note_end, &row->time_s);
     watch_run(&sim, &watch, count_messages, &world);
-    coll_world_release(&world);
+    run_world_release(&world);
     sim_release(&sim);
     if (row->time_s < 0)
         return err_set(w->err, "a link on the way carries nothing");

@@ -63,7 +63,7 @@ static void print_partition(const struct scenario *s, const struct partition *p)
     if (p->n_chunks > 1)
         printf(" of %" PRId64 " chunks", p->n_chunks);
     printf(", partition \"%s\"",
-           names_of(partition_names, (int)s->parallel.stages.partition));
+           names_of(parallelism_partition_names, (int)s->parallel.stages.partition));
     if (s->parallel.stages.partition == PARTITION_SMP ||
         s->parallel.stages.partition == PARTITION_SMP_TREE)
         printf(", memory weight %g", s->parallel.stages.memory_weight);
@@ -91,7 +91,7 @@ static int run(struct cfg_loader *loader, const struct scenario *s)
     struct partition p;
     struct op_settings settings = scenario_op_settings(s);
     if (op_list_make(&list, &loader->arena, &s->model, &settings, &err) ||
-        partition_of(&p, &loader->arena, s, &list, &err))
+        stages_partition(&p, &loader->arena, s, &list, &err))
         return cmd_fail(loader, &err);
     cmd_warn(loader);
     print_partition(s, &p);

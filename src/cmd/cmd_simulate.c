@@ -158,7 +158,7 @@ static int draw(const struct step_figures *f, const struct scenario *s,
 {
     for (int i = 0; i < STEP_FIGURES; i++)
         if (args->plots[i] &&
-            step_figures_write(f, (enum step_figure)i, s, r, args->plots[i], err))
+            figure_step_write(f, (enum step_figure)i, s, r, args->plots[i], err))
             return -1;
     return args->html ? html_write(f, s, r, &args->beyond, args->scenario.json,
                                    args->html, err)
@@ -188,7 +188,7 @@ static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,
     const struct campaign_how how = { &step, &draws, interval_table_get(loader) };
     int rc = campaign_simulate(r, &args->beyond, loader, &args->campaign, s, &how, err);
     if (rc == 0)
-        fit_remedies(r, &loader->arena, s, args->scenario.json);
+        simulate_remedies(r, &loader->arena, s, args->scenario.json);
     return rc;
 }
 
@@ -211,8 +211,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         observer = trace_observer(trace);
     }
     if (plots_any(args)) {
-        figures = step_figures_new(observer);
-        observer = step_figures_observer(figures);
+        figures = figure_step_new(observer);
+        observer = figure_step_observer(figures);
     }
     int rc = simulate_all(r, loader, s, observer, args, err);
     if (trace && rc)
@@ -222,8 +222,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     if (figures && rc == 0)
         rc = draw(figures, s, r, args, err);
     if (args->plot_job && rc == 0)
-        rc = job_figure_write(s, &args->beyond.job, args->plot_job, err);
-    step_figures_free(figures);
+        rc = figure_job_write(s, &args->beyond.job, args->plot_job, err);
+    figure_step_free(figures);
     return rc;
 }
 

@@ -103,19 +103,19 @@ static int load(struct sweep_job *w, const char *name)
     int rc = sweep_load(&w->sweep, &w->loader, name);
     if (rc == 0)
         rc = sweep_check_paths(&w->sweep);
-    w->figures = sweep_figures_new(&w->sweep);
-    return rc | sweep_figures_read(w->figures);
+    w->figures = figure_sweep_new(&w->sweep);
+    return rc | figure_sweep_read(w->figures);
 }
 
 static void release(struct sweep_job *w)
 {
-    sweep_figures_free(w->figures);
+    figure_sweep_free(w->figures);
     sweep_release(&w->sweep);
 }
 
 static void add_record(void *arg, int64_t point, json_t *record)
 {
-    sweep_figures_add(arg, point, record);
+    figure_sweep_add(arg, point, record);
 }
 
 /* What the points leave open. */
@@ -133,12 +133,12 @@ static int write_all(struct sweep_job *w, const char *dir, struct err *err)
     int rc =
         report_sweep_write(&w->sweep, &w->journal, &sum, add_record, w->figures, err);
     if (rc == 0)
-        rc = sweep_figures_write(w->figures, dir, err);
+        rc = figure_sweep_write(w->figures, dir, err);
     if (rc == 0) {
         report_sweep_text(stdout, &w->sweep, &sum);
         print_assumed(w);
         printf("%s/points.csv\n%s/points.jsonl\n", dir, dir);
-        sweep_figures_list(w->figures, stdout, dir);
+        figure_sweep_list(w->figures, stdout, dir);
         rc = sum.n_failed ? EXIT_UNFIT : EXIT_DONE;
     }
     sweep_summary_release(&sum);

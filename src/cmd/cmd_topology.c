@@ -301,5 +301,5 @@ int cmd_topology(int argc, char **argv)
         fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
         return EXIT_USAGE;
     }
-    return words.n == 1 ? show(words.values[0], args.plot) : topology_import(&args);
+    return words.n == 1 ? show(words.values[0], args.plot) : cmd_topology_import(&args);
 }

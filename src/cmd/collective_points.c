@@ -46,7 +46,7 @@ static void add_measured(struct finder *f, double size_B, struct value_row row)
         struct err err = { 0 };
         enum value_state state;
         double x;
-        if (value_number(v->measured[i].value, row, &state, &x, &err) ||
+        if (mapping_number(v->measured[i].value, row, &state, &x, &err) ||
             state != VALUE_GIVEN || !(x > 0))
             continue;
         double factor = coll_bus_factor(f->want->op, f->want->n_ranks);
@@ -66,7 +66,7 @@ static void search(struct finder *f, struct mapping *m)
         struct value_row row = { &m->csv, i };
         struct err err = { 0 };
         json_t *job = filters_pass(&m->filters, &m->csv, i)
-                          ? value_resolve(m->subject, row, &err)
+                          ? mapping_resolve(m->subject, row, &err)
                           : NULL;
         if (job && is_wanted(f->want, job))
             add_measured(f, json_number_value(json_object_get(job, "bytes")), row);

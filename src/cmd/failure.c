@@ -30,8 +30,8 @@ static json_t *findings(const struct diags *d, enum diag_severity severity)
     return list;
 }
 
-void failure_write(const char *path, const char *command, const struct diags *diags,
-                   const struct err *err, int exit_code)
+void cmd_failure_write(const char *path, const char *command, const struct diags *diags,
+                       const struct err *err, int exit_code)
 {
     json_t *errors = findings(diags, DIAG_ERROR);
     int64_t total = diags->n_errors;

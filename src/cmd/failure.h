@@ -8,7 +8,7 @@
 /* Writes errors and warnings to the file that --json names ("-": standard output). What
  * is there and no result of smsim stays, as it may be an input that was not read yet:
  * this is said on standard error. */
-void failure_write(const char *path, const char *command, const struct diags *diags,
-                   const struct err *err, int exit_code);
+void cmd_failure_write(const char *path, const char *command, const struct diags *diags,
+                       const struct err *err, int exit_code);
 
 #endif

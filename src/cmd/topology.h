@@ -13,6 +13,6 @@ struct topology_args {
 };
 
 /* Reads another program's description and writes an instance file: the exit code. */
-int topology_import(struct topology_args *args);
+int cmd_topology_import(struct topology_args *args);
 
 #endif

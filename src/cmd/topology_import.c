@@ -44,7 +44,7 @@ static void print_notes(struct diags *d)
         fprintf(stderr, "note: %s\n", diags_warning_text(d, i));
 }
 
-int topology_import(struct topology_args *args)
+int cmd_topology_import(struct topology_args *args)
 {
     struct cfg_loader loader;
     struct import im;

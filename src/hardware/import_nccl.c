@@ -66,7 +66,7 @@ static int place_all(struct nccl_tree *t)
                              INSTANCE_SWITCHES_MAX);
         index[i] = im->n_pcie;
         im->pcie_numa[im->n_pcie++] = t->top_numa[i];
-        if (nccl_tree_link(t->tops[i], &rate) == 0 && rate > 0 &&
+        if (import_tree_link(t->tops[i], &rate) == 0 && rate > 0 &&
             (im->pcie_uplink_Bps <= 0 || rate < im->pcie_uplink_Bps))
             im->pcie_uplink_Bps = rate;
     }
@@ -203,12 +203,12 @@ int import_nccl(struct import *im, struct cfg_loader *loader, const char *file)
     *im = (struct import) { .file = file, .format = "NCCL topology XML" };
     const struct xml_element *root = xml_load(loader, file);
     struct nccl_tree t = { .im = im };
-    if (!root || check_root(root) || nccl_tree_read(&t, root))
+    if (!root || check_root(root) || import_tree_read(&t, root))
         return -1;
     if (t.n_found == 0) {
         *im = (struct import) { .file = file, .format = "NCCL topology XML" };
         t = (struct nccl_tree) { .im = im, .unclassed = true };
-        if (nccl_tree_read(&t, root))
+        if (import_tree_read(&t, root))
             return -1;
         if (t.n_found > 0)
             diags_warn(&loader->diags, DIAG_IMPORTED,

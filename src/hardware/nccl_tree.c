@@ -42,7 +42,7 @@ static enum kind kind_of(const struct xml_element *pci)
     return strncmp(class, "0x02", 4) == 0 ? KIND_NIC : KIND_OTHER;
 }
 
-int nccl_tree_link(const struct xml_element *pci, double *rate_Bps)
+int import_tree_link(const struct xml_element *pci, double *rate_Bps)
 {
     const char *speed = xml_attribute(pci, "link_speed");
     int64_t width = 0;
@@ -84,7 +84,7 @@ static int add_gpu(struct nccl_tree *t, const struct xml_element *pci, double ab
     const struct xml_element *gpu = child(pci, "gpu");
     const char *vendor = xml_attribute(pci, "vendor");
     double rate;
-    if (check_vendor(pci, gpu) || nccl_tree_link(pci, &rate))
+    if (check_vendor(pci, gpu) || import_tree_link(pci, &rate))
         return -1;
     if (!gpu && vendor && strcasecmp(vendor, "0x10de") != 0)
         return 0; /* a display adapter of the board */
@@ -143,7 +143,7 @@ static int add_nic_device(struct nccl_tree *t, const struct xml_element *pci)
 {
     const char *class = xml_attribute(pci, "class");
     double rate;
-    if (nccl_tree_link(pci, &rate))
+    if (import_tree_link(pci, &rate))
         return -1;
     if (class && strncmp(class, "0x0207", 6) == 0)
         t->im->network = IMPORT_INFINIBAND;
@@ -164,7 +164,7 @@ static int walk_bridge(struct nccl_tree *t, const struct xml_element *pci,
 {
     const bool outermost = t->top < 0;
     double rate;
-    if (nccl_tree_link(pci, &rate))
+    if (import_tree_link(pci, &rate))
         return -1;
     if (outermost) {
         if (t->n_tops == NCCL_TOPS_MAX)
@@ -245,7 +245,7 @@ static void swap_numa(struct nccl_tree *t, int32_t a, int32_t b)
         t->top_numa[i] ^= t->top_numa[i] == a || t->top_numa[i] == b ? a ^ b : 0;
 }
 
-int nccl_tree_read(struct nccl_tree *t, const struct xml_element *system)
+int import_tree_read(struct nccl_tree *t, const struct xml_element *system)
 {
     const char *host = NULL;
     struct import *im = t->im;

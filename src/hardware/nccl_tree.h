@@ -31,11 +31,11 @@ struct nccl_tree {
 
 /* Reads all <cpu> elements: fills the tree, and of im the NICs (pcie: the index of a
  * top), NUMA nodes, vCPUs and network. -1 after reporting. */
-int nccl_tree_read(struct nccl_tree *t, const struct xml_element *system);
+int import_tree_read(struct nccl_tree *t, const struct xml_element *system);
 
 /* Payload of a device's PCIe link, one direction; 0 where the file does not say (or
  * not in words that NCCL takes: virtual machines show "Unknown", and widths such as
  * 63). */
-int nccl_tree_link(const struct xml_element *pci, double *rate_Bps);
+int import_tree_link(const struct xml_element *pci, double *rate_Bps);
 
 #endif

@@ -4,30 +4,30 @@
 #include "base/names.h"
 
 /* clang-format off */
-const struct name_value schedule_names[] = {
+const struct name_value parallelism_schedule_names[] = {
     { "gpipe", SCHEDULE_GPIPE }, { "1f1b", SCHEDULE_1F1B },
     { "interleaved", SCHEDULE_INTERLEAVED }, { "zb-h1", SCHEDULE_ZB_H1 },
     { "smp-simple", SCHEDULE_SMP_SIMPLE }, { "smp-interleaved", SCHEDULE_SMP_INTERLEAVED },
     { NULL, 0 },
 };
 
-const struct name_value sharding_names[] = {
+const struct name_value parallelism_sharding_names[] = {
     { "none", SHARDING_NONE }, { "optimizer", SHARDING_OPTIMIZER },
     { "gradients", SHARDING_GRADIENTS }, { "full", SHARDING_FULL }, { NULL, 0 },
 };
 
-const struct name_value tensor_policy_names[] = {
+const struct name_value parallelism_tensor_names[] = {
     { "megatron", TENSOR_MEGATRON }, { "smp-speed", TENSOR_SMP_SPEED },
     { "smp-scatter", TENSOR_SMP_SCATTER }, { "smp-gather", TENSOR_SMP_GATHER },
     { NULL, 0 },
 };
 
-const struct name_value offload_names[] = {
+const struct name_value parallelism_offload_names[] = {
     { "none", OFFLOAD_NONE }, { "optimizer", OFFLOAD_OPTIMIZER },
     { "parameters", OFFLOAD_PARAMETERS }, { NULL, 0 },
 };
 
-const struct name_value partition_names[] = {
+const struct name_value parallelism_partition_names[] = {
     { "uniform", PARTITION_UNIFORM }, { "parameters", PARTITION_PARAMETERS },
     { "type:transformer", PARTITION_TYPE },
     { "type:transformer|embedding", PARTITION_TYPE_ENDS }, { "smp", PARTITION_SMP },

@@ -57,9 +57,9 @@ enum partition_method {
 
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
 
-extern const struct name_value offload_names[], tensor_policy_names[],
-    partition_names[], schedule_names[], sharding_names[], checkpointing_names[],
-    context_comm_names[];
+extern const struct name_value parallelism_offload_names[], parallelism_tensor_names[],
+    parallelism_partition_names[], parallelism_schedule_names[],
+    parallelism_sharding_names[], checkpointing_names[], context_comm_names[];
 
 struct training {
     int64_t sequence_length;

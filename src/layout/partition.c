@@ -181,7 +181,7 @@ static int read_devices(struct cut *c, const struct smp_node *leaves, struct err
 static int cut_smp_tree(struct cut *c, struct err *err)
 {
     struct smp_node *nodes = module_tree(c);
-    smp_tree_place(nodes, c->parts);
+    partition_tree_place(nodes, c->parts);
     int64_t n = c->q->n_modules;
     bool head = n > 1 && !c->q->modules[n - 1].layer;
     c->ends[0] = c->parts == 1 ? c->n : 0;

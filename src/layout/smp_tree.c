@@ -52,7 +52,7 @@ static void place(struct smp_node *node, struct devices on)
         place_run(node->children, node->n_children, on);
 }
 
-void smp_tree_place(struct smp_node *root, int64_t devices)
+void partition_tree_place(struct smp_node *root, int64_t devices)
 {
     place(root, (struct devices) { 0, devices });
 }

@@ -12,10 +12,10 @@ struct smp_node {
     double cost;               /* share of the model's, children included */
     struct smp_node *children; /* in order of execution; NULL for a leaf */
     int64_t n_children;
-    int64_t device; /* set by smp_tree_place */
+    int64_t device; /* set by partition_tree_place */
 };
 
 /* Sets the device of every node, 0 to devices - 1. */
-void smp_tree_place(struct smp_node *root, int64_t devices);
+void partition_tree_place(struct smp_node *root, int64_t devices);
 
 #endif

@@ -17,7 +17,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
     const char *parts[JOB_PHASES];
     double values[BARS][JOB_PHASES], all[BARS * JOB_PHASES];
     size_t n = 0;
-    char price[64], *title = step_title("A job", s);
+    char price[64], *title = figure_step_title("A job", s);
     for (int i = 0; i < JOB_PHASES; i++) {
         enum job_phase phase = (enum job_phase)i;
         if (r->phases_s[i] <= 0)
@@ -47,7 +47,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
     free(title);
 }
 
-int job_figure_write(const struct scenario *s, const struct job_result *r,
+int figure_job_write(const struct scenario *s, const struct job_result *r,
                      const char *path, struct err *err)
 {
     struct draw d;
@@ -62,7 +62,7 @@ int job_figure_write(const struct scenario *s, const struct job_result *r,
     return draw_close(&d, err);
 }
 
-int job_figure_svg(const struct scenario *s, const struct job_result *r,
+int figure_job_svg(const struct scenario *s, const struct job_result *r,
                    const char *prefix, struct strbuf *out, struct err *err)
 {
     struct draw d;

@@ -6,11 +6,11 @@
 #include "draw/draw.h"
 
 /* Draws it into a file; an error where the scenario has no job. */
-int job_figure_write(const struct scenario *s, const struct job_result *r,
+int figure_job_write(const struct scenario *s, const struct job_result *r,
                      const char *path, struct err *err);
 
 /* The same as SVG text for a page; `prefix` of its ids. */
-int job_figure_svg(const struct scenario *s, const struct job_result *r,
+int figure_job_svg(const struct scenario *s, const struct job_result *r,
                    const char *prefix, struct strbuf *out, struct err *err);
 
 #endif

@@ -198,7 +198,7 @@ static void on_links(void *arg, const struct observed_links *l)
     add_use(f, USE_NVLINK, l->from_ps, l->to_ps, l->nvlink_frac);
 }
 
-struct step_figures *step_figures_new(const struct observer *next)
+struct step_figures *figure_step_new(const struct observer *next)
 {
     struct step_figures *f = xcalloc(1, sizeof(*f));
     f->observer = (struct observer) {
@@ -213,12 +213,12 @@ struct step_figures *step_figures_new(const struct observer *next)
     return f;
 }
 
-const struct observer *step_figures_observer(const struct step_figures *f)
+const struct observer *figure_step_observer(const struct step_figures *f)
 {
     return &f->observer;
 }
 
-void step_figures_free(struct step_figures *f)
+void figure_step_free(struct step_figures *f)
 {
     if (!f)
         return;
@@ -232,7 +232,7 @@ void step_figures_free(struct step_figures *f)
 
 /* Drawing -------------------------------------------------------------------------- */
 
-char *step_title(const char *what, const struct scenario *s)
+char *figure_step_title(const char *what, const struct scenario *s)
 {
     const struct cluster_group *g = &s->cluster.groups[0];
     return xasprintf("%s of %s on %" PRId64 " x %s%s", what, s->model.label,
@@ -246,33 +246,33 @@ static void draw_one(const struct step_figures *f, enum step_figure which,
 {
     switch (which) {
     case STEP_TIMELINE:
-        step_timeline_draw(f, s, d);
+        figure_step_timeline(f, s, d);
         break;
     case STEP_MEMORY:
-        step_memory_draw(f, s, r, d);
+        figure_step_memory(f, s, r, d);
         break;
     case STEP_STAGES:
-        step_stages_draw(s, r, d);
+        figure_step_stages(s, r, d);
         break;
     case STEP_BREAKDOWN:
-        step_breakdown_draw(s, r, d);
+        figure_step_breakdown(s, r, d);
         break;
     default:
-        step_usage_draw(f, s, d);
+        figure_step_usage(f, s, d);
     }
 }
 
 static double height_of(const struct step_figures *f, enum step_figure which)
 {
     enum { BAR_H = 230 };
-    return which == STEP_TIMELINE    ? step_timeline_height(f)
+    return which == STEP_TIMELINE    ? figure_step_timeline_height(f)
            : which == STEP_BREAKDOWN ? BAR_H
                                      : CHART_HEIGHT;
 }
 
-int step_figures_write(const struct step_figures *f, enum step_figure which,
-                       const struct scenario *s, const struct simulate_result *r,
-                       const char *path, struct err *err)
+int figure_step_write(const struct step_figures *f, enum step_figure which,
+                      const struct scenario *s, const struct simulate_result *r,
+                      const char *path, struct err *err)
 {
     struct draw d;
     if (draw_open(&d, path, CHART_WIDTH, height_of(f, which), err))
@@ -281,9 +281,9 @@ int step_figures_write(const struct step_figures *f, enum step_figure which,
     return draw_close(&d, err);
 }
 
-int step_figures_svg(const struct step_figures *f, enum step_figure which,
-                     const struct scenario *s, const struct simulate_result *r,
-                     const char *prefix, struct strbuf *out, struct err *err)
+int figure_step_svg(const struct step_figures *f, enum step_figure which,
+                    const struct scenario *s, const struct simulate_result *r,
+                    const char *prefix, struct strbuf *out, struct err *err)
 {
     struct draw d;
     draw_open_on(&d, &draw_svg_methods, NULL, prefix, CHART_WIDTH, height_of(f, which));

@@ -1,11 +1,11 @@
 /* Figures of one simulated step: what happened when, memory over time, memory of all
  * stages, where the time went, and what was busy when.
  *
- *     struct step_figures *f = step_figures_new(NULL);
+ *     struct step_figures *f = figure_step_new(NULL);
  *     simulate(&r, arena, s, &(struct simulate_options) { .observer =
- *                                  step_figures_observer(f) }, err);
- *     step_figures_write(f, STEP_TIMELINE, s, &r, "timeline.svg", err);
- *     step_figures_free(f);
+ *                                  figure_step_observer(f) }, err);
+ *     figure_step_write(f, STEP_TIMELINE, s, &r, "timeline.svg", err);
+ *     figure_step_free(f);
  *
  * They watch the ranks of the first pipeline, a track a stage; of a lone stage the first
  * rank, a track a stream. Memory: 48 bytes a task that is seen. */
@@ -26,18 +26,18 @@ enum step_figure {
 
 struct step_figures; /* private */
 
-struct step_figures *step_figures_new(const struct observer *next);
-const struct observer *step_figures_observer(const struct step_figures *f);
-void step_figures_free(struct step_figures *f);
+struct step_figures *figure_step_new(const struct observer *next);
+const struct observer *figure_step_observer(const struct step_figures *f);
+void figure_step_free(struct step_figures *f);
 
 /* Draws one, of the step that was watched, into a file. */
-int step_figures_write(const struct step_figures *f, enum step_figure which,
-                       const struct scenario *s, const struct simulate_result *r,
-                       const char *path, struct err *err);
+int figure_step_write(const struct step_figures *f, enum step_figure which,
+                      const struct scenario *s, const struct simulate_result *r,
+                      const char *path, struct err *err);
 
 /* The same as SVG text for a page; `prefix` of its ids. */
-int step_figures_svg(const struct step_figures *f, enum step_figure which,
-                     const struct scenario *s, const struct simulate_result *r,
-                     const char *prefix, struct strbuf *out, struct err *err);
+int figure_step_svg(const struct step_figures *f, enum step_figure which,
+                    const struct scenario *s, const struct simulate_result *r,
+                    const char *prefix, struct strbuf *out, struct err *err);
 
 #endif

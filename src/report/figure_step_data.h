@@ -60,20 +60,20 @@ struct step_figures {
 };
 
 /* Draws on a canvas of that size; width and height come from step_*_size. */
-void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
+void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
+                          struct draw *d);
+double figure_step_timeline_height(const struct step_figures *f);
+void figure_step_memory(const struct step_figures *f, const struct scenario *s,
+                        const struct simulate_result *r, struct draw *d);
+void figure_step_stages(const struct scenario *s, const struct simulate_result *r,
                         struct draw *d);
-double step_timeline_height(const struct step_figures *f);
-void step_memory_draw(const struct step_figures *f, const struct scenario *s,
-                      const struct simulate_result *r, struct draw *d);
-void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
-                      struct draw *d);
-void step_breakdown_draw(const struct scenario *s, const struct simulate_result *r,
-                         struct draw *d);
+void figure_step_breakdown(const struct scenario *s, const struct simulate_result *r,
+                           struct draw *d);
 
-void step_usage_draw(const struct step_figures *f, const struct scenario *s,
-                     struct draw *d);
+void figure_step_usage(const struct step_figures *f, const struct scenario *s,
+                       struct draw *d);
 
 /* "gpt2 on 2 x p4d.24xlarge"; the caller frees it. */
-char *step_title(const char *what, const struct scenario *s);
+char *figure_step_title(const char *what, const struct scenario *s);
 
 #endif

@@ -92,8 +92,8 @@ static void describe(struct series series[SERIES], size_t n, const double *x,
     };
 }
 
-void step_memory_draw(const struct step_figures *f, const struct scenario *s,
-                      const struct simulate_result *r, struct draw *d)
+void figure_step_memory(const struct step_figures *f, const struct scenario *s,
+                        const struct simulate_result *r, struct draw *d)
 {
     int32_t track = fullest(f, r);
     int64_t stage = f->n_tracks > 0 ? f->tracks[track].stage : 0;
@@ -101,7 +101,7 @@ void step_memory_draw(const struct step_figures *f, const struct scenario *s,
     double capacity = (double)r->memory.capacity_B, *y[STACKED];
     double *block = xcalloc(most * (STACKED + 1), sizeof(*block)), *x = block;
     struct series series[SERIES];
-    char *title = step_title("GPU memory in a step", s);
+    char *title = figure_step_title("GPU memory in a step", s);
     char *question = r->memory.n_stages > 1 ? xasprintf("What fills stage %" PRId64
                                                         ", the fullest, and when?",
                                                         (int64_t)stage)
@@ -137,15 +137,15 @@ static double stage_part(const struct stage_memory *m, int part)
     return (double)of[part];
 }
 
-void step_stages_draw(const struct scenario *s, const struct simulate_result *r,
-                      struct draw *d)
+void figure_step_stages(const struct scenario *s, const struct simulate_result *r,
+                        struct draw *d)
 {
     size_t n = (size_t)r->memory.n_stages;
     double capacity = (double)r->memory.capacity_B;
     double *y = xcalloc(n * STACKED + 1, sizeof(*y));
     char **names = xcalloc(n + 1, sizeof(*names));
     struct series series[SERIES];
-    char *title = step_title("GPU memory", s);
+    char *title = figure_step_title("GPU memory", s);
     for (size_t i = 0; i < n; i++)
         names[i] = xasprintf("%zu", i);
     for (int k = 0; k < STACKED; k++) {

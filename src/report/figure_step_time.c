@@ -210,13 +210,14 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
                          omitted);
     bool dense =
         s->training.microbatches * s->parallel.stages.virtual_stages > CHART_WIDTH / 6;
-    return xasprintf("%s, %" PRId64 " microbatches. White: bubbles%s%s",
-                     names_of(schedule_names, (int)s->parallel.stages.schedule),
-                     (int64_t)s->training.microbatches,
-                     dense ? "; heights: shares of the time" : "", omitted);
+    return xasprintf(
+        "%s, %" PRId64 " microbatches. White: bubbles%s%s",
+        names_of(parallelism_schedule_names, (int)s->parallel.stages.schedule),
+        (int64_t)s->training.microbatches, dense ? "; heights: shares of the time" : "",
+        omitted);
 }
 
-double step_timeline_height(const struct step_figures *f)
+double figure_step_timeline_height(const struct step_figures *f)
 {
     enum {
         TRACK_H = 26,
@@ -233,11 +234,11 @@ double step_timeline_height(const struct step_figures *f)
     return fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
 }
 
-void step_timeline_draw(const struct step_figures *f, const struct scenario *s,
-                        struct draw *d)
+void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
+                          struct draw *d)
 {
     struct drawing x = { .f = f };
-    char *title = step_title("A training step", s), *question = subtitle(f, s);
+    char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
     const char *streams[SPAN_STREAMS];
     char **stages = xcalloc((size_t)f->n_tracks + 1, sizeof(*stages));
     struct timeline t = { .title = title, .subtitle = question };
@@ -275,15 +276,15 @@ static char *part_text(int part)
     return text;
 }
 
-void step_breakdown_draw(const struct scenario *s, const struct simulate_result *r,
-                         struct draw *d)
+void figure_step_breakdown(const struct scenario *s, const struct simulate_result *r,
+                           struct draw *d)
 {
     const double least_frac = 5e-4; /* that can be seen */
     const char *bar = "critical rank";
     char *parts[CATEGORY_N];
     double values[CATEGORY_N];
     size_t n = 0;
-    char *title = step_title("A training step", s);
+    char *title = figure_step_title("A training step", s);
     for (int i = 0; i < CATEGORY_N; i++) {
         if (i == CATEGORY_DATA_COMM_HIDDEN ||
             r->parts_s[i] <= least_frac * r->step_time_s)

@@ -46,8 +46,8 @@ static bool is_used(const struct usage *u, int use)
     return false;
 }
 
-void step_usage_draw(const struct step_figures *f, const struct scenario *s,
-                     struct draw *d)
+void figure_step_usage(const struct step_figures *f, const struct scenario *s,
+                       struct draw *d)
 {
     static const char *const names[USES] = { "GPU", "host", "busiest network card",
                                              "busiest NVLink" };
@@ -55,7 +55,7 @@ void step_usage_draw(const struct step_figures *f, const struct scenario *s,
     double x[STRETCHES], y[USES][STRETCHES];
     struct series series[USES];
     size_t n = 0;
-    char *title = step_title("What a step keeps busy", s);
+    char *title = figure_step_title("What a step keeps busy", s);
     add_up(&u, f);
     double length_s = (double)u.end_ps * 1e-12 / STRETCHES;
     for (int use = 0; use < USES; use++) {

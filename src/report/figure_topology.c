@@ -25,7 +25,7 @@ enum {
 
 /* One drawn instance. */
 struct shown {
-    struct topology_layout layout;
+    struct figure_topology_layout layout;
     const struct cluster_group *group;
     int64_t first, count; /* the instances it represents */
 };
@@ -35,9 +35,9 @@ typedef VEC(struct shown) shown_vec;
 /* Whether two of them side by side would be too small to read on paper. */
 static bool is_wide(const struct instance *inst)
 {
-    struct topology_layout l;
+    struct figure_topology_layout l;
 
-    topology_layout(&l, inst, 0, 0);
+    figure_topology_layout(&l, inst, 0, 0);
     return l.frame.w > WIDE;
 }
 
@@ -55,7 +55,7 @@ static void lay_out(const struct cluster *c, shown_vec *shown)
             *s = (struct shown) { .group = group,
                                   .first = first + k,
                                   .count = folded ? group->count : 1 };
-            topology_layout(&s->layout, group->instance, x, EDGE + TITLE_H);
+            figure_topology_layout(&s->layout, group->instance, x, EDGE + TITLE_H);
             x += s->layout.frame.w + (folded ? 2 * FOLD : 0) + GAP;
         }
         first += group->count;
@@ -124,7 +124,7 @@ static const char *line_rate(char buf[UNITS_TEXT_MAX], double Bps)
 
 static void draw_gpus_and_nics(const struct shown *s, struct draw *d, const char *name)
 {
-    const struct topology_layout *l = &s->layout;
+    const struct figure_topology_layout *l = &s->layout;
     const struct instance *inst = l->instance;
     char id[48], upper[48], lower[UNITS_TEXT_MAX];
 
@@ -147,7 +147,7 @@ static void draw_gpus_and_nics(const struct shown *s, struct draw *d, const char
 
 static void draw_numa(const struct shown *s, struct draw *d, const char *name)
 {
-    const struct topology_layout *l = &s->layout;
+    const struct figure_topology_layout *l = &s->layout;
     const struct instance *inst = l->instance;
     char id[48], text[32];
 
@@ -173,7 +173,7 @@ static void draw_numa(const struct shown *s, struct draw *d, const char *name)
 }
 
 /* Over the links that pass, on a plate of its own. */
-static void draw_numa_labels(const struct topology_layout *l, struct draw *d)
+static void draw_numa_labels(const struct figure_topology_layout *l, struct draw *d)
 {
     const struct instance *inst = l->instance;
     char text[96], memory[UNITS_TEXT_MAX];
@@ -194,7 +194,7 @@ static void draw_numa_labels(const struct topology_layout *l, struct draw *d)
     }
 }
 
-static void draw_nvswitch(const struct topology_layout *l, struct draw *d,
+static void draw_nvswitch(const struct figure_topology_layout *l, struct draw *d,
                           const char *name)
 {
     const struct gpu *gpu = l->instance->gpu;
@@ -253,7 +253,7 @@ static void draw_frame(const struct shown *s, struct draw *d, const char *name)
 static void draw_instance(const struct shown *s, struct draw *d, double network_y)
 {
     char name[24], group[32], id[64], tip[64], rate[UNITS_TEXT_MAX];
-    const struct topology_layout *l = &s->layout;
+    const struct figure_topology_layout *l = &s->layout;
 
     snprintf(name, sizeof(name), "i%" PRId64, (int64_t)s->first);
     snprintf(group, sizeof(group), "%s-parts", name);
@@ -261,7 +261,7 @@ static void draw_instance(const struct shown *s, struct draw *d, double network_
     draw_frame(s, d, name);
     draw_nvswitch(l, d, name);
     draw_numa(s, d, name);
-    topology_links(l, d, name);
+    figure_topology_links(l, d, name);
     for (int32_t n = 0; network_y > 0 && n < l->instance->n_nics; n++) {
         double x = l->nic[n].x + l->nic[n].w / 2;
         snprintf(id, sizeof(id), "%s-link-nic%d-network", name, n);
@@ -316,7 +316,7 @@ void figure_topology_size(const struct cluster *c, double *width, double *height
     char names[TOPOLOGY_LEGEND_MAX][64];
 
     lay_out(c, &shown);
-    topology_legend(shown.v[0].layout.instance, &legend, names);
+    figure_topology_legend(shown.v[0].layout.instance, &legend, names);
     *width = fmax(right_of(&shown) + EDGE, 420);
     legend_measure(&legend, *width - 2 * EDGE, *width);
     *height = bottom_of(&shown) + (has_network(c) ? NETWORK_GAP + NETWORK_H : 0) + 14 +
@@ -333,7 +333,7 @@ void figure_topology_draw(const struct cluster *c, struct draw *d)
     double network_y = 0;
 
     lay_out(c, &shown);
-    topology_legend(shown.v[0].layout.instance, &legend, names);
+    figure_topology_legend(shown.v[0].layout.instance, &legend, names);
     draw_rect(d, (struct draw_box) { 0, 0, d->width, d->height },
               &(struct draw_style) { .id = "background", .fill = PALETTE_WHITE });
     draw_title(c, d);

@@ -67,7 +67,7 @@ static int figures(FILE *out, const struct step_figures *f, const struct scenari
         if (i == STEP_STAGES && r->memory.n_stages == 1)
             continue;
         strbuf_init(&svg);
-        int rc = step_figures_svg(f, (enum step_figure)i, s, r, prefixes[i], &svg, err);
+        int rc = figure_step_svg(f, (enum step_figure)i, s, r, prefixes[i], &svg, err);
         figure(out, titles[i], &svg, rc);
         if (rc)
             return -1;
@@ -82,7 +82,7 @@ static int job_figure(FILE *out, const struct scenario *s,
     if (!beyond || !beyond->job.given)
         return 0;
     strbuf_init(&svg);
-    int rc = job_figure_svg(s, &beyond->job, "job-", &svg, err);
+    int rc = figure_job_svg(s, &beyond->job, "job-", &svg, err);
     figure(out, "The whole job", &svg, rc);
     return rc;
 }
@@ -101,7 +101,7 @@ int html_write(const struct step_figures *f, const struct scenario *s,
                const json_t *scenario, const char *path, struct err *err)
 {
     struct file_out file;
-    char *title = step_title("A training step", s);
+    char *title = figure_step_title("A training step", s);
     int rc = file_out_open(&file, path, err);
     if (rc == 0) {
         FILE *out = file.stream;

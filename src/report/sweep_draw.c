@@ -20,7 +20,7 @@ struct line {
 
 static bool more_is_better(const struct sweep_figure *f)
 {
-    return f->efficiency || sweep_quantity_of(f->y.v[0].name).more_is_better;
+    return f->efficiency || figure_quantity_of(f->y.v[0].name).more_is_better;
 }
 
 /* Whether a is shown rather than b, where both have one place. */
@@ -117,8 +117,8 @@ static enum axis_scale scale_for(int asked, double least, double most, bool byte
 
 static struct axis axis_for(struct arena *arena, const char *name, const char *label)
 {
-    struct sweep_quantity q = sweep_quantity_of(name);
-    return (struct axis) { .label = label ? label : sweep_quantity_label(arena, name),
+    struct sweep_quantity q = figure_quantity_of(name);
+    return (struct axis) { .label = label ? label : figure_quantity_label(arena, name),
                            .unit = q.unit,
                            .unit_text = q.unit_text };
 }
@@ -214,8 +214,9 @@ static void add_front(struct chart *c, struct series *to, const struct sweep_fig
         all[i] = f->data.v[i].x;
         all[n + i] = f->data.v[i].y;
     }
-    size_t m = chart_front(n, all, all + n, sweep_quantity_of(f->x.name).more_is_better,
-                           more_is_better(f), x, y);
+    size_t m =
+        chart_front(n, all, all + n, figure_quantity_of(f->x.name).more_is_better,
+                    more_is_better(f), x, y);
     free(all);
     for (size_t i = 0; i < m; i++)
         labels[i] = label_at(f, x[i], y[i]);
@@ -258,7 +259,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
         add_front(&c, &series[c.n_series], f, front, front + f->data.n, labels);
     if (f->limit.name && isfinite(f->limit_at))
         series[c.n_series++] =
-            (struct series) { .name = sweep_quantity_label(arena, f->limit.name),
+            (struct series) { .name = figure_quantity_label(arena, f->limit.name),
                               .kind = SERIES_LIMIT,
                               .n = 1,
                               .y = &f->limit_at };
@@ -277,7 +278,7 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
     double *values = xcalloc(rows * columns + 1, sizeof(*values));
     bool most =
         f->pick == PICK_MOST ||
-        (f->pick == PICK_BEST && sweep_quantity_of(f->value.name).more_is_better);
+        (f->pick == PICK_BEST && figure_quantity_of(f->value.name).more_is_better);
     for (size_t i = 0; i < rows * columns; i++)
         values[i] = (double)NAN;
     for (int64_t i = 0; i < f->data.n; i++) {
@@ -303,8 +304,8 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
     return rc;
 }
 
-int sweep_figure_write(const struct sweep_figure *f, struct arena *arena,
-                       const char *path, struct err *err)
+int figure_sweep_write_one(const struct sweep_figure *f, struct arena *arena,
+                           const char *path, struct err *err)
 {
     return f->kind == FIGURE_HEATMAP ? write_heatmap(f, arena, path, err)
                                      : write_chart(f, arena, path, err);

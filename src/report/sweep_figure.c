@@ -153,14 +153,14 @@ static int read_figure(struct sweep_figure *f, struct sweep *s, struct cfg plot)
     return rc ? -1 : check_figure(f, &raw, plot);
 }
 
-struct sweep_figures *sweep_figures_new(struct sweep *s)
+struct sweep_figures *figure_sweep_new(struct sweep *s)
 {
     struct sweep_figures *f = xcalloc(1, sizeof(*f));
     f->sweep = s;
     return f;
 }
 
-int sweep_figures_read(struct sweep_figures *f)
+int figure_sweep_read(struct sweep_figures *f)
 {
     struct cfg plots = f->sweep->plots;
     int rc = 0;
@@ -175,7 +175,7 @@ int sweep_figures_read(struct sweep_figures *f)
     return rc;
 }
 
-void sweep_figures_free(struct sweep_figures *f)
+void figure_sweep_free(struct sweep_figures *f)
 {
     for (int32_t i = 0; i < f->n; i++) {
         VEC_RELEASE(&f->v[i].data);
@@ -224,11 +224,12 @@ static const char *text_of(const struct source *from, const struct sweep_ref *re
 static const char *key_of(const struct source *from, const struct sweep_ref *ref)
 {
     struct arena *arena = from->sweep->arena;
-    const char *text = text_of(from, ref), *of = sweep_quantity_of(ref->name).unit_text;
+    const char *text = text_of(from, ref),
+               *of = figure_quantity_of(ref->name).unit_text;
     if ((ref->field >= 0 && from->sweep->fields[ref->field].labels) ||
         !json_is_number(get(from, ref)))
         return text;
-    const char *label = sweep_quantity_label(arena, ref->name);
+    const char *label = figure_quantity_label(arena, ref->name);
     size_t n = strlen(label);
     bool plural = n > 0 && label[n - 1] == 's';
     return of || plural ? arena_printf(arena, "%s %s", text, of ? of : label)
@@ -259,7 +260,7 @@ static double number_of(const struct source *from, const struct sweep_ref *ref)
 {
     json_t *v = get(from, ref);
     return json_is_number(v)
-               ? json_number_value(v) * sweep_quantity_of(ref->name).factor
+               ? json_number_value(v) * figure_quantity_of(ref->name).factor
                : (double)NAN;
 }
 
@@ -283,7 +284,7 @@ static const char *series_of(struct sweep_figure *f, const struct source *from,
     const char *values = keys_of(from, &f->series), *quantity;
     if (f->y.n == 1)
         return values ? values : "";
-    quantity = sweep_quantity_label(from->sweep->arena, f->y.v[y].name);
+    quantity = figure_quantity_label(from->sweep->arena, f->y.v[y].name);
     return values ? arena_printf(from->sweep->arena, "%s: %s", values, quantity)
                   : quantity;
 }
@@ -326,7 +327,7 @@ static void add_record(struct sweep_figure *f, const struct source *from, int64_
         add_datum(f, from, y);
 }
 
-void sweep_figures_add(struct sweep_figures *f, int64_t point, json_t *record)
+void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record)
 {
     const struct source from = { f->sweep, json_object_get(record, "axes"),
                                  json_object_get(record, "results") };
@@ -334,18 +335,18 @@ void sweep_figures_add(struct sweep_figures *f, int64_t point, json_t *record)
         add_record(&f->v[i], &from, point);
 }
 
-int sweep_figures_write(const struct sweep_figures *f, const char *dir, struct err *err)
+int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct err *err)
 {
     int rc = 0;
     for (int32_t i = 0; i < f->n && rc == 0; i++) {
         char *path = xasprintf("%s/%s", dir, f->v[i].file);
-        rc = sweep_figure_write(&f->v[i], f->sweep->arena, path, err);
+        rc = figure_sweep_write_one(&f->v[i], f->sweep->arena, path, err);
         free(path);
     }
     return rc;
 }
 
-void sweep_figures_list(const struct sweep_figures *f, FILE *out, const char *dir)
+void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir)
 {
     for (int32_t i = 0; i < f->n; i++)
         fprintf(out, "%s/%s%s%s\n", dir, f->v[i].file, f->v[i].question ? "  " : "",

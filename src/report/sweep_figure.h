@@ -30,20 +30,19 @@
 
 struct sweep_figures;
 
-struct sweep_figures *sweep_figures_new(struct sweep *s);
-void sweep_figures_free(struct sweep_figures *f);
+struct sweep_figures *figure_sweep_new(struct sweep *s);
+void figure_sweep_free(struct sweep_figures *f);
 
 /* Reads the sweep's "plots", and adds what they show to its outputs. */
-int sweep_figures_read(struct sweep_figures *f);
+int figure_sweep_read(struct sweep_figures *f);
 
 /* Takes in a record; its order decides on that of series and categories. */
-void sweep_figures_add(struct sweep_figures *f, int64_t point, json_t *record);
+void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record);
 
 /* Draws all of them into the directory. */
-int sweep_figures_write(const struct sweep_figures *f, const char *dir,
-                        struct err *err);
+int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct err *err);
 
 /* One line each: file, question. */
-void sweep_figures_list(const struct sweep_figures *f, FILE *out, const char *dir);
+void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir);
 
 #endif

@@ -73,12 +73,12 @@ struct sweep_figures {
 };
 
 /* Always something: what is not in the table is decided by the name's ending. */
-struct sweep_quantity sweep_quantity_of(const char *name);
+struct sweep_quantity figure_quantity_of(const char *name);
 
 /* The label, in the arena: "micro batch size". */
-const char *sweep_quantity_label(struct arena *arena, const char *name);
+const char *figure_quantity_label(struct arena *arena, const char *name);
 
-int sweep_figure_write(const struct sweep_figure *f, struct arena *arena,
-                       const char *path, struct err *err);
+int figure_sweep_write_one(const struct sweep_figure *f, struct arena *arena,
+                           const char *path, struct err *err);
 
 #endif

@@ -64,7 +64,7 @@ static bool ends(const char *name, const char *with)
     return n >= m && strcmp(name + n - m, with) == 0;
 }
 
-struct sweep_quantity sweep_quantity_of(const char *name)
+struct sweep_quantity figure_quantity_of(const char *name)
 {
     for (const struct sweep_quantity *q = quantities; q->name; q++)
         if (strcmp(q->name, name) == 0)
@@ -83,9 +83,9 @@ struct sweep_quantity sweep_quantity_of(const char *name)
     return q;
 }
 
-const char *sweep_quantity_label(struct arena *arena, const char *name)
+const char *figure_quantity_label(struct arena *arena, const char *name)
 {
-    struct sweep_quantity q = sweep_quantity_of(name);
+    struct sweep_quantity q = figure_quantity_of(name);
     if (q.label)
         return q.label;
     const char *slash = strrchr(name, '/');

@@ -17,12 +17,12 @@ enum {
     NUMA_W_MIN = 190, /* for its label */
 };
 
-double topology_arc_height(double distance)
+double figure_topology_arc_height(double distance)
 {
     return 14 + 0.17 * fabs(distance);
 }
 
-static int32_t group_of(struct topology_layout *l, int32_t pcie, int32_t numa)
+static int32_t group_of(struct figure_topology_layout *l, int32_t pcie, int32_t numa)
 {
     for (int32_t g = 0; g < l->n_groups; g++)
         if (l->groups[g].pcie == pcie && l->groups[g].numa == numa)
@@ -32,7 +32,7 @@ static int32_t group_of(struct topology_layout *l, int32_t pcie, int32_t numa)
 }
 
 /* Switches first in each NUMA node, then its root where anything hangs on it. */
-static void make_groups(struct topology_layout *l)
+static void make_groups(struct figure_topology_layout *l)
 {
     const struct instance *inst = l->instance;
 
@@ -58,7 +58,8 @@ static int32_t place_row(struct draw_box *boxes, const int32_t *group_of_box, in
 }
 
 /* Places a group at x; returns its width. */
-static double place_group(struct topology_layout *l, int32_t group, double x, double y)
+static double place_group(struct figure_topology_layout *l, int32_t group, double x,
+                          double y)
 {
     const struct instance *inst = l->instance;
     double bar_y = y + GPU_H + ROW_GAP;
@@ -73,7 +74,8 @@ static double place_group(struct topology_layout *l, int32_t group, double x, do
 }
 
 /* Places a NUMA node at x; returns its width. */
-static double place_numa(struct topology_layout *l, int32_t numa, double x, double y)
+static double place_numa(struct figure_topology_layout *l, int32_t numa, double x,
+                         double y)
 {
     double inner = x + PAD, h = NUMA_TITLE_H + GPU_H + ROW_GAP + BAR_H + 2 * PAD - 4;
 
@@ -98,15 +100,15 @@ static double fabric_room(const struct instance *inst)
         for (int32_t j = 0; j < i; j++)
             if (inst->nvlinks[i][j])
                 span = fmax(span, i - j);
-    return span > 0 ? topology_arc_height((span + 1) * (BOX_W + STEP)) + 10 : 0;
+    return span > 0 ? figure_topology_arc_height((span + 1) * (BOX_W + STEP)) + 10 : 0;
 }
 
-void topology_layout(struct topology_layout *l, const struct instance *inst, double x,
-                     double y)
+void figure_topology_layout(struct figure_topology_layout *l,
+                            const struct instance *inst, double x, double y)
 {
     double room = fabric_room(inst), inner = x + PAD, top = y + TITLE_H + room;
 
-    *l = (struct topology_layout) { .instance = inst };
+    *l = (struct figure_topology_layout) { .instance = inst };
     make_groups(l);
     for (int32_t n = 0; n < inst->n_numa; n++)
         inner += place_numa(l, n, inner, top) + 2 * PAD;

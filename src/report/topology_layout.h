@@ -23,7 +23,7 @@ struct topology_group {
     struct draw_box bar;
 };
 
-struct topology_layout {
+struct figure_topology_layout {
     const struct instance *instance;
     struct draw_box frame; /* of the instance */
     struct draw_box numa[INSTANCE_NUMA_MAX];
@@ -36,10 +36,10 @@ struct topology_layout {
 };
 
 /* Lays an instance out with its top left corner there. */
-void topology_layout(struct topology_layout *l, const struct instance *inst, double x,
-                     double y);
+void figure_topology_layout(struct figure_topology_layout *l,
+                            const struct instance *inst, double x, double y);
 
 /* Height of the arc between two places that far apart. */
-double topology_arc_height(double distance);
+double figure_topology_arc_height(double distance);
 
 #endif

@@ -12,7 +12,7 @@ static double nvlink_width(int64_t links)
 
 /* Where on GPU a's upper edge the arc to GPU b ends: arcs of one GPU do not cross, as
  * the nearest partners are outermost. */
-static double arc_end(const struct topology_layout *l, int32_t a, int32_t b)
+static double arc_end(const struct figure_topology_layout *l, int32_t a, int32_t b)
 {
     int32_t left = 0, right = 0, place = 0;
 
@@ -41,13 +41,13 @@ static void rate_tip(char *buf, size_t size, const char *what, int64_t links,
         snprintf(buf, size, "%s, %s each way", what, rate);
 }
 
-static void draw_arc(const struct topology_layout *l, struct draw *d, const char *name,
-                     int32_t a, int32_t b)
+static void draw_arc(const struct figure_topology_layout *l, struct draw *d,
+                     const char *name, int32_t a, int32_t b)
 {
     const struct instance *inst = l->instance;
     double x0 = arc_end(l, a, b), x1 = arc_end(l, b, a), y0 = l->gpu[a].y,
            y1 = l->gpu[b].y;
-    double up = topology_arc_height(x1 - x0) * 4 / 3 + 12;
+    double up = figure_topology_arc_height(x1 - x0) * 4 / 3 + 12;
     int64_t links = inst->nvlinks[a][b];
     char id[64], tip[96];
 
@@ -74,7 +74,7 @@ static void straight(struct draw *d, const char *id, const char *cls, const char
                   .id = id, .cls = cls, .tip = tip, .stroke = colour, .width = width });
 }
 
-static void draw_nvlinks(const struct topology_layout *l, struct draw *d,
+static void draw_nvlinks(const struct figure_topology_layout *l, struct draw *d,
                          const char *name)
 {
     const struct instance *inst = l->instance;
@@ -115,7 +115,8 @@ static void bar_name(const struct topology_group *g, char *buf, size_t size)
         snprintf(buf, size, "root%d", g->numa);
 }
 
-void topology_links(const struct topology_layout *l, struct draw *d, const char *name)
+void figure_topology_links(const struct figure_topology_layout *l, struct draw *d,
+                           const char *name)
 {
     const struct instance *inst = l->instance;
     char id[80], bar[24], tip[96];
@@ -155,8 +156,8 @@ static bool has_pairs(const struct instance *inst, int links)
     return false;
 }
 
-void topology_legend(const struct instance *inst, struct legend *legend,
-                     char names[TOPOLOGY_LEGEND_MAX][64])
+void figure_topology_legend(const struct instance *inst, struct legend *legend,
+                            char names[TOPOLOGY_LEGEND_MAX][64])
 {
     char rate[UNITS_TEXT_MAX];
     int used = 0;

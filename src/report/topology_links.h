@@ -10,11 +10,12 @@
 #define TOPOLOGY_NETWORK 0xffd55e00u
 
 /* `name` begins every id: "i0". Each link has the id NAME-link-FROM-TO. */
-void topology_links(const struct topology_layout *l, struct draw *d, const char *name);
+void figure_topology_links(const struct figure_topology_layout *l, struct draw *d,
+                           const char *name);
 
 /* Keys of the kinds of links, with their rates; the names are kept in `names`. */
 enum { TOPOLOGY_LEGEND_MAX = 6 };
-void topology_legend(const struct instance *inst, struct legend *legend,
-                     char names[TOPOLOGY_LEGEND_MAX][64]);
+void figure_topology_legend(const struct instance *inst, struct legend *legend,
+                            char names[TOPOLOGY_LEGEND_MAX][64]);
 
 #endif

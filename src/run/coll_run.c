@@ -25,8 +25,8 @@ struct coll_run {
     void *arg;
 };
 
-void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
-                     enum fidelity fidelity)
+void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                    enum fidelity fidelity)
 {
     int32_t n = net_n_links(net);
     const struct net_link *links = net_links(net);
@@ -40,7 +40,7 @@ void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *ne
     free(capacity);
 }
 
-void coll_world_release(struct coll_world *w)
+void run_world_release(struct coll_world *w)
 {
     flow_net_release(&w->flow);
     for (int i = 0; w->known && i < 1 << w->known_log2; i++)
@@ -191,7 +191,7 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
     return paced_ps(factor, t_ps);
 }
 
-void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           double factor, flow_done_fn *done, void *arg)
 {
     struct coll_run *run = xmalloc(sizeof(*run));
@@ -205,24 +205,24 @@ void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
         next_phase(w->sim, run);
 }
 
-void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg)
 {
-    coll_run_start_paced(w, plan, 1, done, arg);
+    run_coll_start_paced(w, plan, 1, done, arg);
 }
 
-double coll_world_link_busy_s(struct coll_world *w, int32_t link)
+double run_world_link_busy_s(struct coll_world *w, int32_t link)
 {
     double busy = flow_link_busy_s(&w->flow, link);
     return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
 }
 
-double coll_world_link_B(struct coll_world *w, int32_t link)
+double run_world_link_B(struct coll_world *w, int32_t link)
 {
     return flow_link_units(&w->flow, link);
 }
 
-bool coll_world_is_busy(const struct coll_world *w)
+bool run_world_is_busy(const struct coll_world *w)
 {
     return flow_net_is_busy(&w->flow) || (w->chunk && chunk_is_busy(w->chunk));
 }

@@ -35,30 +35,30 @@ struct coll_world {
     int known_log2;
 };
 
-void coll_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
-                     enum fidelity fidelity);
+void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
+                    enum fidelity fidelity);
 
 /* Everything started must have ended, or the sim must not fire any more. */
-void coll_world_release(struct coll_world *w);
+void run_world_release(struct coll_world *w);
 
 /* Starts a plan now; calls done(sim, arg) at its end, never from within. The plan must
  * live until then. O(uses) at flow, O(messages) over the run at chunk. */
-void coll_run_start(struct coll_world *w, const struct coll_plan *plan,
+void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg);
 
 /* The same at another pace: latencies and bytes count `factor` (> 0) times. Not for the
  * chunk fidelity, whose messages have their own. */
-void coll_run_start_paced(struct coll_world *w, const struct coll_plan *plan,
+void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           double factor, flow_done_fn *done, void *arg);
 
 /* Bytes charged to a link so far: those moved over the protocol's efficiency. At flow
  * fidelity; 0 at the others. */
-double coll_world_link_B(struct coll_world *w, int32_t link);
+double run_world_link_B(struct coll_world *w, int32_t link);
 
 /* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
-double coll_world_link_busy_s(struct coll_world *w, int32_t link);
+double run_world_link_busy_s(struct coll_world *w, int32_t link);
 
 /* Whether some transfer has not ended. */
-bool coll_world_is_busy(const struct coll_world *w);
+bool run_world_is_busy(const struct coll_world *w);
 
 #endif

@@ -277,7 +277,7 @@ static void run_release(struct run *run)
     free(run->ranks);
     free(run->links_from_s);
     free(run->links_to_s);
-    coll_world_release(&run->world);
+    run_world_release(&run->world);
     sim_release(&run->sim);
 }
 
@@ -293,7 +293,7 @@ int run_programs(const struct run_request *request, struct run_result *r,
 {
     struct run run = { .request = request, .n_ranks = request->n_ranks, .err = err };
     sim_init(&run.sim, &run);
-    coll_world_init(&run.world, &run.sim, request->plans.net, request->network);
+    run_world_init(&run.world, &run.sim, request->plans.net, request->network);
     run.ranks = xcalloc((size_t)run.n_ranks, sizeof(*run.ranks));
     run_fusions_init(&run);
     for (int64_t i = 0; i < run.n_ranks; i++)

@@ -237,5 +237,5 @@ void run_collective(struct run *run, const struct coll_plan *plan, enum channel 
     double factor = 1;
     if (f && f->collective)
         factor = f->collective(f->arg, plan, channel, first, nth);
-    coll_run_start_paced(&run->world, plan, factor, done, arg);
+    run_coll_start_paced(&run->world, plan, factor, done, arg);
 }

@@ -122,7 +122,7 @@ static double busiest(struct run *run, struct copy_links *c, int kind, double si
 {
     double most = 0;
     for (int64_t i = 0; i < c->links[kind].n; i++) {
-        double now_s = coll_world_link_busy_s(&run->world, c->links[kind].v[i]);
+        double now_s = run_world_link_busy_s(&run->world, c->links[kind].v[i]);
         most = fmax(most, (now_s - c->busy_s[kind][i]) / since_s);
         c->busy_s[kind][i] = now_s;
     }

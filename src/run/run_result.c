@@ -61,7 +61,7 @@ double *run_links_busy(struct run *run)
     int32_t n = net_n_links(run->request->plans.net);
     double *busy_s = xcalloc((size_t)n, sizeof(*busy_s));
     for (int32_t i = 0; i < n; i++)
-        busy_s[i] = coll_world_link_busy_s(&run->world, i);
+        busy_s[i] = run_world_link_busy_s(&run->world, i);
     return busy_s;
 }
 
@@ -69,7 +69,7 @@ double *run_links_busy(struct run *run)
 static double link_busy_s(struct run *run, int32_t link)
 {
     const struct repeat *rep = &run->ranks[0].program->repeat;
-    double busy_s = coll_world_link_busy_s(&run->world, link);
+    double busy_s = run_world_link_busy_s(&run->world, link);
     if (rep->from >= 0)
         busy_s +=
             (double)rep->extra * (run->links_to_s[link] - run->links_from_s[link]);
@@ -121,7 +121,7 @@ static void read_traffic(struct run *run, struct run_result *out)
     const struct net *net = run->request->plans.net;
     const struct net_link *links = net_links(net);
     for (int32_t i = 0, n = net_n_links(net); i < n; i++)
-        out->charged_B[links[i].kind] += coll_world_link_B(&run->world, i);
+        out->charged_B[links[i].kind] += run_world_link_B(&run->world, i);
 }
 
 static void read_critical(struct run *run, const struct rank *critical,
@@ -143,7 +143,7 @@ static void read_critical(struct run *run, const struct rank *critical,
 /* Either a transfer lasts longer than the clock, or ranks wait for each other. */
 static int never_ends(struct run *run, int64_t rank)
 {
-    if (coll_world_is_busy(&run->world))
+    if (run_world_is_busy(&run->world))
         return err_set(run->err,
                        "a transfer takes longer than %.0f days, where the clock ends",
                        units_s(SIM_LONGEST_PS) / UNITS_DAY_S);

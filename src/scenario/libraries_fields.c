@@ -151,7 +151,7 @@ static void usual_bucket(struct strbuf *out, row *l)
 
 static void usual_strategy(struct strbuf *out, row *l)
 {
-    strbuf_addstr(out, names_of(sharding_names, (int)l->sharding));
+    strbuf_addstr(out, names_of(parallelism_sharding_names, (int)l->sharding));
 }
 
 static void usual_shard_bucket(struct strbuf *out, row *l)

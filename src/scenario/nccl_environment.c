@@ -283,13 +283,13 @@ static bool has_prefix(const char *name)
     return false;
 }
 
-bool nccl_environment_knows(const char *name)
+bool environment_knows(const char *name)
 {
     return has_prefix(name);
 }
 
-int nccl_environment_take(struct parse_context *r, struct cfg c, const char *name,
-                          const char *value)
+int environment_take(struct parse_context *r, struct cfg c, const char *name,
+                     const char *value)
 {
     struct arena *arena = &r->loader->arena;
     long n;

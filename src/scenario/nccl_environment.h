@@ -7,10 +7,10 @@
 
 /* Takes a variable of the environment: it acts, is noted with the reason why it does
  * not, or is refused at `c` (-1) for a value that it cannot have. */
-int nccl_environment_take(struct parse_context *r, struct cfg c, const char *name,
-                          const char *value);
+int environment_take(struct parse_context *r, struct cfg c, const char *name,
+                     const char *value);
 
 /* Whether launch scripts' variables of that name are for the simulation to judge. */
-bool nccl_environment_knows(const char *name);
+bool environment_knows(const char *name);
 
 #endif

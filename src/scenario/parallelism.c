@@ -45,10 +45,10 @@ struct raw_section {
 static const struct cfg_field parallelism_fields[] = {
     CFG_INT("tensor", W, p.tensor, 1, DEGREE_MAX),
     CFG_BOOL("sequence_parallel", W, p.split.sequence_parallel),
-    CFG_ENUM("tensor_policy", W, p.split.tensor_policy, tensor_policy_names),
+    CFG_ENUM("tensor_policy", W, p.split.tensor_policy, parallelism_tensor_names),
     CFG_INT("pipeline", W, p.pipeline, 1, DEGREE_MAX),
     CFG_INT("virtual_stages", W, p.stages.virtual_stages, 1, DEGREE_MAX),
-    CFG_ENUM("schedule", W, p.stages.schedule, schedule_names),
+    CFG_ENUM("schedule", W, p.stages.schedule, parallelism_schedule_names),
     CFG_CHILD("partition", W, partition),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
@@ -205,7 +205,7 @@ int parallelism_read(struct parse_context *r)
     r->has_overlap_tensor = w.has_overlap_tensor;
     r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
-    if (partition_words(r, w.partition) | sharding_read(r, w.sharding) |
+    if (stage_partition_words(r, w.partition) | sharding_read(r, w.sharding) |
         smp_script_read(r, w.script))
         rc = -1;
     if (!w.has_library && !library_of(p)->smp.dictionary)

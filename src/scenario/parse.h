@@ -108,7 +108,7 @@ void bucket_defaults(struct parse_context *r);
  * needs the cluster. */
 int sharding_read(struct parse_context *r, struct cfg c);
 void sharding_defaults(struct parse_context *r); /* the library's, when that is known */
-int partition_words(struct parse_context *r, struct cfg c);
+int stage_partition_words(struct parse_context *r, struct cfg c);
 int degrees_read(struct parse_context *r);
 
 /* Rules that join sections; after training_batch, when all was read. */

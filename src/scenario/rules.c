@@ -49,7 +49,7 @@ static int check_chunks(const struct parse_context *r)
         return cfg_error(at, DIAG_REQUIRES,
                          "schedule \"%s\" has one chunk a stage (write 1, or "
                          "schedule \"interleaved\")",
-                         names_of(schedule_names, (int)p->stages.schedule));
+                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
     if (p->stages.schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
         return 0;
     if (!many)
@@ -88,7 +88,7 @@ static int check_stages(const struct parse_context *r)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
                          "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "
                          "\"gpipe\" or \"1f1b\")",
-                         names_of(schedule_names, (int)p->stages.schedule));
+                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
     return 0;
 }
 
@@ -183,10 +183,11 @@ static int check_needs(const struct parse_context *r)
             "group (write 1; \"expert\" and \"pipeline\" divide the model)",
             r->s->model.name);
     if (p->split.tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
-        return cfg_error(cfg_get(r->parallelism, "tensor_policy"), DIAG_REQUIRES,
-                         "\"%s\" is SMP's own (write \"library\": \"smp\", or "
-                         "\"megatron\")",
-                         names_of(tensor_policy_names, (int)p->split.tensor_policy));
+        return cfg_error(
+            cfg_get(r->parallelism, "tensor_policy"), DIAG_REQUIRES,
+            "\"%s\" is SMP's own (write \"library\": \"smp\", or "
+            "\"megatron\")",
+            names_of(parallelism_tensor_names, (int)p->split.tensor_policy));
     if (p->offload_activations && t->checkpointing == CHECKPOINT_NONE &&
         !library_of(p)->smp.dictionary)
         return cfg_error(cfg_get(r->parallelism, "offload_activations"), DIAG_REQUIRES,

@@ -24,7 +24,7 @@ struct raw_sharding {
 #define HAS(k, t, m, h) \
     .key = (k), .type = (t), .at = offsetof(W, m), .has = offsetof(W, h)
 static const struct cfg_field sharding_fields[] = {
-    { HAS("strategy", CFG_T_ENUM, p.shard.strategy, has_strategy), .names = sharding_names },
+    { HAS("strategy", CFG_T_ENUM, p.shard.strategy, has_strategy), .names = parallelism_sharding_names },
     { HAS("degree", CFG_T_INT, p.shard.degree, has_degree), .min = 1, .max = DEGREE_MAX },
     CFG_ENUM("unit", W, unit, unit_names),
     CFG_BOOL("hierarchical_allgather", W, p.shard.hierarchical),
@@ -33,7 +33,7 @@ static const struct cfg_field sharding_fields[] = {
           has_backward_prefetch) },
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
     { HAS("reshard_after_forward", CFG_T_BOOL, p.shard.reshard, has_reshard) },
-    CFG_ENUM("offload", W, p.shard.offload, offload_names),
+    CFG_ENUM("offload", W, p.shard.offload, parallelism_offload_names),
     CFG_INT("reduce_bucket_elements", W, p.shard.bucket_elements, 1, ELEMENTS_MAX),
     CFG_INT("param_persistence_elements", W, p.shard.persistence_elements, 0,
             ELEMENTS_MAX),

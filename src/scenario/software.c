@@ -31,7 +31,7 @@ static int read_variable(struct parse_context *r, struct cfg c, const char *name
                          "the environment holds strings (write it in quotes)");
     if (cfg_string(c, &value))
         return -1;
-    return strcmp(name, "comment") == 0 ? 0 : nccl_environment_take(r, c, name, value);
+    return strcmp(name, "comment") == 0 ? 0 : environment_take(r, c, name, value);
 }
 
 /* mpirun's -x goes before the estimator's environment. */
@@ -46,7 +46,7 @@ static int read_exports(struct parse_context *r)
             cfg_warn(e->at, DIAG_OVERRIDDEN,
                      "%s=%s goes before the \"%s\" of /software/environment", e->name,
                      e->value, value);
-        if (nccl_environment_take(r, e->at, e->name, e->value))
+        if (environment_take(r, e->at, e->name, e->value))
             rc = -1;
     }
     return rc;

@@ -40,7 +40,7 @@ static int read_counts(struct parse_context *r, struct cfg c)
     return 0;
 }
 
-int partition_words(struct parse_context *r, struct cfg c)
+int stage_partition_words(struct parse_context *r, struct cfg c)
 {
     struct parallelism *p = &r->s->parallel;
     int v;

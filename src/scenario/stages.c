@@ -53,8 +53,8 @@ static struct partition_module module_of(const struct scenario *s,
     return m;
 }
 
-int partition_of(struct partition *p, struct arena *arena, const struct scenario *s,
-                 const struct op_list *list, struct err *err)
+int stages_partition(struct partition *p, struct arena *arena, const struct scenario *s,
+                     const struct op_list *list, struct err *err)
 {
     struct states st = states_of(s);
     double state_B = st.parameter_B + st.gradient_B + st.optimizer_B;

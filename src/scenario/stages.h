@@ -7,7 +7,7 @@
 
 /* Cuts the model of a scenario, given its operator list, with FLOPs as computation, and states
  * of parameters and kept activations as memory. */
-int partition_of(struct partition *p, struct arena *arena, const struct scenario *s,
-                 const struct op_list *list, struct err *err);
+int stages_partition(struct partition *p, struct arena *arena, const struct scenario *s,
+                     const struct op_list *list, struct err *err);
 
 #endif

@@ -26,9 +26,9 @@ static void probe_sweep(struct cfg_loader *loader, const char *kind,
     struct sweep sweep;
     (void)kind;
     if (sweep_load(&sweep, loader, json_string_value(probe)) == 0) {
-        struct sweep_figures *figures = sweep_figures_new(&sweep);
-        (void)sweep_figures_read(figures);
-        sweep_figures_free(figures);
+        struct sweep_figures *figures = figure_sweep_new(&sweep);
+        (void)figure_sweep_read(figures);
+        figure_sweep_free(figures);
     }
     sweep_release(&sweep);
 }

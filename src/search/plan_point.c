@@ -82,12 +82,12 @@ static json_t *sharding_json(const struct space_point *p)
 {
     json_t *o = json_object();
     put(o, "strategy",
-        json_string(names_of(sharding_names, (int)p->v[SPACE_SHARDING])));
+        json_string(names_of(parallelism_sharding_names, (int)p->v[SPACE_SHARDING])));
     if (p->v[SPACE_DEGREE])
         put_int(o, "degree", p->v[SPACE_DEGREE]);
     if (p->v[SPACE_OFFLOAD])
         put(o, "offload",
-            json_string(names_of(offload_names, (int)p->v[SPACE_OFFLOAD])));
+            json_string(names_of(parallelism_offload_names, (int)p->v[SPACE_OFFLOAD])));
     return o;
 }
 
@@ -106,7 +106,8 @@ json_t *plan_point_parallelism(const struct space_point *p)
     if (p->v[SPACE_PIPELINE] > 1) {
         put_int(o, "pipeline", p->v[SPACE_PIPELINE]);
         put(o, "schedule",
-            json_string(names_of(schedule_names, (int)p->v[SPACE_SCHEDULE])));
+            json_string(
+                names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE])));
         put_degree(o, "virtual_stages", p->v[SPACE_VIRTUAL]);
     }
     put_degree(o, "context", p->v[SPACE_CONTEXT]);
@@ -320,8 +321,9 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                                    names_of(space_field_names, (int)degrees[i]),
                                    (int64_t)p->v[degrees[i]]);
     if (p->v[SPACE_PIPELINE] > 1 && at < size)
-        at += (size_t)snprintf(buf + at, size - at, " (%s)",
-                               names_of(schedule_names, (int)p->v[SPACE_SCHEDULE]));
+        at += (size_t)snprintf(
+            buf + at, size - at, " (%s)",
+            names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE]));
     if (p->data > 1 && at < size)
         at +=
             (size_t)snprintf(buf + at, size - at, ", data %" PRId64, (int64_t)p->data);

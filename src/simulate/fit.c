@@ -158,8 +158,8 @@ static void try_one(struct memory_result *m, struct arena *arena, const json_t *
     m->remedies[m->n_remedies++] = *result;
 }
 
-void fit_remedies(struct simulate_result *r, struct arena *arena,
-                  const struct scenario *s, const json_t *root)
+void simulate_remedies(struct simulate_result *r, struct arena *arena,
+                       const struct scenario *s, const json_t *root)
 {
     struct memory_result *m = &r->memory;
     struct tries t = { .n = 0 };

@@ -9,7 +9,7 @@
  * fills r->memory.remedies with those that fit, the fastest first. At most fourteen steps
  * are simulated, folded; nothing is where r fits already. Changes that a rule refuses
  * are left out. `root` is the tree that s was read from; texts live in the arena. */
-void fit_remedies(struct simulate_result *r, struct arena *arena,
-                  const struct scenario *s, const json_t *root);
+void simulate_remedies(struct simulate_result *r, struct arena *arena,
+                       const struct scenario *s, const json_t *root);
 
 #endif

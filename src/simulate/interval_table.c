@@ -32,8 +32,10 @@ struct interval_name {
 #member, names, offsetof(struct interval_place, member) \
     }
 static const struct interval_name place_names[] = {
-    NAME(inside, fabric_kind_names),          NAME(outside, fabric_kind_names),
-    NAME(sharding, sharding_names),           NAME(precision, op_precision_names),
+    NAME(inside, fabric_kind_names),
+    NAME(outside, fabric_kind_names),
+    NAME(sharding, parallelism_sharding_names),
+    NAME(precision, op_precision_names),
     NAME(checkpointing, checkpointing_names),
 };
 enum { PLACE_NAMES = sizeof(place_names) / sizeof(place_names[0]) };

@@ -108,7 +108,7 @@ static json_t *regime(const struct interval_place *p)
     put_name(o, "inside", fabric_kind_names, p->inside);
     put_name(o, "outside", fabric_kind_names, p->outside);
     put(o, "framework", p->framework[0] ? json_string(p->framework) : NULL);
-    put_name(o, "sharding", sharding_names, p->sharding);
+    put_name(o, "sharding", parallelism_sharding_names, p->sharding);
     put_name(o, "precision", op_precision_names, p->precision);
     put_name(o, "checkpointing", checkpointing_names, p->checkpointing);
     for (int i = 0; i < INTERVAL_AXES; i++)

@@ -47,7 +47,7 @@ struct memory_result {
     int32_t fullest;             /* the stage that has least left of its GPU */
     int64_t range_B[2];          /* of the peak; by judge */
     bool near_limit;             /* the capacity is within that */
-    struct fit_remedy *remedies; /* of what does not fit: by fit_remedies */
+    struct fit_remedy *remedies; /* of what does not fit: by simulate_remedies */
     int32_t n_remedies;
 };
 

@@ -111,7 +111,7 @@ static const struct {
 
 static int check(const struct schedule_request *q, struct err *err)
 {
-    const char *name = names_of(schedule_names, (int)q->kind);
+    const char *name = names_of(parallelism_schedule_names, (int)q->kind);
     if (q->chunks > 1 && !schedules[q->kind].chunks)
         return err_set(err,
                        "schedule \"%s\" has no virtual stages (write 1, or schedule "

@@ -117,7 +117,7 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
                 const struct op_list *model, struct err *err)
 {
     if (s->parallel.pipeline > 1)
-        return partition_of(parts, arena, s, model, err);
+        return stages_partition(parts, arena, s, model, err);
     struct partition_part *all = ARENA_NEW(arena, struct partition_part);
     *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
                                      .has_embedding = true,

@@ -22,7 +22,7 @@ static void open_hardware(struct job_worker *w)
     w->where = cfg_from_tree(&w->hardware, "validation", json_object());
 }
 
-struct job_worker *job_worker_new(void)
+struct job_worker *validation_worker_new(void)
 {
     struct job_worker *w = xcalloc(1, sizeof(*w));
     open_hardware(w);
@@ -38,7 +38,7 @@ static void forget_cluster(struct job_worker *w)
     w->net = NULL;
 }
 
-void job_worker_free(struct job_worker *w)
+void validation_worker_free(struct job_worker *w)
 {
     forget_cluster(w);
     cfg_loader_release(&w->hardware);
@@ -188,10 +188,10 @@ static double plan_time_s(const struct coll_plan *plan, const struct net *net)
     struct coll_world world;
     int64_t end_ps = 0;
     sim_init(&sim, NULL);
-    coll_world_init(&world, &sim, net, FIDELITY_FLOW);
-    coll_run_start(&world, plan, note_end, &end_ps);
+    run_world_init(&world, &sim, net, FIDELITY_FLOW);
+    run_coll_start(&world, plan, note_end, &end_ps);
     sim_run(&sim);
-    coll_world_release(&world);
+    run_world_release(&world);
     sim_release(&sim);
     return units_s(end_ps);
 }
@@ -306,8 +306,8 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
     return json_pack("{s:f}", "time_s", time_s);
 }
 
-json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
-                struct err *err)
+json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
+                           struct err *err)
 {
     static const char *const names[] = { "scenario", "collective", "kernel" };
     struct cfg_loader loader;

@@ -9,8 +9,8 @@
  * cluster. It has no influence on results. */
 struct job_worker;
 
-struct job_worker *job_worker_new(void);
-void job_worker_free(struct job_worker *w);
+struct job_worker *validation_worker_new(void);
+void validation_worker_free(struct job_worker *w);
 
 /* Runs a job that a mapping's subject came to, at `flow` fidelity. Yields the
  * quantities by name as a new tree: simulate's JSON; {"time_s", "algbw_Bps",
@@ -25,7 +25,7 @@ void job_worker_free(struct job_worker *w);
  * training), "loop" (false; true: of a benchmark that repeats the kernel until the
  * power limit is felt), "paged" (false; true: attention over a server's paged
  * cache). */
-json_t *job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
-                struct err *err);
+json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
+                           struct err *err);
 
 #endif

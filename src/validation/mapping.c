@@ -68,7 +68,7 @@ static int read_subject(struct reader *r, struct cfg root)
     if (!cfg_is_object(subject))
         return cfg_error(subject, DIAG_WRONG_TYPE, "should be an object");
     r->m->subject = subject.json;
-    return value_check(subject, &r->m->csv);
+    return mapping_check(subject, &r->m->csv);
 }
 
 static int find_variant(const struct mapping *m, const char *name)
@@ -113,7 +113,7 @@ static int read_measured(struct reader *r, struct mapping_variant *v, struct cfg
         struct cfg value = cfg_member(object, it);
         q->name = cfg_key(it);
         q->value = value.json;
-        rc |= value_check_number(value, &r->m->csv) | read_ratio(r, q, value);
+        rc |= mapping_check_number(value, &r->m->csv) | read_ratio(r, q, value);
     }
     return rc;
 }
@@ -142,7 +142,7 @@ static int check_pointers(struct cfg object, const struct csv *csv)
             rc = cfg_error_key(value, DIAG_SYNTAX,
                                "is no JSON pointer (write "
                                "\"/training/micro_batch_size\")");
-        rc |= value_check(value, csv);
+        rc |= mapping_check(value, csv);
     }
     return rc;
 }
@@ -250,7 +250,8 @@ static int read_bands(struct reader *r)
     struct bands_file f = { 0 };
     if (!cfg_present(r->file.bands))
         return 0;
-    if (cfg_read(r->file.bands, bands_fields, &f) || value_check_number(f.of, &m->csv))
+    if (cfg_read(r->file.bands, bands_fields, &f) ||
+        mapping_check_number(f.of, &m->csv))
         return -1;
     if (!cfg_is_array(f.edges) || cfg_len(f.edges) < 1 || cfg_len(f.edges) > 100)
         return cfg_error(f.edges, DIAG_WRONG_TYPE,
@@ -273,7 +274,7 @@ static int read_template(struct cfg value, const struct csv *csv, const char **t
 {
     if (!cfg_present(value))
         return 0;
-    if (value_check_text(value, csv))
+    if (mapping_check_text(value, csv))
         return -1;
     *text = json_string_value(value.json);
     return 0;

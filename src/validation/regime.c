@@ -226,7 +226,7 @@ static json_t *kind_json(const struct regime_row *r)
     put_name(o, "outside", fabric_kind_names, r->at.outside);
     if (r->at.framework[0])
         json_object_set_new(o, "framework", json_string(r->at.framework));
-    put_name(o, "sharding", sharding_names, r->at.sharding);
+    put_name(o, "sharding", parallelism_sharding_names, r->at.sharding);
     put_name(o, "precision", op_precision_names, r->at.precision);
     put_name(o, "checkpointing", checkpointing_names, r->at.checkpointing);
     return o;

@@ -33,14 +33,14 @@ static int64_t add_job(struct rows *r, json_t *tree)
 static int set_field(json_t *tree, const char *pointer, json_t *value,
                      struct value_row row, struct err *err)
 {
-    json_t *v = value_resolve(value, row, err);
+    json_t *v = mapping_resolve(value, row, err);
     return v ? pointer_set(tree, pointer, v, err) : -1;
 }
 
 static json_t *variant_tree(const struct mapping *m, const struct mapping_variant *v,
                             struct value_row row, struct err *err)
 {
-    json_t *tree = value_resolve(m->subject, row, err);
+    json_t *tree = mapping_resolve(m->subject, row, err);
     int rc = tree ? 0 : -1;
     for (void *it = cfg_first(v->set); it && rc == 0; it = cfg_next(v->set, it))
         rc = set_field(tree, cfg_key(it), json_object_iter_value(it), row, err);
@@ -118,7 +118,7 @@ static int read_measured(struct rows *r, struct mapping_outcome *o,
         enum value_state state;
         double measured = 0;
         struct err inner = { 0 };
-        if (value_number(q->value, row, &state, &measured, &inner))
+        if (mapping_number(q->value, row, &state, &measured, &inner))
             return err_set(err, "measured %s: %s", q->name, inner.text);
         oom |= state == VALUE_OOM;
         if (state != VALUE_GIVEN)
@@ -150,7 +150,7 @@ static int read_place(struct rows *r, struct mapping_outcome *o, struct value_ro
     if (m->n_edges) {
         enum value_state state;
         double v;
-        if (value_number(m->band_of, row, &state, &v, err))
+        if (mapping_number(m->band_of, row, &state, &v, err))
             return -1;
         if (state != VALUE_GIVEN)
             return err_set(err, "the cell that decides the band is empty");

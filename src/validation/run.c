@@ -15,11 +15,11 @@ static void run_jobs(struct rows *r, mapping_progress_fn *progress, void *arg)
     struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
 #pragma omp parallel
     {
-        struct job_worker *w = job_worker_new();
+        struct job_worker *w = validation_worker_new();
 #pragma omp for schedule(dynamic, 4)
         for (int64_t i = 0; i < n; i++) {
             struct rows_job *job = &r->jobs.v[i];
-            job->result = job_run(w, r->m->kind, job->tree, &errors[i]);
+            job->result = validation_job_run(w, r->m->kind, job->tree, &errors[i]);
 #pragma omp critical(validation_progress)
             {
                 done++;
@@ -27,7 +27,7 @@ static void run_jobs(struct rows *r, mapping_progress_fn *progress, void *arg)
                     progress(arg, done, n);
             }
         }
-        job_worker_free(w);
+        validation_worker_free(w);
     }
     for (int64_t i = 0; i < n; i++)
         if (!r->jobs.v[i].result)

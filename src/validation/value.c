@@ -70,7 +70,7 @@ static json_t *resolve_map(json_t *form, struct value_row row, struct err *err)
     if (column_fill(key_text ? key_text : "", row, &b, err) == 0) {
         json_t *found = map_key_find(json_object_get(form, "map"), strbuf_get(&b));
         if (found || fallback)
-            out = value_resolve(found ? found : fallback, row, err);
+            out = mapping_resolve(found ? found : fallback, row, err);
         else
             err_set(err, "the map of \"%.100s\" has no \"%.100s\"", key_text,
                     strbuf_get(&b));
@@ -90,7 +90,7 @@ static json_t *resolve_expr(json_t *form, struct value_row row, struct err *err)
         expr_eval(json_string_value(expr), cell_number, &l, &v, &first) == 0)
         return number_json(v, json_string_value(json_object_get(form, "unit")));
     if (l.is_empty && fallback)
-        return value_resolve(fallback, row, err);
+        return mapping_resolve(fallback, row, err);
     err_set(err, "%s", first.text);
     return NULL;
 }
@@ -102,7 +102,7 @@ static json_t *resolve_object(json_t *value, struct value_row row, struct err *e
     json_object_foreach(value, key, member)
     {
         struct err inner = { 0 };
-        json_t *v = value_resolve(member, row, &inner);
+        json_t *v = mapping_resolve(member, row, &inner);
         if (!v) {
             err_set(err, "/%s%s%s", key, inner.text[0] == '/' ? "" : ": ", inner.text);
             json_decref(out);
@@ -117,7 +117,7 @@ static json_t *resolve_array(json_t *value, struct value_row row, struct err *er
 {
     json_t *out = json_array();
     for (size_t i = 0; i < json_array_size(value); i++) {
-        json_t *v = value_resolve(json_array_get(value, i), row, err);
+        json_t *v = mapping_resolve(json_array_get(value, i), row, err);
         if (!v) {
             json_decref(out);
             return NULL;
@@ -127,7 +127,7 @@ static json_t *resolve_array(json_t *value, struct value_row row, struct err *er
     return out;
 }
 
-json_t *value_resolve(json_t *value, struct value_row row, struct err *err)
+json_t *mapping_resolve(json_t *value, struct value_row row, struct err *err)
 {
     if (json_is_string(value))
         return resolve_text(json_string_value(value), row, err);
@@ -158,14 +158,14 @@ static int measured_expr(const char *text, struct value_row row,
     return 0;
 }
 
-int value_number(json_t *value, struct value_row row, enum value_state *state,
-                 double *number, struct err *err)
+int mapping_number(json_t *value, struct value_row row, enum value_state *state,
+                   double *number, struct err *err)
 {
     json_t *expr = json_is_object(value) ? json_object_get(value, "expr") : value;
     bool mapped = json_is_object(value) && json_object_get(value, "map");
     if (json_is_string(expr) && !mapped)
         return measured_expr(json_string_value(expr), row, state, number, err);
-    json_t *v = value_resolve(value, row, err);
+    json_t *v = mapping_resolve(value, row, err);
     if (!v)
         return -1;
     const char *text = json_string_value(v);

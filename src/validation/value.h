@@ -16,22 +16,22 @@
 
 /* Reports unknown columns, bad arithmetic and misplaced keys within a value; -1
  * then. */
-int value_check(struct cfg value, const struct csv *csv);
+int mapping_check(struct cfg value, const struct csv *csv);
 
 /* The same for a string that is a template (column_fill), or arithmetic. */
-int value_check_text(struct cfg value, const struct csv *csv);
-int value_check_number(struct cfg value, const struct csv *csv);
+int mapping_check_text(struct cfg value, const struct csv *csv);
+int mapping_check_number(struct cfg value, const struct csv *csv);
 
 /* The value for a row, as a new reference; NULL with err set when a cell is empty or no
  * number where one is needed, or has no entry in a map. */
-json_t *value_resolve(json_t *value, struct value_row row, struct err *err);
+json_t *mapping_resolve(json_t *value, struct value_row row, struct err *err);
 
 /* A number that was measured. Here a string is arithmetic, too; a cell that says "OOM"
  * makes it out of memory, and one that is empty makes it nothing. */
 enum value_state { VALUE_GIVEN, VALUE_EMPTY, VALUE_OOM };
 
 /* `number` counts where the state is VALUE_GIVEN. -1 with err set. */
-int value_number(json_t *value, struct value_row row, enum value_state *state,
-                 double *number, struct err *err);
+int mapping_number(json_t *value, struct value_row row, enum value_state *state,
+                   double *number, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_form(struct cfg value)
     return cfg_is_object(value) && cfg_get(value, "expr").json;
 }
 
-int value_check_text(struct cfg value, const struct csv *csv)
+int mapping_check_text(struct cfg value, const struct csv *csv)
 {
     const char *text, *name;
     size_t n = 0;
@@ -33,12 +33,12 @@ int value_check_text(struct cfg value, const struct csv *csv)
     return 0;
 }
 
-int value_check_number(struct cfg value, const struct csv *csv)
+int mapping_check_number(struct cfg value, const struct csv *csv)
 {
     if (cfg_is_number(value))
         return 0;
     if (is_form(value))
-        return value_check(value, csv);
+        return mapping_check(value, csv);
     const char *text;
     struct err err = { 0 };
     if (cfg_string(value, &text))
@@ -67,7 +67,7 @@ static int check_members(struct cfg value, const struct csv *csv)
 {
     int rc = 0;
     for (void *it = cfg_first(value); it; it = cfg_next(value, it))
-        rc |= value_check(cfg_member(value, it), csv);
+        rc |= mapping_check(cfg_member(value, it), csv);
     return rc;
 }
 
@@ -79,17 +79,17 @@ static int check_form(struct cfg value, const struct csv *csv)
         if (!cfg_is_object(f.map))
             rc = cfg_error(f.map, DIAG_WRONG_TYPE,
                            "should be an object of texts and their values");
-        rc |= value_check_text(f.expr, csv) | map_key_check(f.map);
+        rc |= mapping_check_text(f.expr, csv) | map_key_check(f.map);
         rc |= check_members(f.map, csv);
     } else {
-        rc |= value_check_number(f.expr, csv);
+        rc |= mapping_check_number(f.expr, csv);
     }
     if (cfg_present(f.fallback))
-        rc |= value_check(f.fallback, csv);
+        rc |= mapping_check(f.fallback, csv);
     return rc ? -1 : 0;
 }
 
-int value_check(struct cfg value, const struct csv *csv)
+int mapping_check(struct cfg value, const struct csv *csv)
 {
     int rc = 0;
     if (is_form(value))
@@ -97,8 +97,8 @@ int value_check(struct cfg value, const struct csv *csv)
     if (cfg_is_object(value))
         return check_members(value, csv) ? -1 : 0;
     if (cfg_is_string(value) && json_string_length(value.json) > 0)
-        return value_check_text(value, csv);
+        return mapping_check_text(value, csv);
     for (int64_t i = 0; cfg_is_array(value) && i < cfg_len(value); i++)
-        rc |= value_check(cfg_at(value, i), csv);
+        rc |= mapping_check(cfg_at(value, i), csv);
     return rc ? -1 : 0;
 }

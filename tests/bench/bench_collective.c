@@ -59,15 +59,15 @@ static void run(const char *spec, bool folded, enum fidelity fidelity)
         exit(1);
     }
     sim_init(&sim, NULL);
-    coll_world_init(&world, &sim, net, fidelity);
-    coll_run_start(&world, &plan, note_end, &end);
+    run_world_init(&world, &sim, net, fidelity);
+    run_coll_start(&world, &plan, note_end, &end);
     sim_run(&sim);
     printf("collective %-18s %6lld ranks %-8s %-8s %9.4f s wall %8.1f MiB peak  "
            "%9lld messages  (%.6f s simulated)\n",
            spec, (long long)plan.n_ranks, folded ? "folded" : "unfolded",
            names_of(fidelity_names, (int)fidelity), now_s() - begin, peak_MiB(),
            world.chunk ? (long long)chunk_n_messages(world.chunk) : 0, end);
-    coll_world_release(&world);
+    run_world_release(&world);
     sim_release(&sim);
     net_free(net);
     arena_release(&arena);

@@ -47,7 +47,7 @@ static inline void job_run_as(struct job *j, struct simulate_options options,
     CU_ASSERT_EQUAL_FATAL(rc, 0);
 }
 
-static inline void job_run(struct job *j, struct simulate_result *r)
+static inline void validation_job_run(struct job *j, struct simulate_result *r)
 {
     job_run_as(j, (struct simulate_options) { .network = FIDELITY_FLOW }, r);
 }

@@ -202,7 +202,7 @@ static void test_remedies(void)
         struct err err = { 0 };
         struct cfg root = bench_scenario(&loader, &s, wide, "", unfit[i].changes);
         CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &how, &err), 0);
-        fit_remedies(&r, &loader.arena, &s, root.json);
+        simulate_remedies(&r, &loader.arena, &s, root.json);
         const struct memory_result *m = &r.memory;
         CU_ASSERT_EQUAL(m->fits, unfit[i].first == NULL);
         CU_ASSERT_EQUAL_FATAL(m->n_remedies > 0, unfit[i].first != NULL);

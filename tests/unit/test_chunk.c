@@ -22,13 +22,13 @@ static void run_plans(struct bench *t, const struct coll_plan *const *plans, int
     struct sim sim;
     struct coll_world world;
     sim_init(&sim, NULL);
-    coll_world_init(&world, &sim, t->net, fidelity);
+    run_world_init(&world, &sim, t->net, fidelity);
     for (int i = 0; i < n; i++) {
         ends[i] = -1;
-        coll_run_start(&world, plans[i], note_end, &ends[i]);
+        run_coll_start(&world, plans[i], note_end, &ends[i]);
     }
     sim_run(&sim);
-    coll_world_release(&world);
+    run_world_release(&world);
     sim_release(&sim);
 }
 

@@ -12,7 +12,7 @@ static double step_s(const char *library, const char *variable)
              "/cluster/count=8 /training/micro_batch_size=1 library=\"%s\" %s%s",
              library, *variable ? "/software/environment/" : "", variable);
     job_load(&j, changes);
-    job_run(&j, &r);
+    validation_job_run(&j, &r);
     job_unload(&j);
     return r.step_time_s;
 }

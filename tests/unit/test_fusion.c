@@ -185,7 +185,8 @@ static void job_release(struct job *j)
     cfg_loader_release(&j->loader);
 }
 
-static struct simulate_result job_run(struct job *j, enum fidelity network, bool unfold)
+static struct simulate_result validation_job_run(struct job *j, enum fidelity network,
+                                                 bool unfold)
 {
     struct simulate_result r;
     struct simulate_options options = { .network = network, .unfold = unfold };
@@ -214,8 +215,8 @@ static void test_ways(void)
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
         struct job j;
         job_load(&j, "p3dn.24xlarge", ways[i]);
-        struct simulate_result folded = job_run(&j, FIDELITY_FLOW, false);
-        struct simulate_result whole = job_run(&j, FIDELITY_FLOW, true);
+        struct simulate_result folded = validation_job_run(&j, FIDELITY_FLOW, false);
+        struct simulate_result whole = validation_job_run(&j, FIDELITY_FLOW, true);
         double t = folded.step_time_s, sum = 0;
         bool servers = strstr(ways[i], "server"), copies = strstr(ways[i], "repl");
         CU_ASSERT_DOUBLE_EQUAL(whole.step_time_s, t, (copies ? 5e-3 : 1e-9) * t);
@@ -223,7 +224,7 @@ static void test_ways(void)
             sum += p == CATEGORY_DATA_COMM_HIDDEN ? 0 : folded.parts_s[p];
         CU_ASSERT_DOUBLE_EQUAL(sum, t, 1e-9 * t);
         CU_ASSERT(folded.parts_s[CATEGORY_DATA_COMM_EXPOSED] > 0);
-        double analytic = job_run(&j, FIDELITY_ANALYTIC, false).step_time_s;
+        double analytic = validation_job_run(&j, FIDELITY_ANALYTIC, false).step_time_s;
         if (!servers)
             CU_ASSERT_DOUBLE_EQUAL(analytic, t, 1e-9 * t);
         CU_ASSERT(analytic <= t * (1 + 1e-9));
@@ -235,7 +236,7 @@ static double comm_s(const char *instance, const char *way)
 {
     struct job j;
     job_load(&j, instance, way);
-    struct simulate_result r = job_run(&j, FIDELITY_FLOW, false);
+    struct simulate_result r = validation_job_run(&j, FIDELITY_FLOW, false);
     job_release(&j);
     return r.parts_s[CATEGORY_DATA_COMM_EXPOSED] + r.parts_s[CATEGORY_DATA_COMM_HIDDEN];
 }

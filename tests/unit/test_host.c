@@ -54,7 +54,7 @@ static double jittered_s(const char *checkpointing, int layers)
         fw.host.dispatch_backward_s = fw.host.microbatch_s = 0;
         fw.host.launch_jitter = soft * 10;
         j.s.training.framework = &fw;
-        job_run(&j, &r[soft]);
+        validation_job_run(&j, &r[soft]);
         job_unload(&j);
     }
     return r[1].step_time_s - r[0].step_time_s;

@@ -181,7 +181,7 @@ static void test_job_figure(void)
     struct err err = { 0 };
     struct job_result r = run(&l, &step, WHOLE "/job/keep_alive=\"1h\"");
     strbuf_init(&svg);
-    CU_ASSERT_EQUAL_FATAL(job_figure_svg(&l.s, &r, "job-", &svg, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(figure_job_svg(&l.s, &r, "job-", &svg, &err), 0);
     for (int i = 0; i < JOB_PHASES; i++)
         CU_ASSERT_PTR_NOT_NULL(
             strstr(strbuf_get(&svg), report_phase_text((enum job_phase)i)));
@@ -189,7 +189,7 @@ static void test_job_figure(void)
     CU_ASSERT_PTR_NULL(strstr(strbuf_get(&svg), "bar-2"));
     strbuf_release(&svg);
     r.given = false;
-    CU_ASSERT_EQUAL(job_figure_write(&l.s, &r, "none.svg", &err), -1);
+    CU_ASSERT_EQUAL(figure_job_write(&l.s, &r, "none.svg", &err), -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "\"job\" section"));
     unload(&l);
 }

@@ -58,7 +58,7 @@ static void check_value(const struct csv *csv, const char *text, int64_t row,
 {
     struct err err = { 0 };
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    json_t *got = value_resolve(value, (struct value_row) { csv, row }, &err);
+    json_t *got = mapping_resolve(value, (struct value_row) { csv, row }, &err);
     char *dumped = got ? json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     CU_ASSERT_STRING_EQUAL(dumped ? dumped : err.text, expected);
     free(dumped);

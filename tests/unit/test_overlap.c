@@ -24,7 +24,7 @@ static void test_slowed(void)
                  "/training/framework=\"%s\"",
                  frameworks[overlap]);
         job_load(&j, changes);
-        job_run(&j, &r[overlap]);
+        validation_job_run(&j, &r[overlap]);
         job_unload(&j);
     }
     double sums = 4 * 8 + 2; /* in all layers and at the ends, a microbatch */
@@ -51,7 +51,7 @@ static void test_pieces(void)
                  says[i]);
         job_load(&j, changes);
         CU_ASSERT_EQUAL(j.s.parallel.split.hidden_frac, i ? 0 : 0.7);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         time_s[i] = r.step_time_s;
         job_unload(&j);
     }
@@ -83,7 +83,7 @@ static void test_skew(void)
             fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
             fw.host.collective_skew_s = late * skew_s;
             j.s.training.framework = &fw;
-            job_run(&j, &r[late]);
+            validation_job_run(&j, &r[late]);
             job_unload(&j);
         }
         double late_s = (r[1].step_time_s - r[0].step_time_s) / (8 * sums);
@@ -112,7 +112,7 @@ static void test_param_gather(void)
                  "/training/framework=\"megatron-core\" sharding={" OPTIMIZER "} %s",
                  ways[i]);
         job_load(&j, changes);
-        job_run(&j, &r[i]);
+        validation_job_run(&j, &r[i]);
         job_unload(&j);
     }
     double gather_s = r[2].parts_s[CATEGORY_DATA_COMM_EXPOSED] -
@@ -141,7 +141,7 @@ static void test_backward_prefetch(void)
                  ",\"backward_prefetch\":%s}",
                  ahead ? "true" : "false");
         job_load(&j, changes);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         exposed_s[ahead] = r.parts_s[CATEGORY_DATA_COMM_EXPOSED];
         all_s[ahead] = exposed_s[ahead] + r.parts_s[CATEGORY_DATA_COMM_HIDDEN];
         step_s[ahead] = r.step_time_s;
@@ -170,7 +170,7 @@ static void test_offload(void)
         struct job j;
         struct simulate_result r;
         job_load(&j, changes[i]);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         m[i] = r.memory.stages[0];
         exposed_s[i] = r.parts_s[CATEGORY_OFFLOAD_EXPOSED];
         const struct instance *host = j.s.cluster.groups[0].instance;
@@ -265,7 +265,7 @@ static void test_overlaps(void)
                 "%s overlap=%s /training/micro_batch_size=32 /training/microbatches=2",
                 cases[i], overlap ? "true" : "false");
             job_load(&j, changes);
-            job_run(&j, &r);
+            validation_job_run(&j, &r);
             time_s[overlap] = r.step_time_s;
             job_unload(&j);
         }

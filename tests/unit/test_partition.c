@@ -94,7 +94,7 @@ static void test_tree_head_goes_first(void)
                                { .cost = 0.1 } };
     struct smp_node root = { .cost = 1, .children = top, .n_children = 2 };
     const int64_t want[5] = { 0, 0, 0, 1, 1 };
-    smp_tree_place(&root, 2);
+    partition_tree_place(&root, 2);
     CU_ASSERT_EQUAL(top[1].device, 0);
     for (int i = 0; i < 5; i++)
         CU_ASSERT_EQUAL(leaves[i].device, want[i]);
@@ -108,7 +108,7 @@ static void test_tree_recurses(void)
                                { .cost = 0.25 },
                                { .cost = 0.25 } };
     struct smp_node root = { .cost = 1, .children = top, .n_children = 3 };
-    smp_tree_place(&root, 3);
+    partition_tree_place(&root, 3);
     CU_ASSERT_EQUAL(inner[0].device, 0);
     CU_ASSERT_EQUAL(inner[1].device, 1);
     CU_ASSERT_EQUAL(top[1].device, 2);

@@ -134,7 +134,7 @@ static void test_folded(void)
         struct job j;
         struct simulate_result folded, unfolded;
         job_load(&j, mixed[i]);
-        job_run(&j, &folded);
+        validation_job_run(&j, &folded);
         job_run_as(
             &j, (struct simulate_options) { .network = FIDELITY_FLOW, .unfold = true },
             &unfolded);
@@ -178,7 +178,7 @@ static void test_uneven(void)
         struct simulate_result r;
         bool said = false;
         job_load(&j, cases[i].changes);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         for (int32_t k = 0; k < r.n_warnings; k++)
             said |=
                 strstr(r.warnings[k].text,
@@ -196,7 +196,7 @@ static void test_detail(void)
         struct job j;
         struct simulate_result measured, detailed;
         job_load(&j, mixed[i]);
-        job_run(&j, &measured);
+        validation_job_run(&j, &measured);
         job_run_as(
             &j, (struct simulate_options) { .network = FIDELITY_FLOW, .detail = true },
             &detailed);
@@ -224,7 +224,7 @@ static void test_parts(void)
         struct simulate_result r;
         double sum = 0;
         job_load(&j, mixed[i]);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         for (int k = 0; k < CATEGORY_N; k++) {
             CU_ASSERT_TRUE(r.parts_s[k] >= 0);
             sum += k == CATEGORY_DATA_COMM_HIDDEN ? 0 : r.parts_s[k];
@@ -248,7 +248,7 @@ static void test_flops(void)
         struct op_list list;
         struct err err = { 0 };
         job_load(&j, cuts[i]);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         struct op_settings settings = scenario_op_settings(&j.s);
         CU_ASSERT_EQUAL_FATAL(
             op_list_make(&list, &j.loader.arena, &j.s.model, &settings, &err), 0);

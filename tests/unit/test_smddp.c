@@ -123,10 +123,10 @@ static double run(const struct bench *b, const struct coll_plan *x, enum fidelit
     struct sim sim;
     double end = -1;
     sim_init(&sim, NULL);
-    coll_world_init(&world, &sim, b->net, f);
-    coll_run_start(&world, x, note_end, &end);
+    run_world_init(&world, &sim, b->net, f);
+    run_coll_start(&world, x, note_end, &end);
     sim_run(&sim);
-    coll_world_release(&world);
+    run_world_release(&world);
     sim_release(&sim);
     return end;
 }

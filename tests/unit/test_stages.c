@@ -74,7 +74,7 @@ static void test_references(void)
         if (rc)
             diags_print_errors(&j.loader.diags, stderr);
         CU_ASSERT_EQUAL_FATAL(rc, 0);
-        job_run(&j, &r);
+        validation_job_run(&j, &r);
         CU_ASSERT_EQUAL(r.memory.fits, cases[i].fits);
         job_unload(&j);
     }
@@ -162,7 +162,7 @@ static bool warns_of_tied(const char *changes)
     struct simulate_result r;
     bool said = false;
     job_load(&j, changes);
-    job_run(&j, &r);
+    validation_job_run(&j, &r);
     for (int32_t i = 0; i < r.n_warnings; i++)
         said |= strstr(r.warnings[i].text, "copy of the tied embedding") != NULL;
     job_unload(&j);
@@ -241,7 +241,7 @@ static void test_returns(void)
         job_unload(&j);
         snprintf(changes, sizeof(changes), "pipeline=4 library=\"smp\"%s", extra);
         job_load(&j, changes);
-        job_run(&j, &copied);
+        validation_job_run(&j, &copied);
         int64_t words_B = (int64_t)8192 * 512 * 2 / (i / 2 == 1 ? 2 : 1);
         CU_ASSERT_EQUAL(parameters_B(&copied) - own_B, words_B);
         job_unload(&j);

@@ -39,14 +39,14 @@ static void open_fixture(struct fixture *x, const char *text)
     fclose(out);
     cfg_loader_init(&x->loader);
     x->rc = sweep_load(&x->sweep, &x->loader, x->file);
-    x->figures = sweep_figures_new(&x->sweep);
-    x->rc |= sweep_figures_read(x->figures);
+    x->figures = figure_sweep_new(&x->sweep);
+    x->rc |= figure_sweep_read(x->figures);
 }
 
 static void close_fixture(struct fixture *x)
 {
     char *command = xasprintf("rm -rf %s", x->dir);
-    sweep_figures_free(x->figures);
+    figure_sweep_free(x->figures);
     sweep_release(&x->sweep);
     cfg_loader_release(&x->loader);
     CU_ASSERT_EQUAL(system(command), 0);
@@ -394,8 +394,8 @@ static void test_figures(void)
         json_pack("{s:{s:i, s:i}, s:{s:i, s:f, s:f, s:b}}", "axes", "/cluster/count", 1,
                   "/training/micro_batch_size", 2, "results", "gpus", 8, "mfu", 0.5,
                   "hfu", 0.6, "/memory/fits", 1);
-    sweep_figures_add(x.figures, 1, record);
-    CU_ASSERT_EQUAL(sweep_figures_write(x.figures, x.dir, &err), 0);
+    figure_sweep_add(x.figures, 1, record);
+    CU_ASSERT_EQUAL(figure_sweep_write(x.figures, x.dir, &err), 0);
     char *line = read_all(x.dir, "a.svg"), *heatmap = read_all(x.dir, "b.svg");
     CU_ASSERT_EQUAL(count(line, "\"series-0\""), 1);
     CU_ASSERT_EQUAL(count(line, "\"series-1\""), 0);

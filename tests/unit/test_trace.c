@@ -283,9 +283,9 @@ static void test_observed(void)
     load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
     run(&j, NULL);
     struct simulate_result alone = j.r;
-    struct step_figures *inner = step_figures_new(NULL);
-    struct step_figures *outer = step_figures_new(step_figures_observer(inner));
-    run(&j, step_figures_observer(outer));
+    struct step_figures *inner = figure_step_new(NULL);
+    struct step_figures *outer = figure_step_new(figure_step_observer(inner));
+    run(&j, figure_step_observer(outer));
     CU_ASSERT_EQUAL(alone.step_time_s, j.r.step_time_s);
     CU_ASSERT_EQUAL(alone.memory.peak_B, j.r.memory.peak_B);
     CU_ASSERT_EQUAL(alone.events, j.r.events);
@@ -295,14 +295,14 @@ static void test_observed(void)
         strbuf_init(&a);
         strbuf_init(&b);
         enum step_figure which = (enum step_figure)i;
-        CU_ASSERT_EQUAL(step_figures_svg(outer, which, &j.s, &j.r, "x-", &a, &err), 0);
-        CU_ASSERT_EQUAL(step_figures_svg(inner, which, &j.s, &j.r, "x-", &b, &err), 0);
+        CU_ASSERT_EQUAL(figure_step_svg(outer, which, &j.s, &j.r, "x-", &a, &err), 0);
+        CU_ASSERT_EQUAL(figure_step_svg(inner, which, &j.s, &j.r, "x-", &b, &err), 0);
         CU_ASSERT_STRING_EQUAL(strbuf_get(&a), strbuf_get(&b));
         strbuf_release(&a);
         strbuf_release(&b);
     }
-    step_figures_free(outer);
-    step_figures_free(inner);
+    figure_step_free(outer);
+    figure_step_free(inner);
     cfg_loader_release(&j.loader);
 }
 
@@ -310,13 +310,13 @@ static bool shows(struct job *j, enum step_figure which, const char *text)
 {
     struct err err = { 0 };
     struct strbuf svg;
-    struct step_figures *f = step_figures_new(NULL);
+    struct step_figures *f = figure_step_new(NULL);
     strbuf_init(&svg);
-    run(j, step_figures_observer(f));
-    CU_ASSERT_EQUAL(step_figures_svg(f, which, &j->s, &j->r, NULL, &svg, &err), 0);
+    run(j, figure_step_observer(f));
+    CU_ASSERT_EQUAL(figure_step_svg(f, which, &j->s, &j->r, NULL, &svg, &err), 0);
     bool found = strstr(strbuf_get(&svg), text) != NULL;
     strbuf_release(&svg);
-    step_figures_free(f);
+    figure_step_free(f);
     return found;
 }
 
@@ -350,12 +350,12 @@ static void test_page(void)
     size_t len;
     struct err err = { 0 };
     struct job j;
-    struct step_figures *f = step_figures_new(NULL);
+    struct step_figures *f = figure_step_new(NULL);
     json_t *scenario = json_pack("{s:s}", "comment", "a < b & c");
     CU_ASSERT_FATAL(fd >= 0);
     close(fd);
     load(&j, "/training/microbatches=8 /parallelism/pipeline=4");
-    run(&j, step_figures_observer(f));
+    run(&j, figure_step_observer(f));
     CU_ASSERT_EQUAL_FATAL(html_write(f, &j.s, &j.r, NULL, scenario, path, &err), 0);
     char *page = file_read(path, 1 << 24, &len, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(page);
@@ -369,7 +369,7 @@ static void test_page(void)
     unlink(path);
     free(page);
     json_decref(scenario);
-    step_figures_free(f);
+    figure_step_free(f);
     cfg_loader_release(&j.loader);
 }
 

@@ -42,7 +42,7 @@ static void take_stage(const struct deepspeed *c)
                   "DeepSpeed's own", c->where);
     if (c->stage)
         deepspeed_set(c, "/parallelism/sharding/strategy",
-                      json_string(names_of(sharding_names, (int)c->stage)),
+                      json_string(names_of(parallelism_sharding_names, (int)c->stage)),
                       "zero_optimization.stage", c->where);
 }
 

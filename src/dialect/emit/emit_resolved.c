@@ -88,10 +88,11 @@ VALUE(pipeline, WHOLE(p->pipeline))
 VALUE(context, WHOLE(p->context))
 VALUE(expert, WHOLE(p->expert))
 VALUE(virtual_stages, WHOLE(p->stages.virtual_stages))
-VALUE(schedule, WHEN(is_pipelined(s), word_of(schedule_names, (int)p->stages.schedule)))
+VALUE(schedule, WHEN(is_pipelined(s),
+                     word_of(parallelism_schedule_names, (int)p->stages.schedule)))
 VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->split.sequence_parallel)))
 VALUE(tensor_policy,
-      WHEN(is_split(s), word_of(tensor_policy_names, (int)p->split.tensor_policy)))
+      WHEN(is_split(s), word_of(parallelism_tensor_names, (int)p->split.tensor_policy)))
 VALUE(context_comm,
       WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm)))
 VALUE(imbalance, WHEN(p->expert > 1, json_real(p->expert_imbalance)))
@@ -100,9 +101,10 @@ VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy)))
 VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->stages.broadcast_outputs)))
 VALUE(placement, WHEN(has_groups(s), json_string(p->placement)))
 
-VALUE(strategy, word_of(sharding_names, (int)p->shard.strategy))
+VALUE(strategy, word_of(parallelism_sharding_names, (int)p->shard.strategy))
 VALUE(degree, WHEN(is_sharded(s), WHOLE(p->shard.degree)))
-VALUE(offload, WHEN(is_sharded(s), word_of(offload_names, (int)p->shard.offload)))
+VALUE(offload,
+      WHEN(is_sharded(s), word_of(parallelism_offload_names, (int)p->shard.offload)))
 VALUE(unit, WHEN(is_full(s),
                  json_string(p->shard.unit_layers == INT64_MAX ? "model" : "layer")))
 VALUE(hierarchical, WHEN(is_full(s), json_boolean(p->shard.hierarchical)))
@@ -171,7 +173,7 @@ static json_t *partition(const struct scenario *s)
     if (!is_pipelined(s))
         return json_null();
     if (p->stages.partition != PARTITION_MANUAL)
-        return word_of(partition_names, (int)p->stages.partition);
+        return word_of(parallelism_partition_names, (int)p->stages.partition);
     json_t *counts = json_array();
     for (int64_t i = 0; i < p->pipeline * p->stages.virtual_stages; i++)
         json_array_append_new(counts, WHOLE(p->stages.layers[i]));

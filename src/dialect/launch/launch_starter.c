@@ -238,7 +238,7 @@ static void take_export(struct launch_context *t, const char *option,
         return;
     *equals = '\0';
     const char *pointer = launch_pointer(t, "/software/environment", name);
-    if (!nccl_environment_knows(name))
+    if (!environment_knows(name))
         launch_note(t->l, w->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect here: %.60s", option, name);
     else if (w->why)

@@ -76,7 +76,7 @@ static void take_environment(struct launch_context *t, const struct dialect_opti
             .kind = DIALECT_TEXT,
             .wanted = "string",
         };
-        if (nccl_environment_knows(e->key))
+        if (environment_knows(e->key))
             dialect_take(t, &inner, e);
     }
 }

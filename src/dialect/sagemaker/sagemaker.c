@@ -30,7 +30,7 @@ static void note_environment(struct launch_context *t, const struct value_item *
     launch_idle_init(&idle, t->l, env->line, arena_printf(t->arena, "%s: ", env->key));
     for (int32_t i = 0; i < env->value->n; i++) {
         const struct value_item *it = &env->value->items[i];
-        if (!launch_is_heard(t, it) && !nccl_environment_knows(it->key))
+        if (!launch_is_heard(t, it) && !environment_knows(it->key))
             launch_idle_add(&idle, "%.60s", it->key);
     }
     launch_idle_end(&idle);
