@@ -1,7 +1,7 @@
 #!/bin/sh
 # What one call of the program given as $1 costs, from exec to exit, as
 # `name: value unit` lines: the median time of 20 simulations of the demo's scenario, and
-# the largest memory that one took (where GNU time is there).
+# the largest memory that one took (where GNU time is there); then CPU time of larger works.
 set -u
 smsim=$(realpath "${1:-build/smsim}")
 cd "$(dirname "$0")/../.." || exit 1
@@ -26,3 +26,32 @@ if /usr/bin/time -f %M true 2>/dev/null; then
     rss=$(/usr/bin/time -f %M "$smsim" simulate "$scenario" 2>&1 >/dev/null | tail -n 1)
     awk -v kib="$rss" 'BEGIN { printf "simulate_peak_rss: %.1f MiB\n", kib / 1024 }'
 fi
+
+# CPU time of a whole process on one core, the mean of some runs: name, runs, and what
+# the program is called with
+cpu() {
+    name=$1 times=$2
+    shift 2
+    # shellcheck disable=SC2016
+    OMP_NUM_THREADS=1 /usr/bin/time -f '%U %S' sh -c \
+        'n=$1; shift; while [ $n -gt 0 ]; do "$@" >/dev/null || exit 1; n=$((n - 1)); done' \
+        sh "$times" "$smsim" "$@" 2>&1 | tail -n 1 |
+        awk -v name="$name" -v n="$times" '{ printf "%s_cpu: %.1f ms\n", name, ($1 + $2) / n * 1e3 }'
+}
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cat >"$dir/gpt3.json" <<'END'
+{ "model": "gpt3-175b", "cluster": { "instance": "p4de.24xlarge", "count": 64 },
+  "training": { "sequence_length": 2048, "micro_batch_size": 1, "microbatches": 192,
+                "precision": "fp16", "activation_checkpointing": "full", "vocab_padding": 1024 },
+  "parallelism": { "tensor": 8, "pipeline": 8, "virtual_stages": 3, "schedule": "interleaved" } }
+END
+/usr/bin/time -f %U true 2>/dev/null || exit 0
+cpu gpt3_175b_512_gpus 20 simulate "$dir/gpt3.json"
+cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
+    --set '/uncertainty={"compute_jitter":{"cv":0.03},"samples":20}'
+cpu gpt3_175b_16384_gpus_unfolded 1 simulate "$dir/gpt3.json" --unfold \
+    --set /cluster/count=2048 --set /training/microbatches=16 \
+    --set /parallelism/virtual_stages=1 --set /parallelism/schedule=1f1b
+cpu validate 1 validate --brief
