@@ -1,4 +1,4 @@
-/* Lines of Python source, and what is between them in a notebook's dump. */
+/* A text of Python from its beginning to its end. */
 #include "dialect/source/python.h"
 
 #include "config/lenient.h"
@@ -6,103 +6,8 @@
 #include "dialect/source/python_parse.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
-
-static void skip_line(struct python_parser *r)
-{
-    r->lex.i += strcspn(r->lex.s + r->lex.i, "\n");
-    if (r->lex.s[r->lex.i] == '\n') {
-        r->lex.i++;
-        r->lex.line++;
-    }
-}
-
-static void leave_quote(struct python_parser *r)
-{
-    if (r->quoted)
-        r->p->names.n = r->scope;
-    r->quoted = false;
-    r->scope = 0;
-}
-
-static void meet_fence(struct python_parser *r)
-{
-    if (r->quoted) {
-        leave_quote(r);
-    } else if (r->prompts) {
-        r->quoted = true;
-        r->scope = r->p->names.n;
-    }
-}
-
-/* %%bash and its like: the rest of the cell is another language. */
-static void skip_cell(struct python_parser *r)
-{
-    static const char *const python[] = { "time", "timeit", "capture", "prun" };
-    const char *s = r->lex.s + r->lex.i + 2;
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz");
-    for (size_t i = 0; i < sizeof(python) / sizeof(python[0]); i++)
-        if (strlen(python[i]) == n && strncmp(s, python[i], n) == 0) {
-            skip_line(r);
-            return;
-        }
-    do
-        skip_line(r);
-    while (r->lex.i < r->lex.n && !python_prompt(r->lex.s + r->lex.i) &&
-           strncmp(r->lex.s + r->lex.i, "```", 3) != 0);
-}
-
-/* A line that is no Python but a notebook's; true when it was passed over. */
-static bool read_notebook_line(struct python_parser *r)
-{
-    const char *s = r->lex.s + r->lex.i;
-    size_t prompt = python_prompt(s), blanks = strspn(s, " \t");
-    if (prompt) {
-        leave_quote(r);
-        r->lex.i += prompt;
-        r->lex.i += strspn(r->lex.s + r->lex.i, " ");
-        return *s == 'O'; /* Out[5]: 42 */
-    }
-    if (strncmp(s + blanks, "```", 3) == 0) {
-        meet_fence(r);
-        skip_line(r);
-        return true;
-    }
-    if (s[0] == '%' && s[1] == '%') {
-        skip_cell(r);
-        return true;
-    }
-    if (s[blanks] == '!' || s[blanks] == '%') {
-        skip_line(r);
-        return true;
-    }
-    return false;
-}
-
-/* A statement that begins on this line, or else the line alone. */
-static void read_line(struct python_parser *r)
-{
-    if (read_notebook_line(r))
-        return;
-    struct python_lexer start = r->lex;
-    r->failed = false;
-    r->calling = NULL;
-    r->nested = 0;
-    python_advance(r);
-    int64_t line = r->t.line;
-    if (!r->failed)
-        python_statement(r);
-    if (!r->failed || r->limit)
-        return;
-    if (r->calling)
-        python_note(r, line, "%.60s(...) could not be read, and is passed over",
-                    r->calling);
-    if (r->p->n_passed++ == 0)
-        r->p->first_passed = line;
-    start.work = r->lex.work;
-    r->lex = start;
-    skip_line(r);
-}
 
 static bool has_prompts(const char *text)
 {
@@ -114,10 +19,52 @@ static bool has_prompts(const char *text)
     return false;
 }
 
+/* Calls of functions that were read where they are called come in the text's order. */
+static int by_line(const void *a, const void *b)
+{
+    const struct python_call *x = a, *y = b;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void sort_calls(struct python *p)
+{
+    /* few calls are out of order: insertion is stable */
+    for (int64_t i = 1; i < p->calls.n; i++) {
+        struct python_call c = p->calls.v[i];
+        int64_t k = i;
+        for (; k > 0 && by_line(&p->calls.v[k - 1], &c) > 0; k--)
+            p->calls.v[k] = p->calls.v[k - 1];
+        p->calls.v[k] = c;
+    }
+}
+
+/* Without names that are bound to nothing any more. */
+static void pack_names(struct python *p)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->names.n; i++)
+        if (p->names.v[i].value)
+            p->names.v[n++] = p->names.v[i];
+    p->names.n = n;
+}
+
+static void read_all(struct python_parser *r)
+{
+    python_bind(r, "__name__", python_text(r, 0, "__main__"));
+    while (r->lex.i < r->lex.n && !r->limit) {
+        python_lines(r, -1);
+        r->stop = PYTHON_GOES_ON;
+        if (r->lex.i < r->lex.n)
+            python_notebook_line(r, true);
+    }
+    python_leave_quote(r);
+    python_inline_rest(r);
+}
+
 int python_read(struct python *p, struct arena *arena, const char *text, size_t len,
                 const struct python_wanted *wanted, struct err *err)
 {
-    *p = (struct python) { .arena = arena };
+    *p = (struct python) { .arena = arena, .length = (int64_t)len };
     size_t bad = lenient_bad_byte(text, len);
     if (len > PYTHON_TEXT_MAX_B)
         return err_set(err, "it is longer than %d MiB (give the script alone)",
@@ -127,15 +74,19 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
                           "the line is no text in UTF-8 (save it as such)");
     struct python_parser r = {
         .p = p,
+        .read_suite = python_suite,
         .wanted = wanted,
         .lex = { .s = text, .n = len, .line = 1, .arena = arena },
         .prompts = has_prompts(text),
+        .mark = -1,
     };
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
         r.lex.i = 3;
-    while (r.lex.i < r.lex.n && !r.limit)
-        read_line(&r);
-    leave_quote(&r);
+    read_all(&r);
+    sort_calls(p);
+    pack_names(p);
+    VEC_RELEASE(&r.journal);
+    VEC_RELEASE(&r.functions);
     if (r.limit)
         return err_set_at(err, (int)r.lex.line, 0, "%s (give the script alone)",
                           r.limit);

@@ -1,12 +1,16 @@
 /* Python source, read and never run: what names are bound to, as far as literals say
  * it, and the arguments of some calls.
  *
- * Read are numbers, strings (also raw, joined, and f-strings without expressions),
- * True, False, None, lists, tuples, dictionaries ({**other} included), dict(a=1), names
- * and elements (options["a"]) that were bound to such before, +, -, * and // of whole
- * numbers (24 * 60 * 60), and the changes x["a"] = v and x.update(v). Everything else
- * is a value that is not known, and says why: calls, other arithmetic, choices.
- * Statements at any indentation count, in the order of the text, as if each ran once.
+ * Read are literals, f-strings, names, arithmetic, comparisons and choices of what is
+ * known, comprehensions and loops over lists, dictionaries and ranges, methods of
+ * dictionaries, lists and text, the plain functions (int, len, max, range, json.loads,
+ * os.path.join), functions of the text itself, called with what is known, and classes
+ * of fields. os.environ.get and argparse's arguments give their defaults, with a note.
+ * What of branches is taken, where that is not known, leaves what differs between them
+ * not known; so does a loop that may end early. A function that nothing calls is read
+ * once at the end, its parameters being their defaults. `except` is not reached, and a
+ * branch that raises is taken not to be. Everything else is a value that is not known,
+ * and says why.
  *
  * The text may be the dump of a notebook: prompts (In [5]:), magics, markdown and
  * output are passed over, since what does not parse is; of a statement that does not,
@@ -65,6 +69,7 @@ struct python {
     VEC(struct python_call) calls;  /* in the order of the text */
     VEC(struct python_note) notes;  /* what was passed over though it looked meant */
     int64_t n_passed, first_passed; /* lines that are no statement; the first of them */
+    int64_t length;                 /* of the text, in bytes */
 };
 
 /* What to look for; lists end with NULL. */

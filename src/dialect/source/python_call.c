@@ -26,8 +26,17 @@ static void read_argument(struct python_parser *r, struct value *arguments,
         r->t = name;
     }
     bool unpacked = python_at(r, "*");
-    struct value *v = python_expression(r);
     if (unpacked)
+        python_advance(r);
+    struct python_place item = python_here(r);
+    struct value *v = python_expression(r);
+    if (python_at(r, "for") && !unpacked)
+        v = python_comprehension(r, &item, false, v->line);
+    if (unpacked && v->kind == VALUE_LIST && !v->gap)
+        for (int32_t i = 0; i < v->n && !r->limit; i++)
+            python_put(r, arguments, arena_printf(r->p->arena, "%d", (*positional)++),
+                       v->line, v->items[i].value);
+    else if (unpacked)
         arguments->gap = v->line;
     else
         python_put(r, arguments, arena_printf(r->p->arena, "%d", (*positional)++),
@@ -57,35 +66,17 @@ const char *python_last_part(const char *name)
     return dot ? dot + 1 : name;
 }
 
-/* x.update(...) and the like, where x is a known dictionary or list. */
-static struct value *call_method(struct python_parser *r, struct value *x,
-                                 const char *method, const struct value *arguments,
-                                 int64_t line)
+/* What a dotted path's first name was imported as stands for it. */
+static const char *resolved(struct python_parser *r, const char *path)
 {
-    static const char *const harmless[] = { "get",   "items", "keys", "values",
-                                            "index", "count", NULL };
-    const struct value_item *first = value_get(arguments, "0");
-    if (strcmp(method, "copy") == 0)
-        return python_copy(r, x);
-    if (strcmp(method, "update") == 0 && x->kind == VALUE_DICT) {
-        if (first)
-            python_merge(r, x, first->value);
-        struct value *named = python_copy(r, arguments);
-        if (first && named->n) /* it is first */
-            named->items++, named->n--;
-        python_merge(r, x, named);
-    } else if (strcmp(method, "append") == 0 && x->kind == VALUE_LIST && first) {
-        python_append(r, x, first->value);
-    } else if (!names_listed(harmless, method)) {
-        python_spoil(r, x,
-                     arena_printf(r->p->arena,
-                                  "it is changed by .%.40s() at line %" PRId64, method,
-                                  (int64_t)line));
-    }
-    return python_unknown(r, line, ".%.40s() is a call", method);
+    size_t n = strcspn(path, ".");
+    const struct value *v = python_find(r, arena_strndup(r->p->arena, path, n));
+    bool imported = v && v->kind == VALUE_UNKNOWN && v->text &&
+                    strcmp(v->why, "it is imported") == 0;
+    return imported ? arena_printf(r->p->arena, "%s%s", v->text, path + n) : path;
 }
 
-/* The dictionary or list before the last dot of a path, or NULL. */
+/* The value before the last dot of a path, or NULL. */
 static struct value *object_of(struct python_parser *r, const char *path)
 {
     const char *method = python_last_part(path);
@@ -93,22 +84,88 @@ static struct value *object_of(struct python_parser *r, const char *path)
         return NULL;
     size_t n = (size_t)(method - path) - 1;
     struct value *x = python_find(r, arena_strndup(r->p->arena, path, n));
-    bool container = x && (x->kind == VALUE_DICT || x->kind == VALUE_LIST);
-    return container ? x : NULL;
+    for (size_t i = n; !x && i-- > 0;) { /* a member: args.names.append() */
+        if (path[i] != '.')
+            continue;
+        const struct value *outer = python_find(r, arena_strndup(r->p->arena, path, i));
+        const struct value_item *it =
+            value_get(outer, arena_strndup(r->p->arena, path + i + 1, n - i - 1));
+        x = it ? it->value : NULL;
+    }
+    bool known = x && (x->kind == VALUE_DICT || x->kind == VALUE_LIST ||
+                       x->kind == VALUE_STRING ||
+                       (x->kind == VALUE_UNKNOWN && x->text &&
+                        strcmp(x->why, "it is imported") != 0));
+    return known ? x : NULL;
 }
 
-/* dict(other, a=1) */
-static struct value *make_dict(struct python_parser *r, struct value *arguments)
+/* argparse ------------------------------------------------------------------------- */
+
+static const struct value *named(const struct value *arguments, const char *key)
 {
-    const struct value_item *other = value_get(arguments, "0");
-    if (!other)
-        return arguments;
-    struct value *v = python_new(r, VALUE_DICT, arguments->line);
-    python_merge(r, v, other->value);
-    for (int32_t i = 1; i < arguments->n; i++)
-        python_put(r, v, arguments->items[i].key, arguments->items[i].line,
-                   arguments->items[i].value);
-    return v;
+    const struct value_item *it = value_get(arguments, key);
+    return it ? it->value : NULL;
+}
+
+/* The name of an argument: its first long option, without dashes. */
+static const char *argument_name(struct python_parser *r, const struct value *arguments)
+{
+    const struct value *dest = named(arguments, "dest");
+    const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
+    for (int32_t i = 0; !best && i < arguments->n; i++) {
+        const struct value *v = arguments->items[i].value;
+        bool positional =
+            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
+        if (positional && v->kind == VALUE_STRING &&
+            (strncmp(v->text, "--", 2) == 0 || *v->text != '-'))
+            best = v->text + strspn(v->text, "-");
+    }
+    char *name = best ? arena_strdup(r->p->arena, best) : NULL;
+    for (char *s = name; s && *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    return name;
+}
+
+/* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
+static void add_argument(struct python_parser *r, const struct value *arguments,
+                         int64_t line)
+{
+    const char *name = argument_name(r, arguments);
+    const struct value *action = named(arguments, "action"),
+                       *given = named(arguments, "default");
+    bool sets = action && action->kind == VALUE_STRING &&
+                strncmp(action->text, "store_", 6) == 0;
+    struct value *v =
+        given ? (struct value *)(uintptr_t)given
+        : sets && strcmp(action->text, "store_const") != 0
+            ? python_bool(r, line, strcmp(action->text, "store_true") != 0)
+            : python_unknown(r, line,
+                             "--%.60s is an argument of the "
+                             "script",
+                             name ? name : "...");
+    if (!name)
+        return;
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, line);
+    python_put(r, r->parsed, name, line, v);
+}
+
+/* args = parser.parse_args() */
+static struct value *parse_args(struct python_parser *r, const char *method,
+                                int64_t line)
+{
+    struct value *v = r->parsed ? python_copy(r, r->parsed)
+                                : python_unknown(r, line, "parse_args() is a call");
+    if (r->parsed && !r->parsed_noted)
+        python_note(r, line,
+                    "the script's own arguments are taken to be their defaults");
+    r->parsed_noted |= r->parsed != NULL;
+    if (strcmp(method, "parse_known_args") != 0)
+        return v;
+    struct value *both = python_new(r, VALUE_LIST, line);
+    python_append(r, both, v);
+    python_append(r, both, python_new(r, VALUE_LIST, line));
+    return both;
 }
 
 static void record_call(struct python_parser *r, const char *function, int64_t line,
@@ -123,12 +180,37 @@ static void record_call(struct python_parser *r, const char *function, int64_t l
              ((struct python_call) { function, target, line, r->quoted, arguments }));
 }
 
-/* A call of the function at path; the parser is at "(". */
+/* What the library's functions give of literals, and functions of the text itself;
+ * NULL: nothing is known. */
+static struct value *known_call(struct python_parser *r, const char *path,
+                                const char *function, struct value *arguments,
+                                int64_t line)
+{
+    const char *last = python_last_part(path);
+    const struct value *first = named(arguments, "0");
+    struct python_function *f = python_function(r, path);
+    if (f)
+        return python_inline(r, f, arguments, line);
+    if (strcmp(function, "json.loads") == 0 && first && first->kind == VALUE_STRING) {
+        bool outer = r->json;
+        r->json = true;
+        struct value *v = python_evaluate(r, first->text, line);
+        r->json = outer;
+        return v;
+    }
+    if (strcmp(last, "add_argument") == 0)
+        add_argument(r, arguments, line);
+    if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0)
+        return parse_args(r, last, line);
+    struct value *v = python_builtin(r, function, arguments, line);
+    return v;
+}
+
+/* A call of the function at path; the parser stands at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;
-    const struct value *imported = python_find(r, path);
-    const char *function = imported && imported->text ? imported->text : path;
+    const char *function = resolved(r, path), *last = python_last_part(path);
     bool wanted = names_listed(r->wanted->calls, python_last_part(function));
     if (wanted)
         r->calling = function;
@@ -141,15 +223,16 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
         r->calling = NULL;
     }
     if (x)
-        return call_method(r, x, python_last_part(path), arguments, line);
-    if (strcmp(path, "dict") == 0)
-        return make_dict(r, arguments);
-    const struct value_item *first = value_get(arguments, "0");
-    if (names_listed(r->wanted->same, python_last_part(path)) && first) {
-        if (first->value->kind == VALUE_DICT)
+        return python_method(r, x, last, arguments, line);
+    struct value *v = known_call(r, path, function, arguments, line);
+    if (v)
+        return v;
+    const struct value *first = named(arguments, "0");
+    if (names_listed(r->wanted->same, last) && first) {
+        if (first->kind == VALUE_DICT)
             python_note(r, line, "%.60s(...) is not run: what it is given is taken",
                         path);
-        return first->value;
+        return (struct value *)(uintptr_t)first;
     }
     return python_unknown(r, line, "%.60s(...) is a call", path);
 }

@@ -241,8 +241,10 @@ static void read_string(struct python_lexer *lex, struct python_token *t, int pr
     lex->i += (size_t)prefix + n;
     bool closed = string_body(lex, quotes, n, style->raw, &known, &b);
     const char *text = strbuf_get(&b);
-    if (style->formatted && strpbrk(text, "{}"))
+    if (style->formatted && known && strpbrk(text, "{}")) {
+        t->formatted = true;
         known = false;
+    }
     t->kind = !closed ? TOKEN_BAD : known ? TOKEN_STRING : TOKEN_OTHER;
     t->text = closed ? arena_strndup(lex->arena, text, b.len) : NULL;
     strbuf_release(&b);

@@ -24,6 +24,7 @@ struct python_token {
     int64_t integer;
     double real;
     const char *text; /* of strings, decoded; of OTHER strings, as written */
+    bool formatted;   /* f"{x}" */
 };
 
 /* A place in the source; copying it is going back. */

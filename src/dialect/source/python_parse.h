@@ -1,13 +1,87 @@
-/* The reader of Python source between its files: lines (python.c), statements
- * (python_statement.c), expressions (python_expr.c, python_call.c) and values
- * (python_value.c). */
+/* The reader of Python source between its files. Expressions are read over and valued
+ * at once, so what is to be valued again (a loop's body, a function's, an item of a
+ * comprehension) is read again: copying the lexer is going back.
+ *
+ *     python.c                          the text
+ *     python_notebook.c                 lines that are no Python
+ *     python_block.c, python_function.c, python_statement.c
+ *                                       blocks; functions and classes; statements
+ *     python_expr.c, python_term.c, python_call.c, python_again.c
+ *                                       operators; terms; calls; f-strings and
+ *                                       comprehensions
+ *     python_token.c                    tokens under way
+ *     python_branch.c                   what depends on a condition that is not known
+ *     python_value.c, python_operator.c, python_method.c, python_builtin.c,
+ *     python_text.c                     values, what is done with them */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
 #define DIALECT_SOURCE_PYTHON_PARSE_H
 
+#include "base/strbuf.h"
 #include "dialect/source/python_lex.h"
+
+/* All values of the reader are of this kind. */
+struct python_value {
+    struct value value; /* first */
+    int64_t born;       /* how many were made before it */
+};
+
+/* A place to which reading can go back. */
+struct python_place {
+    struct python_lexer lex;
+    struct python_token t;
+};
+
+/* A function or class of the text. */
+struct python_function {
+    const char *name;
+    struct python_place parameters, body; /* at "(", behind ":" */
+    int64_t column;                       /* of "def" */
+    int64_t line;
+    struct value *fields; /* of a class; NULL: it is a function */
+    bool called, named;   /* `named`: the parameters are there */
+};
+
+/* A call that is being read. */
+struct python_frame {
+    struct value *returned; /* NULL: nothing so far */
+    bool unsure;            /* it returns under a condition that is not known */
+};
+
+/* What a branch changed: a name by its index, or a container; and how it was. */
+struct python_change {
+    int64_t name; /* -1: none */
+    struct value *value;
+    struct value *container; /* NULL: none */
+    struct value before;
+};
+
+/* What a slot was at the end of a branch. */
+struct python_outcome {
+    int variant;
+    int64_t name;
+    struct value *container;
+    struct value *value; /* of a container: a copy of it */
+};
+
+/* Branches of which it is not known which is taken. */
+struct python_branches {
+    int64_t mark, outer; /* of the journal */
+    int64_t born, outer_born;
+    int n; /* branches that go on behind the statement */
+    VEC(struct python_outcome) outcomes;
+};
+
+enum python_stop {
+    PYTHON_GOES_ON,
+    PYTHON_CONTINUE,
+    PYTHON_BREAK,
+    PYTHON_RETURN,
+    PYTHON_RAISE
+};
 
 struct python_parser {
     struct python *p;
+    void (*read_suite)(struct python_parser *r, int64_t column);
     const struct python_wanted *wanted;
     struct python_lexer lex;
     struct python_token t; /* the next one */
@@ -16,24 +90,58 @@ struct python_parser {
     int64_t values;        /* made so far */
     int64_t scope;         /* names from here on are this block's */
     int32_t nested;        /* expressions inside each other */
+    int32_t nested_before; /* of them, those around the statement */
+    int32_t blocks;        /* inside each other */
+    int32_t inlined;       /* functions whose calls are being read */
+    int32_t maybe;         /* branches under way that may not be taken */
+    int32_t unsure_loops;  /* loops under way whose repetitions are not known */
+    bool left_unsurely;    /* the innermost loop may have been left */
+    bool json;             /* true, false and null are values */
     bool prompts;          /* the text has some */
     bool quoted;           /* inside ``` of such a text */
     bool failed;           /* the statement is none */
-    const char *limit;     /* a limit was reached: which; reading ends */
+    enum python_stop stop; /* the statements that follow in the block are not reached */
+    struct python_frame *frame;
+    int64_t mark; /* of the journal, where the innermost branch began; -1: none */
+    int64_t born; /* values made before that branch */
+    VEC(struct python_change) journal;
+    VEC(struct python_function) functions;
+    struct value *parsed; /* argparse's arguments and their defaults */
+    bool parsed_noted;
+    const char *limit; /* a limit was reached: which; reading ends */
 };
 
-/* Tokens --------------------------------------------------------------------------- */
+/* Tokens and places ---------------------------------------------------------------- */
 
 void python_advance(struct python_parser *r);
 void python_open(struct python_parser *r); /* over an opening bracket */
 void python_close(struct python_parser *r,
                   const char *bracket); /* over that, or fails */
 bool python_at(const struct python_parser *r, const char *word);
+bool python_at_any(const struct python_parser *r, const char *const *words);
+struct python_place python_here(const struct python_parser *r);
+void python_go(struct python_parser *r, const struct python_place *place);
+/* Whether reading again may take as much work again as this text has bytes. */
+bool python_may_repeat(const struct python_parser *r);
+bool python_stopped(const struct python_parser *r); /* failed, or at a limit */
+/* Over brackets and what is in them. */
+void python_skip_brackets(struct python_parser *r);
+/* Whether no more of an expression follows; over the rest of one. */
+bool python_ends_value(const struct python_parser *r);
+void python_skip_rest(struct python_parser *r);
+/* At one of these characters. */
+bool python_at_bracket(const struct python_parser *r, const char *brackets);
+/* Up to the end of a statement. */
+void python_skip_statement(struct python_parser *r);
 
 /* Expressions: never NULL; r->failed when the text is none ------------------------- */
 
 /* One value up to a comma, a closing bracket, ":", "=", ";" or the end of the line. */
 struct value *python_expression(struct python_parser *r);
+/* A name, literal or bracket with what follows it: .attribute, [index], (call). */
+struct value *python_term(struct python_parser *r);
+/* An expression without "A if B else C", as behind "in" of a comprehension. */
+struct value *python_choice(struct python_parser *r);
 
 /* A dotted name at the token, after which the parser is. */
 const char *python_path(struct python_parser *r);
@@ -44,7 +152,20 @@ struct value *python_arguments(struct python_parser *r);
 /* The value of a call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line);
 
-/* Over "..." and its comma, if one follows: it means items that are left out. */
+/* "a", "a, b" or "i, (a, b)", bound to a value; the parser stands behind them. */
+void python_bind_targets(struct python_parser *r, struct value *v);
+
+/* What stands behind an item that began at `item`, the parser at "for": the list or
+ * dictionary of them all, the parser at the closing bracket. */
+struct value *python_comprehension(struct python_parser *r,
+                                   const struct python_place *item, bool pairs,
+                                   int64_t line);
+/* The value of a formatted string's text. */
+struct value *python_formatted(struct python_parser *r, const char *text, int64_t line);
+/* The value of a text that is an expression. */
+struct value *python_evaluate(struct python_parser *r, const char *text, int64_t line);
+
+/* Over "..." and its comma, if one follows: it stands for items that are left out. */
 bool python_gap(struct python_parser *r, struct value *v);
 /* "**other", in a dictionary or a call. */
 bool python_unpacked(struct python_parser *r, struct value *dict);
@@ -55,8 +176,31 @@ bool python_goes_on(const struct python_parser *r, const char *closing);
 
 /* Statements: r->failed when the text is none -------------------------------------- */
 
-/* All that is on a line and in its brackets; the next token ends it. */
-void python_statement(struct python_parser *r);
+/* What stands behind ":", on its line or in the lines below that begin beyond the
+ * column. Functions reach it by r->read_suite alone. */
+void python_suite(struct python_parser *r, int64_t column);
+/* Simple statements on one line; the next token ends it. */
+void python_simple(struct python_parser *r);
+/* Lines that begin beyond a column; -1 takes all up to the end or a prompt. */
+void python_lines(struct python_parser *r, int64_t column);
+
+/* The function or class of that name, or NULL. */
+struct python_function *python_function(struct python_parser *r, const char *name);
+/* "def" or "class" at the token. */
+void python_define(struct python_parser *r, int64_t column);
+/* What a call gives; arguments NULL: nobody says. */
+struct value *python_inline(struct python_parser *r, struct python_function *f,
+                            const struct value *arguments, int64_t line);
+/* Reads functions that nothing called. */
+void python_inline_rest(struct python_parser *r);
+void python_return(struct python_parser *r, struct value *v);
+
+/* Whether the text at the lexer is a line of a notebook that is no Python, which is
+ * passed over; prompts and ``` too where `fences`. */
+bool python_notebook_line(struct python_parser *r, bool fences);
+bool python_at_fence(const struct python_parser *r);
+void python_leave_quote(struct python_parser *r);
+void python_skip_line(struct python_parser *r);
 
 /* Values --------------------------------------------------------------------------- */
 
@@ -64,21 +208,25 @@ struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t 
 struct value *python_unknown(struct python_parser *r, int64_t line, const char *fmt,
                              ...) __attribute__((format(printf, 3, 4)));
 struct value *python_text(struct python_parser *r, int64_t line, const char *s);
+struct value *python_int(struct python_parser *r, int64_t line, int64_t n);
+struct value *python_real(struct python_parser *r, int64_t line, double x);
+struct value *python_bool(struct python_parser *r, int64_t line, bool b);
 
 /* Sets a member; one of that key is replaced. */
 void python_put(struct python_parser *r, struct value *dict, const char *key,
                 int64_t line, struct value *value);
 void python_append(struct python_parser *r, struct value *list, struct value *value);
+/* Leaves the i-th item out. */
+void python_remove(struct python_parser *r, struct value *v, int32_t i);
 /* All members of another dictionary, or an unknown's lack of them. */
 void python_merge(struct python_parser *r, struct value *dict,
                   const struct value *other);
+/* All elements, or an unknown's lack of them. */
+void python_extend(struct python_parser *r, struct value *list,
+                   const struct value *other);
 struct value *python_copy(struct python_parser *r, const struct value *container);
-struct value *python_join(struct python_parser *r, const struct value *a,
-                          const struct value *b);
-/* a op b, op one of + - * and / (for //), where both are whole numbers and so is what
- * comes of them; + of strings joins them. Else not known. */
-struct value *python_calculate(struct python_parser *r, char op, const struct value *a,
-                               const struct value *b);
+/* With all inside. */
+struct value *python_deep_copy(struct python_parser *r, const struct value *v);
 
 /* The member that x[key] means; unknown when there is none. */
 struct value *python_element(struct python_parser *r, const struct value *x,
@@ -89,9 +237,62 @@ const char *python_key(struct python_parser *r, const struct value *key);
 /* From now on the value is not known, for whoever holds it. */
 void python_spoil(struct python_parser *r, struct value *v, const char *why);
 
+/* Operators ------------------------------------------------------------------------ */
+
+/* a op b, op the operator's text; not known where Python would raise an error. */
+struct value *python_calculate(struct python_parser *r, const char *op,
+                               const struct value *a, const struct value *b);
+/* ==, !=, <, <=, >, >=, in, not in, is, is not. */
+struct value *python_compare(struct python_parser *r, const char *op,
+                             const struct value *a, const struct value *b);
+int python_truth(const struct value *v); /* 1, 0; -1: not known */
+bool python_same(const struct value *a, const struct value *b); /* and both known */
+/* str() of a value, NULL when it is not known. */
+const char *python_string(struct python_parser *r, const struct value *v);
+
+/* x.method(arguments); unknown where it is none of those followed. What changes a
+ * dictionary or list in other ways spoils it. */
+struct value *python_method(struct python_parser *r, struct value *x,
+                            const char *method, const struct value *arguments,
+                            int64_t line);
+struct value *python_text_method(struct python_parser *r, const struct value *x,
+                                 const char *method, const struct value *arguments,
+                                 int64_t line);
+/* The value of a function of Python's own or of its library; NULL: it is none. */
+struct value *python_builtin(struct python_parser *r, const char *function,
+                             struct value *arguments, int64_t line);
+/* A value by a format's specification (".2f", "03d"), NULL when it is not followed. */
+const char *python_by_spec(struct python_parser *r, const struct value *v,
+                           const char *spec);
+/* "%d of %s" % values, NULL likewise. */
+const char *python_by_percent(struct python_parser *r, const char *text,
+                              const struct value *values);
+/* A value's items as a list: of a dictionary its keys, of a text its characters; NULL:
+ * they are not known. */
+struct value *python_items(struct python_parser *r, const struct value *v);
+
+/* Branches ------------------------------------------------------------------------- */
+
+void python_branches_begin(struct python_parser *r, struct python_branches *b);
+/* Behind each branch: takes back what it did. */
+void python_branch_end(struct python_parser *r, struct python_branches *b);
+/* What differs between branches, and what was before unless one of them is sure to be
+ * taken, is not known. */
+void python_branches_join(struct python_parser *r, struct python_branches *b,
+                          bool exhaustive, const char *why);
+/* Behind a loop: its changes stand, or, `unsure`, are not known. */
+void python_branches_keep(struct python_parser *r, struct python_branches *b,
+                          bool unsure, const char *why);
+/* Before a name or container changes. */
+void python_will_bind(struct python_parser *r, int64_t name);
+void python_will_change(struct python_parser *r, struct value *container);
+/* Names from there on are no more. */
+void python_leave_scope(struct python_parser *r, int64_t names);
+
 /* Names ---------------------------------------------------------------------------- */
 
 void python_bind(struct python_parser *r, const char *name, struct value *v);
+void python_rebind(struct python_parser *r, int64_t name, struct value *v);
 struct value *python_find(const struct python_parser *r, const char *name);
 void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

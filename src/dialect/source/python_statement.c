@@ -2,6 +2,7 @@
 #include "dialect/source/python_parse.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TARGETS_MAX = 8, KEYS_MAX = 8 };
@@ -13,11 +14,6 @@ struct target {
     const char *keys[KEYS_MAX]; /* NULL: not known */
     int64_t line;
 };
-
-static bool stopped(const struct python_parser *r)
-{
-    return r->failed || r->limit;
-}
 
 /* Assignments ---------------------------------------------------------------------- */
 
@@ -37,31 +33,56 @@ static bool read_target(struct python_parser *r, struct target *t)
     if (!at_name(r))
         return false;
     t->name = python_path(r);
-    while (!stopped(r) && python_at(r, "[") && t->n_keys < KEYS_MAX) {
+    while (!python_stopped(r) && python_at(r, "[") && t->n_keys < KEYS_MAX) {
         python_open(r);
         t->keys[t->n_keys++] = python_key(r, python_expression(r));
         python_close(r, "]");
     }
-    return !stopped(r);
+    return !python_stopped(r);
+}
+
+/* What a target's path is bound to, or is a member of: "args" of args.names. */
+static struct value *holder(struct python_parser *r, const char *path, const char **key)
+{
+    struct value *x = python_find(r, path);
+    const char *dot = strrchr(path, '.');
+    *key = NULL;
+    if (x || !dot)
+        return x;
+    x = python_find(r, arena_strndup(r->p->arena, path, (size_t)(dot - path)));
+    *key = dot + 1;
+    return x && x->kind == VALUE_DICT ? x : NULL;
 }
 
 static void assign(struct python_parser *r, const struct target *t, struct value *v)
 {
+    const char *member;
+    struct value *x = holder(r, t->name, &member);
+    if (x && member && t->n_keys == 0) {
+        python_put(r, x, member, t->line, v);
+        return;
+    }
     if (t->n_keys == 0) {
         python_bind(r, t->name, v);
         return;
     }
-    struct value *x = python_find(r, t->name);
+    if (x && member)
+        x = value_get(x, member) ? value_get(x, member)->value : NULL;
     for (int i = 0; x && t->keys[i] && i + 1 < t->n_keys; i++) {
         const struct value_item *it = value_get(x, t->keys[i]);
         x = it ? it->value : NULL;
     }
     const char *key = t->keys[t->n_keys - 1];
+    char *end;
+    long i = key && x && x->kind == VALUE_LIST ? strtol(key, &end, 10) : -1;
     if (!x)
         return;
-    if (x->kind == VALUE_DICT && key)
+    if (x->kind == VALUE_DICT && key) {
         python_put(r, x, key, t->line, v);
-    else
+    } else if (i >= 0 && i < x->n && !x->gap) {
+        python_will_change(r, x);
+        x->items[i].value = v;
+    } else
         python_spoil(r, x,
                      arena_printf(r->p->arena,
                                   "an element of it is set at line %" PRId64,
@@ -74,10 +95,11 @@ static void assign_all(struct python_parser *r, const struct target *t, int n,
 {
     bool fits = v->kind == VALUE_LIST && v->n == n && !v->gap;
     for (int i = 0; i < n; i++)
-        assign(
-            r, &t[i],
-            fits ? v->items[i].value
-                 : python_unknown(r, v->line, "it is unpacked from what is not known"));
+        assign(r, &t[i],
+               fits ? v->items[i].value
+                    : python_unknown(r, v->line, "%s",
+                                     v->why ? v->why
+                                            : "it is unpacked from what is not known"));
 }
 
 /* The value after "="; several with commas are a tuple. */
@@ -88,7 +110,7 @@ static struct value *read_values(struct python_parser *r)
         return v;
     struct value *tuple = python_new(r, VALUE_LIST, v->line);
     python_append(r, tuple, v);
-    while (!stopped(r) && python_at(r, ",")) {
+    while (!python_stopped(r) && python_at(r, ",")) {
         python_advance(r);
         if (r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END)
             python_append(r, tuple, python_expression(r));
@@ -96,22 +118,43 @@ static struct value *read_values(struct python_parser *r)
     return tuple;
 }
 
-/* x += 1 and its like: what x is then is not followed. */
+/* What a target holds now, or NULL. */
+static struct value *target_value(struct python_parser *r, const struct target *t)
+{
+    const char *member;
+    struct value *x = holder(r, t->name, &member);
+    if (x && member)
+        x = value_get(x, member) ? value_get(x, member)->value : NULL;
+    for (int i = 0; x && i < t->n_keys; i++)
+        x = t->keys[i] ? python_element(r, x, python_text(r, t->line, t->keys[i]))
+                       : NULL;
+    return x;
+}
+
+/* x += 1 and its like; a list is changed in place. */
 static bool augment(struct python_parser *r, const struct target *t)
 {
     bool changes = r->t.kind == TOKEN_OP && r->t.n > 1 && r->t.s[r->t.n - 1] == '=' &&
                    !strchr("=!<>:", r->t.s[0]);
+    changes |= python_at(r, "<<=") || python_at(r, ">>=");
     if (!changes)
         return false;
-    struct value *x = python_find(r, t->name);
-    if (x)
-        python_spoil(r, x, "it is changed in place");
-    if (!t->n_keys)
-        python_bind(r, t->name,
-                    python_unknown(r, t->line, "it is arithmetic of \"%.*s\"",
-                                   (int)r->t.n, r->t.s));
+    const char *op = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n - 1);
+    struct value *x = target_value(r, t);
     python_advance(r);
-    python_expression(r);
+    struct value *v = python_expression(r);
+    if (python_stopped(r))
+        return true;
+    if (r->unsure_loops) /* how often is not known */
+        v = python_unknown(r, t->line, "a loop changes it");
+    if (x && x->kind == VALUE_LIST && strcmp(op, "+") == 0)
+        python_extend(r, x, v);
+    else if (x && x->kind == VALUE_DICT && strcmp(op, "|") == 0)
+        python_merge(r, x, v);
+    else
+        assign(r, t,
+               x ? python_calculate(r, op, x, v)
+                 : python_unknown(r, t->line, "it is arithmetic of \"%s=\"", op));
     return true;
 }
 
@@ -137,16 +180,13 @@ static void assign_unread(struct python_parser *r, const struct target *t, int n
 /* A target and "=", or false with the parser where it was. */
 static bool read_chained(struct python_parser *r, struct target *t)
 {
-    struct python_lexer back = r->lex;
-    struct python_token token = r->t;
+    struct python_place before = python_here(r);
     if (read_target(r, t) && python_at(r, "=")) {
         python_advance(r);
         return true;
     }
-    back.work = r->lex.work;
-    r->lex = back;
-    r->t = token;
-    r->failed = token.kind == TOKEN_BAD;
+    r->failed = false;
+    python_go(r, &before);
     return false;
 }
 
@@ -174,14 +214,14 @@ static bool read_assignment(struct python_parser *r)
         return true;
     if (n == 1)
         skip_annotation(r);
-    if (stopped(r) || !python_at(r, "="))
+    if (python_stopped(r) || !python_at(r, "="))
         return false;
     python_advance(r);
     while (n_chained < TARGETS_MAX && read_chained(r, &chained[n_chained]))
         n_chained++;
     r->target = n == 1 && !t[0].n_keys ? t[0].name : NULL;
     struct value *v = read_values(r);
-    if (stopped(r)) {
+    if (python_stopped(r)) {
         assign_unread(r, t, n);
         return true;
     }
@@ -202,7 +242,7 @@ static void read_imports(struct python_parser *r, const char *from)
     bool bracket = python_at(r, "(");
     if (bracket)
         python_open(r);
-    while (!stopped(r) && r->t.kind == TOKEN_NAME) {
+    while (!python_stopped(r) && r->t.kind == TOKEN_NAME) {
         int64_t line = r->t.line;
         const char *path = python_path(r), *name = path;
         if (python_at(r, "as")) {
@@ -239,93 +279,103 @@ static void read_import(struct python_parser *r)
     read_imports(r, from);
 }
 
-/* What a loop binds takes many values. */
-static void spoil_loop_names(struct python_parser *r)
+/* del x["key"], del x[0] */
+static void delete (struct python_parser *r)
 {
-    bool brackets = python_at(r, "(");
-    if (brackets)
-        python_open(r);
-    while (!stopped(r) && r->t.kind == TOKEN_NAME && !python_at(r, "in")) {
-        int64_t line = r->t.line;
-        python_bind(r, python_path(r), python_unknown(r, line, "a loop changes it"));
-        if (python_at(r, ","))
-            python_advance(r);
-    }
-    if (brackets)
-        python_close(r, ")");
-}
-
-/* "if ...:" up to and with its colon; what follows is a statement or a new line. */
-static void read_header(struct python_parser *r)
-{
-    bool loop = python_at(r, "for");
-    bool definition = python_at(r, "def") || python_at(r, "class");
+    struct target t;
     python_advance(r);
-    if (definition) /* its name is no call */
-        python_advance(r);
-    if (loop)
-        spoil_loop_names(r);
-    while (!stopped(r) && !python_at(r, ":")) {
-        if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
-            r->failed = true;
-        else if (python_at(r, ",") || python_at(r, "="))
-            python_advance(r);
-        else
-            python_expression(r);
-    }
-    if (!stopped(r))
-        python_advance(r);
+    if (!read_target(r, &t))
+        return;
+    const char *key = t.n_keys ? t.keys[t.n_keys - 1] : NULL;
+    struct target around = t;
+    around.n_keys -= t.n_keys > 0;
+    struct value *x = t.n_keys ? target_value(r, &around) : NULL;
+    for (int32_t i = 0; x && x->kind == VALUE_DICT && key && i < x->n; i++)
+        if (strcmp(x->items[i].key, key) == 0) {
+            python_remove(r, x, i);
+            return;
+        }
+    if (x && !(x->kind == VALUE_DICT && key))
+        python_spoil(r, x, "an element of it is deleted");
 }
 
-static bool at_listed(const struct python_parser *r, const char *const *words)
+/* return, raise, break, continue, sys.exit(): what follows in the block is not
+ * reached. */
+static void leave(struct python_parser *r)
 {
-    for (; *words; words++)
-        if (python_at(r, *words))
-            return true;
-    return false;
+    static const struct {
+        const char *word;
+        enum python_stop stop;
+    } words[] = { { "return", PYTHON_RETURN },
+                  { "raise", PYTHON_RAISE },
+                  { "break", PYTHON_BREAK },
+                  { "continue", PYTHON_CONTINUE } };
+    enum python_stop stop = PYTHON_GOES_ON;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (python_at(r, words[i].word))
+            stop = words[i].stop;
+    int64_t line = r->t.line;
+    python_advance(r);
+    bool ends =
+        r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END || python_at(r, ";");
+    struct value *v = ends ? python_new(r, VALUE_NONE, line) : read_values(r);
+    if (python_at(r, "from")) { /* raise X from e */
+        python_advance(r);
+        python_expression(r);
+    }
+    if (python_stopped(r))
+        return;
+    if (stop == PYTHON_RETURN)
+        python_return(r, v);
+    /* a script that raises on purpose would not be given */
+    r->stop = stop == PYTHON_RAISE && !r->maybe ? PYTHON_GOES_ON : stop;
 }
 
-/* One simple statement, after its headers. */
+/* One simple statement. */
 static void read_simple(struct python_parser *r)
 {
-    static const char *const keywords[] = { "return", "raise",    "assert", "del",
-                                            "global", "nonlocal", "yield",  NULL };
-    static const char *const alone[] = { "pass", "break", "continue", "return", NULL };
-    struct python_lexer back = r->lex;
-    struct python_token token = r->t;
+    static const char *const leaving[] = { "return", "raise", "break", "continue",
+                                           NULL };
+    static const char *const keywords[] = { "assert", "global", "nonlocal", "yield",
+                                            NULL };
+    struct python_place before = python_here(r);
     r->target = NULL;
     if (python_at(r, "import") || python_at(r, "from")) {
         read_import(r);
         return;
     }
-    bool keyword = at_listed(r, keywords), may_end = at_listed(r, alone);
-    if (keyword || may_end)
+    if (python_at(r, "del")) {
+        delete (r);
+        return;
+    }
+    if (python_at_any(r, leaving)) {
+        leave(r);
+        return;
+    }
+    bool keyword = python_at_any(r, keywords), pass = python_at(r, "pass");
+    if (keyword || pass)
         python_advance(r);
-    if (may_end && (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END))
+    if (pass)
         return;
     if (!keyword && read_assignment(r))
         return;
     if (!keyword) {
-        back.work = r->lex.work;
-        r->lex = back;
-        r->t = token;
-        r->failed = token.kind == TOKEN_BAD;
+        r->failed = false;
+        python_go(r, &before);
     }
-    if (!stopped(r))
+    if (!python_stopped(r))
         read_values(r);
 }
 
-void python_statement(struct python_parser *r)
+void python_simple(struct python_parser *r)
 {
-    static const char *const headers[] = { "if",    "elif", "else",   "for",
-                                           "while", "try",  "except", "finally",
-                                           "with",  "def",  "class",  "async",
-                                           NULL };
-    while (!stopped(r) && at_listed(r, headers))
-        read_header(r);
     if (python_at(r, "@")) /* a decorator */
         python_advance(r);
-    while (!stopped(r) && r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END) {
+    while (!python_stopped(r) && r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END) {
+        if (r->stop) {
+            python_skip_statement(r);
+            break;
+        }
         read_simple(r);
         if (!python_at(r, ";"))
             break;

@@ -2,6 +2,7 @@
 #include "dialect/source/python_parse.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,9 @@ enum { NOTES_MAX = 100 };
 
 struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line)
 {
-    struct value *v = ARENA_NEW(r->p->arena, struct value);
+    struct python_value *made = ARENA_NEW(r->p->arena, struct python_value);
+    struct value *v = &made->value;
+    made->born = r->values;
     v->kind = kind;
     v->line = line;
     if (++r->values > PYTHON_VALUES_MAX)
@@ -35,6 +38,30 @@ struct value *python_text(struct python_parser *r, int64_t line, const char *s)
 {
     struct value *v = python_new(r, VALUE_STRING, line);
     v->text = s;
+    return v;
+}
+
+struct value *python_int(struct python_parser *r, int64_t line, int64_t n)
+{
+    struct value *v = python_new(r, VALUE_INT, line);
+    v->integer = n;
+    v->real = (double)n;
+    return v;
+}
+
+struct value *python_real(struct python_parser *r, int64_t line, double x)
+{
+    if (!isfinite(x))
+        return python_unknown(r, line, "it is no number that can be held");
+    struct value *v = python_new(r, VALUE_REAL, line);
+    v->real = x;
+    return v;
+}
+
+struct value *python_bool(struct python_parser *r, int64_t line, bool b)
+{
+    struct value *v = python_new(r, VALUE_BOOL, line);
+    v->integer = b;
     return v;
 }
 
@@ -70,7 +97,9 @@ static struct value_item *find_item(const struct value *dict, const char *key)
 void python_put(struct python_parser *r, struct value *dict, const char *key,
                 int64_t line, struct value *value)
 {
+    python_will_change(r, dict);
     struct value_item *it = find_item(dict, key);
+    r->lex.work += dict->n / 8;
     if (!it)
         it = add_item(r, dict);
     if (it)
@@ -79,14 +108,34 @@ void python_put(struct python_parser *r, struct value *dict, const char *key,
 
 void python_append(struct python_parser *r, struct value *list, struct value *value)
 {
+    python_will_change(r, list);
     struct value_item *it = add_item(r, list);
     if (it)
         *it = (struct value_item) { NULL, value->line, value };
 }
 
+void python_remove(struct python_parser *r, struct value *v, int32_t i)
+{
+    python_will_change(r, v);
+    memmove(v->items + i, v->items + i + 1, (size_t)(v->n - i - 1) * sizeof(*v->items));
+    v->n--;
+    r->lex.work += v->n - i;
+}
+
+void python_extend(struct python_parser *r, struct value *list,
+                   const struct value *other)
+{
+    int32_t n = other->n; /* it may be the list itself */
+    if (other->kind != VALUE_LIST || other->gap)
+        list->gap = list->gap ? list->gap : other->gap ? other->gap : other->line;
+    for (int32_t i = 0; other->kind == VALUE_LIST && i < n && !r->limit; i++)
+        python_append(r, list, other->items[i].value);
+}
+
 void python_merge(struct python_parser *r, struct value *dict,
                   const struct value *other)
 {
+    python_will_change(r, dict);
     if (other->kind != VALUE_DICT || other->gap)
         dict->gap = dict->gap ? dict->gap : other->gap ? other->gap : other->line;
     r->lex.work += (int64_t)other->n * (dict->n + other->n);
@@ -107,52 +156,26 @@ struct value *python_copy(struct python_parser *r, const struct value *container
     return v;
 }
 
-struct value *python_join(struct python_parser *r, const struct value *a,
-                          const struct value *b)
+static struct value *deep_copy(struct python_parser *r, const struct value *v, int deep)
 {
-    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
-        return python_unknown(r, a->line, "%s",
-                              a->kind == VALUE_UNKNOWN ? a->why : b->why);
-    if (a->kind != VALUE_STRING || b->kind != VALUE_STRING)
-        return python_unknown(r, a->line, "it is arithmetic");
-    size_t n = strlen(a->text) + strlen(b->text);
-    if (n > PYTHON_STRING_MAX)
-        return python_unknown(r, a->line, "it is too long a string");
-    r->lex.work += (int64_t)n;
-    return python_text(r, a->line, arena_printf(r->p->arena, "%s%s", a->text, b->text));
+    if (v->kind != VALUE_DICT && v->kind != VALUE_LIST)
+        return (struct value *)(uintptr_t)v;
+    struct value *copy = python_new(r, v->kind, v->line);
+    copy->gap = v->gap;
+    if (deep > PYTHON_DEPTH_MAX)
+        return python_unknown(r, v->line, "it holds itself");
+    for (int32_t i = 0; i < v->n && !r->limit; i++) {
+        struct value_item *it = add_item(r, copy);
+        if (it)
+            *it = (struct value_item) { v->items[i].key, v->items[i].line,
+                                        deep_copy(r, v->items[i].value, deep + 1) };
+    }
+    return copy;
 }
 
-/* Rounded down, as Python's. */
-static int64_t floored(int64_t a, int64_t b)
+struct value *python_deep_copy(struct python_parser *r, const struct value *v)
 {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-struct value *python_calculate(struct python_parser *r, char op, const struct value *a,
-                               const struct value *b)
-{
-    int64_t v = 0;
-    bool whole = a->kind == VALUE_INT && b->kind == VALUE_INT, beyond = false;
-    if (!whole && op == '+')
-        return python_join(r, a, b);
-    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
-        return python_unknown(r, a->line, "%s",
-                              a->kind == VALUE_UNKNOWN ? a->why : b->why);
-    if (!whole)
-        return python_unknown(r, a->line, "it is arithmetic with \"%s\"",
-                              op == '/' ? "//" : (char[]) { op, '\0' });
-    if (op == '/')
-        beyond = b->integer == 0 || (a->integer == INT64_MIN && b->integer == -1);
-    else
-        beyond = op == '+'   ? __builtin_add_overflow(a->integer, b->integer, &v)
-                 : op == '-' ? __builtin_sub_overflow(a->integer, b->integer, &v)
-                             : __builtin_mul_overflow(a->integer, b->integer, &v);
-    if (beyond)
-        return python_unknown(r, a->line, "it is no number that can be held");
-    struct value *made = python_new(r, VALUE_INT, a->line);
-    made->integer = op == '/' ? floored(a->integer, b->integer) : v;
-    made->real = (double)made->integer;
-    return made;
+    return deep_copy(r, v, 0);
 }
 
 const char *python_key(struct python_parser *r, const struct value *key)
@@ -161,6 +184,8 @@ const char *python_key(struct python_parser *r, const struct value *key)
         return key->text;
     if (key->kind == VALUE_INT || key->kind == VALUE_BOOL)
         return arena_printf(r->p->arena, "%" PRId64, key->integer);
+    if (key->kind == VALUE_REAL || key->kind == VALUE_NONE)
+        return python_string(r, key);
     return NULL;
 }
 
@@ -176,16 +201,17 @@ struct value *python_element(struct python_parser *r, const struct value *x,
     const struct value_item *it = name ? find_item(x, name) : NULL;
     if (it)
         return it->value;
-    if (x->kind == VALUE_UNKNOWN)
-        return python_unknown(r, key->line, "%s", x->why);
+    if (x->kind == VALUE_UNKNOWN || key->kind == VALUE_UNKNOWN)
+        return python_unknown(r, key->line, "%s",
+                              x->kind == VALUE_UNKNOWN ? x->why : key->why);
     return python_unknown(r, key->line, "it is an element that is not known");
 }
 
 void python_spoil(struct python_parser *r, struct value *v, const char *why)
 {
-    (void)r;
     if (v->kind != VALUE_DICT && v->kind != VALUE_LIST)
         return;
+    python_will_change(r, v);
     v->kind = VALUE_UNKNOWN;
     v->why = why;
     v->n = v->cap = 0;
@@ -193,25 +219,38 @@ void python_spoil(struct python_parser *r, struct value *v, const char *why)
 
 /* Names ---------------------------------------------------------------------------- */
 
+/* Unbound ones have no value. */
 static struct python_name *find_name(const struct python *p, const char *name,
                                      int64_t from)
 {
     for (int64_t i = p->names.n; i-- > from;)
-        if (strcmp(p->names.v[i].name, name) == 0)
+        if (p->names.v[i].value && strcmp(p->names.v[i].name, name) == 0)
             return &p->names.v[i];
     return NULL;
 }
 
+void python_rebind(struct python_parser *r, int64_t name, struct value *v)
+{
+    python_will_bind(r, name);
+    r->p->names.v[name].value = v;
+}
+
+/* A name that a branch bound keeps its place when that is taken back. */
 void python_bind(struct python_parser *r, const char *name, struct value *v)
 {
-    struct python_name *old = find_name(r->p, name, r->scope);
+    int64_t i = r->p->names.n;
+    while (i-- > r->scope)
+        if (strcmp(r->p->names.v[i].name, name) == 0)
+            break;
     r->lex.work += r->p->names.n / 8;
-    if (old)
-        old->value = v;
-    else if (r->p->names.n == PYTHON_NAMES_MAX)
+    if (i >= r->scope) {
+        python_rebind(r, i, v);
+    } else if (r->p->names.n == PYTHON_NAMES_MAX) {
         r->limit = "too many names";
-    else
-        VEC_PUSH(&r->p->names, ((struct python_name) { name, v }));
+    } else {
+        VEC_PUSH(&r->p->names, ((struct python_name) { name, NULL }));
+        python_rebind(r, r->p->names.n - 1, v);
+    }
 }
 
 struct value *python_find(const struct python_parser *r, const char *name)

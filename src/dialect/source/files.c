@@ -1,0 +1,47 @@
+#include "dialect/source/files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const struct source_file *source_files_find(const struct source_file *files, int64_t n,
+                                            const char *name)
+{
+    for (int64_t i = n; i-- > 0;)
+        if (strcmp(files[i].name, name) == 0)
+            return &files[i];
+    for (int64_t i = n; i-- > 0;)
+        if (strcmp(last_part(files[i].name), last_part(name)) == 0)
+            return &files[i];
+    return NULL;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+const char *source_files_beside(struct arena *arena, const char *source,
+                                const char *name)
+{
+    const char *slash = strrchr(source, '/');
+    int n = slash ? (int)(slash - source + 1) : 0;
+    while (strncmp(name, "./", 2) == 0)
+        name += 2;
+    if (*name == '/' || !*name)
+        return NULL;
+    const char *up = "";
+    for (int i = 0; i <= SOURCE_FILES_UP; i++) {
+        const char *path = arena_printf(arena, "%.*s%s%s", n, source, up, name);
+        if (is_file(path))
+            return path;
+        up = arena_printf(arena, "../%s", up);
+    }
+    return NULL;
+}

@@ -1,0 +1,378 @@
+/* Blocks of Python source: lines by their indentation, branches and loops. */
+#include "dialect/source/python_parse.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BLOCKS_MAX = 60, WHY_MAX = 160 };
+
+/* Lines ---------------------------------------------------------------------------- */
+
+/* Over blank lines and comments to the next that says something, the lexer at its first
+ * character: its column, -1 at a prompt and at the end. */
+static int64_t next_line(struct python_parser *r)
+{
+    while (r->lex.i < r->lex.n) {
+        const char *s = r->lex.s + r->lex.i;
+        int64_t column = 0;
+        size_t n = 0;
+        for (; s[n] == ' ' || s[n] == '\t' || s[n] == '\f' || s[n] == '\r'; n++)
+            column = s[n] == '\t' ? column / 8 * 8 + 8 : column + (s[n] == ' ');
+        if (python_at_fence(r))
+            return -1;
+        if (s[n] == '\n' || s[n] == '#' || s[n] == '\0') {
+            python_skip_line(r);
+            if (s[n] == '\0')
+                return -1;
+        } else if (!python_notebook_line(r, false)) {
+            return column;
+        }
+        r->lex.work += (int64_t)n + 1;
+    }
+    return -1;
+}
+
+static void read_statement(struct python_parser *r, int64_t column);
+
+/* A statement that begins on this line, or else the line alone. */
+static void read_line(struct python_parser *r, int64_t column)
+{
+    struct python_lexer start = r->lex;
+    r->failed = false;
+    r->calling = NULL;
+    r->nested = r->nested_before;
+    r->lex.brackets = 0;
+    python_advance(r);
+    int64_t line = r->t.line;
+    if (!r->failed && r->stop)
+        python_skip_statement(r);
+    else if (!r->failed)
+        read_statement(r, column);
+    if (!r->failed || r->limit)
+        return;
+    if (!r->stop) {
+        if (r->calling)
+            python_note(r, line, "%.60s(...) could not be read, and is passed over",
+                        r->calling);
+        if (r->p->n_passed++ == 0)
+            r->p->first_passed = line;
+    }
+    start.work = r->lex.work;
+    r->lex = start;
+    python_skip_line(r);
+    r->failed = false;
+}
+
+void python_lines(struct python_parser *r, int64_t column)
+{
+    int64_t at;
+    bool within = r->blocks++ < BLOCKS_MAX;
+    enum python_stop stop = r->stop;
+    if (!within)
+        r->stop = PYTHON_RAISE;
+    while (!r->limit && (at = next_line(r)) > column)
+        read_line(r, at);
+    if (!within)
+        r->stop = stop;
+    r->blocks--;
+}
+
+void python_suite(struct python_parser *r, int64_t column)
+{
+    if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
+        python_lines(r, column);
+    else
+        python_simple(r);
+}
+
+static void read_suite(struct python_parser *r, int64_t column, bool taken)
+{
+    enum python_stop before = r->stop;
+    if (!taken)
+        r->stop = PYTHON_RAISE;
+    python_suite(r, column);
+    if (!taken)
+        r->stop = before;
+}
+
+/* Over ":"; anything else fails. */
+static void expect_colon(struct python_parser *r)
+{
+    r->failed |= !python_at(r, ":");
+    if (!python_stopped(r))
+        python_advance(r);
+}
+
+/* Whether the statement goes on with that word, at its own column; over it. */
+static bool goes_on_with(struct python_parser *r, int64_t column, const char *word)
+{
+    if (r->limit || next_line(r) != column || python_stopped(r))
+        return false;
+    size_t n = strlen(word), i = strspn(r->lex.s + r->lex.i, " \t\f\r");
+    const char *s = r->lex.s + r->lex.i + i;
+    if (strncmp(s, word, n) != 0 || strspn(s + n, " \t:(\\'\"[{") == 0)
+        return false;
+    python_advance(r);
+    python_advance(r);
+    return !python_stopped(r);
+}
+
+/* Branches ------------------------------------------------------------------------- */
+
+/* if, elif, else under way. */
+struct choice {
+    struct python_branches branches;
+    bool begun;
+    int left; /* whether no branch was taken so far; -1: not known */
+    char why[WHY_MAX];
+};
+
+static void read_branch(struct python_parser *r, struct choice *c, int truth,
+                        int64_t column)
+{
+    if (c->left == 0 || truth == 0) {
+        read_suite(r, column, false);
+    } else if (c->left == 1 && truth == 1) {
+        read_suite(r, column, true);
+        c->left = 0;
+    } else {
+        if (!c->begun)
+            python_branches_begin(r, &c->branches);
+        c->begun = true;
+        r->maybe++;
+        read_suite(r, column, true);
+        r->maybe--;
+        python_branch_end(r, &c->branches);
+        c->left = truth == 1 ? 0 : -1;
+    }
+}
+
+/* The condition at the token and its ":"; 1, 0, -1. */
+static int read_condition(struct python_parser *r, struct choice *c)
+{
+    int64_t line = r->t.line;
+    const struct value *v = python_expression(r);
+    if (python_at(r, ":=")) { /* its value is the condition */
+        python_skip_statement(r);
+        r->failed = true;
+    }
+    expect_colon(r);
+    int truth = python_truth(v);
+    if (truth < 0 && c && !c->why[0])
+        snprintf(c->why, sizeof(c->why), "it depends on line %" PRId64 ": %.100s", line,
+                 v->why ? v->why : "a condition that is not known");
+    return truth;
+}
+
+static void read_if(struct python_parser *r, int64_t column)
+{
+    struct choice c = { .left = 1 };
+    python_advance(r);
+    int truth = read_condition(r, &c);
+    if (python_stopped(r))
+        return;
+    read_branch(r, &c, truth, column);
+    for (bool last = false; !last && !python_stopped(r);) {
+        if (goes_on_with(r, column, "elif")) {
+            truth = read_condition(r, &c);
+        } else if (goes_on_with(r, column, "else")) {
+            expect_colon(r);
+            truth = 1;
+            last = true;
+        } else {
+            break;
+        }
+        if (!python_stopped(r))
+            read_branch(r, &c, truth, column);
+    }
+    if (c.begun)
+        python_branches_join(r, &c.branches, c.left == 0, c.why);
+}
+
+/* Loops ---------------------------------------------------------------------------- */
+
+/* Once for each item; whether it may have ended earlier. */
+static void repeat(struct python_parser *r, const struct value *list,
+                   const struct python_place *targets, const struct python_place *body,
+                   int64_t column)
+{
+    for (int32_t i = 0; i < list->n && !r->limit; i++) {
+        if (!python_may_repeat(r)) {
+            r->left_unsurely = true;
+            break;
+        }
+        python_go(r, targets);
+        python_bind_targets(r, list->items[i].value);
+        python_go(r, body);
+        read_suite(r, column, true);
+        enum python_stop stop = r->stop;
+        if (stop == PYTHON_CONTINUE || stop == PYTHON_BREAK)
+            r->stop = PYTHON_GOES_ON;
+        if (stop > PYTHON_CONTINUE)
+            break;
+    }
+}
+
+/* A loop of which it is not known how often: its body once. */
+static void read_unsure(struct python_parser *r, int64_t column)
+{
+    r->unsure_loops++;
+    read_suite(r, column, true);
+    r->unsure_loops--;
+    if (r->stop == PYTHON_CONTINUE || r->stop == PYTHON_BREAK)
+        r->stop = PYTHON_GOES_ON;
+}
+
+static void read_else(struct python_parser *r, int64_t column)
+{
+    if (!goes_on_with(r, column, "else"))
+        return;
+    expect_colon(r);
+    if (!python_stopped(r))
+        read_suite(r, column, true);
+}
+
+/* "for" targets "in" values ":" */
+static void read_for(struct python_parser *r, int64_t column)
+{
+    bool outer = r->left_unsurely;
+    char why[WHY_MAX];
+    struct python_branches changes;
+    snprintf(why, sizeof(why), "the loop of line %" PRId64 " changes it", r->t.line);
+    python_advance(r);
+    struct python_place targets = python_here(r);
+    struct value *unknown = python_unknown(r, r->t.line, "a loop changes it");
+    python_bind_targets(r, unknown);
+    r->failed |= !python_at(r, "in");
+    if (python_stopped(r))
+        return;
+    python_advance(r);
+    const struct value *over = python_expression(r);
+    while (python_at(r, ",") && !python_stopped(r)) { /* in 1, 2: */
+        over = unknown;
+        python_advance(r);
+        python_expression(r);
+    }
+    expect_colon(r);
+    if (python_stopped(r))
+        return;
+    struct python_place body = python_here(r);
+    const struct value *list =
+        over->kind == VALUE_UNKNOWN ? NULL : python_items(r, over);
+    r->left_unsurely = false;
+    python_branches_begin(r, &changes);
+    if (list)
+        repeat(r, list, &targets, &body, column);
+    else
+        read_unsure(r, column);
+    python_branches_keep(r, &changes, list && r->left_unsurely, why);
+    r->left_unsurely = outer;
+    if (list && !r->limit) { /* behind it, however it was left */
+        python_go(r, &body);
+        read_suite(r, column, false);
+    }
+    read_else(r, column);
+}
+
+static void read_while(struct python_parser *r, int64_t column)
+{
+    bool outer = r->left_unsurely;
+    python_advance(r);
+    int truth = read_condition(r, NULL);
+    if (python_stopped(r))
+        return;
+    if (truth)
+        read_unsure(r, column);
+    else
+        read_suite(r, column, false);
+    r->left_unsurely = outer;
+    read_else(r, column);
+}
+
+/* Other blocks --------------------------------------------------------------------- */
+
+/* What is tried is taken to work. */
+static void read_try(struct python_parser *r, int64_t column)
+{
+    python_advance(r);
+    expect_colon(r);
+    if (python_stopped(r))
+        return;
+    read_suite(r, column, true);
+    while (!r->limit && goes_on_with(r, column, "except")) {
+        while (!python_stopped(r) && !python_at(r, ":")) {
+            if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
+                r->failed = true;
+            else
+                python_advance(r);
+        }
+        expect_colon(r);
+        if (!python_stopped(r))
+            read_suite(r, column, false);
+    }
+    read_else(r, column);
+    if (!python_stopped(r) && goes_on_with(r, column, "finally")) {
+        expect_colon(r);
+        if (!python_stopped(r))
+            read_suite(r, column, true);
+    }
+}
+
+/* with a as b, c: */
+static void read_with(struct python_parser *r, int64_t column)
+{
+    python_advance(r);
+    while (!python_stopped(r) && !python_at(r, ":")) {
+        struct value *v = python_expression(r);
+        if (python_at(r, "as")) {
+            python_advance(r);
+            if (r->t.kind == TOKEN_NAME)
+                python_bind(r, python_path(r), v);
+            else
+                python_expression(r);
+        }
+        if (!python_at(r, ","))
+            break;
+        python_advance(r);
+    }
+    expect_colon(r);
+    if (!python_stopped(r))
+        read_suite(r, column, true);
+}
+
+/* A header that stands alone, as "else:" behind what could not be read. */
+static void read_stray(struct python_parser *r, int64_t column)
+{
+    while (!python_stopped(r) && !python_at(r, ":")) {
+        if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
+            r->failed = true;
+        else
+            python_advance(r);
+    }
+    expect_colon(r);
+    if (!python_stopped(r))
+        read_suite(r, column, true);
+}
+
+static void read_statement(struct python_parser *r, int64_t column)
+{
+    static const char *const strays[] = { "elif", "else", "except", "finally", NULL };
+    if (python_at(r, "async"))
+        python_advance(r);
+    if (python_at(r, "if"))
+        read_if(r, column);
+    else if (python_at(r, "for"))
+        read_for(r, column);
+    else if (python_at(r, "while"))
+        read_while(r, column);
+    else if (python_at(r, "try"))
+        read_try(r, column);
+    else if (python_at(r, "with"))
+        read_with(r, column);
+    else if (python_at(r, "def") || python_at(r, "class"))
+        python_define(r, column);
+    else if (python_at_any(r, strays))
+        read_stray(r, column);
+    else
+        python_simple(r);
+}

@@ -1,0 +1,257 @@
+/* Functions and classes of the text: a call of a function reads its body with the
+ * arguments, and gives what it returns. */
+#include "dialect/source/python_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS_MAX = 1000, INLINED_MAX = 6 };
+
+struct python_function *python_function(struct python_parser *r, const char *name)
+{
+    for (int64_t i = r->functions.n; i-- > 0;)
+        if (strcmp(r->functions.v[i].name, name) == 0)
+            return &r->functions.v[i];
+    return NULL;
+}
+
+static void add_function(struct python_parser *r, const struct python_function *f)
+{
+    r->lex.work += r->functions.n / 8;
+    if (r->functions.n < FUNCTIONS_MAX)
+        VEC_PUSH(&r->functions, *f);
+}
+
+/* Over the body of a definition, the parser behind its ":". */
+static void skip_body(struct python_parser *r, int64_t column)
+{
+    enum python_stop before = r->stop;
+    r->stop = PYTHON_RAISE; /* nothing is reached */
+    r->read_suite(r, column);
+    r->stop = before;
+}
+
+/* The names of a class's body are its fields. */
+static void read_class(struct python_parser *r, struct python_function *f)
+{
+    int64_t scope = r->scope, names = r->p->names.n;
+    enum python_stop stop = r->stop;
+    r->scope = names;
+    r->read_suite(r, f->column);
+    r->stop = stop;
+    f->fields = python_new(r, VALUE_DICT, f->line);
+    for (int64_t i = names; i < r->p->names.n && !r->limit; i++)
+        if (r->p->names.v[i].value && f->fields->n < PYTHON_ITEMS_MAX)
+            python_put(r, f->fields, r->p->names.v[i].name,
+                       r->p->names.v[i].value->line, r->p->names.v[i].value);
+    python_leave_scope(r, names);
+    r->scope = scope;
+    if (!r->limit)
+        python_bind(r, f->name, python_copy(r, f->fields));
+    f->called = true;
+}
+
+void python_define(struct python_parser *r, int64_t column)
+{
+    bool is_class = python_at(r, "class");
+    struct python_function f = { .column = column, .line = r->t.line };
+    python_advance(r);
+    r->failed |= r->t.kind != TOKEN_NAME;
+    if (python_stopped(r))
+        return;
+    f.name = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n);
+    python_advance(r);
+    f.parameters = python_here(r);
+    f.named = python_at(r, "(");
+    if (f.named)
+        python_skip_brackets(r);
+    if (python_at(r, "->")) {
+        python_advance(r);
+        python_expression(r);
+    }
+    r->failed |= !python_at(r, ":");
+    if (python_stopped(r))
+        return;
+    python_advance(r);
+    f.body = python_here(r);
+    if (is_class)
+        read_class(r, &f);
+    else
+        skip_body(r, column);
+    add_function(r, &f);
+}
+
+/* Parameters ----------------------------------------------------------------------- */
+
+/* What a parameter is: an argument by its name or place, its default, or nobody
+ * says. */
+static struct value *argument(struct python_parser *r, const struct python_function *f,
+                              const struct value *arguments, const char *name, int at,
+                              struct value *otherwise)
+{
+    const struct value_item *it = arguments ? value_get(arguments, name) : NULL;
+    if (!it && arguments && at >= 0)
+        it = value_get(arguments, arena_printf(r->p->arena, "%d", at));
+    if (it)
+        return it->value;
+    if (otherwise && !(arguments && arguments->gap))
+        return otherwise;
+    return python_unknown(r, f->line, "%.40s is an argument of %.60s()", name, f->name);
+}
+
+/* **options: what no other parameter takes. */
+static struct value *rest_of(struct python_parser *r, const struct value *arguments,
+                             int64_t from)
+{
+    struct value *rest = python_new(r, VALUE_DICT, arguments ? arguments->line : 0);
+    rest->gap = arguments ? arguments->gap : 1;
+    for (int32_t i = 0; arguments && i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        bool taken = *it->key >= '0' && *it->key <= '9';
+        for (int64_t k = from; k < r->p->names.n; k++)
+            taken |= strcmp(r->p->names.v[k].name, it->key) == 0;
+        if (!taken)
+            python_put(r, rest, it->key, it->line, it->value);
+    }
+    return rest;
+}
+
+/* One of them, the parser at it: name: annotation = default. */
+static void read_parameter(struct python_parser *r, const struct python_function *f,
+                           const struct value *arguments, int *at, int64_t from)
+{
+    bool list = python_at(r, "*"), dict = python_at(r, "**");
+    if (list || dict)
+        python_advance(r);
+    if (list)
+        *at = -1000; /* by name alone */
+    if (python_at(r, "/") || (list && python_at(r, ","))) {
+        if (python_at(r, "/"))
+            python_advance(r);
+        return;
+    }
+    r->failed |= r->t.kind != TOKEN_NAME;
+    if (python_stopped(r))
+        return;
+    const char *name = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n);
+    struct value *otherwise = NULL;
+    python_advance(r);
+    if (python_at(r, ":")) {
+        python_advance(r);
+        python_expression(r);
+    }
+    if (python_at(r, "=")) {
+        python_advance(r);
+        otherwise = python_expression(r);
+    }
+    if (python_stopped(r))
+        return;
+    if (dict)
+        python_bind(r, name, rest_of(r, arguments, from));
+    else if (list)
+        python_bind(r, name, python_unknown(r, f->line, "it takes any arguments"));
+    else
+        python_bind(r, name, argument(r, f, arguments, name, (*at)++, otherwise));
+}
+
+static void bind_parameters(struct python_parser *r, const struct python_function *f,
+                            const struct value *arguments)
+{
+    int at = 0;
+    int64_t from = r->p->names.n;
+    if (!f->named)
+        return;
+    python_go(r, &f->parameters);
+    python_open(r);
+    while (python_goes_on(r, ")")) {
+        read_parameter(r, f, arguments, &at, from);
+        if (!python_comma(r, ")"))
+            break;
+    }
+    python_close(r, ")");
+}
+
+/* Calls ---------------------------------------------------------------------------- */
+
+void python_return(struct python_parser *r, struct value *v)
+{
+    struct python_frame *frame = r->frame;
+    if (!frame)
+        return;
+    if (frame->returned && !python_same(frame->returned, v))
+        v = python_unknown(r, v->line,
+                           "what is returned depends on a condition that is "
+                           "not known");
+    frame->returned = v;
+}
+
+/* A class's fields, some of them given. */
+static struct value *instance_of(struct python_parser *r,
+                                 const struct python_function *f,
+                                 const struct value *arguments)
+{
+    struct value *v = python_copy(r, f->fields);
+    v->gap = f->named ? f->line : 0; /* what a base class has */
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        bool numbered = *it->key >= '0' && *it->key <= '9';
+        long at = numbered ? strtol(it->key, NULL, 10) : -1;
+        if (!numbered)
+            python_put(r, v, it->key, it->line, it->value);
+        else if (at < v->n)
+            v->items[at].value = it->value;
+    }
+    return v;
+}
+
+struct value *python_inline(struct python_parser *r, struct python_function *of,
+                            const struct value *arguments, int64_t line)
+{
+    const struct python_function f = *of; /* others may come meanwhile */
+    if (f.fields && arguments)
+        return instance_of(r, &f, arguments);
+    if (r->inlined == INLINED_MAX || !python_may_repeat(r) || f.fields)
+        return python_unknown(r, line, "%.60s(...) is a call", f.name);
+    of->called = true;
+    struct python_parser outer = *r;
+    struct python_place here = python_here(r);
+    struct python_frame frame = { .returned = NULL };
+    int64_t names = r->p->names.n;
+    r->scope = names;
+    r->frame = &frame;
+    r->inlined++;
+    r->nested_before = r->nested;
+    r->stop = PYTHON_GOES_ON;
+    r->lex.brackets = 0;
+    bind_parameters(r, &f, arguments);
+    if (!python_stopped(r)) {
+        python_go(r, &f.body);
+        r->read_suite(r, f.column);
+    }
+    bool kept = arguments || r->limit; /* names of one that nothing called stay */
+    for (int64_t i = names; !kept && i < r->p->names.n; i++)
+        for (int64_t k = 0; k < names && r->p->names.v[i].value; k++)
+            if (strcmp(r->p->names.v[k].name, r->p->names.v[i].name) == 0)
+                r->p->names.v[i].value = NULL;
+    if (kept)
+        python_leave_scope(r, names);
+    python_go(r, &here);
+    r->scope = outer.scope;
+    r->frame = outer.frame;
+    r->inlined = outer.inlined;
+    r->nested = outer.nested;
+    r->nested_before = outer.nested_before;
+    r->stop = outer.stop;
+    r->failed = outer.failed;
+    r->target = outer.target;
+    r->calling = outer.calling;
+    r->left_unsurely = outer.left_unsurely;
+    return frame.returned ? frame.returned : python_new(r, VALUE_NONE, line);
+}
+
+void python_inline_rest(struct python_parser *r)
+{
+    for (int64_t i = 0; i < r->functions.n && !r->limit; i++)
+        if (!r->functions.v[i].called && python_may_repeat(r))
+            python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
+}
