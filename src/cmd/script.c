@@ -17,11 +17,27 @@ static void end_line(FILE *out, struct strbuf *line)
     strbuf_release(line);
 }
 
+/* "line 12", or "cell 5, line 3" of a notebook. */
+static void add_place(struct strbuf *out, const struct launch *l, int64_t line)
+{
+    int64_t cell, within;
+    if (launch_cell(l, line, &cell, &within))
+        strbuf_printf(out, "cell %" PRId64 ", line %" PRId64, cell, within);
+    else
+        strbuf_printf(out, "line %" PRId64, line);
+}
+
 void script_print(FILE *out, const struct launch *l)
 {
     struct strbuf line;
     strbuf_init(&line);
-    strbuf_printf(&line, "%s:%" PRId64 ": %s", l->file, l->line, l->title);
+    if (l->notebook) {
+        strbuf_printf(&line, "%s: ", l->file);
+        add_place(&line, l, l->line);
+        strbuf_printf(&line, ": %s", l->title);
+    } else {
+        strbuf_printf(&line, "%s:%" PRId64 ": %s", l->file, l->line, l->title);
+    }
     end_line(out, &line);
     for (int64_t i = 0; i < l->resolved.n; i++) {
         const struct launch_resolved *f = &l->resolved.v[i];
@@ -29,13 +45,16 @@ void script_print(FILE *out, const struct launch *l)
         strbuf_printf(&line, "  %-38s %.*s%s  (", f->pointer, VALUE_SHOWN, f->value,
                       cut ? "..." : "");
         if (f->line)
-            strbuf_printf(&line, "line %" PRId64 ", ", f->line);
+            add_place(&line, l, f->line);
+        strbuf_addstr(&line, f->line ? ", " : "");
         strbuf_printf(&line, "%s%s%s)", f->from, f->line ? "" : ", by --set /shell",
                       f->replaced ? "; --set has another" : "");
         end_line(out, &line);
     }
     for (int64_t i = 0; i < l->notes.n; i++) {
-        strbuf_printf(&line, "  note: line %" PRId64 ": ", l->notes.v[i].line);
+        strbuf_addstr(&line, "  note: ");
+        add_place(&line, l, l->notes.v[i].line);
+        strbuf_addstr(&line, ": ");
         diag_write(&line, &l->notes.v[i]);
         end_line(out, &line);
     }

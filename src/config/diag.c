@@ -161,9 +161,10 @@ static bool same_text(const char *a, const char *b)
 static bool is_same(const struct diag *a, const struct diag *b)
 {
     return a->severity == b->severity && a->code == b->code && a->line == b->line &&
-           a->column == b->column && same_text(a->file, b->file) &&
-           same_text(a->set, b->set) && same_text(a->pointer, b->pointer) &&
-           same_text(a->text, b->text) && same_text(a->mend, b->mend);
+           a->cell == b->cell && a->column == b->column &&
+           same_text(a->file, b->file) && same_text(a->set, b->set) &&
+           same_text(a->pointer, b->pointer) && same_text(a->text, b->text) &&
+           same_text(a->mend, b->mend);
 }
 
 static bool is_known(const struct diags *d, const struct diag *one)
@@ -284,9 +285,11 @@ static void write_origin(struct strbuf *out, const struct diag *d)
     if (!d->file)
         return;
     strbuf_addstr(out, d->file);
-    if (d->line)
+    if (d->cell)
+        strbuf_printf(out, ": cell %" PRId64 ", line %" PRId64, d->cell, d->line);
+    else if (d->line)
         strbuf_printf(out, ":%" PRId64, d->line);
-    if (d->line && d->column)
+    if (d->line && d->column && !d->cell)
         strbuf_printf(out, ":%" PRId64, d->column);
     strbuf_addstr(out, ": ");
 }
@@ -368,6 +371,8 @@ json_t *diag_json(const struct diag *d)
     put_text(o, "file", d->file);
     put_count(o, "line", d->line);
     put_count(o, "column", d->column);
+    if (d->cell)
+        put_count(o, "cell", d->cell);
     put_text(o, "set", d->set);
     put_text(o, "text", d->text);
     put_text(o, "mend", d->mend);
@@ -397,6 +402,7 @@ struct diag diag_read_json(const json_t *o)
         .file = text_at(o, "file"),
         .line = (int64_t)json_integer_value(json_object_get(o, "line")),
         .column = (int64_t)json_integer_value(json_object_get(o, "column")),
+        .cell = (int64_t)json_integer_value(json_object_get(o, "cell")),
         .set = text_at(o, "set"),
         .pointer = text_at(o, "pointer"),
         .text = text ? text : "",

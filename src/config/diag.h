@@ -80,10 +80,11 @@ struct diag {
     enum diag_code code;
     const char *file;     /* or the document's name; NULL: about no file */
     int64_t line, column; /* from 1; 0: unknown */
-    const char *set;      /* of the --set that gave the value; NULL: none did */
-    const char *pointer;  /* JSON pointer; NULL or "": none */
-    const char *text;     /* what is wrong, on one line */
-    const char *mend;     /* what to do about it; NULL: nothing is said */
+    int64_t cell;        /* of a notebook, from 1, with the line in it; 0: it is none */
+    const char *set;     /* of the --set that gave the value; NULL: none did */
+    const char *pointer; /* JSON pointer; NULL or "": none */
+    const char *text;    /* what is wrong, on one line */
+    const char *mend;    /* what to do about it; NULL: nothing is said */
 };
 
 struct diags {

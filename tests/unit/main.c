@@ -11,7 +11,7 @@
 #define SUITES(X) \
     X(names) X(units) X(file) X(fields) X(dialect_keys) \
     X(cfg) X(csv) X(shell) X(schema) X(results) \
-    X(yaml) X(toml) X(python) \
+    X(yaml) X(toml) X(python) X(documents) \
     X(hardware) X(net) X(import) \
     X(model) X(families) X(ops) X(fused) \
     X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(megatron) X(deepspeed) \

@@ -21,7 +21,7 @@ static void show(struct strbuf *out, const char *text, size_t len)
     if (v)
         value_show(out, v);
     else
-        strbuf_printf(out, "! %s", err.text);
+        strbuf_printf(out, "! %d:%d: %s", err.line, err.column, err.text);
     arena_release(&arena);
 }
 

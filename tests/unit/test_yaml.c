@@ -20,7 +20,7 @@ static void show(struct strbuf *out, const char *text, size_t len)
     struct yaml y;
     arena_init(&arena);
     if (yaml_read(&y, &arena, text, len, &err))
-        strbuf_printf(out, "! %s", err.text);
+        strbuf_printf(out, "! %d:%d: %s", err.line, err.column, err.text);
     for (int64_t i = 0; !err.set && i < y.documents.n; i++) {
         yaml_interpolate(&y, y.documents.v[i]);
         strbuf_addstr(out, i ? " | " : "");

@@ -1,6 +1,7 @@
 /* DeepSpeed's configuration as a file, and its values that are "auto". */
 #include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/source/files.h"
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -101,7 +102,16 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
-        return; /* "deepspeed": True with "deepspeed_config" */
+        return; /* "deepspeed": True beside "deepspeed_config" */
+    const struct source_file *own =
+        v->kind == VALUE_STRING ? launch_own_file(t->l, v->text) : NULL;
+    if (own) {
+        const struct value *written =
+            deepspeed_parse(t->l->loader, t->l->file, own->text, own->line);
+        if (written)
+            deepspeed_take(t, written, arena_printf(t->arena, "%s: ", v->text));
+        return;
+    }
     const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
     if (!read) {

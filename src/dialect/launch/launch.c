@@ -4,14 +4,17 @@
 #include "base/file.h"
 #include "config/pointer.h"
 #include "dialect/dialect.h"
+#include "dialect/launch/launch_document.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/source/document.h"
+#include "dialect/source/notebook.h"
 #include "dialect/source/python.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOCUMENT_VALUES_MAX = 500 };
+enum { FILE_MAX_B = 64 << 20 }; /* as config/cfg.h */
 
 void launch_release(struct launch *l)
 {
@@ -20,6 +23,8 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->origins);
     VEC_RELEASE(&l->autos);
     VEC_RELEASE(&l->notes);
+    if (l->notebook)
+        notebook_release(l->notebook);
 }
 
 static void begin(struct launch *l, struct cfg_loader *loader, const char *file)
@@ -66,7 +71,7 @@ static void no_calls(const struct launch *l, const struct python *p)
 }
 
 static json_t *read_python(struct launch *l, const char *text, size_t len,
-                           const char *estimator)
+                           const struct launch_given *given)
 {
     struct arena *arena = &l->loader->arena;
     const struct python_wanted wanted = { dialect_calls(arena, false),
@@ -76,11 +81,14 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     struct launch_context t = { .tree = NULL };
     const struct dialect_input in = { .source = DIALECT_CALLS,
                                       .python = &p,
-                                      .estimator = estimator };
+                                      .estimator = given->estimator };
     const struct dialect *d;
     if (python_read(&p, arena, text, len, &wanted, &err)) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
-    } else if ((d = dialect_of(&in)) == NULL) {
+    } else if ((d = dialect_of(&in)) == NULL && l->notebook && l->notebook->has_shell) {
+        t.tree =
+            launch_read_shell(l, l->notebook->shell, strlen(l->notebook->shell), given);
+    } else if (d == NULL) {
         no_calls(l, &p);
     } else {
         launch_begin(&t, l);
@@ -91,52 +99,15 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     return t.tree;
 }
 
-/* Documents ------------------------------------------------------------------------ */
-
-static bool is_document(const char *file)
+/* A notebook's cells of Python; what of them starts the training in a shell, where those
+ * have no call that does. */
+static json_t *read_notebook(struct launch *l, const char *text, size_t len,
+                             const struct launch_given *given)
 {
-    const char *dot = strrchr(file, '.');
-    return dot && strcmp(dot, ".json") == 0;
-}
-
-/* The dialect of a document, by its keys; NULL: none, as of a scenario. */
-static const struct dialect *document_dialect(struct cfg root)
-{
-    const struct dialect_input in = { .source = DIALECT_DOCUMENT,
-                                      .root = value_keys_of_json(root) };
-    return in.root ? dialect_of(&in) : NULL;
-}
-
-bool launch_is_document(const char *file)
-{
-    struct cfg_loader loader;
-    if (!is_document(file))
-        return false;
-    cfg_loader_init(&loader);
-    bool known = document_dialect(cfg_load(&loader, file)) != NULL;
-    cfg_loader_release(&loader);
-    return known;
-}
-
-static struct cfg read_document(struct launch *l, struct cfg root)
-{
-    const struct dialect *d = document_dialect(root);
-    struct launch_context t;
-    if (!d) {
-        diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
-                  "no dialect has these keys (smsim help dialects)");
-        return (struct cfg) { 0 };
-    }
-    const struct dialect_input in = {
-        .source = DIALECT_DOCUMENT,
-        .root = value_of_json(
-            root, DOCUMENT_VALUES_MAX,
-            arena_printf(&l->loader->arena, "what is none of %s", d->looks)),
-    };
-    launch_begin(&t, l);
-    if (in.root)
-        d->read(&t, &in);
-    return cfg_from_tree(l->loader, l->file, t.tree);
+    if (launch_open_notebook(l, text, len))
+        return NULL;
+    const struct notebook *nb = l->notebook;
+    return read_python(l, nb->python, strlen(nb->python), given);
 }
 
 /* Any file ------------------------------------------------------------------------- */
@@ -145,15 +116,16 @@ bool launch_is_script(const char *file)
 {
     const char *dot = strrchr(file, '.');
     bool python = dot && (strcmp(dot, ".py") == 0 || strcmp(dot, ".txt") == 0);
-    return python || launch_is_shell(file) || launch_is_document(file);
+    return python || launch_is_shell(file) || launch_is_notebook(file) ||
+           launch_is_document(file);
 }
 
 static struct cfg load_script(struct launch *l, const char *text, size_t len,
                               const struct launch_given *given)
 {
-    json_t *tree = launch_is_shell(l->file)
-                       ? launch_read_shell(l, text, len, given)
-                       : read_python(l, text, len, given->estimator);
+    json_t *tree = launch_is_shell(l->file) ? launch_read_shell(l, text, len, given)
+                   : launch_is_notebook(l->file) ? read_notebook(l, text, len, given)
+                                                 : read_python(l, text, len, given);
     return tree ? cfg_from_tree(l->loader, l->file, tree) : (struct cfg) { 0 };
 }
 
@@ -161,8 +133,8 @@ struct cfg launch_load_text(struct launch *l, struct cfg_loader *loader,
                             const char *name, const char *text)
 {
     begin(l, loader, name);
-    if (is_document(name))
-        return read_document(l, cfg_parse(loader, name, text, strlen(text)));
+    if (document_is(name))
+        return launch_read_document(l, text, strlen(text), &nothing_given);
     return load_script(l, text, strlen(text), &nothing_given);
 }
 
@@ -173,17 +145,18 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     size_t len;
     given = given ? given : &nothing_given;
     begin(l, loader, file);
-    if (launch_is_document(file)) {
-        if (given->estimator)
-            no_estimators(l);
-        return read_document(l, cfg_load(loader, file));
-    }
-    char *text = file_read(file, PYTHON_TEXT_MAX_B, &len, &err);
+    bool document = launch_is_document(file);
+    if (document && given->estimator)
+        no_estimators(l);
+    char *text = file_read(
+        file, document || launch_is_notebook(file) ? FILE_MAX_B : PYTHON_TEXT_MAX_B,
+        &len, &err);
     if (!text) {
         diags_unreadable(&loader->diags, file, &err);
         return (struct cfg) { 0 };
     }
-    struct cfg root = load_script(l, text, len, given);
+    struct cfg root = document ? launch_read_document(l, text, len, given)
+                               : load_script(l, text, len, given);
     free(text);
     return root;
 }

@@ -59,6 +59,8 @@ struct launch_auto {
     int64_t line;
 };
 
+struct notebook;
+
 struct launch {
     struct cfg_loader *loader;
     const char *file;
@@ -70,7 +72,8 @@ struct launch {
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;
     VEC(struct launch_auto) autos;
-    VEC(struct diag) notes; /* what was passed over or assumed, with its line */
+    struct notebook *notebook; /* of such a file; lines are those of its texts */
+    VEC(struct diag) notes;    /* what was passed over or assumed, with its line */
 };
 
 /* What is given in addition to the file. */
@@ -80,8 +83,9 @@ struct launch_given {
     int32_t n_shell;
 };
 
-/* Whether a file is read so: by the ending .py, .txt for a notebook's dump, .sh, .slurm
- * and the like for a shell's; or a document whose keys a dialect recognises. */
+/* Whether a file is read so: by the ending .py, .ipynb, .txt for a notebook's dump, .sh,
+ * .slurm and the like for a shell's; .yaml, .yml and .toml; or a JSON document whose keys a
+ * dialect recognises. */
 bool launch_is_script(const char *file);
 
 /* Whether it is a shell script, by its ending. */
@@ -106,7 +110,15 @@ void launch_release(struct launch *l);
  * incomplete is left out with a note. -1 when anything was reported. */
 int launch_complete(struct launch *l, struct cfg root);
 
-/* Puts the script's lines into what was reported of the scenario's values. */
+/* Puts the script's lines into what was reported of the scenario's values; of a notebook
+ * the cells and the lines within. */
 void launch_place(const struct launch *l);
+
+/* The file of that name that the source itself writes, as a notebook does; NULL. */
+struct source_file;
+const struct source_file *launch_own_file(const struct launch *l, const char *name);
+
+/* The cell of a line of a notebook and the line within; false: it is none. */
+bool launch_cell(const struct launch *l, int64_t line, int64_t *cell, int64_t *within);
 
 #endif

@@ -108,6 +108,8 @@ static void place(const struct launch *l, struct diag *d)
     bool own = d->file && strcmp(d->file, l->file) == 0 && !d->set;
     if (own && !d->line && d->pointer && d->pointer[0])
         d->line = line_of(l, d->pointer, strlen(d->pointer));
+    if (own && d->line && !d->cell)
+        launch_cell(l, d->line, &d->cell, &d->line);
 }
 
 void launch_place(const struct launch *l)

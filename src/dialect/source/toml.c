@@ -36,7 +36,7 @@ void *toml_fail(struct toml_reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    err_set(r->err, "%" PRId64 ":%" PRId64 ": %s", r->line, toml_column(r), text);
+    err_set_at(r->err, (int)r->line, (int)toml_column(r), "%s", text);
     return NULL;
 }
 
@@ -349,9 +349,8 @@ struct value *toml_read(struct arena *arena, const char *text, size_t len,
         return toml_fail(&r, "it is longer than 1 MiB (give the part that is meant)");
     if (bad < len) {
         struct place p = place_of(text, bad);
-        err_set(err,
-                "%" PRId64 ":%" PRId64 ": it is no text in UTF-8 (save it as such)",
-                p.line, p.column);
+        err_set_at(err, (int)p.line, (int)p.column,
+                   "it is no text in UTF-8 (save it as such)");
         return NULL;
     }
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */

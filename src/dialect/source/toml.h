@@ -15,8 +15,8 @@ enum {
     TOML_DEPTH_MAX = 60,  /* of values in each other, of parts of a key */
 };
 
-/* The root table of UTF-8 text of len bytes. NULL after an error, "LINE:COLUMN: what
- * (mend)". */
+/* The root table of UTF-8 text of len bytes. NULL after an error with its
+ * place. */
 struct value *toml_read(struct arena *arena, const char *text, size_t len,
                         struct err *err);
 

@@ -35,8 +35,8 @@ struct head {
 static struct value *fail(struct reader *r, const struct head *at, const char *what,
                           const char *shown)
 {
-    err_set(r->err, "%" PRId64 ":%" PRId64 ": %s%.60s%s", at->line, at->column, what,
-            shown ? shown : "", shown ? "\"" : "");
+    err_set_at(r->err, (int)at->line, (int)at->column, "%s%.60s%s", what,
+               shown ? shown : "", shown ? "\"" : "");
     return NULL;
 }
 
@@ -47,9 +47,9 @@ static void take_error(struct reader *r)
     const struct fy_diag_error *e;
     while ((e = fy_diag_errors_iterate(r->diag, &it)) != NULL)
         if (e->type == FYET_ERROR && e->msg)
-            err_set(r->err, "%d:%d: it is no YAML: %.200s", e->line, e->column, e->msg);
+            err_set_at(r->err, e->line, e->column, "it is no YAML: %.200s", e->msg);
     if (fy_parser_get_stream_error(r->parser))
-        err_set(r->err, "1:1: it is no YAML");
+        err_set_at(r->err, 1, 1, "it is no YAML");
 }
 
 /* One more value, or NULL beyond the limit. */
@@ -166,7 +166,7 @@ static struct value *read_next(struct reader *r, const struct head *before, bool
     struct value *v = NULL;
     *end = false;
     if (!e)
-        take_error(r), err_set(r->err, "%" PRId64 ":1: it ends here", before->line);
+        take_error(r), err_set_at(r->err, (int)before->line, 1, "it ends here");
     else if (e->type == FYET_SEQUENCE_END || e->type == FYET_MAPPING_END)
         *end = true;
     else
@@ -207,7 +207,7 @@ static const char *read_key(struct reader *r, struct head *at, bool *plain, bool
     *plain = *end = false;
     if (!e) {
         take_error(r);
-        err_set(r->err, "%" PRId64 ":1: it ends here", at->line);
+        err_set_at(r->err, (int)at->line, 1, "it ends here");
         return NULL;
     }
     *end = e->type == FYET_MAPPING_END;
@@ -306,8 +306,8 @@ static void read_stream(struct reader *r)
         if (v)
             VEC_PUSH(&r->y->documents, v);
         if (r->y->documents.n > YAML_DOCUMENTS_MAX)
-            err_set(r->err, "%" PRId64 ":1: more than %d documents", v ? v->line : 1,
-                    YAML_DOCUMENTS_MAX);
+            err_set_at(r->err, v ? (int)v->line : 1, 1, "more than %d documents",
+                       YAML_DOCUMENTS_MAX);
         fy_parser_event_free(r->parser, e);
     }
     if (!r->err->set)
@@ -320,14 +320,12 @@ int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
     *y = (struct yaml) { .arena = arena, .left = YAML_VALUES_MAX };
     size_t bad = lenient_bad_byte(text, len);
     if (len > YAML_TEXT_MAX_B)
-        return err_set(err, "1:1: it is longer than 1 MiB (give the part that is "
-                            "meant)");
+        return err_set_at(err, 1, 1,
+                          "it is longer than 1 MiB (give the part that is meant)");
     if (bad < len) {
         struct place at = place_of(text, bad);
-        return err_set(err,
-                       "%" PRId64 ":%" PRId64 ": it is no text in UTF-8 (save it "
-                       "as such)",
-                       at.line, at.column);
+        return err_set_at(err, (int)at.line, (int)at.column,
+                          "it is no text in UTF-8 (save it as such)");
     }
     struct fy_diag_cfg how;
     fy_diag_cfg_default(&how);

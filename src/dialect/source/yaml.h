@@ -33,7 +33,7 @@ struct yaml {
 };
 
 /* Reads a stream of documents, UTF-8 text of len bytes; an empty one has none. -1 after
- * an error, "LINE:COLUMN: what (mend)". */
+ * an error with its place. */
 int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
               struct err *err);
 void yaml_release(struct yaml *y);

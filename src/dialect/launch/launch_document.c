@@ -1,0 +1,194 @@
+/* Documents: JSON, YAML and TOML by the dialect that has their keys, and Kubernetes'
+ * manifests by the command of their container. */
+#include "dialect/launch/launch_document.h"
+
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/source/document.h"
+#include "dialect/source/manifest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { GIVEN_MAX = 80 };
+
+/* Dialects ------------------------------------------------------------------------- */
+
+static const struct dialect *dialect_of_document(const struct value *root)
+{
+    const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = root };
+    return root && root->kind == VALUE_DICT ? dialect_of(&in) : NULL;
+}
+
+/* A JSON of other keys is a scenario, or something of its own. */
+bool launch_is_document(const char *file)
+{
+    struct cfg_loader loader;
+    if (!document_is(file))
+        return false;
+    if (!document_is_json(file))
+        return true;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_load(&loader, file);
+    bool known = root.json && dialect_of_document(value_keys_of_json(root));
+    cfg_loader_release(&loader);
+    return known;
+}
+
+static void take_notes(struct launch *l, const struct document *d)
+{
+    for (int64_t i = 0; i < d->yaml.notes.n; i++)
+        launch_note(l, d->yaml.notes.v[i].line, DIAG_ASSUMED, "%s",
+                    d->yaml.notes.v[i].text);
+    if (d->yaml.documents.n > 1)
+        launch_note(l, d->yaml.documents.v[1]->line, DIAG_LEFT_OUT,
+                    "this is the second of %" PRId64 " documents; the first alone is "
+                    "taken",
+                    d->yaml.documents.n);
+}
+
+static json_t *take_dialect(struct launch *l, const struct document *d)
+{
+    struct launch_context t = { .tree = NULL };
+    const struct dialect *dialect = dialect_of_document(d->root);
+    const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = d->root };
+    if (!dialect) {
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
+                  "no dialect has these keys (smsim help dialects)");
+        return NULL;
+    }
+    launch_begin(&t, l);
+    dialect->read(&t, &in);
+    take_notes(l, d);
+    return t.tree;
+}
+
+/* Manifests ------------------------------------------------------------------------ */
+
+/* What was set for want of a word of the command, as torchrun's default is. */
+static bool is_assumed(const struct launch *l, const char *pointer)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        const struct launch_resolved *f = &l->resolved.v[i];
+        if (strcmp(f->pointer, pointer) == 0)
+            return strstr(f->from, "default") || strcmp(f->from, "no starter") == 0;
+    }
+    return true;
+}
+
+static void set_number(struct launch_context *t, const char *pointer, int64_t n,
+                       const char *from, int64_t line)
+{
+    struct value v = { .kind = VALUE_INT, .line = line, .integer = n };
+    const struct value_item it = { from, line, &v };
+    launch_set(t, pointer, json_integer((json_int_t)n), &it);
+}
+
+/* A number that the manifest gives goes before one that the command only assumes. */
+static void take_count(struct launch_context *t, const char *pointer, int64_t n,
+                       const char *from, int64_t line)
+{
+    struct launch *l = t->l;
+    if (n == 0 || !is_assumed(l, pointer))
+        return;
+    for (int64_t i = l->resolved.n; i-- > 0;)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0) {
+            memmove(&l->resolved.v[i], &l->resolved.v[i + 1],
+                    (size_t)(l->resolved.n - i - 1) * sizeof(l->resolved.v[0]));
+            l->resolved.n--;
+        }
+    for (int64_t i = l->unresolved.n; i-- > 0;)
+        if (strcmp(l->unresolved.v[i].pointer, pointer) == 0) {
+            memmove(&l->unresolved.v[i], &l->unresolved.v[i + 1],
+                    (size_t)(l->unresolved.n - i - 1) * sizeof(l->unresolved.v[0]));
+            l->unresolved.n--;
+        }
+    set_number(t, pointer, n, from, line);
+}
+
+static void take_pods(struct launch *l, const struct manifest *m, json_t *tree)
+{
+    struct launch_context t = { .l = l, .arena = &l->loader->arena, .tree = tree };
+    struct value v = { .kind = VALUE_STRING, .line = m->instance_line };
+    const struct value_item it = { "instance-type", m->instance_line, &v };
+    take_count(&t, "/cluster/count", m->pods, m->pods_line ? "replicas" : "one pod",
+               m->pods_line ? m->pods_line : m->line);
+    take_count(&t, "/cluster/gpus_per_instance", m->gpus, "nvidia.com/gpu",
+               m->gpus_line);
+    if (m->instance && !launch_has(&t, "/cluster/instance"))
+        launch_set(&t, "/cluster/instance", json_string(m->instance), &it);
+}
+
+/* Variables of the container, and those that the operator sets: torchrun takes its
+ * options from PET_* (torch/distributed/argparse_util.py), which Kubeflow's training
+ * operator gives each pod (pkg/controller.v1/pytorch/envvar.go). */
+static int32_t variables_of(struct arena *arena, const struct manifest *m,
+                            const struct launch_given *given, struct shell_given *out)
+{
+    static const char *const nodes[] = { "PET_NNODES", "NNODES", "NUM_NODES" };
+    static const char *const gpus[] = { "PET_NPROC_PER_NODE", "NPROC_PER_NODE",
+                                        "NUM_GPUS" };
+    int32_t n = 0;
+    for (int i = 0; i < 3 && m->pods_line; i++)
+        out[n++] =
+            (struct shell_given) { nodes[i], arena_printf(arena, "%" PRId64, m->pods),
+                                   m->pods_line, false };
+    for (int i = 0; i < 3 && m->gpus; i++)
+        out[n++] =
+            (struct shell_given) { gpus[i], arena_printf(arena, "%" PRId64, m->gpus),
+                                   m->gpus_line, false };
+    for (int64_t i = 0; i < m->variables.n && n < GIVEN_MAX; i++)
+        out[n++] =
+            (struct shell_given) { m->variables.v[i].name, m->variables.v[i].value,
+                                   m->variables.v[i].line, false };
+    for (int32_t i = 0; i < given->n_shell && n < GIVEN_MAX; i++)
+        out[n++] = given->shell[i];
+    return n;
+}
+
+static json_t *take_manifest(struct launch *l, const struct manifest *m,
+                             const struct launch_given *given)
+{
+    struct shell_given variables[GIVEN_MAX];
+    struct launch_given with = *given;
+    if (m->other) {
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_NOT_SIMULATED, m->line, 0),
+                  "the container asks for %s, which is not simulated (give a job on "
+                  "NVIDIA's GPUs)",
+                  m->other);
+        return NULL;
+    }
+    if (!m->shell) {
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_UNRESOLVED, m->line, 0),
+                  "the container of this %s has no command (give its training script "
+                  "instead)",
+                  m->kind);
+        return NULL;
+    }
+    with.shell = variables;
+    with.n_shell = variables_of(&l->loader->arena, m, given, variables);
+    l->what = "the manifest";
+    json_t *tree = launch_read_shell(l, m->shell, strlen(m->shell), &with);
+    if (tree)
+        take_pods(l, m, tree);
+    return tree;
+}
+
+/* Any of them ---------------------------------------------------------------------- */
+
+struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
+                                const struct launch_given *given)
+{
+    struct document d;
+    struct manifest m = { .kind = NULL };
+    json_t *tree = NULL;
+    document_read(&d, l->loader, l->file, text, len, "what trains nothing");
+    manifest_read(&m, &l->loader->arena, d.yaml.documents.v, d.yaml.documents.n);
+    if (m.kind)
+        tree = take_manifest(l, &m, given);
+    else if (d.root)
+        tree = take_dialect(l, &d);
+    manifest_release(&m);
+    document_release(&d);
+    return tree ? cfg_from_tree(l->loader, l->file, tree) : (struct cfg) { 0 };
+}

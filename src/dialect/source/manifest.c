@@ -1,0 +1,272 @@
+#include "dialect/source/manifest.h"
+
+#include "base/names.h"
+#include "base/strbuf.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 30, PODS_MAX = 1 << 20 };
+
+/* A container, or a TrainJob's trainer. */
+struct found {
+    const struct value *container;
+    int64_t line, pods, pods_line, gpus, gpus_line;
+    const char *other;
+    int rank; /* what it runs: 2 a starter, 1 Python or a shell, 0 something, -1 nothing */
+};
+
+static const struct value *member(const struct value *v, const char *key)
+{
+    const struct value_item *it = value_get(v, key);
+    return it ? it->value : NULL;
+}
+
+static const char *text_of(const struct value *v)
+{
+    return v && v->kind == VALUE_STRING ? v->text : NULL;
+}
+
+/* A whole number, also in quotes. */
+static int64_t number_of(const struct value *v)
+{
+    int64_t n = v && v->kind == VALUE_INT      ? v->integer
+                : v && v->kind == VALUE_STRING ? strtoll(v->text, NULL, 10)
+                                               : 0;
+    return n > 0 && n <= PODS_MAX ? n : 0;
+}
+
+bool manifest_is(const struct value *document)
+{
+    return text_of(member(document, "apiVersion")) && text_of(member(document, "kind"));
+}
+
+/* Containers ----------------------------------------------------------------------- */
+
+/* How likely a container is the one that trains, by its words. */
+static int rank_of(const struct value *container)
+{
+    static const char *const starters[] = { "torchrun",   "torch.distributed",
+                                            "deepspeed",  "accelerate",
+                                            "mpirun",     "mpiexec",
+                                            "horovodrun", NULL };
+    static const char *const keys[] = { "command", "args" };
+    int rank = -1;
+    for (size_t k = 0; k < 2; k++) {
+        const struct value *words = member(container, keys[k]);
+        for (int32_t i = 0; words && words->kind == VALUE_LIST && i < words->n; i++) {
+            const char *w = text_of(words->items[i].value);
+            rank = rank < 0 ? 0 : rank;
+            for (const char *const *s = starters; w && *s; s++)
+                rank = strstr(w, *s) ? 2 : rank;
+            if (w && rank < 1 && (strstr(w, "python") || strstr(w, ".py")))
+                rank = 1;
+        }
+    }
+    return rank;
+}
+
+static void take_devices(struct found *f, const struct value *resources)
+{
+    static const char *const others[] = { "amd.com/gpu",
+                                          "aws.amazon.com/neuron",
+                                          "aws.amazon.com/neuroncore",
+                                          "google.com/tpu",
+                                          "habana.ai/gaudi",
+                                          "gpu.intel.com/i915",
+                                          NULL };
+    static const char *const keys[] = { "limits", "requests" };
+    for (size_t i = 0; i < 2; i++) {
+        const struct value *of = member(resources, keys[i]),
+                           *gpus = member(of, "nvidia.com/gpu");
+        if (number_of(gpus) && !f->gpus) {
+            f->gpus = number_of(gpus);
+            f->gpus_line = gpus->line;
+        }
+        for (const char *const *o = others; *o; o++)
+            f->other = member(of, *o) ? *o : f->other;
+    }
+}
+
+struct walk {
+    struct manifest *m;
+    struct found best;
+    int64_t pods, pods_line; /* with GPUs, of the whole document */
+};
+
+static void meet(struct walk *w, const struct value *container, int64_t pods,
+                 int64_t pods_line)
+{
+    struct found f = { .container = container,
+                       .line = container->line,
+                       .pods = pods,
+                       .pods_line = pods_line,
+                       .rank = rank_of(container) };
+    take_devices(&f, member(container, "resources"));
+    take_devices(&f, member(container, "resourcesPerNode"));
+    bool better = !w->best.container || f.rank > w->best.rank ||
+                  (f.rank == w->best.rank && f.gpus > w->best.gpus);
+    if (f.gpus) {
+        w->pods += pods;
+        w->pods_line = w->pods_line ? w->pods_line : pods_line;
+    }
+    int64_t gpus = w->best.gpus, line = w->best.gpus_line;
+    const char *other = f.other ? f.other : w->best.other;
+    if (better)
+        w->best = f;
+    if (!w->best.gpus) { /* MPI's launcher has none, its workers have */
+        w->best.gpus = f.gpus ? f.gpus : gpus;
+        w->best.gpus_line = f.gpus ? f.gpus_line : line;
+    }
+    w->best.other = other;
+}
+
+static void walk(struct walk *w, const struct value *v, int64_t pods, int64_t pods_line,
+                 int depth)
+{
+    static const char *const counts[] = { "replicas", "parallelism", "numNodes" };
+    static const char *const types[] = { "node.kubernetes.io/instance-type",
+                                         "beta.kubernetes.io/instance-type" };
+    if (depth == DEPTH_MAX)
+        return;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (number_of(member(v, counts[i]))) {
+            pods = number_of(member(v, counts[i]));
+            pods_line = member(v, counts[i])->line;
+        }
+    for (size_t i = 0; i < 2; i++)
+        if (text_of(member(v, types[i]))) {
+            w->m->instance = member(v, types[i])->text;
+            w->m->instance_line = member(v, types[i])->line;
+        }
+    const struct value *list = member(v, "containers"), *trainer = member(v, "trainer");
+    for (int32_t i = 0; list && list->kind == VALUE_LIST && i < list->n; i++)
+        meet(w, list->items[i].value, pods, pods_line);
+    if (trainer && trainer->kind == VALUE_DICT) {
+        int64_t nodes = number_of(member(trainer, "numNodes"));
+        meet(w, trainer, nodes ? nodes : 1,
+             nodes ? member(trainer, "numNodes")->line : 0);
+    }
+    for (int32_t i = 0; i < v->n; i++)
+        if (v->items[i].value->n && v->items[i].value != trainer &&
+            v->items[i].value != list)
+            walk(w, v->items[i].value, pods, pods_line, depth + 1);
+}
+
+/* What it runs ---------------------------------------------------------------------- */
+
+/* A word in double quotes, where Kubernetes' $(NAME) is ${NAME} and nothing else is
+ * expanded; or the text of a shell in single quotes. */
+static void add_word(struct strbuf *b, const char *word, bool text)
+{
+    strbuf_addch(b, text ? '\'' : '"');
+    for (const char *s = word; *s; s++) {
+        size_t n = strncmp(s, "$(", 2) == 0 ? strcspn(s + 2, ")") : 0;
+        bool name = n && s[2 + n];
+        for (size_t i = 0; i < n; i++)
+            name &= isalnum((unsigned char)s[2 + i]) || s[2 + i] == '_';
+        if (text && *s == '\'') {
+            strbuf_addstr(b, "'\\''");
+        } else if (!text && name) {
+            strbuf_printf(b, "${%.*s}", (int)n, s + 2);
+            s += n + 2;
+        } else {
+            if (!text && strchr("\"\\$`", *s))
+                strbuf_addch(b, '\\');
+            strbuf_addch(b, *s);
+        }
+    }
+    strbuf_addch(b, text ? '\'' : '"');
+}
+
+struct script {
+    struct strbuf b;
+    int64_t line; /* of its end */
+    bool shell;   /* a shell and -c were met: a text follows */
+    bool any;
+};
+
+static void add_words(struct script *s, const struct value *words)
+{
+    for (int32_t i = 0; words && words->kind == VALUE_LIST && i < words->n; i++) {
+        const struct value *v = words->items[i].value;
+        const char *word = text_of(v);
+        char number[32];
+        if (v->kind == VALUE_INT) {
+            snprintf(number, sizeof(number), "%" PRId64, v->integer);
+            word = number;
+        }
+        if (!word)
+            continue;
+        if (s->any)
+            strbuf_addch(&s->b, ' ');
+        for (; s->line < v->line; s->line++)
+            strbuf_addstr(&s->b, s->any ? "\\\n" : "\n");
+        add_word(&s->b, word, s->shell);
+        s->any = true;
+        size_t n = strlen(word);
+        s->shell = n > 1 && n < 5 && *word == '-' && word[n - 1] == 'c';
+        for (const char *c = word; *c; c++)
+            s->line += *c == '\n';
+    }
+}
+
+static void take_variables(struct manifest *m, const struct value *env)
+{
+    for (int32_t i = 0; env && env->kind == VALUE_LIST && i < env->n; i++) {
+        const struct value *v = env->items[i].value;
+        const char *name = text_of(member(v, "name")),
+                   *value = text_of(member(v, "value"));
+        if (name && value && m->variables.n < 64)
+            VEC_PUSH(&m->variables,
+                     ((struct manifest_variable) { name, value, v->line }));
+    }
+}
+
+static void take(struct manifest *m, struct arena *arena, const struct walk *w,
+                 const struct value *document)
+{
+    const struct found *f = &w->best;
+    struct script s = { .line = 1 };
+    strbuf_init(&s.b);
+    add_words(&s, member(f->container, "command"));
+    add_words(&s, member(f->container, "args"));
+    m->kind = text_of(member(document, "kind"));
+    m->name = text_of(member(member(document, "metadata"), "name"));
+    m->line = f->line;
+    m->shell = s.any ? arena_printf(arena, "%s\n", strbuf_get(&s.b)) : NULL;
+    m->pods = w->pods ? w->pods : f->pods;
+    m->pods_line = w->pods ? w->pods_line : f->pods_line;
+    m->gpus = f->gpus;
+    m->gpus_line = f->gpus_line;
+    m->other = f->other;
+    take_variables(m, member(f->container, "env"));
+    strbuf_release(&s.b);
+}
+
+void manifest_read(struct manifest *m, struct arena *arena,
+                   struct value *const *documents, int64_t n)
+{
+    struct walk best = { .m = m };
+    const struct value *of = NULL;
+    *m = (struct manifest) { .kind = NULL };
+    for (int64_t i = 0; i < n; i++) {
+        struct walk w = { .m = m };
+        if (!manifest_is(documents[i]))
+            continue;
+        walk(&w, documents[i], 1, 0, 0);
+        if (w.best.container && (!of || w.best.rank > best.best.rank)) {
+            best = w;
+            of = documents[i];
+        }
+    }
+    if (of)
+        take(m, arena, &best, of);
+}
+
+void manifest_release(struct manifest *m)
+{
+    VEC_RELEASE(&m->variables);
+}

@@ -1,0 +1,38 @@
+/* Manifests of Kubernetes: the pods that one starts, and what a container of them runs,
+ * as a shell's text.
+ *
+ * Any kind is read that has containers (PyTorchJob, MPIJob, Job, JobSet, Pod,
+ * StatefulSet) or a trainer (TrainJob): "replicas", "parallelism" or "numNodes" around
+ * them say how many, their limits how many GPUs each has. */
+#ifndef DIALECT_SOURCE_MANIFEST_H
+#define DIALECT_SOURCE_MANIFEST_H
+
+#include "base/vec.h"
+#include "dialect/source/value.h"
+
+struct manifest_variable {
+    const char *name, *value;
+    int64_t line;
+};
+
+struct manifest {
+    const char *kind;        /* "PyTorchJob"; NULL: it is no manifest */
+    const char *name;        /* of metadata, or NULL */
+    int64_t line;            /* of the container */
+    const char *shell;       /* what it runs, each word on its line; NULL: no command */
+    int64_t pods, pods_line; /* those with GPUs */
+    int64_t gpus, gpus_line; /* of each; 0: none are asked for */
+    const char *other;       /* "amd.com/gpu": other devices, or NULL */
+    const char *instance;    /* of the node selector, or NULL */
+    int64_t instance_line;
+    VEC(struct manifest_variable) variables;
+};
+
+bool manifest_is(const struct value *document);
+
+/* Of the documents of a file, the container that trains; kind NULL: none has any. */
+void manifest_read(struct manifest *m, struct arena *arena,
+                   struct value *const *documents, int64_t n);
+void manifest_release(struct manifest *m);
+
+#endif
