@@ -371,8 +371,7 @@ json_t *diag_json(const struct diag *d)
     put_text(o, "file", d->file);
     put_count(o, "line", d->line);
     put_count(o, "column", d->column);
-    if (d->cell)
-        put_count(o, "cell", d->cell);
+    put_count(o, "cell", d->cell);
     put_text(o, "set", d->set);
     put_text(o, "text", d->text);
     put_text(o, "mend", d->mend);

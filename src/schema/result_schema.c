@@ -37,10 +37,11 @@ static json_t *finding_schema(void)
     for (int i = DIAG_ERROR; i <= DIAG_NOTE; i++)
         json_array_append_new(severities, json_string(diag_severity_names[i]));
     return closed(json_pack(
-        "{s:o, s:{s:o}, s:o, s:o, s:o, s:o, s:o, s:{s:s}, s:o}", "code", code_schema(),
-        "severity", "enum", severities, "pointer", either("string"), "file",
-        either("string"), "line", either("integer"), "column", either("integer"), "set",
-        either("string"), "text", "type", "string", "mend", either("string")));
+        "{s:o, s:{s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:s}, s:o}", "code",
+        code_schema(), "severity", "enum", severities, "pointer", either("string"),
+        "file", either("string"), "line", either("integer"), "column",
+        either("integer"), "cell", either("integer"), "set", either("string"), "text",
+        "type", "string", "mend", either("string")));
 }
 
 static json_t *breakdown_schema(void)
