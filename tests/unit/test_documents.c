@@ -202,7 +202,7 @@ static void test_manifests(void)
         check("j.yaml", manifests[i].text, manifests[i].pointer, manifests[i].expected);
 }
 
-/* Each word stands on its line, Kubernetes' $(NAME) is the shell's. */
+/* Each word is on its line, Kubernetes' $(NAME) is the shell's. */
 static void test_manifest_text(void)
 {
     static const char text[] = HEAD(

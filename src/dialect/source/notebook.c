@@ -39,7 +39,7 @@ static bool has_word(const char *line, size_t n, const char *word)
     return false;
 }
 
-/* {name} as ${name}; braces around anything else, and $$, stand. */
+/* {name} as ${name}; braces around anything else, and $$, are kept. */
 static void add_interpolated(struct strbuf *out, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* Text of Python source that is valued again: items of comprehensions, and what stands
+/* Text of Python source that is valued again: items of comprehensions, and what is
  * in the braces of formatted strings. */
 #include "dialect/source/python_parse.h"
 
@@ -8,7 +8,7 @@ enum { TARGETS_MAX = 8, FORMATTED_MAX = 4 };
 
 /* Targets of loops ----------------------------------------------------------------- */
 
-/* What stands in brackets among targets. */
+/* What is in brackets among targets. */
 struct target {
     const char *name; /* NULL: several, which begin at `place` */
     struct python_place place;
@@ -119,7 +119,7 @@ static void add_item(struct python_parser *r, struct comprehension *c)
 
 static void run_clauses(struct python_parser *r, struct comprehension *c);
 
-/* Conditions behind a clause, then the next clause or the item. */
+/* Conditions after a clause, then the next clause or the item. */
 static void run_rest(struct python_parser *r, struct comprehension *c)
 {
     while (python_at(r, "if") && !python_stopped(r)) {
@@ -251,7 +251,7 @@ static size_t expression_length(const char *s)
     return strlen(s);
 }
 
-/* {expression!r:spec} at s, behind the brace; returns its length with the closing
+/* {expression!r:spec} at s, after the brace; returns its length with the closing
  * brace, 0 when it is none. */
 static size_t add_field(struct python_parser *r, struct strbuf *b, const char *s,
                         int64_t line, const char **why)

@@ -267,7 +267,7 @@ static void read_for(struct python_parser *r, int64_t column)
         read_unsure(r, column);
     python_branches_keep(r, &changes, list && r->left_unsurely, why);
     r->left_unsurely = outer;
-    if (list && !r->limit) { /* behind it, however it was left */
+    if (list && !r->limit) { /* after it, however it was left */
         python_go(r, &body);
         read_suite(r, column, false);
     }
@@ -340,7 +340,7 @@ static void read_with(struct python_parser *r, int64_t column)
         read_suite(r, column, true);
 }
 
-/* A header that stands alone, as "else:" behind what could not be read. */
+/* A header alone, as "else:" after what could not be read. */
 static void read_stray(struct python_parser *r, int64_t column)
 {
     while (!python_stopped(r) && !python_at(r, ":")) {

@@ -1,5 +1,5 @@
 /* Branches of which it is not known which is taken: each is read as if it were, its
- * changes are taken back, and what differs between them is not known behind. */
+ * changes are taken back, and what differs between them is not known after them. */
 #include "dialect/source/python_parse.h"
 
 #include <string.h>

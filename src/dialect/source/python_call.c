@@ -66,7 +66,7 @@ const char *python_last_part(const char *name)
     return dot ? dot + 1 : name;
 }
 
-/* What a dotted path's first name was imported as stands for it. */
+/* What a dotted path's first name was imported as replaces it. */
 static const char *resolved(struct python_parser *r, const char *path)
 {
     size_t n = strcspn(path, ".");
@@ -206,7 +206,7 @@ static struct value *known_call(struct python_parser *r, const char *path,
     return v;
 }
 
-/* A call of the function at path; the parser stands at "(". */
+/* A call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;

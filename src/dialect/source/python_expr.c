@@ -107,7 +107,7 @@ static struct value *read_not(struct python_parser *r)
                      : python_bool(r, line, n % 2 ? !truth : truth);
 }
 
-/* and, or: the value that decides; one that is not known hides those behind it, unless
+/* and, or: the value that decides; one that is not known hides those after it, unless
  * the end is the same. */
 static struct value *read_logic(struct python_parser *r, bool both)
 {

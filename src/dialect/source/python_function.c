@@ -22,7 +22,7 @@ static void add_function(struct python_parser *r, const struct python_function *
         VEC_PUSH(&r->functions, *f);
 }
 
-/* Over the body of a definition, the parser behind its ":". */
+/* Over the body of a definition, the parser after its ":". */
 static void skip_body(struct python_parser *r, int64_t column)
 {
     enum python_stop before = r->stop;

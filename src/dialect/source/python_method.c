@@ -20,7 +20,7 @@ static void update(struct python_parser *r, struct value *x,
         python_merge(r, x, first);
     struct value *named = python_copy(r, arguments);
     named->gap = arguments->gap;
-    if (first && named->n) /* it stands first */
+    if (first && named->n) /* it is first */
         named->items++, named->n--;
     python_merge(r, x, named);
 }

@@ -1,4 +1,4 @@
-/* What stands between lines of Python in a notebook, and in its dump. */
+/* What is between lines of Python in a notebook, and in its dump. */
 #include "dialect/source/python_parse.h"
 
 #include <string.h>

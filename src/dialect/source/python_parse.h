@@ -34,7 +34,7 @@ struct python_place {
 /* A function or class of the text. */
 struct python_function {
     const char *name;
-    struct python_place parameters, body; /* at "(", behind ":" */
+    struct python_place parameters, body; /* at "(", after ":" */
     int64_t column;                       /* of "def" */
     int64_t line;
     struct value *fields; /* of a class; NULL: it is a function */
@@ -67,7 +67,7 @@ struct python_outcome {
 struct python_branches {
     int64_t mark, outer; /* of the journal */
     int64_t born, outer_born;
-    int n; /* branches that go on behind the statement */
+    int n; /* branches that go on after the statement */
     VEC(struct python_outcome) outcomes;
 };
 
@@ -140,7 +140,7 @@ void python_skip_statement(struct python_parser *r);
 struct value *python_expression(struct python_parser *r);
 /* A name, literal or bracket with what follows it: .attribute, [index], (call). */
 struct value *python_term(struct python_parser *r);
-/* An expression without "A if B else C", as behind "in" of a comprehension. */
+/* An expression without "A if B else C", as after "in" of a comprehension. */
 struct value *python_choice(struct python_parser *r);
 
 /* A dotted name at the token, after which the parser is. */
@@ -152,10 +152,10 @@ struct value *python_arguments(struct python_parser *r);
 /* The value of a call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line);
 
-/* "a", "a, b" or "i, (a, b)", bound to a value; the parser stands behind them. */
+/* "a", "a, b" or "i, (a, b)", bound to a value; the parser is after them. */
 void python_bind_targets(struct python_parser *r, struct value *v);
 
-/* What stands behind an item that began at `item`, the parser at "for": the list or
+/* What follows an item that began at `item`, the parser at "for": the list or
  * dictionary of them all, the parser at the closing bracket. */
 struct value *python_comprehension(struct python_parser *r,
                                    const struct python_place *item, bool pairs,
@@ -165,7 +165,7 @@ struct value *python_formatted(struct python_parser *r, const char *text, int64_
 /* The value of a text that is an expression. */
 struct value *python_evaluate(struct python_parser *r, const char *text, int64_t line);
 
-/* Over "..." and its comma, if one follows: it stands for items that are left out. */
+/* Over "..." and its comma, if one follows: it means items that are left out. */
 bool python_gap(struct python_parser *r, struct value *v);
 /* "**other", in a dictionary or a call. */
 bool python_unpacked(struct python_parser *r, struct value *dict);
@@ -176,7 +176,7 @@ bool python_goes_on(const struct python_parser *r, const char *closing);
 
 /* Statements: r->failed when the text is none -------------------------------------- */
 
-/* What stands behind ":", on its line or in the lines below that begin beyond the
+/* What follows ":", on its line or in the lines below that begin beyond the
  * column. Functions reach it by r->read_suite alone. */
 void python_suite(struct python_parser *r, int64_t column);
 /* Simple statements on one line; the next token ends it. */
@@ -274,13 +274,13 @@ struct value *python_items(struct python_parser *r, const struct value *v);
 /* Branches ------------------------------------------------------------------------- */
 
 void python_branches_begin(struct python_parser *r, struct python_branches *b);
-/* Behind each branch: takes back what it did. */
+/* After each branch: takes back what it did. */
 void python_branch_end(struct python_parser *r, struct python_branches *b);
 /* What differs between branches, and what was before unless one of them is sure to be
  * taken, is not known. */
 void python_branches_join(struct python_parser *r, struct python_branches *b,
                           bool exhaustive, const char *why);
-/* Behind a loop: its changes stand, or, `unsure`, are not known. */
+/* After a loop: its changes are kept, or, `unsure`, are not known. */
 void python_branches_keep(struct python_parser *r, struct python_branches *b,
                           bool unsure, const char *why);
 /* Before a name or container changes. */

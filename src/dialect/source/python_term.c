@@ -1,4 +1,4 @@
-/* Terms of Python source: what stands in brackets, strings, numbers, names, and what
+/* Terms of Python source: what is in brackets, strings, numbers, names, and what
  * follows them. */
 #include "dialect/source/python_parse.h"
 
@@ -8,7 +8,7 @@ static const char literal_mend[] = "it is no literal";
 
 /* Brackets ------------------------------------------------------------------------- */
 
-/* Over "..." and its comma, if one follows: it stands for items that are left out. */
+/* Over "..." and its comma, if one follows: it means items that are left out. */
 bool python_gap(struct python_parser *r, struct value *v)
 {
     if (!python_at(r, "..."))
