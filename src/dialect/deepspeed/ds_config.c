@@ -102,7 +102,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
-        return; /* "deepspeed": True beside "deepspeed_config" */
+        return; /* "deepspeed": True next to "deepspeed_config" */
     const struct source_file *own =
         v->kind == VALUE_STRING ? launch_own_file(t->l, v->text) : NULL;
     if (own) {
