@@ -3,8 +3,10 @@
 #include "base/plain.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "hardware/instance.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VALUE_SHOWN = 60, VARIABLES_MAX = 64 };
@@ -83,13 +85,36 @@ static bool is_variable(struct arena *arena, const char *set, struct shell_given
     return true;
 }
 
+/* How many GPUs an instance has, as far as --set says; 0: it does not. */
+static int64_t gpus_of(const struct script_options *how)
+{
+    static const char count[] = "/cluster/gpus_per_instance=",
+                      name[] = "/cluster/instance=";
+    int64_t gpus = 0, given = 0;
+    for (int64_t i = 0; how->sets && i < how->sets->n; i++) {
+        const char *set = how->sets->values[i];
+        if (strncmp(set, count, sizeof(count) - 1) == 0)
+            given = strtoll(set + sizeof(count) - 1, NULL, 10);
+        if (strncmp(set, name, sizeof(name) - 1) != 0)
+            continue;
+        struct cfg_loader loader;
+        cfg_loader_init(&loader);
+        const struct instance *inst =
+            instance_get(&loader, set + sizeof(name) - 1, (struct cfg) { 0 });
+        gpus = inst ? inst->n_gpus : 0;
+        cfg_loader_release(&loader);
+    }
+    return given > 0 ? given : gpus;
+}
+
 /* The document of the file, changed by what is set. */
 static struct cfg load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct script_options *how)
 {
     struct shell_given variables[VARIABLES_MAX];
     struct launch_given given = { .estimator = how->estimator, .shell = variables };
-    bool shell = launch_is_shell(file);
+    given.gpus = gpus_of(how);
+    bool shell = launch_is_shell(file) || launch_takes_variables(file);
     int32_t n = how->sets ? how->sets->n : 0;
     for (int32_t i = 0; shell && i < n && given.n_shell < VARIABLES_MAX; i++)
         given.n_shell += is_variable(&loader->arena, how->sets->values[i],

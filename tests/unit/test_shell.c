@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void test_shell_register(void);
 
@@ -64,7 +66,6 @@ static const struct {
     { ": \"${x:=b}\"\na $x", "a|b" },
     { "a ${x:-\"b c\"} ${x:-${y:-d}}", "a|b|c|d" },
     { "x=\"--b $y --c\"\na $x", "a|--b|?$y|--c" },
-    { "x=a/b.c; a ${x##*/} ${x%.c}", "a|?${...}|?${...}" },
     { "x=$x\na $x", "a|?$x" },
     /* arrays */
     { "x=(b \"c d\" # e\n f)\na ${x[@]}", "a|b|c|d|f" },
@@ -123,6 +124,32 @@ static const struct {
     /* texts within texts */
     { "c='a b'; eval \"$c d\"", "eval|a b d; a|b|d" },
     { "x='b \"c d\"'; bash -c \"a $x\"", "bash|-c|a b \"c d\"; a|b|c d" },
+    /* edits */
+    { "x=a/b.c; a ${x##*/} ${x%.c} ${x#*/} ${x%%/*}", "a|b.c|a/b|b.c|a" },
+    { "x=a-b-a; a ${x/a/c} ${x//a/c} ${x//-} ${x:2:1} ${x: -1} ${#x}",
+      "a|c-b-a|c-b-c|aba|b|a|5" },
+    { "x=Ab; a ${x,,} ${x^^} ${x^}", "a|ab|AB|Ab" },
+    { "x=$y.c; a ${x%.c}", "a|?${...}" },
+    { "x=b; b=c; a ${!x}", "a|c" },
+    /* associative arrays */
+    { "declare -A m\nm[p]=1\nm[\"q r\"]=2\nk=p\na ${m[p]} ${m[$k]} ${m[q r]} ${m[z]} "
+      "${#m[@]}",
+      "a|1|1|2|2" },
+    { "declare -A m=([p]=1 [q]=\"2 3\")\na \"${m[q]}\" ${!m[@]}", "a|2 3|p|q" },
+    { "declare -A m=([p]=1 [q]=2)\nfor k in \"${!m[@]}\"; do a $k=${m[$k]}; done",
+      "a|p=1; a|q=2" },
+    { "declare -A m=([p]=1)\nm[p]=5\nm[s]=$y\na ${m[p]} ${m[s]}", "a|5|?$y" },
+    { "declare -A m=([p]=1)\nif f; then m[p]=2; fi\na ${m[p]}", "f; a|?$m" },
+    { "x=(b c d)\ni=1\na ${x[$i]} ${x[$((i+1))]} ${x[i+1]}", "a|c|d|d" },
+    /* what commands print of their words */
+    { "x=d/e.sh; a $(basename $x .sh) $(dirname $x) `basename $x` $(echo b $x)",
+      "a|e|d|e.sh|b|d/e.sh" },
+    { "a $(seq 2 4) $(expr 3 \\* 4) $(echo \"8 * 4\" | bc)", "a|2|3|4|12|32" },
+    { "x=0,1,2; a $(echo $x | tr ',' '\\n' | wc -l) $(echo b-c | cut -d- -f2)",
+      "a|3|c" },
+    { "a $(date) $(echo $y) $(ls | wc -l)", "a|?$(date)|?$(echo $y)|?$(ls | wc -l)" },
+    { "n=$(nvidia-smi -L | wc -l)\na $n $((n * 2))",
+      "a|?$(nvidia-smi -L | wc -l)|?$(nvidia-smi -L | wc -l)" },
     { "x=b; srun -l bash -c 'a $x \\$y'", "srun|-l|bash|-c|a $x \\$y; a|b|$y" },
     { "bash -c 'exit 1'; a", "bash|-c|exit 1; a" },
     { "f() { f; }; a", "a" },
@@ -132,7 +159,7 @@ static int read_text(struct shell *s, struct arena *arena, const char *text,
                      struct err *err)
 {
     arena_init(arena);
-    return shell_read(s, arena, text, strlen(text), NULL, 0, err);
+    return shell_read(s, NULL, arena, text, strlen(text), NULL, 0, err);
 }
 
 static void test_commands(void)
@@ -150,6 +177,86 @@ static void test_commands(void)
         shell_release(&s);
         arena_release(&arena);
     }
+}
+
+/* --- where the script is ------------------------------------------------------ */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Files that are sourced lie next to the script or above it, and may name others; how
+ * many GPUs there are is the setting's to say. */
+static void test_setting(void)
+{
+    static const struct {
+        const char *text, *commands;
+    } rows[] = {
+        { "source env.sh\na $N $M", "a|4|5" },
+        { ". \"$(dirname \"$0\")/env.sh\"\na $N", "a|4" },
+        { "D=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\nsource $D/env.sh\na $D "
+          "$N",
+          "a|.|4" },
+        { "source `pwd`/sub/in.sh\na $K", "a|7" },
+        { "cd sub\nsource in.sh\na $PWD/$K", "a|sub/7" },
+        { "source above.sh\na $U", "a|9" },
+        { "source none.sh\nsource $Q/env.sh\na $N", "a|?$N" },
+        { "source loop.sh\na $L", "a|1" },
+        { "cat > made.sh <<E\nX=3\nE\nsource made.sh\na $X", "cat; a|3" },
+        { "source other.sh\na $O", "a|8" },
+        { "a $(nvidia-smi -L | wc -l) $(nvidia-smi --query-gpu=name "
+          "--format=csv,noheader | wc "
+          "-l) $(python -c 'import torch; print(torch.cuda.device_count())')",
+          "a|8|8|8" },
+    };
+    static const struct source_file other = { "d/other.sh", "O=8\n", 1 };
+    char dir[] = "/tmp/smsim-shell-XXXXXX", path[80], script[80];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    static const struct {
+        const char *name, *text;
+    } files[] = { { "up/env.sh", "N=4\nsource ./more.sh\nexit 0\n" },
+                  { "up/more.sh", "M=5\n" },
+                  { "up/sub/in.sh", "K=7\n" },
+                  { "above.sh", "U=9\n" },
+                  { "up/loop.sh", "L=1\nsource loop.sh\n" } };
+    snprintf(path, sizeof(path), "%s/up", dir);
+    CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/up/sub", dir);
+    CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, files[i].name);
+        write_file(path, files[i].text);
+    }
+    snprintf(script, sizeof(script), "%s/up/run.sh", dir);
+    const struct shell_setting in = { script, 8, &other, 1 };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct arena arena;
+        struct shell s;
+        struct err err = { 0 };
+        char text[2000];
+        arena_init(&arena);
+        CU_ASSERT(shell_read(&s, &in, &arena, rows[i].text, strlen(rows[i].text), NULL,
+                             0, &err) == 0);
+        show(text, sizeof(text), &s);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].commands);
+        if (strcmp(text, rows[i].commands) != 0)
+            fprintf(stderr, "%s\n    gives %s (%s)\n", rows[i].text, text, err.text);
+        shell_release(&s);
+        arena_release(&arena);
+    }
+    for (size_t i = COUNT(files); i-- > 0;) {
+        snprintf(path, sizeof(path), "%s/%s", dir, files[i].name);
+        remove(path);
+    }
+    snprintf(path, sizeof(path), "%s/up/sub", dir);
+    rmdir(path);
+    snprintf(path, sizeof(path), "%s/up", dir);
+    rmdir(path);
+    rmdir(dir);
 }
 
 /* --- why, where, files, what is given --------------------------------------------- */
@@ -233,7 +340,8 @@ static void test_given(void)
     struct err err = { 0 };
     char shown[1000];
     arena_init(&arena);
-    CU_ASSERT(shell_read(&s, &arena, text, sizeof(text) - 1, given, 3, &err) == 0);
+    CU_ASSERT(shell_read(&s, NULL, &arena, text, sizeof(text) - 1, given, 3, &err) ==
+              0);
     show(shown, sizeof(shown), &s);
     CU_ASSERT_STRING_EQUAL(shown, "run|4|9|y|2|x|y");
     shell_release(&s);
@@ -329,7 +437,7 @@ static void test_limits(void)
         struct shell s;
         struct err err = { 0 };
         arena_init(&arena);
-        int rc = shell_read(&s, &arena, text, len, NULL, 0, &err);
+        int rc = shell_read(&s, NULL, &arena, text, len, NULL, 0, &err);
         CU_ASSERT((rc == -1) == err.set);
         CU_ASSERT(s.commands.n <= SHELL_COMMANDS_MAX);
         shell_release(&s);
@@ -372,6 +480,7 @@ void test_shell_register(void)
 {
     CU_pSuite suite = CU_add_suite("shell", NULL, NULL);
     CU_add_test(suite, "words of commands", test_commands);
+    CU_add_test(suite, "files and GPUs around it", test_setting);
     CU_add_test(suite, "why a piece is not known", test_whys);
     CU_add_test(suite, "places of values", test_places);
     CU_add_test(suite, "files that are written", test_files);

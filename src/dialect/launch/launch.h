@@ -81,6 +81,7 @@ struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
     int32_t n_shell;
+    int64_t gpus; /* of an instance, for scripts that ask; 0: not known */
 };
 
 /* Whether a file is read so: by the ending .py, .ipynb, .txt for a notebook's dump, .sh,
@@ -90,6 +91,9 @@ bool launch_is_script(const char *file);
 
 /* Whether it is a shell script, by its ending. */
 bool launch_is_shell(const char *file);
+
+/* Whether --set /shell/NAME gives it variables: a shell script, and what holds one. */
+bool launch_takes_variables(const char *file);
 
 /* Whether it is a document whose keys a dialect recognises. */
 bool launch_is_document(const char *file);

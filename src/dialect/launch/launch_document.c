@@ -35,6 +35,12 @@ bool launch_is_document(const char *file)
     return known;
 }
 
+bool launch_takes_variables(const char *file)
+{
+    return launch_is_shell(file) || launch_is_notebook(file) ||
+           (document_is(file) && !document_is_json(file));
+}
+
 static void take_notes(struct launch *l, const struct document *d)
 {
     for (int64_t i = 0; i < d->yaml.notes.n; i++)

@@ -1,6 +1,8 @@
 /* A shell script as a launch script: which of its commands trains, and with what. */
 #include "dialect/launch/launch_shell.h"
 
+#include "dialect/source/notebook.h"
+
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "scenario/nccl_environment.h"
@@ -288,7 +290,13 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, 0),
                   "has no estimators (leave --estimator out)");
-    if (shell_read(&s, arena, text, len, variables, n, &err)) {
+    const struct shell_setting in = {
+        .file = l->file,
+        .gpus = given->gpus,
+        .files = l->notebook ? l->notebook->files.v : NULL,
+        .n_files = l->notebook ? l->notebook->files.n : 0,
+    };
+    if (shell_read(&s, &in, arena, text, len, variables, n, &err)) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if (!choose(&t, &c, &o)) {
         no_command(l, &s);

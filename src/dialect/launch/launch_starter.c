@@ -127,6 +127,9 @@ static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn",
 static const char *const mpi_export[] = { "-x", NULL };
 static const char *const srun_export[] = { "--export", NULL };
 
+static const char count_at[] = "/cluster/count",
+                  gpus_at[] = "/cluster/gpus_per_instance";
+
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
 static bool take_count(struct launch_context *t, const char *pointer,
@@ -136,6 +139,8 @@ static bool take_count(struct launch_context *t, const char *pointer,
     int64_t n;
     if (!g->name)
         return false;
+    if (g->word->gpus && strcmp(pointer, gpus_at) == 0)
+        return true; /* all of them */
     if (g->word->why)
         launch_add_unresolved(t, pointer, g->word->line, "%s: %s, and nothing is run",
                               g->name, g->word->why);
@@ -146,9 +151,6 @@ static bool take_count(struct launch_context *t, const char *pointer,
                               "%s: \"%.40s\" is no number of them", g->name, g->value);
     return true;
 }
-
-static const char count_at[] = "/cluster/count",
-                  gpus_at[] = "/cluster/gpus_per_instance";
 
 /* What is not given counts as one. */
 static void take_one(struct launch_context *t, const char *pointer, const char *name,

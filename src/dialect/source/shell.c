@@ -8,27 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text with the place of each character. */
-static struct shell_cursor characters(struct arena *arena, const char *text, size_t len)
-{
-    struct shell_char *v = ARENA_ARRAY(arena, len + 1, struct shell_char);
-    int32_t line = 1, n = 0;
-    int64_t column = 1;
-    size_t from = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
-    for (size_t i = from; i < len; i++) {
-        if (text[i] == '\0' || text[i] == '\r')
-            continue;
-        v[n++] = (struct shell_char) {
-            .c = text[i],
-            .line = line,
-            .column = (uint16_t)(column < UINT16_MAX ? column : UINT16_MAX),
-        };
-        column = text[i] == '\n' ? 1 : column + 1;
-        line += text[i] == '\n';
-    }
-    return (struct shell_cursor) { v, n, 0, -1, -1 };
-}
-
 /* A variable of one text, or an array of the words in it. */
 static void give_one(struct shell_machine *m, const struct shell_given *g,
                      const char *name, const char *value, size_t len, bool more)
@@ -71,9 +50,27 @@ static void bind(struct shell *s, struct shell_machine *m)
     }
 }
 
-int shell_read(struct shell *s, struct arena *arena, const char *text, size_t len,
-               const struct shell_given *given, int32_t n_given, struct err *err)
+/* What the shell itself sets: paths are relative to the script. */
+static void give_paths(struct shell_machine *m)
 {
+    const char *file = m->in->file;
+    const char *slash = file ? strrchr(file, '/') : NULL,
+               *name = slash ? slash + 1 : file;
+    const struct shell_given here = { .line = 1 };
+    if (!file)
+        return;
+    const char *path = arena_printf(m->arena, "./%s", name);
+    give_one(m, &here, "0", path, strlen(path), false);
+    give_one(m, &here, "BASH_SOURCE", path, strlen(path), false);
+    give_one(m, &here, "PWD", ".", 1, false);
+}
+
+int shell_read(struct shell *s, const struct shell_setting *in, struct arena *arena,
+               const char *text, size_t len, const struct shell_given *given,
+               int32_t n_given, struct err *err)
+{
+    static const struct shell_setting nowhere = { .file = NULL };
+    static const struct shell_hooks hooks = { shell_edit, shell_answer, shell_source };
     *s = (struct shell) { .arena = arena };
     size_t bad = lenient_bad_byte(text, len);
     if (len > SHELL_TEXT_MAX_B)
@@ -84,9 +81,14 @@ int shell_read(struct shell *s, struct arena *arena, const char *text, size_t le
     if (bad < len)
         return err_set_at(err, (int)place_of(text, bad).line, 1,
                           "the line is no text in UTF-8 (save it as such)");
-    struct shell_machine m = {
-        .out = s, .arena = arena, .at = characters(arena, text, len), .err = err
-    };
+    struct shell_machine m = { .out = s,
+                               .arena = arena,
+                               .at = shell_characters(arena, text, len, 0),
+                               .err = err,
+                               .in = in ? in : &nowhere,
+                               .directory = ".",
+                               .hooks = &hooks };
+    give_paths(&m);
     for (int32_t i = 0; i < n_given; i++)
         if (strcmp(given[i].name, "@") == 0)
             give_arguments(&m, &given[i]);

@@ -3,9 +3,14 @@
  *
  * Read are words with their quotes, "\" at the end of a line, comments; variables and
  * arrays (X=, X+=, X=( ), export, declare, local, : ${X:=w}); $X, ${X}, ${X:-w},
- * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}; $(( )); if, case, for,
+ * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}, ${!X[@]}, ${#X},
+ * ${X%w}, ${X##w}, ${X/a/b}, ${X:1:2}, ${X,,}; associative arrays; $(( )); if, case, for,
  * while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
- * compare is known; here-documents; eval, and what is given to `bash -c`.
+ * compare is known; here-documents; eval, and what is given to `bash -c`; files that are
+ * `source`d, next to the script; $( ) of echo, dirname, basename, pwd, seq, expr, bc, wc,
+ * tr, cut and head, where what they are given is known. Paths are relative to the
+ * script. How many GPUs an instance has (nvidia-smi -L | wc -l, device_count()) is the
+ * setting's to say.
  *
  * What would have to be run (a command substitution, a file's test) and what the caller
  * of the script gives (its arguments, variables it does not set) is not known, and says
@@ -25,6 +30,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "dialect/source/files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,6 +42,7 @@ enum {
     SHELL_VALUE_MAX = 1 << 16, /* characters of a variable */
     SHELL_WORDS_MAX = 1 << 13, /* of a command, elements of an array */
     SHELL_COMMANDS_MAX = 2000,
+    SHELL_SOURCED_MAX = 8,    /* files that source each other */
     SHELL_DEPTH_MAX = 40,     /* of statements in each other, of nested texts */
     SHELL_WORK_MAX = 1 << 22, /* characters read and made in all */
 };
@@ -46,6 +53,7 @@ struct shell_word {
     const char *text;
     const char *why; /* why the first of them is not known; NULL: all of it is known */
     bool whole;      /* the word is nothing but one such piece */
+    bool gpus;       /* and that is how many GPUs an instance has */
     int64_t line, column; /* where its first character was written, from 1 */
 };
 
@@ -91,10 +99,19 @@ struct shell {
     VEC(struct shell_binding) bindings;
 };
 
-/* Reads UTF-8 text of len bytes. -1 beyond the limits, and where a quote, a bracket or
+/* Where a script is. */
+struct shell_setting {
+    const char *file;                /* its path, or NULL */
+    int64_t gpus;                    /* of an instance; 0: not known */
+    const struct source_file *files; /* that something else wrote */
+    int64_t n_files;
+};
+
+/* Reads UTF-8 text of len bytes; `in` may be NULL. -1 beyond the limits, and where a quote, a bracket or
  * a statement is not closed: err is "LINE:COLUMN: what (mend)". */
-int shell_read(struct shell *s, struct arena *arena, const char *text, size_t len,
-               const struct shell_given *given, int32_t n_given, struct err *err);
+int shell_read(struct shell *s, const struct shell_setting *in, struct arena *arena,
+               const char *text, size_t len, const struct shell_given *given,
+               int32_t n_given, struct err *err);
 void shell_release(struct shell *s);
 
 /* The words of the lines "#SBATCH ..." of a text, each with its line. */

@@ -156,12 +156,51 @@ static void assign_element(struct shell_machine *m, const char *name, const char
         shell_assign(m, name, value, true, true);
         return;
     }
+    struct shell_text none = { 0 };
+    if ((x && x->keys) || (!number && *index && *index != '?' && n == 0)) {
+        shell_assign_key(m, name, index, value->n ? &value->v[0] : &none);
+        return;
+    }
     int32_t unknown = shell_not_known(m, arena_printf(m->arena, "$%.40s", name), false,
                                       "an element of %.40s is set", name);
     for (int32_t i = 0; i < value->n; i++)
         for (int32_t j = 0; j < value->v[i].n; j++)
             value->v[i].v[j].unknown = unknown;
     shell_assign(m, name, value, true, false);
+}
+
+/* The "]" in [key]=value, or 0. */
+static int32_t key_end(const struct shell_text *t)
+{
+    for (int32_t i = 1; i + 1 < t->n && t->v[0].c == '['; i++)
+        if (!t->v[i].unknown && t->v[i].c == ']')
+            return t->v[i + 1].c == '=' ? i : 0;
+    return 0;
+}
+
+/* X=([a]=1 [b]=2) */
+static bool is_keyed(struct shell_machine *m, const struct shell_texts *values)
+{
+    for (int32_t i = 0; i < values->n; i++)
+        if (!key_end(&values->v[i]))
+            return false;
+    shell_works(m, values->n);
+    return values->n > 0;
+}
+
+static void assign_keys(struct shell_machine *m, const char *name,
+                        const struct shell_texts *values, bool append)
+{
+    struct shell_variable *x = shell_find(m, name);
+    if (x && !append && m->mode == SHELL_RUN)
+        x->keys = NULL;
+    for (int32_t i = 0; i < values->n; i++) {
+        const struct shell_text *t = &values->v[i];
+        int32_t end = key_end(t);
+        struct shell_text key = { .v = t->v + 1, .n = end - 1 },
+                          value = { .v = t->v + end + 2, .n = t->n - end - 2 };
+        shell_assign_key(m, name, shell_string(m, &key, false), &value);
+    }
 }
 
 /* X=..., X+=..., X[i]=... at the cursor; false when it is something else. */
@@ -179,7 +218,14 @@ static bool read_assignment(struct shell_machine *m)
             m->at = start;
             return false;
         }
-        index = shell_slice(m, inside, m->at.i - 1);
+        struct shell_cursor after = m->at;
+        struct shell_text key = { 0 };
+        m->at.i = inside;
+        m->at.n = after.i - 1;
+        shell_read_text(m, &key);
+        index = shell_unknown_of(m, &key) ? "?" : shell_string(m, &key, false);
+        shell_text_release(&key);
+        m->at = after;
     }
     bool append = shell_at(m, "+=");
     if (!append && !shell_at(m, "=")) {
@@ -198,7 +244,9 @@ static bool read_assignment(struct shell_machine *m)
         struct shell_text none = { 0 };
         shell_texts_take(m, &value, &none);
     }
-    if (index)
+    if (array && !index && is_keyed(m, &value))
+        assign_keys(m, name, &value, append);
+    else if (index)
         assign_element(m, name, index, &value);
     else
         shell_assign(m, name, &value, array, append);
@@ -215,6 +263,7 @@ static struct shell_word word_of(struct shell_machine *m, const struct shell_tex
         .text = shell_string(m, t, false),
         .why = u ? u->why : NULL,
         .whole = u && t->n == 1,
+        .gpus = u && t->n == 1 && u->gpus,
         .line = t->n ? t->v[0].line : 0,
         .column = t->n ? t->v[0].column : 0,
     };
@@ -348,6 +397,20 @@ static void perform_exit(struct shell_machine *m, const struct shell_texts *w)
     m->ended |= well && m->mode == SHELL_RUN;
 }
 
+/* Paths that follow are relative to it; where it is not known they stay as they are. */
+static void change_directory(struct shell_machine *m, const struct shell_text *to)
+{
+    struct shell_texts one = { 0 };
+    struct shell_text t = { 0 };
+    if (m->mode != SHELL_RUN || !m->in->file || shell_unknown_of(m, to))
+        return;
+    m->directory = shell_path(m->arena, m->directory, shell_string(m, to, false));
+    shell_add_string(m, &t, m->directory, to->n ? to->v[0] : (struct shell_char) { 0 });
+    shell_texts_take(m, &one, &t);
+    shell_assign(m, "PWD", &one, false, false);
+    shell_texts_release(&one);
+}
+
 static enum shell_status perform(struct shell_machine *m, const struct command *c)
 {
     static const char *const quiet[] = { "set",     "shopt", "export", "declare",
@@ -374,9 +437,17 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
             m->broken = m->mode == SHELL_RUN ? SHELL_YES : SHELL_UNKNOWN;
         return SHELL_DONE;
     }
+    if (shell_is(&w->v[0], "cd") && w->n > 1) {
+        change_directory(m, &w->v[1]);
+        return SHELL_DONE;
+    }
     for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
         if (shell_is(&w->v[0], quiet[i]))
             return SHELL_DONE;
+    if ((shell_is(&w->v[0], "source") || shell_is(&w->v[0], ".")) && w->n > 1) {
+        m->hooks->source(m, w);
+        return SHELL_DONE;
+    }
     const struct shell_function *f = function_of(m, &w->v[0]);
     if (f) {
         call_function(m, f, w);

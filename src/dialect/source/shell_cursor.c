@@ -161,3 +161,24 @@ bool shell_skip_brackets(struct shell_machine *m, char open, char close)
     shell_works(m, m->at.i - from);
     return depth == 0;
 }
+
+struct shell_cursor shell_characters(struct arena *arena, const char *text, size_t len,
+                                     int32_t only)
+{
+    struct shell_char *v = ARENA_ARRAY(arena, len + 1, struct shell_char);
+    int32_t line = 1, n = 0;
+    int64_t column = 1;
+    size_t from = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark */
+    for (size_t i = from; i < len; i++) {
+        if (text[i] == '\0' || text[i] == '\r')
+            continue;
+        v[n++] = (struct shell_char) {
+            .c = text[i],
+            .line = only ? only : line,
+            .column = (uint16_t)(column < UINT16_MAX ? column : UINT16_MAX),
+        };
+        column = text[i] == '\n' ? 1 : column + 1;
+        line += text[i] == '\n';
+    }
+    return (struct shell_cursor) { v, n, 0, -1, -1 };
+}

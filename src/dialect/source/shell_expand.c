@@ -41,12 +41,47 @@ static void take_string(struct shell_machine *m, struct shell_texts *out,
 
 /* What would have to be run -------------------------------------------------------- */
 
-static int32_t command_unknown(struct shell_machine *m, int32_t from, int32_t to)
+/* Whether a command asks how many GPUs an instance has. */
+static bool asks_gpus(const char *text)
 {
-    int32_t shown = to - from > SHOWN ? from + SHOWN : to;
-    const char *text = shell_slice(m, from, shown);
-    const char *name = arena_printf(m->arena, "$(%s%s)", text, shown < to ? "..." : "");
-    return shell_not_known(m, name, false, "%s is a command", name);
+    const char *counted = strstr(text, "wc -l") ? text : "";
+    bool lists = strstr(counted, "nvidia-smi") || strstr(counted, "/dev/nvidia");
+    return lists || strstr(text, "device_count()") ||
+           (strstr(text, "nvidia-smi") && strstr(text, "grep -c"));
+}
+
+static int32_t command_unknown(struct shell_machine *m, struct shell_cursor inner,
+                               const struct shell_char *place)
+{
+    struct shell_cursor here = m->at;
+    m->at = inner;
+    bool gpus = asks_gpus(shell_slice(m, inner.i, inner.n));
+    bool cut = inner.n - inner.i > SHOWN;
+    const char *text = shell_slice(m, inner.i, cut ? inner.i + SHOWN : inner.n);
+    const char *name = arena_printf(m->arena, "$(%s%s)", text, cut ? "..." : "");
+    (void)place;
+    m->at = here;
+    int32_t row = gpus ? shell_not_known(m, name, false,
+                                         "%s is how many GPUs an instance has (--set "
+                                         "/cluster/gpus_per_instance=8 gives it)",
+                                         name)
+                       : shell_not_known(m, name, false, "%s is a command", name);
+    m->unknowns.v[row - 1].gpus |= gpus;
+    return row;
+}
+
+/* The answer to that, where the setting has one. */
+static bool answer_gpus(struct shell_machine *m, struct shell_cursor inner,
+                        struct shell_text *out, struct shell_char place)
+{
+    struct shell_cursor here = m->at;
+    m->at = inner;
+    bool gpus = m->in->gpus && asks_gpus(shell_slice(m, inner.i, inner.n));
+    m->at = here;
+    if (gpus)
+        shell_add_string(m, out, arena_printf(m->arena, "%" PRId64, m->in->gpus),
+                         place);
+    return gpus;
 }
 
 void shell_backtick(struct shell_machine *m, struct shell_text *out)
@@ -60,7 +95,10 @@ void shell_backtick(struct shell_machine *m, struct shell_text *out)
         m->at.i = m->at.n;
         return;
     }
-    place.unknown = command_unknown(m, from, m->at.i++);
+    struct shell_cursor inner = { m->at.v, m->at.i++, from, -1, -1 };
+    if (answer_gpus(m, inner, out, place) || m->hooks->answer(m, inner, out))
+        return;
+    place.unknown = command_unknown(m, inner, &place);
     place.c = '?';
     shell_push(m, out, place);
 }
@@ -73,7 +111,14 @@ static void read_command(struct shell_machine *m, struct shell_texts *out,
         shell_fail(m, &place, "the command is never closed (add a ))");
         return;
     }
-    take_unknown(m, out, place, command_unknown(m, from, m->at.i - 1));
+    struct shell_cursor inner = { m->at.v, m->at.i - 1, from, -1, -1 };
+    struct shell_text t = { 0 };
+    if (answer_gpus(m, inner, &t, place) || m->hooks->answer(m, inner, &t)) {
+        shell_texts_take(m, out, &t);
+        return;
+    }
+    shell_text_release(&t);
+    take_unknown(m, out, place, command_unknown(m, inner, &place));
 }
 
 static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
@@ -94,10 +139,16 @@ static void read_arithmetic(struct shell_machine *m, struct shell_texts *out,
 struct parameter {
     const char *name;
     const struct shell_variable *x; /* NULL: not set */
-    const char *index;              /* NULL; "@", "*" or a number */
+    const char *index;              /* NULL; "@", "*" or a number or key, expanded */
+    bool indirect;                  /* ${!X} */
     bool count;                     /* ${#X} */
     struct shell_char place;
 };
+
+static bool is_number(const char *s)
+{
+    return *s && strspn(s, "0123456789") == strlen(s) && strlen(s) < 7;
+}
 
 static void take_value(struct shell_machine *m, struct shell_texts *out,
                        const struct parameter *p, bool *fields)
@@ -107,7 +158,13 @@ static void take_value(struct shell_machine *m, struct shell_texts *out,
     bool number = p->index && !all;
     int64_t at = number ? strtol(p->index, NULL, 10) : 0;
     *fields = all && *p->index == '@';
-    if (number && !isdigit((unsigned char)*p->index)) {
+    if (number && p->x->keys) {
+        at = shell_key(p->x, p->index);
+        at = at < 0 ? values->n : at;
+    } else if (number && strspn(p->index, "0123456789") == strlen(p->index) &&
+               !is_number(p->index)) {
+        at = values->n; /* beyond any */
+    } else if (number && !is_number(p->index)) {
         take_unknown(
             m, out, p->place,
             shell_not_known(m, arena_printf(m->arena, "${%.*s[...]}", SHOWN, p->name),
@@ -181,13 +238,87 @@ static void apply_default(struct shell_machine *m, struct shell_texts *out,
 static void count_values(struct shell_machine *m, struct shell_texts *out,
                          const struct parameter *p)
 {
-    int32_t n = !p->x ? 0 : p->index ? p->x->values.n : -1;
+    const struct shell_text *one = p->x && p->x->values.n ? &p->x->values.v[0] : NULL;
+    int32_t n = !p->x                              ? 0
+                : p->index                         ? p->x->values.n
+                : one && !shell_unknown_of(m, one) ? one->n
+                                                   : -1;
     if (n < 0)
         take_unknown(m, out, p->place,
                      shell_not_known(m, "${#...}", false, "${#%.*s} is a length", SHOWN,
                                      p->name));
     else
         take_string(m, out, p->place, arena_printf(m->arena, "%d", (int)n));
+}
+
+/* What is in X[ ]: expanded, and calculated where that is no number. */
+static const char *index_of(struct shell_machine *m, int32_t from, int32_t to)
+{
+    struct shell_cursor here = m->at;
+    struct shell_text t = { 0 };
+    int64_t v;
+    int32_t why;
+    m->at.i = from;
+    m->at.n = to;
+    while (!shell_ends(m)) { /* blanks within are its own */
+        struct shell_text piece = { 0 };
+        shell_read_text(m, &piece);
+        shell_append(m, &t, &piece);
+        shell_text_release(&piece);
+        if (!shell_ends(m))
+            shell_push(m, &t, m->at.v[m->at.i++]);
+    }
+    const char *text = shell_unknown_of(m, &t) ? "?" : shell_string(m, &t, false);
+    bool plain = t.n && (isalnum((unsigned char)*text) || *text == '@' || *text == '*');
+    const char *sum = strpbrk(text, "+-*/%");
+    if (plain && sum && sum != text && !shell_unknown_of(m, &t) &&
+        shell_calculate(m, &t, &v, &why))
+        text = arena_printf(m->arena, "%" PRId64, v);
+    shell_text_release(&t);
+    m->at = here;
+    return text;
+}
+
+/* ${!X[@]}: keys or numbers; ${!X}: the variable that X names. */
+static bool take_indirect(struct shell_machine *m, struct shell_texts *out,
+                          const struct parameter *p, bool *fields)
+{
+    struct parameter other = *p;
+    if (p->index && (*p->index == '@' || *p->index == '*')) {
+        *fields = *p->index == '@';
+        for (int32_t i = 0; i < p->x->values.n; i++)
+            take_string(m, out, p->place,
+                        p->x->keys ? p->x->keys[i]
+                                   : arena_printf(m->arena, "%d", (int)i));
+        return true;
+    }
+    if (p->index || !p->x->values.n || shell_unknown_of(m, &p->x->values.v[0]))
+        return false;
+    other.name = shell_string(m, &p->x->values.v[0], false);
+    other.x = shell_find(m, other.name);
+    if (!other.x || other.x->array)
+        return false;
+    take_value(m, out, &other, fields);
+    return true;
+}
+
+/* ${X%.py} and its kin, of a text that is known. */
+static bool take_edited(struct shell_machine *m, struct shell_texts *out,
+                        const struct parameter *p, struct shell_cursor edit)
+{
+    struct shell_texts values = { 0 };
+    struct shell_text made = { 0 };
+    bool fields = false;
+    if (!p->x || p->count || p->indirect)
+        return false;
+    take_value(m, &values, p, &fields);
+    bool done = values.n == 1 && !shell_unknown_of(m, &values.v[0]) &&
+                m->hooks->edit(m, &values.v[0], edit, &made);
+    shell_texts_release(&values);
+    if (done)
+        shell_texts_take(m, out, &made);
+    shell_text_release(&made);
+    return done;
 }
 
 /* Between the brackets: a name, perhaps [i], perhaps an operator and a word. */
@@ -199,7 +330,8 @@ static void read_parameter(struct shell_machine *m, struct shell_texts *out,
     struct parameter p = { .place = place };
     m->at = inner;
     p.count = inner.n - inner.i > 1 && shell_at(m, "#");
-    m->at.i += p.count;
+    p.indirect = inner.n - inner.i > 1 && shell_at(m, "!");
+    m->at.i += p.count || p.indirect;
     int32_t n = shell_name_length(m, 0), from = m->at.i;
     if (!n)
         while (isdigit((unsigned char)shell_peek(m, n).c))
@@ -214,22 +346,25 @@ static void read_parameter(struct shell_machine *m, struct shell_texts *out,
     if (shell_at(m, "[")) {
         int32_t index = ++m->at.i;
         bool closed = shell_skip_brackets(m, '[', ']');
-        p.index = shell_slice(m, index, m->at.i - closed);
+        p.index = index_of(m, index, m->at.i - closed);
     }
     struct shell_cursor rest = m->at;
     m->at = here;
+    if (p.indirect && p.x && take_indirect(m, out, &p, fields))
+        return;
     char op = rest.i < rest.n ? rest.v[rest.i].c : '\0';
     bool colon = op == ':' && rest.i + 1 < rest.n;
     char second = colon ? rest.v[rest.i + 1].c : op;
     if (n && p.count && !op)
         count_values(m, out, &p);
-    else if (n && !p.count && op && strchr("-=+?", second) && second)
+    else if (n && !p.count && op && strchr("-=+?", second) && second &&
+             (colon || strchr("-=+?", op)))
         apply_default(m, out, &p, rest, fields);
-    else if (n && !op && p.x)
+    else if (n && !op && p.x && !p.indirect)
         take_value(m, out, &p, fields);
-    else if (n && !op)
+    else if (n && !op && !p.indirect)
         take_unknown(m, out, place, unset(m, p.name));
-    else
+    else if (!n || !take_edited(m, out, &p, rest))
         take_unknown(m, out, place,
                      shell_not_known(m, "${...}", false, "${%.*s...} is edited text",
                                      SHOWN, p.name));

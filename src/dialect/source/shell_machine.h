@@ -26,12 +26,14 @@ struct shell_unknown {
     const char *name; /* how it is shown: "$NNODES" */
     const char *why;  /* "$NNODES is not set in the script (...)" */
     bool unset;       /* nobody gave it, so it may be empty */
+    bool gpus;        /* it is how many GPUs an instance has */
 };
 
 struct shell_variable {
     const char *name;
     bool array, fixed;
     struct shell_texts values; /* in the arena */
+    const char **keys;         /* of an associative array's values; NULL: it is none */
 };
 
 /* A text under way. Here-documents begin after the line on which they are named. */
@@ -57,6 +59,17 @@ enum shell_status {
     SHELL_DONE /* a command that is not looked into: taken to work */
 };
 
+struct shell_machine;
+
+/* Parts that words reach by these alone, and that read words themselves. */
+struct shell_hooks {
+    bool (*edit)(struct shell_machine *m, const struct shell_text *value,
+                 struct shell_cursor edit, struct shell_text *out);
+    bool (*answer)(struct shell_machine *m, struct shell_cursor command,
+                   struct shell_text *out);
+    void (*source)(struct shell_machine *m, const struct shell_texts *words);
+};
+
 struct shell_machine {
     struct shell *out;
     struct arena *arena;
@@ -70,6 +83,10 @@ struct shell_machine {
     bool ended;               /* the script has come to its `exit` */
     enum shell_status broken; /* whether the loop under way has come to its `break` */
     struct err *err;
+    const struct shell_setting *in; /* never NULL */
+    const struct shell_hooks *hooks;
+    const char *directory; /* where the script is by now, "." at first */
+    int sourced;           /* files in each other */
     VEC(struct shell_variable) variables;
     VEC(struct shell_function) functions;
     VEC(struct shell_unknown) unknowns;
@@ -119,6 +136,12 @@ struct shell_variable *shell_find(const struct shell_machine *m, const char *nam
 void shell_assign(struct shell_machine *m, const char *name,
                   const struct shell_texts *values, bool array, bool append);
 
+/* An element of an associative array, which the variable becomes. */
+void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
+                      const struct shell_text *value);
+/* The number of a key, or -1. */
+int32_t shell_key(const struct shell_variable *x, const char *key);
+
 /* shell_cursor.c: characters of the text under way --------------------------------- */
 
 struct shell_char shell_peek(const struct shell_machine *m, int32_t ahead);
@@ -151,6 +174,21 @@ void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields
 void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
                          struct shell_text *out);
 void shell_backtick(struct shell_machine *m, struct shell_text *out);
+
+/* shell_edit.c: the text that ${X<edit>} makes of a value; false: it is not followed. */
+bool shell_edit(struct shell_machine *m, const struct shell_text *value,
+                struct shell_cursor edit, struct shell_text *out);
+/* shell_answer.c: what a command between $( and ) prints, as far as its words say; the
+ * cursor holds it. False: it would have to be run. */
+bool shell_answer(struct shell_machine *m, struct shell_cursor command,
+                  struct shell_text *out);
+/* A path joined to a directory, without "." and ".." as far as they go. */
+const char *shell_path(struct arena *arena, const char *directory, const char *path);
+/* shell_source.c: `source FILE`, next to the script or made by it. */
+void shell_source(struct shell_machine *m, const struct shell_texts *words);
+/* The characters of a text, all of one line where that is not 0. */
+struct shell_cursor shell_characters(struct arena *arena, const char *text, size_t len,
+                                     int32_t line);
 
 /* shell_number.c, shell_test.c: what is compared ----------------------------------- */
 

@@ -175,8 +175,9 @@ int32_t shell_not_known(struct shell_machine *m, const char *name, bool unset,
              strcmp(m->unknowns.v[i].name, name) == 0))
             return (int32_t)i + 1;
     VEC_PUSH(&m->unknowns,
-             ((struct shell_unknown) { arena_strdup(m->arena, name),
-                                       arena_strdup(m->arena, why), unset }));
+             ((struct shell_unknown) { .name = arena_strdup(m->arena, name),
+                                       .why = arena_strdup(m->arena, why),
+                                       .unset = unset }));
     return (int32_t)m->unknowns.n;
 }
 
@@ -294,8 +295,10 @@ void shell_assign(struct shell_machine *m, const char *name,
         assign_perhaps(m, x, values, append);
         return;
     }
-    if (!append)
+    if (!append) {
         x->array = array;
+        x->keys = NULL;
+    }
     if (append && !array && x->values.n && values->n) { /* X+=text */
         struct shell_text joined = { 0 };
         shell_append(m, &joined, &x->values.v[0]);
@@ -304,5 +307,61 @@ void shell_assign(struct shell_machine *m, const char *name,
         shell_text_release(&joined);
     } else {
         x->values = keep_all(m, values, append ? &x->values : NULL);
+    }
+}
+
+/* Associative arrays --------------------------------------------------------------- */
+
+int32_t shell_key(const struct shell_variable *x, const char *key)
+{
+    for (int32_t i = 0; x->keys && i < x->values.n; i++)
+        if (strcmp(x->keys[i], key) == 0)
+            return i;
+    return -1;
+}
+
+static void add_key(struct shell_machine *m, struct shell_variable *x, const char *key)
+{
+    const char **keys = ARENA_ARRAY(m->arena, x->values.n + 1, const char *);
+    struct shell_text *v = ARENA_ARRAY(m->arena, x->values.n + 1, struct shell_text);
+    for (int32_t i = 0; i < x->values.n; i++) {
+        keys[i] = x->keys[i];
+        v[i] = x->values.v[i];
+    }
+    keys[x->values.n] = arena_strdup(m->arena, key);
+    x->keys = keys;
+    x->values.v = v;
+    x->values.n++;
+    shell_works(m, x->values.n);
+    if (x->values.n > SHELL_WORDS_MAX)
+        shell_fail(m, NULL, "an array of more than %d elements (leave some out)",
+                   SHELL_WORDS_MAX);
+}
+
+void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
+                      const struct shell_text *value)
+{
+    if (m->mode == SHELL_SKIP || m->failed)
+        return;
+    struct shell_variable *x = find_or_add(m, name);
+    if (!x || x->fixed)
+        return;
+    if (!x->keys) {
+        x->values = (struct shell_texts) { 0 };
+        x->keys = ARENA_ARRAY(m->arena, 1, const char *);
+    }
+    x->array = true;
+    shell_works(m, x->values.n);
+    int32_t i = shell_key(x, key);
+    if (i < 0) {
+        i = x->values.n;
+        add_key(m, x, key);
+    }
+    x->values.v[i] = shell_keep(m, value);
+    if (m->mode == SHELL_MAYBE) {
+        struct shell_texts unsure = with_doubt(
+            m, name, NULL, value->n ? value->v[0] : (struct shell_char) { .c = '?' });
+        x->values.v[i] = shell_keep(m, &unsure.v[0]);
+        shell_texts_release(&unsure);
     }
 }

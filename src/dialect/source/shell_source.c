@@ -1,0 +1,59 @@
+/* Files that a shell script reads as a part of itself. */
+#include "dialect/source/shell_machine.h"
+
+#include "base/file.h"
+#include "config/lenient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text of a file that something wrote, or that lies next to the script; NULL. */
+static const char *text_of(struct shell_machine *m, const char *name)
+{
+    const struct source_file *own =
+        source_files_find(m->in->files, m->in->n_files, name);
+    if (own)
+        return own->text;
+    for (int64_t i = m->out->files.n; i-- > 0;)
+        if (strcmp(m->out->files.v[i].name, name) == 0)
+            return m->out->files.v[i].text;
+    const char *path =
+        m->in->file ? source_files_beside(m->arena, m->in->file, name) : NULL;
+    struct err err = { 0 };
+    size_t len = 0;
+    char *text = path ? file_read(path, SHELL_TEXT_MAX_B, &len, &err) : NULL;
+    const char *kept = text && lenient_bad_byte(text, len) == len
+                           ? arena_strndup(m->arena, text, len)
+                           : NULL;
+    free(text);
+    return kept;
+}
+
+/* Its characters stand at the line that names it. */
+void shell_source(struct shell_machine *m, const struct shell_texts *words)
+{
+    const struct shell_text *w = &words->v[1];
+    int32_t line = w->n ? w->v[0].line : 0;
+    const struct shell_unknown *u = shell_unknown_of(m, w);
+    const char *name = shell_string(m, w, false);
+    if (u) {
+        shell_note(m, line, "%.60s is not read: %s", name, u->why);
+        return;
+    }
+    const char *path = shell_path(m->arena, m->directory, name), *text = NULL;
+    if (m->sourced < SHELL_SOURCED_MAX)
+        text = text_of(m, path);
+    if (!text && m->sourced < SHELL_SOURCED_MAX && strcmp(path, name) != 0)
+        text = text_of(m, name);
+    if (!text) {
+        shell_note(m, line, "%.60s is not read: it was not found next to the script",
+                   name);
+        return;
+    }
+    if (shell_works(m, (int64_t)strlen(text)))
+        return;
+    m->sourced++;
+    shell_nested(m, shell_characters(m->arena, text, strlen(text), line ? line : 1));
+    m->sourced--;
+    m->ended = false;
+}
