@@ -210,7 +210,7 @@ static void take_environment(struct launch_context *t, const struct shell *s)
         const struct shell_binding *b = &s->bindings.v[i];
         struct value v = { .kind = VALUE_STRING, .line = b->line };
         const struct value_item from = { b->name, b->line, &v };
-        if (nccl_environment_knows(b->name))
+        if (environment_knows(b->name))
             launch_set(t, launch_pointer(t, "/software/environment", b->name),
                        json_string(b->value), &from);
     }
@@ -265,7 +265,7 @@ static void warn_unused(struct launch *l, const struct shell *s, const char *tex
     for (int32_t i = 0; i < given->n_shell; i++) {
         const char *name = given->shell[i].name, *near;
         if (!given->shell[i].fixed || strspn(name, "@0123456789") ||
-            nccl_environment_knows(name) || strstr(text, name))
+            environment_knows(name) || strstr(text, name))
             continue;
         near = nearest(l, s, name);
         diags_warn(&l->loader->diags, DIAG_UNKNOWN_KEY,
