@@ -423,7 +423,7 @@ static void test_diag_parts(void)
     char *dump = json_dumps(o, JSON_COMPACT);
     CU_ASSERT_STRING_EQUAL(
         dump, "{\"code\":\"inferred\",\"severity\":\"warning\",\"pointer\":\"/b\","
-              "\"file\":\"f\",\"line\":2,\"column\":7,\"set\":null,"
+              "\"file\":\"f\",\"line\":2,\"column\":7,\"cell\":null,\"set\":null,"
               "\"text\":\"x (y) is odd\",\"mend\":\"write (3) or less\"}");
     struct diag back = diag_read_json(o);
     CU_ASSERT_STRING_EQUAL(diag_text(&loader.arena, &back),
