@@ -36,6 +36,7 @@ static const struct command {
     { "check", cmd_check, "what is wrong with files, without running them" },
     { "capture", cmd_capture, "which training a script of yours would start" },
     { "schema", cmd_schema, "the JSON Schema of a kind of file or of a result" },
+    { "model", cmd_model, "what a model was read as: parameters, FLOPs, bytes" },
     { "list", cmd_list, "models, GPUs, instances, fabrics and scenarios at hand" },
     { NULL, NULL, NULL },
 };

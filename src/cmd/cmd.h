@@ -32,6 +32,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 
 /* Prints what a key of a file means: its pointer or its name; the exit code. Where

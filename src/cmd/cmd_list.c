@@ -5,8 +5,10 @@
 #include "base/strbuf.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"
+#include "model/hub.h"
 #include "model/model.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,8 +69,8 @@ static int fabric_summary(struct strbuf *out, struct cfg_loader *loader,
     return 0;
 }
 
-static int model_summary(struct strbuf *out, struct cfg_loader *loader,
-                         const char *name)
+/* Of what model_read takes. */
+static int named_model(struct strbuf *out, struct cfg_loader *loader, struct cfg value)
 {
     static const struct name_value stacks[] = {
         { "encoder", MODEL_ENCODER },
@@ -77,9 +79,8 @@ static int model_summary(struct strbuf *out, struct cfg_loader *loader,
         { NULL, 0 },
     };
     struct model m;
-    struct cfg file = datadir_load(loader, "models", name, NOWHERE);
 
-    if (!cfg_present(file) || model_read(&m, loader, file))
+    if (!cfg_present(value) || model_read(&m, loader, value))
         return -1;
 
     const double n = (double)model_parameters(&m);
@@ -88,6 +89,18 @@ static int model_summary(struct strbuf *out, struct cfg_loader *loader,
                   names_of(stacks, (int)m.arch), n < 1e9 ? n / 1e6 : n / 1e9,
                   n < 1e9 ? 'M' : 'B');
     return 0;
+}
+
+static int model_summary(struct strbuf *out, struct cfg_loader *loader,
+                         const char *name)
+{
+    return named_model(out, loader, datadir_load(loader, "models", name, NOWHERE));
+}
+
+static int id_summary(struct strbuf *out, struct cfg_loader *loader, const char *name)
+{
+    json_t *word = json_string(name);
+    return named_model(out, loader, cfg_from_tree(loader, "list", word));
 }
 
 static int summary_of(struct strbuf *out, struct cfg_loader *loader, const char *dir,
@@ -122,17 +135,73 @@ static int framework_summary(struct strbuf *out, struct cfg_loader *loader,
     return summary_of(out, loader, "models/frameworks", name, "summary");
 }
 
+/* Ids of the hub; NULL ends the list. */
+static const char **list_ids(struct cfg_loader *loader)
+{
+    int64_t n, k = 0;
+    const struct hub_id *ids = hub_ids(loader, &n);
+    const char **names = ARENA_ARRAY(&loader->arena, n + 1, const char *);
+    for (int64_t i = 0; i < n; i++)
+        if (!ids[i].alias)
+            names[k++] = ids[i].name;
+    return names;
+}
+
+static const char **list_families(struct cfg_loader *loader)
+{
+    const char *why;
+    int64_t n = 0, refused = 0;
+    while (model_family(n))
+        n++;
+    while (model_refused(refused, &why))
+        refused++;
+    const char **names = ARENA_ARRAY(&loader->arena, n + refused + 1, const char *);
+    for (int64_t i = 0; i < n; i++)
+        names[i] = model_family(i);
+    for (int64_t i = 0; i < refused; i++)
+        names[n + i] = model_refused(i, &why);
+    return names;
+}
+
+/* How many ids are of it, with the first; or why it is refused. */
+static int family_summary(struct strbuf *out, struct cfg_loader *loader,
+                          const char *name)
+{
+    int64_t n, count = 0;
+    const struct hub_id *ids = hub_ids(loader, &n), *first = NULL;
+    const char *refused, *why;
+    for (int64_t i = 0; (refused = model_refused(i, &why)); i++)
+        if (strcmp(refused, name) == 0) {
+            strbuf_printf(out, "refused: %s", why);
+            return 0;
+        }
+    for (int64_t i = 0; i < n; i++)
+        if (ids[i].family && !ids[i].alias && strcmp(ids[i].family, name) == 0) {
+            first = first ? first : &ids[i];
+            count++;
+        }
+    if (first)
+        strbuf_printf(out, "%" PRId64 " id%s: %s%s", count, count == 1 ? "" : "s",
+                      first->name, count == 1 ? "" : ", ...");
+    else
+        strbuf_addstr(out, "by its config.json");
+    return 0;
+}
+
 static const struct kind {
     const char *name, *dir;
     summary_fn *summary;
+    const char **(*names)(struct cfg_loader *loader); /* NULL: files of dir */
 } kinds[] = {
-    { "models", "models", model_summary },
-    { "gpus", "topologies/gpus", gpu_summary },
-    { "instances", "topologies/instances", instance_summary },
-    { "scenarios", "scenarios", scenario_summary },
-    { "fabrics", "topologies/fabrics", fabric_summary },
-    { "frameworks", "models/frameworks", framework_summary },
-    { "sweeps", "scenarios/sweeps", sweep_summary },
+    { "models", "models", model_summary, NULL },
+    { "ids", "models/hub", id_summary, list_ids },
+    { "families", "models/hub", family_summary, list_families },
+    { "gpus", "topologies/gpus", gpu_summary, NULL },
+    { "instances", "topologies/instances", instance_summary, NULL },
+    { "scenarios", "scenarios", scenario_summary, NULL },
+    { "fabrics", "topologies/fabrics", fabric_summary, NULL },
+    { "frameworks", "models/frameworks", framework_summary, NULL },
+    { "sweeps", "scenarios/sweeps", sweep_summary, NULL },
 };
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -148,7 +217,8 @@ static const struct kind *find_kind(const char *name)
 /* All lines, or none when any file has errors. */
 static int list(const struct kind *kind, struct cfg_loader *loader, struct strbuf *out)
 {
-    const char **names = datadir_list(&loader->arena, kind->dir);
+    const char **names =
+        kind->names ? kind->names(loader) : datadir_list(&loader->arena, kind->dir);
     int width = 0, rc = 0;
 
     for (int i = 0; names[i]; i++)
@@ -166,7 +236,7 @@ static const struct option no_options[] = { { .name = NULL } };
 
 static const struct usage usage = {
     .command = "list",
-    .arguments = "models|gpus|instances|scenarios|fabrics|frameworks|sweeps",
+    .arguments = "models|ids|families|gpus|instances|scenarios|fabrics|frameworks|sweeps",
     .summary = "What there is to name in a scenario, a line each. Users add to it by adding "
                "files.",
     .details = "  smsim list instances\n",
@@ -185,7 +255,8 @@ static int unknown_kind(const char *word)
     const char *near = names_nearest(names, word);
 
     fprintf(stderr,
-            "smsim list: \"%.40s\" is none of models, gpus, instances, scenarios, "
+            "smsim list: \"%.40s\" is none of models, ids, families, gpus, instances, "
+            "scenarios, "
             "fabrics, frameworks and sweeps%s%s%s\n",
             word, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     return EXIT_USAGE;

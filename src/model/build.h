@@ -52,6 +52,7 @@ enum sym {
     SYM_QN,    /* weights of the norm of queries */
     SYM_KN,    /* of keys */
     SYM_SINKS, /* one number a head */
+    SYM_PATCH, /* patches of pictures, as numbers */
     SYM_N
 };
 
@@ -113,6 +114,10 @@ enum width {
 #define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
 #define HAS_LATENT                FLAG(39)  /* keys and values of a few columns a
                                                token, */
+#define HAS_PATCHES               FLAG(41)  /* patches of pictures in place of words */
+#define HAS_PROJECTOR_NORM        FLAG(42)  /* a projector's norm, */
+#define HAS_PROJECTOR_FIRST       FLAG(43)  /* its first product of three, */
+#define HAS_PROJECTOR_INSIDE      FLAG(44)  /* and one with an activation after it */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 
@@ -139,6 +144,7 @@ enum module {
     MODULE_LOGITS,
     MODULE_POOLER,
     MODULE_CLASSES,
+    MODULE_PATCH,
     MODULE_LINEARS, /* those before it are products */
     MODULE_NORM,
     MODULE_LATENT_NORM,
@@ -282,10 +288,16 @@ extern const struct row build_mlp_f[], build_mlp_b[];
 extern const struct row build_latent_f[], build_latent_b[];
 
 /* The tables: build_layer.c, build_ends.c. */
-enum stack { STACK_ONLY, STACK_DENSE, STACK_DECODER };
+enum stack { STACK_ONLY, STACK_DENSE, STACK_DECODER, STACK_VISION };
 void build_layer(struct build *b, struct op_block *block, enum stack stack);
 void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);
 void build_head(struct build *b, struct op_block *block);
+
+/* build_vision.c: a tower's blocks, the projector last; how many there are. */
+enum { BUILD_TOWER_MAX = 4 };
+int32_t build_tower_blocks(const struct model *m);
+int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
+                const struct op_settings *s, struct err *err);
 
 #endif

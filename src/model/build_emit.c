@@ -22,6 +22,7 @@ static const char *const category_names[] = {
     [MODULE_LOGITS] = "logits",
     [MODULE_POOLER] = "pooler",
     [MODULE_CLASSES] = "classes",
+    [MODULE_PATCH] = "patch",
     [MODULE_NORM] = "norm#",
     [MODULE_WORD] = "word",
     [MODULE_PLACE] = "position",

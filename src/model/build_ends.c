@@ -5,8 +5,12 @@
 /* Embedding ------------------------------------------------------------------------ */
 
 static const struct row embedding_f[] = {
-    { ROW_OWNER, "word_gather", MODULE_WORD, .read = { WIDE(1, X) },
-      .write = { WIDE(1, X) } },
+    { ROW_STREAM, "patch_unfold", .when = HAS_PATCHES, .read = { NARROW(1, PATCH) },
+      .write = { NARROW(1, PATCH) },
+      .keep = { KEEP(NARROW(1, PATCH), "patch_wgrad") } },
+    { ROW_LINEAR, .part = MODULE_PATCH, .when = HAS_PATCHES },
+    { ROW_OWNER, "word_gather", MODULE_WORD, .unless = HAS_PATCHES,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_OWNER, "position_gather", MODULE_PLACE, .when = HAS_POSITIONS,
       .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_STREAM, "position_sum", .when = HAS_POSITIONS, .read = { WIDE(2, X) },
@@ -38,8 +42,10 @@ static const struct row embedding_b[] = {
       .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
     { ROW_STREAM, "tied_sum", .when = HAS_TIED, .same_node = true,
       .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
-    { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .launches = 4, .read = { WIDE(1, X) },
-      .write = { WIDE(1, WORD), WIDE(1, X) } },
+    { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .unless = HAS_PATCHES, .launches = 4,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
+    { ROW_WGRAD, .part = MODULE_PATCH, .when = HAS_PATCHES },
+    { ROW_BIAS, .part = MODULE_PATCH, .when = HAS_PATCHES },
     ROW_END,
 };
 

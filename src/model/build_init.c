@@ -49,6 +49,9 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
                        (int64_t)s->sequence, (int64_t)m->ends.positions);
     if (m->attention.latent_kv && s->tensor > 1)
         return err_set(err, "latent attention over a tensor group is not modelled");
+    if (m->tower && (s->tensor > 1 || s->context > 1))
+        return err_set(err, "a vision tower over a tensor or context group is not "
+                            "modelled");
     if (m->ends.head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
         return err_set(err,
                        "pre-training with next-sentence prediction needs an encoder");
@@ -141,6 +144,7 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(m->norms.rms && !fw->kernels.fused_norm, HAS_EAGER_RMS) |
            flag(gathers(m, s), HAS_PREDICTED) |
            flag(m->ends.positions > 0, HAS_POSITIONS) |
+           flag(m->ends.patch > 0, HAS_PATCHES) |
            flag(m->ends.type_vocab > 0, HAS_TYPES) |
            flag(m->norms.embedding, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) |
@@ -248,6 +252,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_R] = tokens * (double)m->mlp.experts;
     e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
     e[SYM_T] = tokens;
+    e[SYM_PATCH] = tokens * (double)m->ends.patch;
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
     e[SYM_O] = sequences * h;
@@ -331,6 +336,8 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
                             m->ends.head_bias || masked, own, head },
         [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
+        [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
+                           head },
         [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));

@@ -240,7 +240,8 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
 {
     static const char *const names[] = { [STACK_ONLY] = "layer",
                                          [STACK_DENSE] = "dense_layer",
-                                         [STACK_DECODER] = "decoder_layer" };
+                                         [STACK_DECODER] = "decoder_layer",
+                                         [STACK_VISION] = "vision_layer" };
     const struct model *m = b->m;
     bool second = stack == STACK_DECODER;
     struct layer layer = choose(b, second);

@@ -1,11 +1,14 @@
 #include "model/families.h"
 
 #include "base/names.h"
+#include "model/vision.h"
 
 #include <string.h>
 
-static const struct family *const tables[] = { families_encoder, families_gpt,
-                                               families_llama, families_megatron };
+static const struct family *const tables[] = {
+    families_encoder, families_gpt,    families_llama_line, families_recent,
+    families_experts, families_vision, families_megatron,
+};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 const struct family *family_next(const struct family *family)
@@ -26,32 +29,95 @@ void family_list(struct strbuf *out)
         strbuf_printf(out, "%s\"%s\"", comma, f->name);
 }
 
+/* Why families that users meet are refused. */
+#define STATE "its layers keep a state instead of keys and values"
+#define HYBRID "some of its layers keep a state instead of keys and values"
+#define ENCODER_DECODER "of encoder-decoders, T5's are"
+#define PICTURES "it reads pictures or sound with convolutions or windows of its own"
+#define LANGUAGE "smsim reads its text_config alone, as a file"
+#define DIFFER "its layers differ"
+#define SHARED "its layers share keys, values or embeddings"
+static const struct {
+    const char *name, *why;
+} refused[] = {
+    { "albert", "its layers share one set of weights" },
+    { "deberta", "its attention is disentangled" },
+    { "deberta-v2", "its attention is disentangled" },
+    { "electra", "it trains a generator with it" },
+    { "xlnet", "it attends to two streams" },
+    { "longformer", "its attention is sparse" },
+    { "big_bird", "its attention is sparse" },
+    { "reformer", "its attention is sparse" },
+    { "modernbert", DIFFER },
+    { "mamba", STATE },
+    { "mamba2", STATE },
+    { "falcon_mamba", STATE },
+    { "rwkv", STATE },
+    { "rwkv7", STATE },
+    { "retnet", STATE },
+    { "recurrent_gemma", HYBRID },
+    { "jamba", HYBRID },
+    { "bamba", HYBRID },
+    { "zamba", HYBRID },
+    { "zamba2", HYBRID },
+    { "falcon_h1", HYBRID },
+    { "nemotron_h", HYBRID },
+    { "granitemoehybrid", HYBRID },
+    { "lfm2", HYBRID },
+    { "lfm2_moe", HYBRID },
+    { "minimax", HYBRID },
+    { "minimax_text_01", HYBRID },
+    { "minimax_m1", HYBRID },
+    { "qwen3_next", HYBRID },
+    { "qwen3_5", HYBRID },
+    { "qwen3_5_text", HYBRID },
+    { "qwen3_5_moe", HYBRID },
+    { "qwen3_5_moe_text", HYBRID },
+    { "kimi_linear", HYBRID },
+    { "deepseek_v4", "its attention compresses keys by learned blocks" },
+    { "bart", ENCODER_DECODER },
+    { "mbart", ENCODER_DECODER },
+    { "pegasus", ENCODER_DECODER },
+    { "marian", ENCODER_DECODER },
+    { "m2m_100", ENCODER_DECODER },
+    { "led", ENCODER_DECODER },
+    { "whisper", ENCODER_DECODER },
+    { "t5gemma", ENCODER_DECODER },
+    { "seamless_m4t", ENCODER_DECODER },
+    { "openelm", DIFFER },
+    { "nemotron-nas", DIFFER },
+    { "deci", DIFFER },
+    { "gemma3n_text", SHARED },
+    { "gemma3n", SHARED },
+    { "gemma4", SHARED },
+    { "gemma4_text", SHARED },
+    { "mllama", "its vision tower is read by layers of cross-attention" },
+    { "swin", PICTURES },
+    { "convnext", PICTURES },
+    { "resnet", PICTURES },
+    { "sam", PICTURES },
+    { "wav2vec2", PICTURES },
+    { "hubert", PICTURES },
+    { "wavlm", PICTURES },
+    { "clip", "it trains two towers against each other (its vision_config alone is "
+              "\"clip_vision_model\")" },
+    { "siglip", "it trains two towers against each other (its vision_config alone is "
+                "\"siglip_vision_model\")" },
+    { "florence2", PICTURES },
+    { "phi4mm", PICTURES },
+    { "phi3_v", PICTURES },
+    { "wav2vec2-bert", PICTURES },
+    { "kimi_vl", LANGUAGE },
+    { "kimi_k25", LANGUAGE },
+    { "qwen3_omni_moe", LANGUAGE },
+    { "qwen2_5_omni", LANGUAGE },
+    { "llama4", "it has a vision tower (its text_config alone is \"llama4_text\")" },
+};
+enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
+
 const char *family_refusal(const char *name)
 {
-    static const char none[] = "it has no attention",
-                      encoder_decoder[] = "of encoder-decoders, T5's are";
-    static const struct {
-        const char *name, *why;
-    } refused[] = {
-        { "albert", "its layers share one set of weights" },
-        { "deberta", "its attention is disentangled" },
-        { "deberta-v2", "its attention is disentangled" },
-        { "electra", "it trains a generator with it" },
-        { "mamba", none },
-        { "mamba2", none },
-        { "rwkv", none },
-        { "bart", encoder_decoder },
-        { "mbart", encoder_decoder },
-        { "pegasus", encoder_decoder },
-        { "whisper", encoder_decoder },
-        { "llama4", "its layers differ" },
-        { "modernbert", "its layers differ" },
-        { "qwen3_next", "its layers differ" },
-        { "jamba", "its layers differ" },
-        { "gemma3",
-          "it has a vision tower (its text_config alone is \"gemma3_text\")" },
-    };
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+    for (int i = 0; i < REFUSED; i++)
         if (strcmp(refused[i].name, name) == 0)
             return refused[i].why;
     return NULL;
@@ -63,6 +129,22 @@ const struct family *family_find(const char *name)
     while (f && strcmp(f->name, name) != 0)
         f = family_next(f);
     return f;
+}
+
+const char *model_refused(int64_t i, const char **why)
+{
+    if (i < 0 || i >= REFUSED)
+        return NULL;
+    *why = refused[i].why;
+    return refused[i].name;
+}
+
+const char *model_family(int64_t i)
+{
+    for (const struct family *f = NULL; (f = family_next(f)) != NULL;)
+        if (i-- == 0)
+            return f->name;
+    return vision_name(i);
 }
 
 /* Those of transformers' ACT2FN that eager code computes in several kernels. */

@@ -14,12 +14,25 @@ enum family_type {
     FAMILY_OR_NONE,     /* FAMILY_INT; null: 0 */
     FAMILY_STRING,
     FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
-    FAMILY_ANY,         /* 1: an array with something in it */
+    FAMILY_LENGTH,      /* the items of an array */
+    FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
+    FAMILY_NOTED,       /* no member: warned of where it is there, and not 0 or false */
 };
 
 /* Layers by "layer_types". */
 struct family_layers {
     int64_t n, sliding; /* n is 0: the file has no such list */
+};
+
+/* What a stack of patches reads. */
+struct family_picture {
+    int64_t side, patch; /* pixels */
+    int64_t frames;      /* that a patch spans; 0: one */
+    int64_t merge;       /* patches of a side that become one token; 0: one */
+    int64_t patches;     /* of a picture; finish sets it */
+    int64_t class_tokens;
+    bool learned; /* positions */
+    bool out_bias;
 };
 
 /* A model while it is read, with the words that only its family understands. */
@@ -36,10 +49,12 @@ struct family_raw {
     int64_t full_first;
     int64_t windowed;     /* layers with a window */
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
-    int64_t listed_dense; /* 1: layers without experts are listed */
+    int64_t listed_dense; /* layers without experts, as they are listed */
+    bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
     const char *normalization, *position; /* Megatron; NULL: not said */
     bool encoder, untied, swiglu, qk_norm;
+    struct family_picture picture;
 };
 
 struct family_field {
@@ -49,6 +64,7 @@ struct family_field {
     size_t at; /* in struct family_raw */
     bool required;
     int64_t min, max;
+    const char *why; /* FAMILY_NOTED: what the model is read without */
 };
 
 struct family {
@@ -59,8 +75,8 @@ struct family {
 };
 
 /* Ended by a NULL name each. */
-extern const struct family families_encoder[], families_gpt[], families_llama[],
-    families_megatron[];
+extern const struct family families_encoder[], families_gpt[], families_llama_line[],
+    families_recent[], families_experts[], families_vision[], families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

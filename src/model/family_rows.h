@@ -71,6 +71,19 @@ enum {
     EXPERTS_MAX = 4096,
 };
 
+/* A choice that changes little of time and memory, and is not modelled: warned of where
+ * the file makes it. */
+#define NOTED(k, text)                                  \
+    {                                                   \
+        .key = (k), .type = FAMILY_NOTED, .why = (text) \
+    }
+/* One number, or a list with the same number for each layer. */
+#define EACH(k, a, member, least, most)                                           \
+    {                                                                             \
+        .key = (k), .alias = (a), .type = FAMILY_EACH, .at = offsetof(R, member), \
+        .min = (least), .max = (most)                                             \
+    }
+
 #define ACTIVATION(k) TEXT(k, activation)
 #define TIED FLAG("tie_word_embeddings", m.ends.tied)
 #define HEAD_DIM SIZE("head_dim", NULL, attention.head_dim, false, WIDTH_MAX)
@@ -79,5 +92,31 @@ enum {
         SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),                  \
         SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX), \
         SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX), HEAD_DIM, TIED
+
+/* Of decoders in the line of Llama. */
+#define LLAMA_SIZES                                                                    \
+    HF_SIZES, SIZE("num_key_value_heads", NULL, attention.kv_heads, false, HEADS_MAX), \
+        DROP("attention_dropout", attention.dropout)
+#define LLAMA_FFN SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX)
+#define EXPERTS(total, each)                           \
+    SIZE(total, NULL, mlp.experts, true, EXPERTS_MAX), \
+        SIZE(each, NULL, mlp.experts_per_token, true, EXPERTS_MAX)
+#define GATED DECODER, .mlp.gated = true, .attention.rotary = true
+#define LLAMA GATED, .norms.rms = true
+
+/* Biases of the products around attention, as "attention_bias" says. */
+void families_llama(struct family_raw *raw);
+
+/* Sliding windows: of the layers that are listed, or of all but every so-manyth. */
+void families_windows(struct family_raw *raw);
+
+/* Norms of all columns of queries and of keys. */
+void families_wide_norms(struct model *m);
+
+/* The columns of a head, where finish needs them before they are derived. */
+int64_t families_head_dim(const struct model *m);
+
+/* Where no layer is left that has experts, none has. */
+void families_dense(struct model *m);
 
 #endif

@@ -4,10 +4,13 @@
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "model/families.h"
+#include "model/hub.h"
+#include "model/vision.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Endings of class names in "architectures"; what is not listed (BertModel) leaves the
  * family's usual head. */
@@ -30,7 +33,10 @@ static int unknown_family(struct cfg at, const char *name)
     const char *why = name ? family_refusal(name) : NULL;
     if (why)
         return cfg_error(at, DIAG_NOT_SIMULATED,
-                         "model_type \"%s\" is not modelled: %s", name, why);
+                         "model_type \"%s\" is not modelled: %s (a config.json of "
+                         "another family and "
+                         "its size comes nearest; docs/models.md lists them)",
+                         name, why);
     struct strbuf known;
     strbuf_init(&known);
     family_list(&known);
@@ -130,6 +136,31 @@ static int read_layer_types(struct cfg list, struct family_layers *layers)
     return 0;
 }
 
+/* A number, or as many equal ones as there are layers. */
+static int read_each(struct cfg value, const struct family_field *f, int64_t *v)
+{
+    int64_t other;
+    if (!cfg_is_array(value))
+        return cfg_int(value, v, f->min, f->max);
+    if (cfg_int(cfg_at(value, 0), v, f->min, f->max) < 0)
+        return -1;
+    for (int64_t i = 1; i < cfg_len(value); i++)
+        if (cfg_int(cfg_at(value, i), &other, f->min, f->max) < 0)
+            return -1;
+        else if (other != *v)
+            return cfg_error(cfg_at(value, i), DIAG_NOT_SIMULATED,
+                             "layers that differ in \"%s\" are not modelled", f->key);
+    return 0;
+}
+
+/* What the model is read without; 0, false and "" say that there is none. */
+static void note(struct cfg value, const struct family_field *f)
+{
+    bool none = json_is_false(value.json) || json_number_value(value.json) == 0;
+    if (!none || json_is_true(value.json) || cfg_is_string(value) || cfg_len(value))
+        cfg_warn(value, DIAG_NOT_SIMULATED, "%s", f->why);
+}
+
 static int read_field(struct cfg root, const struct family_field *fields,
                       const struct family_field *f, struct family_raw *raw)
 {
@@ -140,8 +171,9 @@ static int read_field(struct cfg root, const struct family_field *fields,
         *(int64_t *)(void *)member = 0;
     if (value.json && !cfg_present(value) && f->type == FAMILY_NONZERO)
         *(bool *)member = false;
+    bool has = f->type == FAMILY_INT && *(int64_t *)(void *)member > 0;
     if (!cfg_present(value))
-        return f->required ? missing(root, fields, f) : 0;
+        return f->required && !has ? missing(root, fields, f) : 0;
     switch (f->type) {
     case FAMILY_INT:
     case FAMILY_OR_NONE:
@@ -156,11 +188,16 @@ static int read_field(struct cfg root, const struct family_field *fields,
             return -1;
         *(bool *)member = number > 0;
         break;
-    case FAMILY_ANY:
+    case FAMILY_LENGTH:
         if (!cfg_is_array(value))
             return cfg_error(value, DIAG_WRONG_TYPE,
                              "this is an array (write [] for none)");
-        *(int64_t *)(void *)member = cfg_present(cfg_at(value, 0));
+        *(int64_t *)(void *)member = cfg_len(value);
+        break;
+    case FAMILY_EACH:
+        return read_each(value, f, (int64_t *)(void *)member);
+    case FAMILY_NOTED:
+        note(value, f);
         break;
     case FAMILY_LAYER_TYPES:
         return read_layer_types(value, (struct family_layers *)(void *)member);
@@ -203,13 +240,17 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                          " columns with a hidden size of %" PRId64 " are "
                          "not modelled",
                          (int64_t)raw->embedding_width, (int64_t)m->hidden);
-    const char *step = cfg_present(cfg_get(root, "moe_layer_freq"))
-                           ? "moe_layer_freq"
-                           : "decoder_sparse_step";
-    if (raw->listed_dense || raw->sparse_step > 1)
-        return cfg_error(cfg_get(root, raw->listed_dense ? "mlp_only_layers" : step),
-                         DIAG_NOT_SIMULATED,
-                         "experts in some layers alone are not modelled");
+    if (raw->interleaved)
+        cfg_warn(root, DIAG_APPROXIMATE,
+                 "layers with and without experts take turns; the %" PRId64
+                 " without are simulated before the others, which changes what the "
+                 "stages of a pipeline hold",
+                 (int64_t)m->mlp.dense_layers);
+    if (m->mlp.dense_layers > 0 && !m->mlp.dense_width)
+        return cfg_error(root, DIAG_MISSING,
+                         "\"intermediate_size\" is missing (%" PRId64
+                         " layers have no experts)",
+                         (int64_t)m->mlp.dense_layers);
     if (raw->listed.sliding && !m->attention.window)
         return cfg_error(
             cfg_get(root, "layer_types"), DIAG_MISSING,
@@ -255,15 +296,11 @@ static void derive(struct model *m)
         m->mlp.width = 4 * m->hidden;
 }
 
-static int read_model(struct model *m, struct cfg root)
+/* A file, or its part, as the family says. */
+static int read_part(struct family_raw *out, struct cfg root,
+                     const struct family *family, const struct family_raw *usual)
 {
-    if (!cfg_is_object(root))
-        return cfg_error(root, DIAG_WRONG_TYPE,
-                         "a model is an object, as Hugging Face's config.json");
-    const struct family *family = find_family(root);
-    if (!family)
-        return -1;
-    struct family_raw raw = family->usual;
+    struct family_raw raw = usual ? *usual : family->usual;
     int rc = 0;
     for (const struct family_field *f = family->fields; f->key; f++)
         if (read_field(root, family->fields, f, &raw) < 0)
@@ -278,12 +315,35 @@ static int read_model(struct model *m, struct cfg root)
         return -1;
     raw.m.attention.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);
+    raw.m.family = family->name;
+    *out = raw;
+    return 0;
+}
+
+/* One that reads pictures and words; NULL: any other. */
+static const struct vision *find_vision(struct cfg root)
+{
+    const char *name = NULL;
+    struct cfg at = cfg_get(root, "model_type");
+    return cfg_is_string(at) && cfg_string(at, &name) == 0 ? vision_find(name) : NULL;
+}
+
+static int read_model(struct model *m, struct cfg root)
+{
+    struct family_raw raw = { .m = { 0 } };
+    if (!cfg_is_object(root))
+        return cfg_error(root, DIAG_WRONG_TYPE,
+                         "a model is an object, as Hugging Face's config.json");
+    const struct vision *vision = find_vision(root);
+    const struct family *family = vision ? NULL : find_family(root);
+    if (vision ? vision_read(&raw.m, root, vision, read_part) < 0
+               : !family || read_part(&raw, root, family, NULL) < 0)
+        return -1;
     raw.m.parameters = model_parameters(&raw.m);
     if (!raw.m.parameters)
         return cfg_error(root, DIAG_OUT_OF_RANGE,
                          "sizes are absurd: a model of more than 2^50 parameters");
     raw.m.name = m->name;
-    raw.m.family = family->name;
     *m = raw.m;
     return 0;
 }
@@ -301,12 +361,27 @@ static int read_inline(struct model *m, struct cfg_loader *loader, struct cfg va
     return 0;
 }
 
+/* A shipped model, a file, a folder that holds a config.json, or an id of the hub. */
+static struct cfg load_named(struct cfg_loader *loader, const char *name,
+                             struct cfg where)
+{
+    const char *file = datadir_file(&loader->arena, "models", name);
+    const char *inside = arena_printf(&loader->arena, "%s/config.json", name);
+    if (access(file, F_OK) == 0 && access(inside, F_OK) != 0)
+        return datadir_load(loader, "models", name, where);
+    if (access(inside, F_OK) == 0)
+        return datadir_load(loader, "models", inside, where);
+    if (hub_is_id(name) || hub_knows(loader, name))
+        return hub_load(loader, name, where);
+    return datadir_load(loader, "models", name, where);
+}
+
 static const void *make_model(struct cfg_loader *loader, const char *name,
                               struct cfg where)
 {
     struct model *m = ARENA_NEW(&loader->arena, struct model);
     m->name = arena_strdup(&loader->arena, name);
-    struct cfg root = datadir_load(loader, "models", name, where);
+    struct cfg root = load_named(loader, name, where);
     if (!cfg_present(root) || read_model(m, root) < 0)
         return NULL;
     m->label = cache_basename(&loader->arena, name);

@@ -93,11 +93,17 @@ struct model_ends {
     int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
     int64_t positions_unused;             /* of these: rows that no token has */
     bool positions_assumed; /* the file gives none: grow with the sequence */
-    bool tied;              /* the head's matrix is the embedding's */
+    /* tokens are patches of pictures: so many numbers each, in a product of their own;
+     * 0: words. A class token counts as one more position. */
+    int64_t patch;
+    bool patch_bias;
+    bool tied; /* the head's matrix is the embedding's */
     bool head_bias;
     bool pooler;
     bool logit_softcap; /* logits through a scaled tanh (Gemma 2) */
 };
+
+struct model_tower;
 
 struct model {
     const char *name; /* the scenario's word for it, or "inline" */
@@ -115,8 +121,25 @@ struct model {
     struct model_mlp mlp;
     struct model_norms norms;
     struct model_ends ends;
-    bool parallel_residual; /* attention and MLP read the same input */
-    bool hidden_dropout;    /* its probability is above 0 */
+    bool parallel_residual;          /* attention and MLP read the same input */
+    bool hidden_dropout;             /* its probability is above 0 */
+    const struct model_tower *tower; /* reads pictures; NULL: none */
+};
+
+enum { MODEL_PROJECTOR_MAX = 3 };
+
+/* A stack that reads pictures, and what hands them on to the language model. */
+struct model_tower {
+    struct model model; /* an encoder of patches */
+    int64_t patches;    /* its tokens of one crop of a picture */
+    int64_t crops;      /* of the pictures of a sequence */
+    int64_t tokens;     /* that the language model reads of one crop */
+    /* The projector: a norm of so many columns (0: none), then products from each width
+     * to the next. */
+    int64_t norm;
+    int32_t n_products;
+    int64_t widths[MODEL_PROJECTOR_MAX + 1];
+    bool bias;
 };
 
 /* Whether the head makes logits of words with the embedding's own matrix. Other heads
@@ -127,6 +150,11 @@ bool model_ties_head(const struct model *m);
  * Reports what is wrong (missing fields, heads that do not divide the hidden size where
  * head_dim is not given, zero or absurd sizes) and returns -1. */
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
+
+/* The i-th family that model_read knows, or that it refuses and why; NULL after the
+ * last. */
+const char *model_family(int64_t i);
+const char *model_refused(int64_t i, const char **why);
 
 /* Columns of a head's values; of the values of all heads; of what attention hands to
  * its last product. */

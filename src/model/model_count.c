@@ -88,6 +88,18 @@ static double head_macs(const struct model *m, double s)
     return 0;
 }
 
+/* Of the pictures of a sequence: patches, layers and projector. */
+static double tower_macs(const struct model_tower *t)
+{
+    const struct model *m = &t->model;
+    double n = (double)t->patches, project = 0;
+    double layers = (double)m->layers * layer_macs(m, n, false, 0);
+    for (int32_t i = 0; i < t->n_products; i++)
+        project += (double)t->widths[i] * (double)t->widths[i + 1];
+    return (double)t->crops * (n * (double)m->ends.patch * (double)m->hidden + layers +
+                               (double)t->tokens * project);
+}
+
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
                               bool causal_half)
 {
@@ -101,5 +113,7 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     macs += (double)m->mlp.dense_layers * layer_macs(&dense, n, half, 0);
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
+    macs += (m->tower ? tower_macs(m->tower) : 0) +
+            n * (double)m->ends.patch * (double)m->hidden;
     return 3 * 2 * macs;
 }

@@ -1,6 +1,6 @@
 /* A Hugging Face config.json as a JSON Schema: one form for each model_type, from the
  * rows by which it is read. Keys that no row has are Hugging Face's own business. */
-#include "model/families.h"
+#include "model/vision.h"
 
 #include <string.h>
 
@@ -24,8 +24,15 @@ static json_t *value_schema(const struct family_field *f)
         return number("number", 0, 1);
     case FAMILY_NONZERO:
         return number("number", 0, 1000000000);
-    case FAMILY_ANY:
+    case FAMILY_LENGTH:
         return json_pack("{s:s}", "type", "array");
+    case FAMILY_EACH:
+        return json_pack("{s:[s,s], s:{s:s, s:I, s:I}, s:I, s:I}", "type", "integer",
+                         "array", "items", "type", "integer", "minimum",
+                         (json_int_t)f->min, "maximum", (json_int_t)f->max, "minimum",
+                         (json_int_t)f->min, "maximum", (json_int_t)f->max);
+    case FAMILY_NOTED:
+        return json_object();
     case FAMILY_LAYER_TYPES:
         break;
     }
@@ -36,8 +43,11 @@ static json_t *value_schema(const struct family_field *f)
 /* null is the same as an absent key. */
 static json_t *or_null(json_t *schema)
 {
-    json_object_set_new(schema, "type",
-                        json_pack("[O,s]", json_object_get(schema, "type"), "null"));
+    json_t *type = json_object_get(schema, "type");
+    if (json_is_array(type))
+        json_array_append_new(type, json_string("null"));
+    else if (type)
+        json_object_set_new(schema, "type", json_pack("[O,s]", type, "null"));
     return schema;
 }
 
@@ -68,6 +78,21 @@ static json_t *need(const struct family_field *f)
                      f->alias);
 }
 
+/* A row that the file may leave out, as the family says what it is then. */
+static bool has_usual(const struct family *family, const struct family_field *f)
+{
+    const char *member = (const char *)&family->usual + f->at;
+    return f->type == FAMILY_INT && *(const int64_t *)(const void *)member > 0;
+}
+
+/* A model that reads pictures and words: its parts have forms of their own. */
+static json_t *vision_schema(const char *name)
+{
+    return json_pack("{s:s, s:{s:{s:s}, s:{s:s}}, s:[s,s]}", "type", "object",
+                     "properties", "model_type", "const", name, "vision_config", "type",
+                     "object", "required", "model_type", "vision_config");
+}
+
 static json_t *family_schema(const struct family *family)
 {
     json_t *members = json_object(), *needs = json_array();
@@ -81,7 +106,7 @@ static json_t *family_schema(const struct family *family)
         put(members, f->key, or_null(value_schema(f)));
         if (f->alias)
             put(members, f->alias, or_null(value_schema(f)));
-        if (f->required)
+        if (f->required && !has_usual(family, f))
             json_array_append_new(needs, need(f));
     }
     return json_pack("{s:s, s:o, s:o}", "type", "object", "properties", members,
@@ -93,6 +118,8 @@ json_t *model_schema(void)
     json_t *forms = json_array();
     for (const struct family *f = NULL; (f = family_next(f)) != NULL;)
         json_array_append_new(forms, family_schema(f));
+    for (int64_t i = 0; vision_name(i); i++)
+        json_array_append_new(forms, vision_schema(vision_name(i)));
     return json_pack("{s:s, s:s, s:s, s:o}", "$schema",
                      "https://json-schema.org/draft/2020-12/schema", "$id",
                      "urn:smsim:model:1", "title",

@@ -40,10 +40,13 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     if (build_init(&b, arena, m, s, err) < 0 ||
         (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;
-    list->n_blocks = two ? 5 : mixed ? 4 : 3;
+    list->n_blocks = (two ? 5 : mixed ? 4 : 3) + build_tower_blocks(m);
     list->blocks = ARENA_ARRAY(arena, list->n_blocks, struct op_block);
     struct op_block *block = list->blocks;
     build_embedding(&b, block++);
+    if (m->tower && build_tower(block, arena, m, s, err) < 0)
+        return -1;
+    block += build_tower_blocks(m);
     if (mixed)
         build_layer(&dense, block++, STACK_DENSE);
     build_layer(&b, block++, STACK_ONLY);

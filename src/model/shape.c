@@ -36,6 +36,7 @@ struct model model_of_dense_layers(const struct model *m)
     struct model dense = *m;
     dense.mlp.width = m->mlp.dense_width;
     dense.mlp.experts = dense.mlp.experts_per_token = dense.mlp.shared_width = 0;
+    dense.mlp.shared_scale = dense.mlp.router_bias = false;
     dense.layers = m->mlp.dense_layers;
     dense.mlp.dense_layers = 0;
     return dense;

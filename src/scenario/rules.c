@@ -167,6 +167,31 @@ static int check_no_master_weights(const struct parse_context *r)
     return 0;
 }
 
+/* A model that reads pictures: whole on each GPU, its pictures within the sequence. */
+static int check_tower(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct model_tower *t = r->s->model.tower;
+    const struct {
+        const char *key;
+        int64_t degree;
+    } rows[] = { { "tensor", p->tensor },
+                 { "pipeline", p->pipeline },
+                 { "context", p->context } };
+    for (size_t i = 0; t && i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].degree > 1)
+            return cfg_error(cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
+                             "%s has a vision tower, which is not modelled over a %s "
+                             "group (write 1; sharded data parallelism divides it)",
+                             r->s->model.name, rows[i].key);
+    if (t && t->crops * t->tokens > r->s->training.sequence_length)
+        return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
+                         "the pictures of a sequence are %" PRId64 " tokens (write at "
+                         "least as many)",
+                         t->crops * t->tokens);
+    return 0;
+}
+
 /* What needs something else to be set. */
 static int check_needs(const struct parse_context *r)
 {
@@ -182,6 +207,8 @@ static int check_needs(const struct parse_context *r)
             "%s's attention is latent, which is not modelled over a tensor "
             "group (write 1; \"expert\" and \"pipeline\" divide the model)",
             r->s->model.name);
+    if (check_tower(r) < 0)
+        return -1;
     if (p->split.tensor_policy != TENSOR_MEGATRON && !library_of(p)->smp_extensions)
         return cfg_error(
             cfg_get(r->parallelism, "tensor_policy"), DIAG_REQUIRES,

@@ -80,15 +80,16 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return row_of(p)->tensor && !m->attention.latent_kv && p->world % t == 0 &&
-           m->attention.heads % t == 0 && m->attention.kv_heads % t == 0 &&
-           m->attention.q_width % t == 0 && m->mlp.width % t == 0;
+    return row_of(p)->tensor && !m->attention.latent_kv && !m->tower &&
+           p->world % t == 0 && m->attention.heads % t == 0 &&
+           m->attention.kv_heads % t == 0 && m->attention.q_width % t == 0 &&
+           m->mlp.width % t == 0;
 }
 
 static bool pipeline_rule(const struct space *s, struct space_point *p)
 {
     int64_t n = p->v[SPACE_PIPELINE];
-    return n == 1 || (row_of(p)->pipeline && n <= s->layers &&
+    return n == 1 || (row_of(p)->pipeline && !s->model->tower && n <= s->layers &&
                       p->world % (p->v[SPACE_TENSOR] * n) == 0);
 }
 
@@ -96,7 +97,7 @@ static bool context_rule(const struct space *s, struct space_point *p)
 {
     int64_t c = p->v[SPACE_CONTEXT];
     int64_t model = p->v[SPACE_TENSOR] * p->v[SPACE_PIPELINE];
-    if (p->world % (model * c) != 0)
+    if (p->world % (model * c) != 0 || (c > 1 && s->model->tower))
         return false;
     p->ranks = p->world / model;
     p->data = p->ranks / c;

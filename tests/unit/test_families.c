@@ -582,12 +582,66 @@ static void test_designs(void)
 }
 
 /* What is refused says why. */
+/* Layers with and without experts in turn: which they are counts, not where. */
+static void test_interleaved(void)
+{
+#define QWEN                                                                  \
+    "{'model_type': 'qwen2_moe', 'num_experts': 4, 'num_experts_per_tok': 2," \
+    " 'moe_intermediate_size': 64, 'shared_expert_intermediate_size': 32, " SIZES ", "
+    static const struct {
+        const char *file;
+        int64_t dense;
+        int warnings;
+    } cases[] = {
+        { QWEN "'mlp_only_layers': []}", 0, 0 },
+        { QWEN "'mlp_only_layers': [0, 3]}", 2, 1 },
+        { QWEN "'decoder_sparse_step': 2}", 3, 1 },
+        { LATENT_OF("1") "'moe_layer_freq': 2}", -1, 1 },
+    };
+    int64_t last = INT64_MAX;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_EQUAL(loader.diags.n_warnings, cases[i].warnings);
+        if (cases[i].dense >= 0) {
+            CU_ASSERT_EQUAL(m.mlp.dense_layers, cases[i].dense);
+            /* an MLP of 256 columns holds less than four experts of 64 and a fifth */
+            CU_ASSERT(model_parameters(&m) < last);
+            last = model_parameters(&m);
+        }
+        cfg_loader_release(&loader);
+    }
+}
+
+/* What the sizes do not hold is said. */
+static void test_noted(void)
+{
+    static const struct {
+        const char *file, *part;
+    } cases[] = {
+        { LATENT_OF("1") "'index_topk': 2048}", "sparse attention" },
+        { LATENT_OF("1") "'num_nextn_predict_layers': 1}", "further tokens" },
+        { LATENT_OF("1") "'num_nextn_predict_layers': 0}", NULL },
+        { LATENT_OF("1") "'num_nextn_predict_layers': None}", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_EQUAL(loader.diags.n_warnings, cases[i].part != NULL);
+        if (cases[i].part)
+            CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.v[0].text, cases[i].part));
+        cfg_loader_release(&loader);
+    }
+}
+
 static void test_refused(void)
 {
     static const struct {
         const char *file, *part;
     } cases[] = {
-        { "{'model_type': 'mamba', 'hidden_size': 2560}", "no attention" },
+        { "{'model_type': 'mamba', 'hidden_size': 2560}", "keep a state" },
         { "{'model_type': 'opt', 'num_hidden_layers': 24, 'hidden_size': 1024,"
           " 'num_attention_heads': 16, 'vocab_size': 50272, 'ffn_dim': 4096,"
           " 'word_embed_proj_dim': 512}",
@@ -596,10 +650,6 @@ static void test_refused(void)
           "1 types for 6 layers" },
         { "{'model_type': 'gemma2', " SIZES ", 'layer_types': ['chunked_attention']}",
           "layers of \"chunked_attention\"" },
-        { "{'model_type': 'qwen3_moe', 'num_experts': 4, 'num_experts_per_tok': 2,"
-          " 'moe_intermediate_size': 64, 'mlp_only_layers': [0], " SIZES "}",
-          "experts in some layers alone" },
-        { LATENT_OF("1") "'moe_layer_freq': 2}", "experts in some layers alone" },
         { "{'model_type': 'mixtral', 'num_hidden_layers': 10000,"
           " 'hidden_size': 1048576, 'num_attention_heads': 64, 'vocab_size': 512,"
           " 'intermediate_size': 1048576, 'num_local_experts': 4096,"
@@ -628,5 +678,7 @@ void test_families_register(void)
     CU_add_test(suite, "latent attention and layers of two kinds", test_latent);
     CU_add_test(suite, "latent attention without experts", test_no_experts);
     CU_add_test(suite, "kernels of a design", test_designs);
+    CU_add_test(suite, "layers in turn", test_interleaved);
+    CU_add_test(suite, "what is not modelled is said", test_noted);
     CU_add_test(suite, "what is refused", test_refused);
 }

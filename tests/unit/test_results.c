@@ -296,10 +296,15 @@ static void test_names(void)
     static const struct {
         const char *name, *id;
     } rows[] = {
-        { "simulate", CONTRACT_SIMULATE },     { "plan", CONTRACT_PLAN },
-        { "collective", CONTRACT_COLLECTIVE }, { "validate", CONTRACT_VALIDATE },
-        { "measured", CONTRACT_MEASURED },     { "sweep-point", CONTRACT_SWEEP_POINT },
-        { "check", CONTRACT_CHECK },           { "failure", CONTRACT_FAILURE },
+        { "simulate", CONTRACT_SIMULATE },
+        { "plan", CONTRACT_PLAN },
+        { "collective", CONTRACT_COLLECTIVE },
+        { "validate", CONTRACT_VALIDATE },
+        { "measured", CONTRACT_MEASURED },
+        { "sweep-point", CONTRACT_SWEEP_POINT },
+        { "check", CONTRACT_CHECK },
+        { "failure", CONTRACT_FAILURE },
+        { "model-summary", CONTRACT_MODEL_SUMMARY },
     };
     struct contracts c;
     size_t n = 0;

@@ -69,6 +69,14 @@ const struct emit_field emit_model_fields[] = {
 /* clang-format on */
 
 /* clang-format off */
+static bool same_tower(const struct model_tower *a, const struct model_tower *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->patches == b->patches && a->crops == b->crops && a->tokens == b->tokens &&
+           emit_same_model(&a->model, &b->model);
+}
+
 bool emit_same_model(const struct model *a, const struct model *b)
 {
 #define SAME(m) (a->m == b->m)
@@ -84,7 +92,8 @@ bool emit_same_model(const struct model *a, const struct model *b)
         SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
         SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
         SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
-        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout);
+        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout) &&
+        SAME(ends.patch) && same_tower(a->tower, b->tower);
 #undef SAME
 }
 /* clang-format on */

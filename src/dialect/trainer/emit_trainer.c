@@ -2,6 +2,7 @@
  * hyperparameters reads: as a shell script, or within an estimator. */
 #include "dialect/emit/emit_parts.h"
 #include "dialect/trainer/trainer.h"
+#include "model/hub.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 
@@ -51,7 +52,8 @@ static int put_sharding(json_t *h, const struct scenario *s, struct err *err)
 
 json_t *trainer_give_model(const struct scenario *s)
 {
-    return json_string(s->model.label);
+    const char *id = s->model.name; /* with its organisation, where it has one */
+    return json_string(hub_is_id(id) ? id : s->model.label);
 }
 
 static json_t *converts_to(const struct scenario *s, enum dtype wanted)

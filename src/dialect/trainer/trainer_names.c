@@ -1,6 +1,7 @@
 /* Names of models, tasks and data sets, as models/launch/names.json has them. */
 #include "config/datadir.h"
 #include "dialect/trainer/trainer.h"
+#include "model/hub.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -56,8 +57,11 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
     const char *name = plain_name(t, it->value->text, false);
     struct cfg known = look_up(t, "models", name);
     const char *model = NULL;
+    struct hub_id id;
     if (is_shipped(t, name))
         model = name;
+    else if (hub_find(&id, t->l->loader, it->value->text))
+        model = id.shipped ? id.shipped : it->value->text;
     else if (known.json)
         cfg_string(known, &model);
     if (model)
@@ -65,8 +69,9 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
     else
         launch_add_unresolved(
             t, row->pointer, it->value->line,
-            "%s: \"%.80s\" is not in models/; its config.json would do", it->key,
-            it->value->text);
+            "%s: \"%.80s\" is not in models/ nor an id that models/hub has; its "
+            "config.json would do",
+            it->key, it->value->text);
 }
 
 void trainer_take_task(struct launch_context *t, const struct dialect_option *row,

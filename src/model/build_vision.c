@@ -1,0 +1,119 @@
+/* A tower that reads pictures: patches, an encoder's layers, and the projector that
+ * hands their result to the language model. Its sequences are crops of pictures. */
+#include "model/build.h"
+
+#define FIRST_WGRAD "gate_wgrad|up_wgrad|down_wgrad"
+
+/* One product, two with an activation between them, or one before those. The result
+ * takes its places among the words. */
+static const struct row projector_f[] = {
+    { ROW_OWNER, "norm#", MODULE_NORM, .when = HAS_PROJECTOR_NORM,
+      .read = { WIDE(1, A) }, .write = { WIDE(1, A) },
+      .keep = { KEEP(NARROW(1, A), FIRST_WGRAD, .unless = HAS_AMP) } },
+    { ROW_STREAM, "projector_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), FIRST_WGRAD) } },
+    { ROW_LINEAR, .part = MODULE_GATE, .when = HAS_PROJECTOR_FIRST,
+      .keep = { KEEP(NARROW(1, Z), "up_wgrad") } },
+    { ROW_LINEAR, .part = MODULE_UP, .when = HAS_PROJECTOR_INSIDE,
+      .keep = { KEEP(NARROW(1, F), "projector_activation_bwd") } },
+    { ROW_STREAM, "projector_activation", .when = HAS_PROJECTOR_INSIDE,
+      .read = { NARROW(1, F) }, .write = { NARROW(1, F) },
+      .keep = { KEEP(NARROW(1, F), "down_wgrad") } },
+    { ROW_LINEAR, .part = MODULE_DOWN },
+    { ROW_STREAM, "picture_scatter", .read = { NARROW(1, X) },
+      .write = { WIDE(1, X) } },
+    ROW_END,
+};
+
+static const struct row projector_b[] = {
+    { ROW_STREAM, "picture_gather", .read = { WIDE(1, X) }, .write = { NARROW(1, X) } },
+    { ROW_DGRAD, .part = MODULE_DOWN },
+    { ROW_WGRAD, .part = MODULE_DOWN },
+    { ROW_BIAS, .part = MODULE_DOWN },
+    { ROW_STREAM, "projector_activation_bwd", .when = HAS_PROJECTOR_INSIDE,
+      .read = { NARROW(2, F) }, .write = { NARROW(1, F) } },
+    { ROW_DGRAD, .part = MODULE_UP, .when = HAS_PROJECTOR_INSIDE },
+    { ROW_WGRAD, .part = MODULE_UP, .when = HAS_PROJECTOR_INSIDE },
+    { ROW_BIAS, .part = MODULE_UP, .when = HAS_PROJECTOR_INSIDE },
+    { ROW_DGRAD, .part = MODULE_GATE, .when = HAS_PROJECTOR_FIRST },
+    { ROW_WGRAD, .part = MODULE_GATE, .when = HAS_PROJECTOR_FIRST },
+    { ROW_STREAM, "projector_cast_bwd", .when = HAS_AMP, .read = { NARROW(1, A) },
+      .write = { WIDE(1, A) } },
+    { ROW_OWNER_BWD, "norm#_bwd", MODULE_NORM, .when = HAS_PROJECTOR_NORM,
+      .launches = 2, .read = { WIDE(4, A) }, .write = { WIDE(1, A) } },
+    ROW_END,
+};
+
+static const struct build_step projector_steps_f[] = { STEP(projector_f, 0),
+                                                       STEPS_END };
+static const struct build_step projector_steps_b[] = { STEP(projector_b, 0),
+                                                       STEPS_END };
+
+/* The last product is DOWN's, the one before it UP's, the first of three GATE's, which
+ * has no bias. */
+static void set_projector(struct build *b, const struct model_tower *t)
+{
+    double *e = b->sizes[OP_EMBEDDING];
+    int64_t rows = b->s->batch * t->tokens, n = t->n_products;
+    const int64_t *w = t->widths;
+    enum dtype dtype = b->linears[MODULE_LOGITS].dtype;
+    for (int64_t i = 0; i < n; i++)
+        b->linears[MODULE_DOWN - (n - 1 - i)] =
+            (struct linear) { .rows = rows,
+                              .k = w[i],
+                              .n = w[i + 1],
+                              .batch = 1,
+                              .bias = t->bias && !(n == 3 && i == 0),
+                              .owned = true,
+                              .dtype = dtype };
+    e[SYM_H] = (double)t->norm;
+    e[SYM_A] = (double)(rows * w[0]);
+    e[SYM_Z] = n == 3 ? (double)(rows * w[1]) : 0;
+    e[SYM_F] = n > 1 ? (double)(rows * w[n - 1]) : 0;
+    e[SYM_X] = (double)(rows * w[n]);
+    b->flags &= ~(HAS_GATE | HAS_EXPERTS | HAS_FP8 | HAS_EAGER_RMS);
+    b->flags |= (t->norm ? HAS_PROJECTOR_NORM : 0) |
+                (n == 3 ? HAS_PROJECTOR_FIRST : 0) | (n > 1 ? HAS_PROJECTOR_INSIDE : 0);
+}
+
+static void build_projector(struct build *b, struct op_block *block,
+                            const struct model_tower *t)
+{
+    set_projector(b, t);
+    b->module = OP_EMBEDDING;
+    b->elements = b->sizes[OP_EMBEDDING];
+    struct keep given = { .term = WIDE(1, A), .until = FIRST_WGRAD };
+    if (t->norm)
+        given.until = "norm_bwd";
+    else if (b->flags & HAS_AMP)
+        given.until = NULL;
+    build_block(b, block, "projector", 1, projector_steps_f, projector_steps_b, given);
+    block->tokens = b->s->batch * t->tokens;
+}
+
+int32_t build_tower_blocks(const struct model *m)
+{
+    return !m->tower ? 0 : m->tower->model.norms.final ? 4 : 3;
+}
+
+int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
+                const struct op_settings *s, struct err *err)
+{
+    const struct model_tower *t = m->tower;
+    struct build b;
+    struct op_settings crops = *s;
+    crops.batch = s->batch * t->crops;
+    crops.sequence = t->patches;
+    crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
+    if (build_init(&b, arena, &t->model, &crops, err) < 0)
+        return -1;
+    build_embedding(&b, block);
+    block++->name = "vision_embedding";
+    build_layer(&b, block++, STACK_VISION);
+    if (t->model.norms.final) {
+        build_head(&b, block);
+        block++->name = "vision_norm";
+    }
+    build_projector(&b, block, t);
+    return 0;
+}

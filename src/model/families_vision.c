@@ -1,0 +1,121 @@
+/* Stacks that read pictures, as patches: by themselves, or as the towers of models that
+ * read pictures and words (vision.c). Sources: as families_recent.c. */
+#include "model/family_rows.h"
+
+enum { PIXELS_MAX = 1 << 16, CHANNELS = 3 };
+
+#define PICTURE                                            \
+    EACH("image_size", NULL, picture.side, 1, PIXELS_MAX), \
+        EACH("patch_size", NULL, picture.patch, 1, PIXELS_MAX)
+
+static const struct family_field vit_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, false, WIDTH_MAX),
+    HEAD_DIM,
+    PICTURE,
+    FLAG("qkv_bias", m.attention.qkv_bias),
+    NOTED("num_register_tokens", "register tokens are not modelled: they are left out"),
+    NOTED("vision_use_head", "the pooling of a classifier's head is left out"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* Qwen's: sizes under names of their own; of the older one hidden_size is what it hands
+ * to the language model. */
+static const struct family_field qwen2_fields[] = {
+    SIZE("depth", NULL, layers, true, LAYERS_MAX),
+    SIZE("embed_dim", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_heads", NULL, attention.heads, true, HEADS_MAX),
+    PICTURE,
+    WORD("temporal_patch_size", picture.frames, 1, 64),
+    WORD("spatial_merge_size", picture.merge, 1, 64),
+    FIELDS_END,
+};
+
+static const struct family_field qwen3_fields[] = {
+    SIZE("depth", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("num_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    PICTURE,
+    WORD("temporal_patch_size", picture.frames, 1, 64),
+    WORD("spatial_merge_size", picture.merge, 1, 64),
+    NOTED("window_size", "windows of the vision tower's attention are not modelled: "
+                         "each patch attends to all of its picture"),
+    NOTED("deepstack_visual_indexes",
+          "projectors of the vision tower's inner layers are not modelled: they are "
+          "left out"),
+    FIELDS_END,
+};
+
+/* Patches of a square picture, their numbers, and learned positions of as many. */
+static void vision_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    struct family_picture *p = &raw->picture;
+    int64_t across = p->side / p->patch;
+    p->patches = across * across;
+    m->ends.patch = CHANNELS * (p->frames ? p->frames : 1) * p->patch * p->patch;
+    if (p->learned)
+        m->ends.positions = p->patches + 2 * p->class_tokens;
+    m->attention.out_bias |= p->out_bias;
+}
+
+#define TOWER .arch = MODEL_ENCODER, .ends.head = MODEL_HEAD_CLASS
+#define BIASES .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true
+#define VISION(word, table, ...)                                               \
+    {                                                                          \
+        .name = (word), .fields = (table), .finish = vision_finish, .usual = { \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
+/* ViT's own defaults: base, patches of 16 (CLIP's of 32). */
+#define BASE .layers = 12, .hidden = 768, .attention.heads = 12
+
+const struct family families_vision[] = {
+    VISION("vit", vit_fields,
+           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .picture = { 224, 16, .learned = true, .class_tokens = 1 }),
+    VISION("deit", vit_fields,
+           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .picture = { 224, 16, .learned = true, .class_tokens = 2 }),
+    VISION("clip_vision_model", vit_fields,
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .norms.embedding = true },
+           .picture = { 224, 32, .learned = true, .class_tokens = 1 }),
+    VISION("siglip_vision_model", vit_fields,
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
+           .picture = { 224, 16, .learned = true }),
+    VISION("idefics3_vision", vit_fields,
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
+           .picture = { 224, 32, .learned = true }),
+    VISION("internvl_vision", vit_fields,
+           .m = { TOWER, BIASES, .layers = 24, .hidden = 1024, .attention.heads = 16,
+                  .mlp.width = 4096, .ends.patch_bias = true },
+           .picture = { 448, 14, .learned = true, .class_tokens = 1 }),
+    VISION("pixtral", vit_fields,
+           .m = { TOWER, .layers = 24, .hidden = 1024, .attention.heads = 16,
+                  .mlp.width = 4096, .mlp.gated = true, .norms.rms = true,
+                  .norms.embedding = true, .attention.rotary = true },
+           .picture = { 1024, 16 }),
+    VISION("qwen2_vl_vision", qwen2_fields,
+           .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
+                  .attention.rotary = true, .attention.fused_qkv = true },
+           .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    VISION("qwen2_5_vl_vision", qwen3_fields,
+           .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
+                  .mlp.width = 3420, .mlp.gated = true, .norms.rms = true,
+                  .attention.rotary = true, .attention.fused_qkv = true },
+           .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    VISION("qwen3_vl_vision", qwen3_fields,
+           .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
+                  .mlp.width = 4304, .ends.patch_bias = true, .attention.rotary = true,
+                  .attention.fused_qkv = true },
+           .picture = { 1024, 16, .frames = 2, .merge = 2 }),
+    { .name = NULL },
+};

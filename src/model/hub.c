@@ -1,0 +1,265 @@
+#include "model/hub.h"
+
+#include "base/vec.h"
+#include "config/cache.h"
+#include "config/datadir.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_MAX_B = 160 };
+
+static const struct cfg NOWHERE = { NULL, NULL, "" };
+
+struct table {
+    struct hub_id *v;
+    int64_t n;
+};
+
+/* The table ------------------------------------------------------------------------ */
+
+typedef VEC(struct hub_id) hub_vec;
+
+static int read_row(hub_vec *ids, struct cfg base, const char *name, struct cfg row)
+{
+    struct hub_id id = { .name = name, .base = base, .row = row };
+    struct cfg also = cfg_get(row, "also"), twice = cfg_get(row, "stored_twice");
+    struct cfg family = cfg_get(row, "model_type");
+    if (!cfg_present(family))
+        family = cfg_get(base, "model_type");
+    struct cfg file = cfg_get(row, "shipped");
+    if (cfg_present(file))
+        family = NOWHERE;
+    if ((cfg_present(file) && cfg_string(file, &id.shipped) < 0) ||
+        cfg_int(cfg_get(row, "parameters"), &id.parameters, 1, INT64_MAX) < 0 ||
+        cfg_string(cfg_get(row, "source"), &id.source) < 0 ||
+        (cfg_present(twice) && cfg_bool(twice, &id.stored_twice) < 0) ||
+        (cfg_present(family) && cfg_string(family, &id.family) < 0))
+        return -1;
+    VEC_PUSH(ids, id);
+    for (int64_t i = 0; i < cfg_len(also); i++) {
+        id.alias = true;
+        if (cfg_string(cfg_at(also, i), &id.name) < 0)
+            return -1;
+        VEC_PUSH(ids, id);
+    }
+    return 0;
+}
+
+static const void *make_table(struct cfg_loader *loader, const char *name,
+                              struct cfg where)
+{
+    struct cfg root = datadir_load(loader, "models/hub", name, where);
+    struct cfg groups = cfg_get(root, "groups");
+    struct table *t = ARENA_NEW(&loader->arena, struct table);
+    hub_vec ids = { 0 };
+    int rc = cfg_present(root) ? 0 : -1;
+    for (int64_t i = 0; i < cfg_len(groups) && rc == 0; i++) {
+        struct cfg base = cfg_get(cfg_at(groups, i), "base");
+        struct cfg models = cfg_get(cfg_at(groups, i), "models");
+        for (void *it = cfg_first(models); it && rc == 0; it = cfg_next(models, it))
+            rc = read_row(&ids, base, cfg_key(it), cfg_member(models, it));
+    }
+    *t =
+        (struct table) { ARENA_ARRAY(&loader->arena, ids.n + 1, struct hub_id), ids.n };
+    if (ids.n)
+        memcpy(t->v, ids.v, (size_t)ids.n * sizeof(*t->v));
+    VEC_RELEASE(&ids);
+    return rc ? NULL : t;
+}
+
+const struct hub_id *hub_ids(struct cfg_loader *loader, int64_t *n)
+{
+    const struct table *t = cache_get(loader, "hub", "ids", NOWHERE, make_table);
+    *n = t ? t->n : 0;
+    return t ? t->v : NULL;
+}
+
+/* Names by rule -------------------------------------------------------------------- */
+
+/* Organisations that put up others' models under the same names. */
+static const char *const mirrors[] = {
+    "unsloth",     "NousResearch",  "huggyllama",     "RedHatAI",
+    "neuralmagic", "mlx-community", "TheBloke",       "lmstudio-community",
+    "bartowski",   "nm-testing",    "hugging-quants", "casperhansen",
+    NULL
+};
+
+/* Words of a name that change weights, not sizes. */
+static const char *const variants[] = { "instruct", "chat", "it",      "hf",
+                                        "sft",      "dpo",  "pt",      "rl",
+                                        "qat",      "bf16", "unsloth", NULL };
+
+/* And those that say how the weights are stored. */
+static const char *const quantised[] = { "bnb",  "4bit", "8bit", "awq",   "gptq",
+                                         "int4", "int8", "fp8",  "nvfp4", "mxfp4",
+                                         "gguf", "exl2", NULL };
+
+static const char *plain_of(const char *id)
+{
+    const char *slash = strrchr(id, '/');
+    return slash ? slash + 1 : id;
+}
+
+static size_t organisation(const char *id)
+{
+    const char *slash = strchr(id, '/');
+    return slash ? (size_t)(slash - id) : 0;
+}
+
+/* Small letters without the words that change no size; `whole` keeps them. "-base" goes
+ * where the name is a user's: t5-base is no t5. */
+static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
+{
+    const char *from = plain_of(id);
+    size_t n = 0;
+    if (strncasecmp(from, "Meta-", 5) == 0)
+        from += 5;
+    while (*from && n + 2 < NAME_MAX_B) {
+        char word[NAME_MAX_B];
+        size_t k = 0;
+        for (; *from && *from != '-' && *from != '_'; from++)
+            if (k + 1 < sizeof(word))
+                word[k++] = (char)tolower((unsigned char)*from);
+        word[k] = '\0';
+        from += *from != '\0';
+        if (!whole && (names_listed(variants, word) || names_listed(quantised, word) ||
+                       (base && strcmp(word, "base") == 0)))
+            continue;
+        n += (size_t)snprintf(to + n, NAME_MAX_B - n, "%s%s", n ? "-" : "", word);
+        n = n < NAME_MAX_B ? n : NAME_MAX_B - 1;
+    }
+    to[n] = '\0';
+}
+
+/* How near a row is to what is asked for: 3 the id itself, 2 its name, 1 its name by
+ * the rules, 0 another model. */
+static int match(const struct hub_id *id, const char *asked)
+{
+    char a[NAME_MAX_B], b[NAME_MAX_B];
+    if (strcasecmp(id->name, asked) == 0)
+        return 3;
+    simplify(a, asked, true, false);
+    simplify(b, id->name, true, false);
+    if (strcmp(a, b) == 0)
+        return 2;
+    simplify(a, asked, false, true);
+    simplify(b, id->name, false, false);
+    return *a && strcmp(a, b) == 0;
+}
+
+bool hub_is_id(const char *word)
+{
+    const char *slash = strchr(word, '/');
+    size_t n = strlen(word);
+    return slash && slash != word && slash[1] && !strchr(slash + 1, '/') &&
+           word[0] != '.' && word[0] != '~' &&
+           !(n > 5 && strcmp(word + n - 5, ".json") == 0);
+}
+
+bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id)
+{
+    int64_t n;
+    int best = 0;
+    const struct hub_id *ids = hub_ids(loader, &n);
+    for (int64_t i = 0; i < n && best < 3; i++) {
+        int near = match(&ids[i], id);
+        if (near > best) {
+            best = near;
+            *found = ids[i];
+        }
+    }
+    return best > 0;
+}
+
+bool hub_knows(struct cfg_loader *loader, const char *id)
+{
+    struct hub_id found;
+    return hub_find(&found, loader, id);
+}
+
+/* Its config.json ------------------------------------------------------------------ */
+
+static const char *nearest(struct cfg_loader *loader, const char *id)
+{
+    int64_t n;
+    const struct hub_id *ids = hub_ids(loader, &n);
+    struct name_value *names = ARENA_ARRAY(&loader->arena, n + 1, struct name_value);
+    for (int64_t i = 0; i < n; i++)
+        names[i].name = ids[i].name;
+    const char *near = names_nearest(names, id);
+    for (int64_t i = 0; i < n && !near; i++)
+        names[i].name = plain_of(ids[i].name);
+    return near ? near : names_nearest(names, plain_of(id));
+}
+
+static void unknown(struct cfg_loader *loader, const char *id, struct cfg where)
+{
+    const char *near = nearest(loader, id);
+    const char *text = arena_printf(
+        &loader->arena,
+        "no file or folder \"%s\", and models/hub/ids.json has no such id (%s%s%s give "
+        "the path of its config.json)",
+        id, near ? "did you mean \"" : "", near ? near : "", near ? "\"? Else" : "");
+    if (where.doc)
+        cfg_error(where, DIAG_UNKNOWN_NAME, "%s", text);
+    else
+        diags_error(&loader->diags, DIAG_UNKNOWN_NAME, "%s", text);
+}
+
+static bool is_mirror(const char *id)
+{
+    size_t n = organisation(id);
+    for (const char *const *m = mirrors; *m; m++)
+        if (strlen(*m) == n && strncasecmp(*m, id, n) == 0)
+            return true;
+    return n == 0;
+}
+
+/* Says what of the id the sizes do not hold. */
+static void warn(const struct hub_id *found, const char *id, struct cfg where)
+{
+    char whole[NAME_MAX_B], *rest = NULL;
+    if (!where.doc)
+        return;
+    size_t n = organisation(id);
+    bool same = n == organisation(found->name) && strncasecmp(id, found->name, n) == 0;
+    if (!same && !is_mirror(id))
+        cfg_warn(where, DIAG_INFERRED, "\"%s\" is read as %s, by its name", id,
+                 found->name);
+    simplify(whole, id, true, false);
+    for (char *word = strtok_r(whole, "-", &rest); word;
+         word = strtok_r(NULL, "-", &rest))
+        if (names_listed(quantised, word)) {
+            cfg_warn(where, DIAG_NOT_SIMULATED,
+                     "\"%s\": its weights' format (%s) is not taken from its name; "
+                     "weights are counted at the training's precision",
+                     id, word);
+            return;
+        }
+}
+
+static struct cfg join(struct cfg_loader *loader, const struct hub_id *id)
+{
+    static const char *const own[] = { "parameters", "source", "stored_twice", "also",
+                                       NULL };
+    json_t *tree = json_deep_copy(id->base.json);
+    const char *key;
+    json_t *value;
+    json_object_foreach(id->row.json, key, value) if (!names_listed(own, key))
+        json_object_set_new(tree, key, json_deep_copy(value));
+    return cfg_from_tree(loader, arena_printf(&loader->arena, "%s", id->name), tree);
+}
+
+struct cfg hub_load(struct cfg_loader *loader, const char *id, struct cfg where)
+{
+    struct hub_id found;
+    if (!hub_find(&found, loader, id)) {
+        unknown(loader, id, where);
+        return NOWHERE;
+    }
+    warn(&found, id, where);
+    return found.shipped ? datadir_load(loader, "models", found.shipped, where)
+                         : join(loader, &found);
+}

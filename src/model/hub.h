@@ -1,0 +1,40 @@
+/* Models by their ids on the Hugging Face hub: models/hub/ids.json. */
+#ifndef MODEL_HUB_H
+#define MODEL_HUB_H
+
+#include "base/strbuf.h"
+#include "config/cfg.h"
+
+/* An id of the table, with what its row says. */
+struct hub_id {
+    const char *name;    /* as the table spells it */
+    const char *family;  /* model_type; NULL: the shipped file says it */
+    const char *shipped; /* the file of models/ that has its sizes; NULL: the row has */
+    const char *source;  /* of the published count: a key of the table's "sources" */
+    int64_t parameters;  /* as published */
+    bool stored_twice;   /* the published count has the tied head's matrix once more */
+    bool alias;          /* another row's sizes: a fine-tuned or renamed model */
+    struct cfg base, row; /* of the table */
+};
+
+/* Whether the word is an id: "org/name", that is neither a path nor a file's name. */
+bool hub_is_id(const char *word);
+
+/* Whether the table has the id, by its name or by a rule (hub_find). */
+bool hub_knows(struct cfg_loader *loader, const char *id);
+
+/* The row of an id or of its name alone, whatever the case of its letters. Fine-tuned
+ * variants ("-Instruct", "-chat", "-hf") and mirrors of other organisations have the
+ * sizes of their original. false: none. */
+bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id);
+
+/* The config.json of an id. Where the table has none, an error at `where` suggests the
+ * nearest, and the value is absent. What the id says that the sizes do not (weights of
+ * 4 bits, an unknown organisation) is warned of. */
+struct cfg hub_load(struct cfg_loader *loader, const char *id, struct cfg where);
+
+/* All ids in the table's order, aliases after their row; for lists and tests. NULL
+ * when the table cannot be read. The loader owns them. */
+const struct hub_id *hub_ids(struct cfg_loader *loader, int64_t *n);
+
+#endif

@@ -1,0 +1,122 @@
+#include "model/summary.h"
+
+#include <string.h>
+
+const struct name_value summary_part_names[] = {
+    { "embedding", SUMMARY_EMBEDDING },
+    { "attention", SUMMARY_ATTENTION },
+    { "mlp", SUMMARY_MLP },
+    { "experts", SUMMARY_EXPERTS },
+    { "norms", SUMMARY_NORMS },
+    { "vision", SUMMARY_VISION },
+    { "head", SUMMARY_HEAD },
+    { NULL, 0 },
+};
+
+/* What a tensor's name begins with says whose it is. */
+static enum summary_part part_of(const struct op_block *block, const struct op_param *p)
+{
+    static const char *const mlp[] = { "gate", "up", "down", "shared_", NULL };
+    if (strncmp(block->name, "vision", 6) == 0 || strcmp(block->name, "projector") == 0)
+        return SUMMARY_VISION;
+    if (strstr(p->name, "norm"))
+        return SUMMARY_NORMS;
+    if (p->expert || strncmp(p->name, "router", 6) == 0)
+        return SUMMARY_EXPERTS;
+    if (strcmp(block->name, "head") == 0)
+        return SUMMARY_HEAD;
+    if (!op_block_is_layer(block))
+        return SUMMARY_EMBEDDING;
+    for (const char *const *word = mlp; *word; word++)
+        if (strncmp(p->name, *word, strlen(*word)) == 0)
+            return SUMMARY_MLP;
+    return SUMMARY_ATTENTION;
+}
+
+static int make_list(struct op_list *list, struct arena *arena, const struct model *m,
+                     int64_t sequence, const struct framework *framework,
+                     enum op_attention attention, enum op_precision precision,
+                     struct err *err)
+{
+    struct op_settings s = { .batch = 1,
+                             .sequence = sequence,
+                             .framework = framework,
+                             .attention = attention,
+                             .precision = precision,
+                             .tensor = 1 };
+    return op_list_make(list, arena, m, &s, err);
+}
+
+static void add_block(struct model_summary *out, const struct model *m,
+                      const struct op_block *block)
+{
+    double inactive = m->mlp.experts > 0 ? 1 - (double)m->mlp.experts_per_token /
+                                                   (double)m->mlp.experts
+                                         : 0;
+    for (int32_t i = 0; i < block->n_params; i++) {
+        const struct op_param *p = &block->params[i];
+        int64_t n = block->repeat * p->elements;
+        out->parameters += n;
+        out->active += p->expert ? n - (int64_t)((double)n * inactive + 0.5) : n;
+        out->parts[part_of(block, p)] += n;
+    }
+}
+
+static void describe(struct summary_block *b, const struct op_block *block)
+{
+    double tokens = (double)block->tokens;
+    *b = (struct summary_block) { .name = block->name,
+                                  .repeat = block->repeat,
+                                  .parameters = op_block_parameters(block),
+                                  .is_layer = op_block_is_layer(block) };
+    for (int32_t i = 0; i < block->n_forward; i++)
+        b->forward_flops += block->forward[i].flops / tokens;
+}
+
+/* Keys and values of all layers, 16 bits each; of latent attention what they are made
+ * of. */
+static double cache_B(const struct model *m)
+{
+    const struct model_attention *a = &m->attention;
+    int64_t layers = m->arch == MODEL_ENCODER_DECODER ? m->decoder_layers : m->layers;
+    if (m->arch == MODEL_ENCODER)
+        return 0;
+    double width = a->latent_kv ? (double)(a->latent_kv + a->latent_rope)
+                                : 2 * (double)a->kv_width;
+    return 2 * width * (double)layers;
+}
+
+int model_summarise(struct model_summary *out, const struct model *m, int64_t sequence,
+                    const struct framework *framework, enum op_attention attention,
+                    struct err *err)
+{
+    struct model base = *m;
+    struct op_list list;
+    struct arena arena;
+    *out = (struct model_summary) { .sequence = sequence };
+    base.ends.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    arena_init(&arena);
+    int rc =
+        make_list(&list, &arena, &base, sequence, framework, attention, OP_BF16, err);
+    for (int32_t i = 0; rc == 0 && i < list.n_blocks; i++)
+        add_block(out, m, &list.blocks[i]);
+    for (int p = 0; rc == 0 && p < OP_PRECISION_N; p++) {
+        rc = make_list(&list, &arena, m, sequence, framework, attention,
+                       (enum op_precision)p, err);
+        out->n_blocks = rc == 0 && list.n_blocks < SUMMARY_BLOCKS_MAX ? list.n_blocks
+                                                                      : out->n_blocks;
+        for (int32_t i = 0; rc == 0 && i < out->n_blocks; i++) {
+            struct summary_block *b = &out->blocks[i];
+            if (p == 0)
+                describe(b, &list.blocks[i]);
+            b->kept_B[p] = (double)op_block_kept_B(&list.blocks[i]) /
+                           (double)list.blocks[i].tokens;
+        }
+    }
+    arena_release(&arena);
+    out->training_flops =
+        model_flops_per_sample(m, sequence, 0, true) / (double)sequence;
+    out->forward_flops = out->training_flops / 3;
+    out->kv_B = cache_B(m);
+    return rc;
+}

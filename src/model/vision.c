@@ -1,0 +1,224 @@
+#include "model/vision.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The projector, of the tower's columns v (after merging patches: of `square` of them)
+ * and the language model's h. */
+enum projector {
+    PROJECTOR_MLP,     /* v to h, h to h (LLaVA) */
+    PROJECTOR_LINEAR,  /* v to h */
+    PROJECTOR_MERGER,  /* merged v to merged v, to h (Qwen) */
+    PROJECTOR_MERGED,  /* merged v to h, h to h (InternVL) */
+    PROJECTOR_THREE,   /* merged v to v, to h, to h (Mistral 3) */
+    PROJECTOR_SHUFFLE, /* merged v to h (Idefics 3) */
+};
+
+struct vision {
+    const char *name;
+    const char *language, *tower; /* families, where the file names none */
+    const char *text;             /* where the language model's part is; or the root */
+    struct model sizes;           /* of a part that leaves them to its class */
+    enum projector projector;
+    bool norm, wide_norm; /* of the tower's columns; of the merged ones */
+    bool bare;            /* products without bias */
+    int64_t tiles;        /* crops of a picture */
+    int64_t merge;        /* patches of a side that become one; 0: the tower's own */
+};
+
+/* What LlamaConfig, MistralConfig, Gemma3TextConfig leave unsaid (transformers 4.57). */
+#define LLAMA_7B                                                                 \
+    {                                                                            \
+        .layers = 32, .hidden = 4096, .attention.heads = 32, .mlp.width = 11008, \
+        .ends.vocab = 32000                                                      \
+    }
+#define GEMMA3                                                                       \
+    {                                                                                \
+        .layers = 26, .hidden = 2304, .attention.heads = 8, .attention.kv_heads = 4, \
+        .mlp.width = 9216, .ends.vocab = 262208                                      \
+    }
+
+static const struct vision table[] = {
+    { "llava", "llama", "clip_vision_model", "text_config", LLAMA_7B, PROJECTOR_MLP,
+      .tiles = 1 },
+    { "vipllava", "llama", "clip_vision_model", "text_config", LLAMA_7B, PROJECTOR_MLP,
+      .tiles = 1 },
+    { "llava_next", "llama", "clip_vision_model", "text_config", LLAMA_7B,
+      PROJECTOR_MLP, .tiles = 5 },
+    { "llava_onevision", "qwen2", "siglip_vision_model", "text_config",
+      .projector = PROJECTOR_MLP, .tiles = 5 },
+    { "paligemma", "gemma", "siglip_vision_model", "text_config",
+      .projector = PROJECTOR_LINEAR },
+    { "gemma3", "gemma3_text", "siglip_vision_model", "text_config", GEMMA3,
+      PROJECTOR_LINEAR, .norm = true, .bare = true, .merge = 4 },
+    { "qwen2_vl", "qwen2", "qwen2_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true },
+    { "qwen2_5_vl", "qwen2", "qwen2_5_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true },
+    { "qwen3_vl", "qwen3", "qwen3_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true },
+    { "qwen3_vl_moe", "qwen3_moe", "qwen3_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true },
+    { "internvl", "qwen2", "internvl_vision", "text_config",
+      .projector = PROJECTOR_MERGED, .wide_norm = true, .merge = 2 },
+    { "internvl_chat", "qwen2", "internvl_vision", "llm_config",
+      .projector = PROJECTOR_MERGED, .wide_norm = true, .merge = 2 },
+    { "mistral3", "mistral", "pixtral", "text_config", .projector = PROJECTOR_THREE,
+      .norm = true, .bare = true, .merge = 2 },
+    { "idefics3", "llama", "idefics3_vision", "text_config",
+      .projector = PROJECTOR_SHUFFLE, .bare = true, .merge = 2 },
+    { "smolvlm", "llama", "idefics3_vision", "text_config",
+      .projector = PROJECTOR_SHUFFLE, .bare = true, .merge = 2 },
+};
+enum { ROWS = sizeof(table) / sizeof(table[0]) };
+
+const struct vision *vision_find(const char *name)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+const char *vision_name(int64_t i)
+{
+    return i >= 0 && i < ROWS ? table[i].name : NULL;
+}
+
+/* Names of parts within files, where they are those of the whole. */
+static const struct {
+    const char *said, *meant;
+} parts[] = {
+    { "qwen2_vl_text", "qwen2" },
+    { "qwen2_5_vl_text", "qwen2" },
+    { "qwen3_vl_text", "qwen3" },
+    { "qwen3_vl_moe_text", "qwen3_moe" },
+    { "qwen2_vl", "" },
+    { "qwen2_5_vl", "" },
+    { "qwen3_vl", "" },
+    { "qwen3_vl_moe", "" },
+    { "intern_vit_6b", "internvl_vision" },
+    { "idefics3", "idefics3_vision" },
+    { "smolvlm_vision", "idefics3_vision" },
+};
+
+/* The family of a part: what it says, unless that is nothing; NULL after reporting. */
+static const struct family *family_of(struct cfg part, const char *usual)
+{
+    const char *word = usual;
+    struct cfg said = cfg_get(part, "model_type");
+    if (cfg_present(said) && cfg_string(said, &word) < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strcmp(parts[i].said, word) == 0)
+            word = *parts[i].meant ? parts[i].meant : usual;
+    const struct family *f = family_find(word);
+    if (!f)
+        cfg_error(said, DIAG_NOT_SIMULATED,
+                  "a part of family \"%s\" is not modelled (give the config.json of a "
+                  "language model of its size)",
+                  word);
+    return f;
+}
+
+static int64_t number_of(struct cfg root, const char *key, int64_t usual)
+{
+    int64_t n = usual;
+    struct cfg at = cfg_get(root, key);
+    if (cfg_present(at) && cfg_int(at, &n, 1, 1 << 20) < 0)
+        return -1;
+    return n;
+}
+
+static void set_projector(struct model_tower *t, const struct vision *v, int64_t merge,
+                          int64_t h)
+{
+    int64_t one = t->model.hidden, all = one * merge * merge;
+    const struct {
+        int32_t n;
+        int64_t widths[MODEL_PROJECTOR_MAX + 1];
+    } kinds[] = {
+        [PROJECTOR_MLP] = { 2, { one, h, h } },
+        [PROJECTOR_LINEAR] = { 1, { one, h } },
+        [PROJECTOR_MERGER] = { 2, { all, all, h } },
+        [PROJECTOR_MERGED] = { 2, { all, h, h } },
+        [PROJECTOR_THREE] = { 3, { all, one, h, h } },
+        [PROJECTOR_SHUFFLE] = { 1, { all, h } },
+    };
+    t->n_products = kinds[v->projector].n;
+    memcpy(t->widths, kinds[v->projector].widths, sizeof(t->widths));
+    t->norm = v->norm ? one : v->wide_norm ? all : 0;
+    t->bias = !v->bare;
+}
+
+static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
+                      int64_t h, vision_read_fn *read)
+{
+    struct family_raw raw;
+    struct cfg part = cfg_get(root, "vision_config");
+    const struct family *family = family_of(part, v->tower);
+    if (!family || read(&raw, part, family, NULL) < 0)
+        return -1;
+    if (!raw.picture.patch)
+        return cfg_error(part, DIAG_NOT_SIMULATED,
+                         "a tower of family \"%s\" reads no pictures", family->name);
+    int64_t merge = raw.picture.merge ? raw.picture.merge : v->merge ? v->merge : 1;
+    merge = number_of(root, "spatial_merge_size", merge);
+    merge = merge > 0 ? number_of(root, "scale_factor", merge) : merge;
+    int64_t pictures = number_of(root, "images_per_sequence", 1);
+    if (merge < 0 || pictures < 0)
+        return -1;
+    *t = (struct model_tower) { .model = raw.m };
+    t->model.ends.head = MODEL_HEAD_NONE;
+    t->patches = raw.picture.patches + raw.picture.class_tokens;
+    t->tokens = raw.picture.patches / (merge * merge);
+    t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
+    t->crops = pictures * (v->tiles ? v->tiles : 1);
+    set_projector(t, v, merge, h);
+    cfg_warn(root, DIAG_ASSUMED,
+             "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
+             " x %" PRId64 " pixels, %" PRId64
+             " tokens of the sequence (\"images_per_sequence\" in the "
+             "file, \"image_size\" in its vision_config say otherwise)",
+             pictures, pictures == 1 ? "" : "s", t->crops, t->crops == 1 ? "" : "s",
+             raw.picture.side, raw.picture.side, t->crops * t->tokens);
+    return t->tokens > 0 ? 0
+                         : cfg_error(root, DIAG_OUT_OF_RANGE,
+                                     "the picture is smaller than a token's patches");
+}
+
+int vision_read(struct model *m, struct cfg root, const struct vision *v,
+                vision_read_fn *read)
+{
+    struct family_raw raw;
+    struct cfg text = cfg_get(root, v->text);
+    struct cfg part = cfg_is_object(text) ? text : root;
+    const struct family *family =
+        cfg_is_object(text) ? family_of(text, v->language) : family_find(v->language);
+    struct family_raw usual = family ? family->usual : (struct family_raw) { 0 };
+    if (!family)
+        return -1;
+    if (!usual.m.hidden && v->sizes.hidden) {
+        usual.m.layers = v->sizes.layers;
+        usual.m.hidden = v->sizes.hidden;
+        usual.m.attention.heads = v->sizes.attention.heads;
+        usual.m.attention.kv_heads = v->sizes.attention.kv_heads;
+        usual.m.mlp.width = v->sizes.mlp.width;
+        usual.m.ends.vocab = v->sizes.ends.vocab;
+    }
+    if (strcmp(family->name, "mistral") == 0 && v->sizes.hidden) {
+        usual.m.attention.kv_heads = 8; /* MistralConfig's */
+        usual.m.mlp.width = 14336;
+    }
+    if (read(&raw, part, family, &usual) < 0)
+        return -1;
+    struct model_tower *tower = ARENA_NEW(cfg_arena(root), struct model_tower);
+    if (!cfg_is_object(cfg_get(root, "vision_config")))
+        return cfg_error(root, DIAG_MISSING, "\"vision_config\" is missing");
+    if (read_tower(tower, root, v, raw.m.hidden, read) < 0)
+        return -1;
+    *m = raw.m;
+    m->tower = tower;
+    m->family = v->name;
+    return 0;
+}

@@ -1,0 +1,130 @@
+#include "report/model_report.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+
+static const struct name_value arch_names[] = {
+    { "encoder", MODEL_ENCODER },
+    { "decoder", MODEL_DECODER },
+    { "encoder-decoder", MODEL_ENCODER_DECODER },
+    { NULL, 0 },
+};
+
+static void add_parameters(struct strbuf *out, double n)
+{
+    strbuf_printf(out, "%.4g%c", n < 1e9 ? n / 1e6 : n / 1e9, n < 1e9 ? 'M' : 'B');
+}
+
+static void add_parts(struct strbuf *out, const struct model_summary *s)
+{
+    strbuf_printf(out, "\nparameters   %15" PRId64 "\n", s->parameters);
+    if (s->active != s->parameters)
+        strbuf_printf(out, "  of a token %15" PRId64 "\n", s->active);
+    for (int i = 0; i < SUMMARY_PARTS; i++)
+        if (s->parts[i])
+            strbuf_printf(out, "  %-10s %15" PRId64 "  %5.1f%%\n",
+                          names_of(summary_part_names, i), s->parts[i],
+                          100 * (double)s->parts[i] / (double)s->parameters);
+}
+
+/* Sizes of a layer, by what its family has. */
+static void add_layers(struct strbuf *out, const struct model *m)
+{
+    const struct model_attention *a = &m->attention;
+    strbuf_printf(out, "%" PRId64 " layers", m->layers);
+    if (m->decoder_layers)
+        strbuf_printf(out, " and %" PRId64 " of the decoder", m->decoder_layers);
+    strbuf_printf(out, ", hidden %" PRId64 ", %" PRId64 " heads of %" PRId64, m->hidden,
+                  a->heads, a->head_dim);
+    if (a->latent_kv)
+        strbuf_printf(out, ", latent keys and values of %" PRId64 " columns",
+                      a->latent_kv);
+    else if (a->kv_heads != a->heads)
+        strbuf_printf(out, ", %" PRId64 " of keys and values", a->kv_heads);
+    strbuf_printf(out, ", %s of %" PRId64, m->mlp.gated ? "gated MLP" : "MLP",
+                  m->mlp.width);
+    if (m->mlp.experts)
+        strbuf_printf(out, ", %" PRId64 " experts, %" PRId64 " a token", m->mlp.experts,
+                      m->mlp.experts_per_token);
+    if (m->mlp.shared_width)
+        strbuf_printf(out, ", shared expert of %" PRId64, m->mlp.shared_width);
+    if (m->mlp.dense_layers)
+        strbuf_printf(out, ", %" PRId64 " layers without experts (MLP of %" PRId64 ")",
+                      m->mlp.dense_layers, m->mlp.dense_width);
+    if (a->window && a->windowed_share > 0)
+        strbuf_printf(out, ", window of %" PRId64 " in %.0f%% of the layers", a->window,
+                      100 * a->windowed_share);
+    if (m->ends.patch)
+        strbuf_printf(out, ", patches of %" PRId64 " numbers\n", m->ends.patch);
+    else
+        strbuf_printf(out, ", vocabulary %" PRId64 "%s\n", m->ends.vocab,
+                      m->ends.tied ? " (head tied)" : "");
+}
+
+/* What reads pictures. */
+static void add_tower(struct strbuf *out, const struct model_tower *t)
+{
+    strbuf_printf(out,
+                  "vision tower: %s, %" PRId64 " layers, hidden %" PRId64 ", %" PRId64
+                  " heads, MLP of %" PRId64 "; %" PRId64 " crop%s of %" PRId64
+                  " patches, %" PRId64 " tokens each\n",
+                  t->model.family, t->model.layers, t->model.hidden,
+                  t->model.attention.heads, t->model.mlp.width, t->crops,
+                  t->crops == 1 ? "" : "s", t->patches, t->tokens);
+}
+
+static void add_rates(struct strbuf *out, const struct model_summary *s)
+{
+    char text[UNITS_TEXT_MAX];
+    strbuf_printf(out, "\na token, in sequences of %" PRId64 ":\n", s->sequence);
+    strbuf_printf(out, "  %-20s %.4g GFLOP\n", "forward", s->forward_flops / 1e9);
+    strbuf_printf(out, "  %-20s %.4g GFLOP\n", "training", s->training_flops / 1e9);
+    if (s->kv_B > 0)
+        strbuf_printf(out, "  %-20s %s\n", "keys and values",
+                      units_bytes_text(text, s->kv_B));
+}
+
+static void add_activations(struct strbuf *out, const struct model_summary *s)
+{
+    char text[UNITS_TEXT_MAX];
+    strbuf_printf(out, "\nactivations a layer keeps of a token:\n  %-16s %6s %14s",
+                  "layers", "number", "parameters");
+    for (int p = 0; p < OP_PRECISION_N; p++)
+        strbuf_printf(out, " %10s", names_of(op_precision_names, p));
+    strbuf_addch(out, '\n');
+    for (int32_t i = 0; i < s->n_blocks; i++) {
+        const struct summary_block *b = &s->blocks[i];
+        if (!b->is_layer)
+            continue;
+        strbuf_printf(out, "  %-16s %6" PRId64 " %14" PRId64, b->name, b->repeat,
+                      b->parameters);
+        for (int p = 0; p < OP_PRECISION_N; p++)
+            strbuf_printf(out, " %10s", units_bytes_text(text, b->kept_B[p]));
+        strbuf_addch(out, '\n');
+    }
+}
+
+void report_model_text(struct strbuf *out, const struct model *m,
+                       const struct model_summary *s, const char *const *assumed)
+{
+    strbuf_printf(out, "%s: %s, %s, ", m->label, m->family,
+                  names_of(arch_names, (int)m->arch));
+    add_parameters(out, (double)s->parameters);
+    strbuf_addstr(out, " parameters");
+    if (s->active != s->parameters) {
+        strbuf_addstr(out, ", ");
+        add_parameters(out, (double)s->active);
+        strbuf_addstr(out, " active");
+    }
+    strbuf_addch(out, '\n');
+    add_layers(out, m);
+    if (m->tower)
+        add_tower(out, m->tower);
+    for (int i = 0; assumed[i]; i++)
+        strbuf_printf(out, "%s%s%s", i ? ", " : "assumed: ", assumed[i],
+                      assumed[i + 1] ? "" : "\n");
+    add_parts(out, s);
+    add_rates(out, s);
+    add_activations(out, s);
+}

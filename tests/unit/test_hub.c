@@ -1,0 +1,141 @@
+/* Ids of the Hugging Face hub: each row's sizes against the count that was published,
+ * and names by rule. */
+#include "model/hub.h"
+#include "model/model.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_hub_register(void);
+
+static int read_name(struct model *m, struct cfg_loader *loader, const char *name)
+{
+    char text[200];
+    snprintf(text, sizeof(text), "{'model': '%s'}", name);
+    cfg_loader_init(loader);
+    struct cfg root = cfg_parse(loader, "scenario", text, strlen(text));
+    return model_read(m, loader, cfg_get(root, "model"));
+}
+
+/* The Hub's totals hold buffers of the oldest files, and heads that are stored next to
+ * the embedding that they are tied to. */
+static void check_row(const struct hub_id *id)
+{
+    struct cfg_loader loader;
+    struct model m;
+    int rc = read_name(&m, &loader, id->name);
+    if (rc)
+        diags_print_errors(&loader.diags, stdout);
+    CU_ASSERT_EQUAL(rc, 0);
+    if (rc == 0) {
+        double more = id->stored_twice ? (double)m.ends.vocab * (double)m.hidden : 0;
+        double n = (double)model_parameters(&m) + more;
+        double published = (double)id->parameters;
+        if (fabs(n / published - 1) > 0.005)
+            printf("%s: %.0f, published %.0f\n", id->name, n, published);
+        CU_ASSERT_DOUBLE_EQUAL(n / published, 1, 0.005);
+    }
+    cfg_loader_release(&loader);
+}
+
+static void test_counts(void)
+{
+    struct cfg_loader loader;
+    int64_t n, rows = 0;
+    cfg_loader_init(&loader);
+    const struct hub_id *ids = hub_ids(&loader, &n);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(ids);
+    for (int64_t i = 0; i < n; i++) {
+        check_row(&ids[i]);
+        rows += !ids[i].alias;
+    }
+    CU_ASSERT(rows >= 190);
+    cfg_loader_release(&loader);
+}
+
+/* No two rows have one name, and none has a name by rule that another has by name. */
+static void test_unique(void)
+{
+    struct cfg_loader loader;
+    int64_t n;
+    cfg_loader_init(&loader);
+    const struct hub_id *ids = hub_ids(&loader, &n);
+    for (int64_t i = 0; i < n; i++) {
+        struct hub_id found;
+        CU_ASSERT(hub_find(&found, &loader, ids[i].name));
+        if (found.row.json != ids[i].row.json)
+            printf("%s is found as %s\n", ids[i].name, found.name);
+        CU_ASSERT_PTR_EQUAL(found.row.json, ids[i].row.json);
+    }
+    cfg_loader_release(&loader);
+}
+
+static void test_rules(void)
+{
+    static const struct {
+        const char *asked, *row;
+        int warnings;
+    } cases[] = {
+        { "meta-llama/llama-3.1-8B-INSTRUCT", "meta-llama/Llama-3.1-8B", 0 },
+        { "Llama-3.1-8B", "meta-llama/Llama-3.1-8B", 0 },
+        { "meta-llama/Meta-Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B", 0 },
+        { "meta-llama/Llama-2-7b-chat-hf", "meta-llama/Llama-2-7b-hf", 0 },
+        { "unsloth/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-7B", 0 },
+        { "unsloth/llama-3-8b-bnb-4bit", "meta-llama/Meta-Llama-3-8B", 1 },
+        { "somebody/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-7B", 1 },
+        { "Qwen/Qwen2.5-7B-Instruct-AWQ", "Qwen/Qwen2.5-7B", 1 },
+        { "Qwen/Qwen3-8B-Base", "Qwen/Qwen3-8B", 0 },
+        { "t5-base", "google-t5/t5-base", 0 },
+        { "mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mistral-7B-v0.3", 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct hub_id found = { 0 };
+        struct model m;
+        CU_ASSERT_EQUAL(read_name(&m, &loader, cases[i].asked), 0);
+        CU_ASSERT_EQUAL(loader.diags.n_warnings, cases[i].warnings);
+        CU_ASSERT(hub_find(&found, &loader, cases[i].asked));
+        CU_ASSERT_STRING_EQUAL(found.name ? found.name : "", cases[i].row);
+        cfg_loader_release(&loader);
+    }
+}
+
+static void test_unknown(void)
+{
+    static const struct {
+        const char *asked, *says;
+    } cases[] = {
+        { "meta-llama/Lama-3.1-8B", "did you mean \"meta-llama/Llama-3.1-8B\"?" },
+        { "Qwen/Qwen2.5-8B", "did you mean \"Qwen/Qwen2.5-" },
+        { "google/t5", "config.json" },
+        { "acme/secret-model", "give the path of its config.json" },
+        { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
+        { "/nowhere/config.json", "there is no file" },
+        { "gpt3", "is not in models/" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct strbuf b;
+        struct model m;
+        strbuf_init(&b);
+        CU_ASSERT_EQUAL(read_name(&m, &loader, cases[i].asked), -1);
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
+        diag_write(&b, &loader.diags.v[0]);
+        if (!strstr(strbuf_get(&b), cases[i].says))
+            printf("%s\n", strbuf_get(&b));
+        CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&b), cases[i].says));
+        strbuf_release(&b);
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_hub_register(void)
+{
+    CU_pSuite s = CU_add_suite("hub", NULL, NULL);
+    CU_add_test(s, "counts", test_counts);
+    CU_add_test(s, "unique", test_unique);
+    CU_add_test(s, "rules", test_rules);
+    CU_add_test(s, "unknown", test_unknown);
+}

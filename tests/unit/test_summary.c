@@ -1,0 +1,154 @@
+/* What smsim model prints: parts that sum to the whole, FLOPs and bytes a token against
+ * counts by hand, and the JSON against its schema. */
+#include "model/summary.h"
+
+#include "config/contract.h"
+#include "config/datadir.h"
+#include "json_schema.h"
+#include "model/hub.h"
+#include "report/model_report.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_summary_register(void);
+
+static int read_name(struct model *m, struct cfg_loader *loader, const char *name)
+{
+    return model_read(m, loader, cfg_from_tree(loader, "name", json_string(name)));
+}
+
+static int summarise(struct model_summary *s, struct cfg_loader *loader,
+                     const struct model *m, int64_t sequence)
+{
+    struct err err = { 0 };
+    const struct framework *fw =
+        framework_get(loader, "pytorch-ddp", (struct cfg) { 0 });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fw);
+    return model_summarise(s, m, sequence, fw, OP_ATTENTION_FLASH, &err);
+}
+
+/* Of all ids: parts sum to the count, which is model_parameters'. The sequence is the
+ * shortest that any has positions for. */
+static void test_parts(void)
+{
+    struct cfg_loader loader;
+    int64_t n;
+    cfg_loader_init(&loader);
+    const struct hub_id *ids = hub_ids(&loader, &n);
+    for (int64_t i = 0; i < n; i++) {
+        struct model_summary s;
+        struct model m;
+        int64_t sum = 0;
+        if (ids[i].alias)
+            continue;
+        CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, ids[i].name), 0);
+        int64_t most = m.ends.patch ? m.ends.positions : 512;
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, most < 512 ? most : 512), 0);
+        for (int p = 0; p < SUMMARY_PARTS; p++)
+            sum += s.parts[p];
+        CU_ASSERT_EQUAL(sum, s.parameters);
+        CU_ASSERT_EQUAL(s.parameters, model_parameters(&m));
+        CU_ASSERT_EQUAL(s.parts[SUMMARY_EXPERTS] > 0, m.mlp.experts > 0);
+        CU_ASSERT(s.active <= s.parameters);
+    }
+    cfg_loader_release(&loader);
+}
+
+/* Active parameters as their authors give them, to the digits given. */
+static void test_active(void)
+{
+    static const struct {
+        const char *id;
+        double active, digit;
+    } cases[] = {
+        { "mistralai/Mixtral-8x7B-v0.1", 12.9e9, 0.05e9 },   /* arXiv 2401.04088 */
+        { "Qwen/Qwen3-30B-A3B", 3.3e9, 0.06e9 },             /* arXiv 2505.09388 */
+        { "deepseek-ai/DeepSeek-V3", 37e9, 0.6e9 },          /* arXiv 2412.19437 */
+        { "deepseek-ai/DeepSeek-V2-Lite", 2.4e9, 0.3e9 },    /* arXiv 2405.04434 */
+        { "allenai/OLMoE-1B-7B-0924", 1.3e9, 0.05e9 },       /* arXiv 2409.02060 */
+        { "microsoft/Phi-3.5-MoE-instruct", 6.6e9, 0.05e9 }, /* arXiv 2404.14219 */
+        { "databricks/dbrx-base", 36e9, 0.6e9 },             /* its model card */
+        { "meta-llama/Llama-3.1-8B", 8.03e9, 0.01e9 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model_summary s;
+        struct model m;
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, cases[i].id), 0);
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 512), 0);
+        if (fabs((double)s.active - cases[i].active) > cases[i].digit)
+            printf("%s: %.4g active\n", cases[i].id, (double)s.active);
+        CU_ASSERT_DOUBLE_EQUAL((double)s.active, cases[i].active, cases[i].digit);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Llama 3.1 8B: two FLOPs a weight that multiplies (all but the embedding and the
+ * norms), and 4 x 4096 a key and layer, of which causal attention needs half. Keys and
+ * values: 32 layers x 2 x 8 heads x 128 columns x 2 B; DeepSeek-V3's 61 x (512 + 64) x
+ * 2 B (arXiv 2412.19437). */
+static void test_rates(void)
+{
+    struct cfg_loader loader;
+    struct model_summary s;
+    struct model m;
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, "meta-llama/Llama-3.1-8B"), 0);
+    CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 8192), 0);
+    double weights =
+        (double)(s.parameters - s.parts[SUMMARY_EMBEDDING] - s.parts[SUMMARY_NORMS]);
+    double scores = 32 * 4.0 * 4096 * 8192 / 2;
+    CU_ASSERT_DOUBLE_EQUAL(s.forward_flops / (2 * weights + scores), 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.training_flops, 3 * s.forward_flops, 1);
+    CU_ASSERT_DOUBLE_EQUAL(s.kv_B, 32 * 2 * 8 * 128 * 2, 0);
+    CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, "deepseek-ai/DeepSeek-V3"), 0);
+    CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 4096), 0);
+    CU_ASSERT_DOUBLE_EQUAL(s.kv_B, 61 * (512 + 64) * 2, 0);
+    CU_ASSERT_EQUAL(s.n_blocks, 4);
+    cfg_loader_release(&loader);
+}
+
+static void test_json(void)
+{
+    static const char *const models[] = { "bert-base-uncased",
+                                          "t5-small",
+                                          "gpt2",
+                                          "Qwen/Qwen3-30B-A3B",
+                                          "deepseek-ai/DeepSeek-V3.2",
+                                          "Qwen/Qwen2.5-VL-7B-Instruct" };
+    static const char *const assumed[] = { "--sequence 512", NULL };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg schema =
+        datadir_load(&loader, "schemas/results", "model-summary", (struct cfg) { 0 });
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(schema.json, "$id")),
+                           CONTRACT_MODEL_SUMMARY);
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+        struct model_summary s;
+        struct model m;
+        char why[200] = "";
+        CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, models[i]), 0);
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 512), 0);
+        json_t *tree = report_model_json(&m, &s, assumed);
+        if (!json_schema_holds(schema.json, schema.json, tree, why))
+            printf("%s: %s\n", models[i], why);
+        CU_ASSERT(json_schema_holds(schema.json, schema.json, tree, NULL));
+        json_object_del(tree, "parameters");
+        CU_ASSERT(!json_schema_holds(schema.json, schema.json, tree, NULL));
+        json_decref(tree);
+    }
+    cfg_loader_release(&loader);
+}
+
+void test_summary_register(void)
+{
+    CU_pSuite s = CU_add_suite("summary", NULL, NULL);
+    CU_add_test(s, "parts", test_parts);
+    CU_add_test(s, "active", test_active);
+    CU_add_test(s, "rates", test_rates);
+    CU_add_test(s, "json", test_json);
+}

@@ -1,0 +1,179 @@
+/* Models that read pictures: parameters by part, FLOPs of their towers against published
+ * counts, and what is refused. Whole counts of ids are test_hub's. */
+#include "model/model.h"
+#include "op_bench.h"
+#include "scenario/scenario.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_vision_register(void);
+
+static int read_text(struct model *m, struct cfg_loader *loader, const char *text)
+{
+    cfg_loader_init(loader);
+    return model_read(m, loader, cfg_parse(loader, "f", text, strlen(text)));
+}
+
+/* Multiply-adds of a picture as torchvision counts them ("GFLOPS" of its table of
+ * models, docs/source/models.rst, vit_b_16 and its like; its MLP has one layer more for
+ * the classes), and parameters of the encoder without its head. */
+static void test_vit(void)
+{
+    static const struct {
+        const char *sizes;
+        int64_t patch, tokens;
+        double giga, parameters;
+    } cases[] = {
+        { "'hidden_size': 768, 'num_hidden_layers': 12, 'num_attention_heads': 12,"
+          " 'intermediate_size': 3072",
+          16, 197, 17.56, 85798656 },
+        { "'hidden_size': 768, 'num_hidden_layers': 12, 'num_attention_heads': 12,"
+          " 'intermediate_size': 3072",
+          32, 50, 4.41, 87455232 },
+        { "'hidden_size': 1024, 'num_hidden_layers': 24, 'num_attention_heads': 16,"
+          " 'intermediate_size': 4096",
+          16, 197, 61.55, 303301632 },
+        { "'hidden_size': 1024, 'num_hidden_layers': 24, 'num_attention_heads': 16,"
+          " 'intermediate_size': 4096",
+          32, 50, 15.38, 305510400 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        char text[300];
+        snprintf(text, sizeof(text), "{'model_type': 'vit', %s, 'patch_size': %d}",
+                 cases[i].sizes, (int)cases[i].patch);
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
+        double giga = model_flops_per_sample(&m, cases[i].tokens, 0, true) / 6e9;
+        if (fabs(giga / cases[i].giga - 1) > 0.01)
+            printf("vit %zu: %.4g\n", i, giga);
+        CU_ASSERT_DOUBLE_EQUAL(giga / cases[i].giga, 1, 0.01);
+        CU_ASSERT_DOUBLE_EQUAL((double)model_parameters(&m), cases[i].parameters, 0);
+        cfg_loader_release(&loader);
+    }
+}
+
+#define TEXT_PART                                                \
+    "'text_config': {'model_type': 'llama', 'hidden_size': 256," \
+    " 'num_hidden_layers': 2, 'num_attention_heads': 4,"         \
+    " 'intermediate_size': 512, 'vocab_size': 1000}"
+#define VISION_PART                                                          \
+    "'vision_config': {'hidden_size': 64, 'num_hidden_layers': 3,"           \
+    " 'num_attention_heads': 2, 'intermediate_size': 128, 'image_size': 56," \
+    " 'patch_size': 14}"
+
+/* Two pictures a sequence have twice the tower's FLOPs; the list has them as well, in
+ * twice the tokens of each block of the tower. */
+static void test_pictures(void)
+{
+    struct cfg_loader one, two;
+    struct model a, b;
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&a, &one, "{'model_type': 'llava', " TEXT_PART ", " VISION_PART "}"),
+        0);
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&b, &two,
+                  "{'model_type': 'llava', 'images_per_sequence': 2, " TEXT_PART
+                  ", " VISION_PART "}"),
+        0);
+    CU_ASSERT_EQUAL(one.diags.n_warnings, 1);
+    CU_ASSERT_EQUAL(model_parameters(&a), model_parameters(&b));
+    CU_ASSERT_EQUAL(a.tower->patches, 17);
+    CU_ASSERT_EQUAL(a.tower->tokens, 16);
+    struct model words = a;
+    words.tower = NULL;
+    double none = model_flops_per_sample(&words, 512, 0, true);
+    double first = model_flops_per_sample(&a, 512, 0, true) - none;
+    double both = model_flops_per_sample(&b, 512, 0, true) - none;
+    /* by hand: patches, three layers, and a projector of 64 x 256 and 256 x 256 */
+    double layer = 17 * (4 * 64 * 64 + 2 * 64 * 128) + 2 * 17 * 17 * 64;
+    double macs = 17 * 588 * 64 + 3 * layer + 16 * (64 * 256 + 256 * 256);
+    CU_ASSERT_DOUBLE_EQUAL(first, 6 * macs, 1);
+    CU_ASSERT_DOUBLE_EQUAL(both, 2 * first, 1);
+    cfg_loader_release(&one);
+    cfg_loader_release(&two);
+}
+
+/* The operators' FLOPs are the model's, forward: all precisions and both attentions. */
+static void test_list(void)
+{
+    struct cfg_loader loader;
+    struct model m;
+    struct arena arena;
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader,
+                                    "{'model_type': 'llava', " TEXT_PART
+                                    ", " VISION_PART "}"),
+                          0);
+    arena_init(&arena);
+    for (int p = 0; p < OP_PRECISION_N; p++)
+        for (int flash = 0; flash < 2; flash++) {
+            struct op_list list;
+            struct err err = { 0 };
+            struct op_settings s = { .batch = 2,
+                                     .sequence = 128,
+                                     .precision = (enum op_precision)p,
+                                     .attention = flash ? OP_ATTENTION_FLASH
+                                                        : OP_ATTENTION_UNFUSED,
+                                     .framework = &op_eager,
+                                     .tensor = 1 };
+            double flops = 0;
+            CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &m, &s, &err), 0);
+            CU_ASSERT_EQUAL(list.n_blocks, 7);
+            CU_ASSERT_EQUAL(op_list_parameters(&list), model_parameters(&m));
+            CU_ASSERT_EQUAL(list.blocks[2].tokens, 2 * 17);
+            CU_ASSERT_EQUAL(list.blocks[4].tokens, 2 * 16);
+            for (int32_t i = 0; i < list.n_blocks; i++)
+                for (int32_t j = 0; j < list.blocks[i].n_forward; j++)
+                    flops +=
+                        (double)list.blocks[i].repeat * list.blocks[i].forward[j].flops;
+            double want = 2 * model_flops_per_sample(&m, 128, 0, flash) / 3;
+            CU_ASSERT_DOUBLE_EQUAL(flops / want, 1, 1e-9);
+        }
+    arena_release(&arena);
+    cfg_loader_release(&loader);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *file, *part;
+    } cases[] = {
+        { "{'model_type': 'llava', " TEXT_PART "}", "\"vision_config\" is missing" },
+        { "{'model_type': 'llava', 'text_config': {'model_type': 'jamba'}, " VISION_PART
+          "}",
+          "a part of family \"jamba\"" },
+        { "{'model_type': 'llava', " TEXT_PART
+          ", 'vision_config': {'model_type': 'llama', 'hidden_size': 64,"
+          " 'num_hidden_layers': 2, 'num_attention_heads': 2,"
+          " 'intermediate_size': 128, 'vocab_size': 10}}",
+          "reads no pictures" },
+        { "{'model_type': 'internvl', " TEXT_PART
+          ", 'vision_config': {'image_size': 14, 'patch_size': 14}}",
+          "smaller than a token" },
+        { "{'model_type': 'mllama', " TEXT_PART ", " VISION_PART "}",
+          "cross-attention" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), -1);
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 1);
+        const char *said = diags_error_text(&loader.diags, 0);
+        if (!strstr(said, cases[i].part))
+            printf("%s\n", said);
+        CU_ASSERT_PTR_NOT_NULL(strstr(said, cases[i].part));
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_vision_register(void)
+{
+    CU_pSuite s = CU_add_suite("vision", NULL, NULL);
+    CU_add_test(s, "vit", test_vit);
+    CU_add_test(s, "pictures", test_pictures);
+    CU_add_test(s, "list", test_list);
+    CU_add_test(s, "refused", test_refused);
+}
