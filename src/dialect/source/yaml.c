@@ -335,7 +335,9 @@ int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
         .y = y, .arena = arena, .err = err, .diag = fy_diag_create(&how)
     };
     fy_diag_set_collect_errors(r.diag, true);
-    const struct fy_parse_cfg parse = { .flags = FYPCF_QUIET, .diag = r.diag };
+    const struct fy_parse_cfg parse = { .flags =
+                                            FYPCF_QUIET | FYPCF_SLOPPY_FLOW_INDENTATION,
+                                        .diag = r.diag };
     r.parser = fy_parser_create(&parse);
     if (len && fy_parser_set_string(r.parser, text, len) == 0)
         read_stream(&r);
