@@ -142,6 +142,16 @@ static json_t *smp_json(json_t *parameters, const char *launcher, json_t *launch
     return d;
 }
 
+/* Sharded data parallelism clips by a parameter of its own. */
+static void move_clipping(json_t *parameters, json_t *training)
+{
+    json_t *norm = json_object_get(training, "gradient_clipping");
+    if (!norm)
+        return;
+    json_object_set(parameters, "sdp_gradient_clipping", norm);
+    json_object_del(training, "gradient_clipping");
+}
+
 static void fill_smp1(const struct plan_job *job, const struct space_point *p,
                       json_t *root)
 {
@@ -166,9 +176,11 @@ static void fill_smp1(const struct plan_job *job, const struct space_point *p,
     }
     if (p->v[SPACE_SHARDING] == SHARDING_OPTIMIZER)
         put(o, "shard_optimizer_state", json_true());
-    if (full)
+    if (full) {
         put_int(o, "sharded_data_parallel_degree",
                 p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->data);
+        move_clipping(o, json_object_get(root, "training"));
+    }
     if (job->space.precision == OP_FP16)
         put(o, "fp16", json_true());
     if (job->space.precision == OP_BF16)

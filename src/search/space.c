@@ -179,6 +179,9 @@ static bool sharding_rule(const struct space *s, struct space_point *p)
     bool pipelined = p->v[SPACE_PIPELINE] > 1;
     if (!has_bit(space_shardings(s, stack), how))
         return false;
+    if (stack->dialect == DIALECT_SMP2 && p->v[SPACE_CONTEXT] > 1 &&
+        how != SHARDING_FULL) /* context_parallel_degree divides hybrid_shard_degree */
+        return false;
     if (p->ranks == 1)
         return how == SHARDING_NONE || (has_bit(stack->unplanned, SHARDING_NONE) &&
                                         (!pipelined || how == SHARDING_FULL));
@@ -191,6 +194,8 @@ static bool degree_rule(const struct space *s, struct space_point *p)
     int64_t d = p->v[SPACE_DEGREE];
     if (d == 0)
         return true;
+    if (stack_of(p)->dialect == DIALECT_SMP2 && d % p->v[SPACE_CONTEXT] != 0)
+        return false;
     return row_of(p)->part_shards && p->v[SPACE_SHARDING] == SHARDING_FULL && d > 1 &&
            d < p->ranks && p->ranks % d == 0;
 }

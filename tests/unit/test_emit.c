@@ -1,13 +1,9 @@
-/* What is emitted is read back, with what its header says lies outside, as the same
- * job: every shipped scenario and every listed plan of random small spaces, in all
- * dialects. */
+/* What is emitted is read back, with what its header says lies outside, as the same job:
+ * every shipped scenario and plans of 60 random spaces, in all dialects. SMSIM_EMIT_ALL=1
+ * takes each plan of each space in place of a sample. */
 #include "config/datadir.h"
-#include "dialect/dialect.h"
-#include "dialect/emit/emit.h"
-#include "dialect/launch/launch.h"
+#include "emit_bench.h"
 #include "search/plan.h"
-#include "search/plan_point.h"
-#include "simulate/simulate.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -19,159 +15,11 @@ void test_emit_register(void);
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define PICK(rng, a) ((a)[draw((rng), COUNT(a))])
 
-struct numbers {
-    double step_s, peak_B;
-};
-
-enum { DIALECTS_MAX = 32 };
-
-/* How many files were read back as the same job, by the number of the dialect, and how
- * many were refused. */
-struct tally {
-    int same[DIALECTS_MAX], refused;
-};
-
-static int same_as(const struct tally *t, const char *name)
-{
-    const struct dialect *d;
-    for (int i = 1; (d = dialect_emitted(i)) != NULL; i++)
-        if (strcmp(d->emit.name, name) == 0)
-            return t->same[i];
-    CU_FAIL(no such dialect);
-    return -1;
-}
-
-static struct numbers numbers_of(const struct scenario *s)
-{
-    const struct simulate_options how = { .network = FIDELITY_FLOW, .mute = true };
-    struct simulate_result r;
-    struct arena arena;
-    struct err err = { 0 };
-    arena_init(&arena);
-    int rc = simulate(&r, &arena, s, &how, &err);
-    struct numbers n = { rc ? (double)NAN : r.step_time_s,
-                         rc ? (double)NAN : (double)r.memory.peak_B };
-    arena_release(&arena);
-    return n;
-}
-
-/* --- reading back as the header says
- * ----------------------------------------------- */
-
-/* The word after "#   --set ", its quotes taken off as a shell does. */
-static void unquote(char *to, size_t size, const char *from, size_t n)
-{
-    bool quoted = false;
-    size_t m = 0;
-    for (size_t i = 0; i < n && m + 1 < size; i++) {
-        if (from[i] == '\'')
-            quoted = !quoted;
-        else if (from[i] == '\\' && !quoted && i + 1 < n)
-            to[m++] = from[++i];
-        else
-            to[m++] = from[i];
-    }
-    to[m] = '\0';
-}
-
-static int set_header(struct cfg root, const char *text)
-{
-    static const char mark[] = "#   --set ";
-    static char word[1 << 16];
-    int rc = 0;
-    for (const char *at = text; (at = strstr(at, mark)) != NULL && rc == 0;) {
-        at += sizeof(mark) - 1;
-        unquote(word, sizeof(word), at, strcspn(at, "\n"));
-        rc = cfg_set(root, word);
-    }
-    return rc;
-}
-
-/* JSON has no comments: its sets are those that warnings print. */
-static int set_outside(struct cfg root, const struct emitted *e)
-{
-    int rc = 0;
-    if (e->comments)
-        return set_header(root, strbuf_get(&e->text));
-    for (int64_t i = 0; i < e->sets.n && rc == 0; i++)
-        rc = cfg_set(root, e->sets.v[i].assignment);
-    return rc;
-}
-
-static int read_emitted(struct scenario *s, struct cfg_loader *loader,
-                        const struct emitted *e, const struct dialect_emit *how)
-{
-    const char *text = strbuf_get(&e->text);
-    struct launch l = { 0 };
-    struct cfg root;
-    if (!how->file)
-        return scenario_read(s, loader, cfg_parse(loader, "x", text, strlen(text)));
-    root = launch_load_text(&l, loader, how->file, text);
-    int rc = root.json ? set_outside(root, e) || launch_complete(&l, root) : -1;
-    rc = rc == 0 ? scenario_read(s, loader, root) : -1;
-    launch_release(&l);
-    return rc;
-}
-
-/* No set may make another job of the file. */
-static void check_sets(const struct emitted *e)
-{
-    static const char *const decided[] = { "/training/global_batch_size",
-                                           "/training/micro_batch_size",
-                                           "/training/microbatches",
-                                           "/parallelism/tensor",
-                                           "/parallelism/pipeline",
-                                           "/parallelism/sharding/strategy",
-                                           NULL };
-    for (int64_t i = 0; i < e->sets.n; i++)
-        CU_ASSERT_FALSE(names_listed(decided, e->sets.v[i].pointer));
-}
-
-static void check_dialect(struct tally *t, const struct scenario *s, struct cfg root,
-                          int number, struct numbers wanted)
-{
-    const struct dialect_emit *how = &dialect_emitted(number)->emit;
-    struct emitted e;
-    struct err err = { 0 };
-    struct cfg_loader loader;
-    struct scenario back;
-    if (emit_scenario(&e, how, s, root, &err)) {
-        CU_ASSERT_TRUE(err.set && err.text[0] != '\0');
-        CU_ASSERT_EQUAL(e.text.len, 0);
-        t->refused++;
-        return;
-    }
-    check_sets(&e);
-    cfg_loader_init(&loader);
-    int rc = read_emitted(&back, &loader, &e, how);
-    struct numbers got = { 0 };
-    if (rc == 0)
-        got = numbers_of(&back);
-    bool same = fabs(got.step_s / wanted.step_s - 1) <= 1e-9 &&
-                fabs(got.peak_B / wanted.peak_B - 1) <= 1e-9;
-    if (!same)
-        fprintf(stderr, "%s as %s: %.12g s, %.12g B, not %.12g s, %.12g B (%s)\n%s",
-                s->name, how->name, got.step_s, got.peak_B, wanted.step_s,
-                wanted.peak_B, diags_error_text(&loader.diags, 0), strbuf_get(&e.text));
-    CU_ASSERT_TRUE(same);
-    t->same[number] += same;
-    cfg_loader_release(&loader);
-    emit_release(&e);
-}
-
-static void check_all(struct tally *t, const struct scenario *s, struct cfg root)
-{
-    struct numbers wanted = numbers_of(s);
-    for (int i = 1; dialect_emitted(i); i++)
-        check_dialect(t, s, root, i, wanted);
-}
-
-/* --- shipped scenarios
- * ------------------------------------------------------------- */
+/* --- shipped scenarios ------------------------------------------------------------- */
 
 static void test_shipped(void)
 {
-    struct tally t = { 0 };
+    struct emit_tally t = { 0 };
     struct arena arena;
     int n = 0;
     arena_init(&arena);
@@ -181,18 +29,18 @@ static void test_shipped(void)
         cfg_loader_init(&loader);
         struct cfg root = datadir_load(&loader, "scenarios", *name, (struct cfg) { 0 });
         CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
-        check_all(&t, &s, root);
+        struct emit_numbers wanted = emit_numbers(&s);
+        emit_check(&t, &s, root, &wanted);
         cfg_loader_release(&loader);
     }
-    CU_ASSERT_EQUAL(same_as(&t, "scenario"), n);
-    CU_ASSERT_EQUAL(same_as(&t, "sagemaker"), n - 1); /* but Megatron's */
-    CU_ASSERT_EQUAL(same_as(&t, "megatron"), 1);
-    CU_ASSERT_EQUAL(same_as(&t, "deepspeed"), 1);
+    CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), n);
+    CU_ASSERT_EQUAL(emit_same_as(&t, "sagemaker"), n - 1); /* but Megatron's */
+    CU_ASSERT_EQUAL(emit_same_as(&t, "megatron"), 1);
+    CU_ASSERT_EQUAL(emit_same_as(&t, "deepspeed"), 1);
     arena_release(&arena);
 }
 
-/* --- random plans
- * ------------------------------------------------------------------ */
+/* --- random spaces ----------------------------------------------------------------- */
 
 static uint32_t draw(uint64_t *rng, size_t n)
 {
@@ -200,82 +48,177 @@ static uint32_t draw(uint64_t *rng, size_t n)
     return (uint32_t)(*rng >> 33) % (uint32_t)n;
 }
 
+enum { WORDS = 3 };
+
+/* Up to WORDS of the options, NULL among them left out. */
+static int draw_words(uint64_t *rng, const char *const *options, size_t n,
+                      const char *words[WORDS])
+{
+    int taken = 0;
+    for (int i = 0; i < WORDS; i++) {
+        words[taken] = options[draw(rng, n)];
+        taken += words[taken] != NULL;
+    }
+    return taken;
+}
+
+/* clang-format off */
+static const char *const models[] = {
+    "gpt2", "gpt2-medium", "gpt2-large", "bert-large-uncased", "roberta-base", "t5-base",
+    "llama2-7b", "gpt-j-6b", "gpt-neox-20b", "mixtral-8x7b", "deepseek-v2",
+};
+static const char *const instances[] = {
+    "ml.p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "ml.p4d.24xlarge", "g5.12xlarge",
+    "ml.g5.48xlarge", "p5.48xlarge", "ml.p5.48xlarge", "ml.p4d.24xlarge,p4d.24xlarge",
+};
+static const char *const counts[] = { "1", "2", "4", "1..4" };
+static const int64_t batches[] = { 16, 24, 32, 64, 96, 128, 512 },
+                     sequences[] = { 128, 384, 512, 1024, 2048 };
+static const char *const fixes[] = {
+    NULL, NULL, NULL, NULL, "pipeline=1", "pipeline=2", "pipeline=4", "tensor=1",
+    "tensor=2", "tensor=4", "context=2", "expert=2", "expert=4", "sharding=full",
+    "sharding=optimizer", "sharding=gradients", "sharding_degree=8", "offload=optimizer",
+    "offload=parameters", "activation_checkpointing=full",
+    "activation_checkpointing=selective", "micro_batch_size=1", "micro_batch_size=2",
+    "microbatches=4", "bucket_size=10MB", "bucket_size=100MiB", "virtual_stages=2",
+    "sequence_parallel=true", "schedule=1f1b", "schedule=zb-h1", "schedule=gpipe",
+    "schedule=interleaved", "optimize=speed", "optimize=memory", "gpus_per_instance=4",
+    "placement=cluster", "placement=PDT", "placement=spread",
+};
+static const char *const sets[] = {
+    NULL, NULL, NULL, NULL, "/training/precision=fp16", "/training/precision=bf16",
+    "/training/precision=fp32", "/training/precision=amp_fp16",
+    "/training/precision=amp_bf16", "/training/precision=fp8", "/training/optimizer=lamb",
+    "/training/optimizer=adafactor", "/training/optimizer=sgd",
+    "/training/optimizer=adam8bit", "/training/gradient_clipping=1",
+    "/training/steps=1000", "/training/attention=flash", "/training/attention=eager",
+    "/training/vocab_padding=1024", "/training/framework=fsdp-torch1",
+    "/training/gradient_dtype=fp32", "/training/gradient_dtype=bf16",
+    "/software/pytorch=2.1.0", "/software/pytorch=1.13.1",
+};
+/* clang-format on */
+
 static int open_random(struct plan_job *job, struct cfg_loader *loader, uint64_t *rng)
 {
-    static const char *const models[] = { "gpt2",       "gpt2-medium",
-                                          "gpt2-large", "bert-large-uncased",
-                                          "llama2-7b",  "t5-base" },
-                             *const instances[] = { "ml.p3.16xlarge", "p4d.24xlarge",
-                                                    "ml.p4d.24xlarge", "g5.12xlarge",
-                                                    "p5.48xlarge" },
-                             *const counts[] = { "1", "2", "4" },
-                             *const fixes[][2] = {
-                                 { "placement=cluster", NULL },
-                                 { "pipeline=1", "placement=cluster" },
-                                 { "pipeline=2", "placement=cluster" },
-                                 { "tensor=2", "placement=cluster" },
-                                 { "activation_checkpointing=full", NULL },
-                                 { "pipeline=1", "tensor=1" },
-                             };
-    static const int64_t batches[] = { 32, 64, 128 }, sequences[] = { 128, 512 };
-    const char *const *fixed = PICK(rng, fixes);
+    const char *f[WORDS], *s[WORDS];
+    int n_fixes = draw_words(rng, fixes, COUNT(fixes), f),
+        n_sets = draw_words(rng, sets, COUNT(sets), s);
     struct plan_request r = { .model = PICK(rng, models),
                               .instances = PICK(rng, instances),
                               .count = PICK(rng, counts),
                               .global_batch = PICK(rng, batches),
                               .sequence = PICK(rng, sequences),
                               .stacks = 1 << draw(rng, SPACE_STACKS_N),
-                              .fixes = { fixed[1] ? 2 : 1, fixed } };
+                              .fixes = { n_fixes, f },
+                              .sets = { n_sets, s } };
     return plan_job_init(job, loader, &r);
 }
 
-static int check_plans(struct tally *t, const struct plan_job *job)
+/* A plan as a scenario, in all dialects; false: reading refuses it, so that it is never
+ * listed. */
+static bool check_point(struct emit_tally *t, const struct plan_job *job,
+                        const struct space_point *p, const struct emit_numbers *wanted)
 {
-    const struct plan_options o = { .listed = 2, .simulate_most = 2 };
-    struct plan_outcome out;
-    struct err err = { 0 };
-    if (plan_search(&out, &job->loader->arena, job, &o, &err))
-        return 0;
-    for (int32_t i = 0; i < out.n_entries && i < o.listed; i++) {
-        struct cfg_loader loader;
-        struct scenario s;
-        cfg_loader_init(&loader);
-        struct cfg root =
-            cfg_from_tree(&loader, "plan", plan_point_json(job, &out.entries[i].point));
-        CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
-        check_all(t, &s, root);
-        cfg_loader_release(&loader);
-    }
-    return out.n_entries < o.listed ? out.n_entries : o.listed;
+    struct cfg_loader loader;
+    struct scenario s;
+    cfg_loader_init(&loader);
+    loader.shared = job->loader;
+    struct cfg root = cfg_from_tree(&loader, "plan", plan_point_json(job, p));
+    bool read = scenario_read(&s, &loader, root) == 0;
+    if (read)
+        emit_check(t, &s, root, wanted);
+    else
+        CU_ASSERT_TRUE(loader.diags.n_errors > 0);
+    cfg_loader_release(&loader);
+    return read;
 }
 
-static void test_random_plans(void)
+/* Every so many points of the space, or each of them; how many there were. */
+static int check_sample(struct emit_tally *t, const struct plan_job *job)
+{
+    enum { POINTS = 16 };
+    struct space_iter it;
+    int64_t slices = space_slices(&job->space), n = 0, k = 0;
+    int checked = 0;
+    for (int64_t i = 0; i < slices; i++)
+        for (space_iter_init(&it, &job->space, i); space_next(&it);)
+            n++;
+    int64_t stride = getenv("SMSIM_EMIT_ALL") ? 1 : n / POINTS + 1;
+    for (int64_t i = 0; i < slices; i++)
+        for (space_iter_init(&it, &job->space, i); space_next(&it); k++)
+            if (k % stride == 0)
+                checked += check_point(t, job, &it.p, NULL);
+    return checked;
+}
+
+static void test_random_spaces(void)
 {
     enum { SPACES = 60 };
-    struct tally t = { 0 };
+    struct emit_tally t = { 0 };
     uint64_t rng = 20240915;
     int plans = 0, spaces = 0;
     for (int trial = 0; spaces < SPACES && trial < 20 * SPACES; trial++) {
         struct cfg_loader loader;
         struct plan_job job = { 0 };
         cfg_loader_init(&loader);
-        int n = open_random(&job, &loader, &rng) == 0 ? check_plans(&t, &job) : 0;
+        int n = open_random(&job, &loader, &rng) == 0 ? check_sample(&t, &job) : 0;
         plans += n;
         spaces += n > 0;
         plan_job_release(&job);
         cfg_loader_release(&loader);
     }
     CU_ASSERT_EQUAL(spaces, SPACES);
-    CU_ASSERT_EQUAL(same_as(&t, "scenario"), plans);
-    CU_ASSERT_TRUE(same_as(&t, "sagemaker") > 40);
-    CU_ASSERT_TRUE(same_as(&t, "megatron") > 10);
-    CU_ASSERT_TRUE(same_as(&t, "deepspeed") > 10);
-    CU_ASSERT_TRUE(same_as(&t, "fsdp") > 5);
+    CU_ASSERT_TRUE(plans > 10 * SPACES);
+    CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), plans);
+    CU_ASSERT_TRUE(emit_same_as(&t, "sagemaker") > plans / 3);
+    CU_ASSERT_TRUE(emit_same_as(&t, "megatron") > plans / 20);
+    CU_ASSERT_TRUE(emit_same_as(&t, "deepspeed") > plans / 20);
+    CU_ASSERT_TRUE(emit_same_as(&t, "fsdp") > plans / 100);
+}
+
+/* --- what plans list --------------------------------------------------------------- */
+
+/* A listed plan is what was simulated. */
+static void test_listed_plans(void)
+{
+    static const char *const stacks[] = { "ddp",      "fsdp",   "deepspeed",
+                                          "megatron", "smp-v1", "smp-v2" };
+    const struct plan_options o = { .listed = 10, .simulate_most = 10 };
+    struct emit_tally t = { 0 };
+    int plans = 0;
+    for (size_t k = 0; k < COUNT(stacks); k++) {
+        struct cfg_loader loader;
+        struct plan_job job = { 0 };
+        struct plan_outcome out;
+        struct err err = { 0 };
+        int bits = 0;
+        CU_ASSERT_EQUAL_FATAL(names_find(space_for_names, stacks[k], &bits), 0);
+        const struct plan_request r = { .model = "gpt2-medium",
+                                        .instances = "ml.p4d.24xlarge",
+                                        .count = "2",
+                                        .global_batch = 64,
+                                        .sequence = 512,
+                                        .stacks = bits };
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(plan_job_init(&job, &loader, &r), 0);
+        CU_ASSERT_EQUAL_FATAL(plan_search(&out, &loader.arena, &job, &o, &err), 0);
+        for (int32_t i = 0; i < out.n_entries && i < o.listed; i++, plans++) {
+            const struct plan_entry *e = &out.entries[i];
+            const struct emit_numbers wanted = { .step_s = e->result.step_time_s,
+                                                 .peak_B = (double)e->result.peak_B };
+            CU_ASSERT_TRUE(check_point(&t, &job, &e->point, &wanted));
+        }
+        plan_job_release(&job);
+        cfg_loader_release(&loader);
+    }
+    CU_ASSERT_TRUE(plans > 5 * o.listed);
+    CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), plans);
 }
 
 void test_emit_register(void)
 {
     CU_pSuite s = CU_add_suite("emit", NULL, NULL);
     CU_add_test(s, "shipped scenarios come back as the same job", test_shipped);
-    CU_add_test(s, "plans of random spaces come back, too", test_random_plans);
+    CU_add_test(s, "plans of random spaces come back, too", test_random_spaces);
+    CU_add_test(s, "listed plans come back as simulated", test_listed_plans);
 }

@@ -10,6 +10,7 @@ struct emit_drive {
     const struct scenario *s;
     struct cfg root; /* as it was read */
     struct arena *arena;
+    struct cfg_loader *files; /* lends what it makes of files to each reading back */
     struct emitted *out;
 };
 

@@ -27,6 +27,7 @@ static int read_back(struct emit_back *b, const struct emit_drive *d, bool whole
 {
     *b = (struct emit_back) { 0 };
     cfg_loader_init(&b->loader);
+    b->loader.shared = d->files;
     b->root =
         launch_load_text(&b->launch, &b->loader, d->w->file, strbuf_get(&d->out->text));
     int rc = b->root.json && b->loader.diags.n_errors == 0 ? 0 : -1;
@@ -85,14 +86,30 @@ static int settle(struct emit_drive *d, struct err *err)
     return rc == 0 && differ ? err_set(err, "what it lacks is unknown") : rc;
 }
 
+/* The writer's text, and what it lacks. */
+static int write_back(struct emit_drive *d, const struct emit_source *e,
+                      struct err *err)
+{
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+    d->files = &files;
+    int rc = d->w->write(&d->out->text, e, err) ? -1 : 0;
+    if (rc == 0 && d->w->file)
+        rc = settle(d, err);
+    cfg_loader_release(&files);
+    return rc;
+}
+
 int emit_scenario(struct emitted *out, const struct dialect_emit *how,
                   const struct scenario *s, struct cfg root, struct err *err)
 {
     const struct emit_source e = { s, root };
-    struct emit_drive d = { how, s, root, cfg_arena(root), out };
+    struct emit_drive d = {
+        .w = how, .s = s, .root = root, .arena = cfg_arena(root), .out = out
+    };
     *out = (struct emitted) { .comments = how->comment != NULL };
     strbuf_init(&out->text);
-    if (how->write(&out->text, &e, err) || (how->file && settle(&d, err))) {
+    if (write_back(&d, &e, err)) {
         emit_release(out);
         return -1;
     }
