@@ -248,6 +248,7 @@ static uint32_t stacks_of(int how)
 static int load_job(struct plan_job *job, struct cfg_loader *loader,
                     const struct arguments *a, const struct option_list *words)
 {
+    const struct dialect *d = dialect_emitted(a->emit);
     struct plan_request r = {
         .model = a->model,
         .instances = a->instances,
@@ -255,6 +256,7 @@ static int load_job(struct plan_job *job, struct cfg_loader *loader,
         .global_batch = a->batch,
         .sequence = a->sequence,
         .tokens = a->tokens,
+        .estimator = d && d->emit.sagemaker,
         .stacks = a->stacks ? a->stacks : (int)stacks_of(a->emit),
         .sets = words_of(&a->sets),
         .fixes = words_of(&a->fixes),
@@ -327,8 +329,10 @@ static int print(const struct plan_report *r, const struct arguments *a,
     if (a->plot && !o->n_entries)
         fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
     bool quiet = writes_out(a->json) || writes_out(a->plot);
-    if (a->emit && o->n_entries)
+    if (a->emit && o->n_entries) {
+        report_assumed(stderr, "assumed: ", &r->job->assumed);
         return emit(r, a);
+    }
     if (!quiet)
         report_plan_text(stdout, r);
     return 0;

@@ -50,6 +50,7 @@ struct dialect_emit {
     const char *first;   /* its first line */
     const char *comment; /* before a line of the header; NULL: it has no comments */
     bool holds_model;    /* the model's sizes are in the file */
+    bool sagemaker;      /* SageMaker's launchers start its job */
     const char *stacks;  /* of plans, which alone it can say; NULL: any */
     const char *const *outside; /* pointers that its words do not reach */
 };

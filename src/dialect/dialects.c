@@ -23,7 +23,7 @@ const struct dialect dialects[] = {
       .looks = "call of Estimator, PyTorch, HuggingFace or TensorFlow, and no distribution dictionary",
       .calls = sagemaker_calls, .same = sagemaker_same,
       .recognises = sagemaker_recognises, .read = sagemaker_read, .tables = sagemaker_tables,
-      .emit = { .name = "sagemaker", .write = emit_sagemaker, .file = "emitted.py",
+      .emit = { .name = "sagemaker", .write = emit_sagemaker, .sagemaker = true, .file = "emitted.py",
                 .first = "", .comment = "# ",
                 .outside = (const char *const[]) { OUTSIDE, NULL } } },
     { .name = "megatron",

@@ -14,7 +14,7 @@
  * Files of this folder:
  *     space*: combinations that a software stack allows; its users
  *     score*: closed-form time and memory of a point
- *     plan, plan_choose, plan_run, plan_point: what is simulated
+ *     plan, plan_choose, plan_run, plan_point, plan_launch: what is simulated
  *     plan_order: the one order of plans
  *     plan_front ... plan_remedy: what is reported about the best plan */
 #ifndef SEARCH_PLAN_H

@@ -7,6 +7,7 @@
 #include "scenario/libraries.h"
 #include "search/plan_assumed.h"
 #include "search/plan_given.h"
+#include "search/plan_launch.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
 #include "search/space_users.h"
@@ -351,6 +352,7 @@ static int make_space(struct plan_job *job)
     if (keep_usable(job))
         return -1;
     find_fused(job);
+    plan_launch_assume(job);
     plan_assumed(job);
     return 0;
 }
@@ -410,6 +412,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);
+    plan_launch_read(job, json_object_get(whole, "distribution"), r->estimator);
     plan_given_parallelism(json_object_get(whole, "parallelism"), &job->loader->diags);
     strip(whole, job->space.global_batch);
     if (given && !r->instances && take_cluster(job, &s, whole))
@@ -467,7 +470,8 @@ void plan_job_release(struct plan_job *job)
         cfg_loader_release(&job->files[i]);
     free(job->files);
     json_decref(job->base);
-    job->base = NULL;
+    json_decref(job->launcher);
+    job->base = job->launcher = NULL;
     job->files = NULL;
     job->n_files = 0;
 }

@@ -25,8 +25,9 @@ struct plan_request {
     struct cfg scenario; /* absent: model, instances, batch, sequence are given */
     const char *model, *instances, *count;
     int64_t global_batch, sequence;
-    double tokens; /* to train on: they set the job's steps */
-    bool script;   /* the scenario is a launch script's or DeepSpeed's configuration */
+    double tokens;  /* to train on: they set the job's steps */
+    bool estimator; /* plans are to be written as estimators of SageMaker */
+    bool script;    /* the scenario is a launch script's or DeepSpeed's configuration */
     int stacks; /* bits of rows of space_stacks; 0: by the scenario, else the default */
     struct raw_plan sets, fixes, allows, prices;
 };
@@ -38,11 +39,16 @@ struct plan_stack {
     const char *why;          /* why it is not usable */
 };
 
+/* Which plans SageMaker starts: those of instances named "ml.", or all. */
+enum plan_launch { PLAN_LAUNCH_NAMED, PLAN_LAUNCH_SCENARIO, PLAN_LAUNCH_ESTIMATOR };
+
 struct plan_job {
     struct cfg_loader *loader;
     struct cfg_loader *files; /* [n_files] of each thread: lent to what it simulates */
     int32_t n_files;
-    json_t *base; /* owned: the scenario but for what a plan decides */
+    enum plan_launch launch;
+    json_t *launcher; /* owned: the scenario's own "distribution"; NULL: none */
+    json_t *base;     /* owned: the scenario but for what a plan decides */
     json_t
         *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */
     const char *cluster_text;    /* of that cluster: "1 x p4d.24xlarge + ..." */

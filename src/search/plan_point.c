@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "hardware/instance_own.h"
 #include "scenario/attention.h"
+#include "search/plan_launch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,6 +125,17 @@ json_t *plan_point_parallelism(const struct space_point *p)
     return o;
 }
 
+static void fill_words(const struct plan_job *job, const struct space_point *p,
+                       json_t *root)
+{
+    json_t *parallelism = plan_point_parallelism(p), *d = plan_launch_json(job, p);
+    put(root, "parallelism", parallelism);
+    if (!d)
+        return;
+    put(root, "distribution", d);
+    json_object_del(parallelism, "backend"); /* which the launcher says */
+}
+
 static json_t *enabled(void)
 {
     json_t *o = json_object();
@@ -208,7 +220,7 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
     fill_training(job, p, json_object_get(root, "training"));
     switch (stack_of(p)->dialect) {
     case DIALECT_WORDS:
-        put(root, "parallelism", plan_point_parallelism(p));
+        fill_words(job, p, root);
         break;
     case DIALECT_SMP1:
         fill_smp1(job, p, root);

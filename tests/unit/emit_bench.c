@@ -43,7 +43,7 @@ static bool same_numbers(struct emit_numbers a, struct emit_numbers b)
 
 /* --- reading back as the header says ----------------------------------------------- */
 
-/* The word behind "#   --set ", its quotes taken off as a shell does. */
+/* The word after "#   --set ", its quotes taken off as a shell does. */
 static void unquote(char *to, size_t size, const char *from, size_t n)
 {
     bool quoted = false;
@@ -101,7 +101,7 @@ static int read_emitted(struct scenario *s, struct cfg_loader *loader,
 /* --- each dialect ------------------------------------------------------------------ */
 
 /* No set may make another job of the file. */
-static void check_sets(const struct emitted *e)
+static void check_sets(struct emit_tally *t, const struct emitted *e)
 {
     static const char *const decided[] = { "/training/global_batch_size",
                                            "/training/micro_batch_size",
@@ -110,8 +110,11 @@ static void check_sets(const struct emitted *e)
                                            "/parallelism/pipeline",
                                            "/parallelism/sharding/strategy",
                                            NULL };
-    for (int64_t i = 0; i < e->sets.n; i++)
+    for (int64_t i = 0; i < e->sets.n; i++) {
         CU_ASSERT_FALSE(names_listed(decided, e->sets.v[i].pointer));
+        t->launchers +=
+            e->sets.v[i].lost && strcmp(e->sets.v[i].pointer, "/distribution") == 0;
+    }
 }
 
 static bool same_job(struct emit_tally *t, const struct scenario *s,
@@ -138,7 +141,7 @@ static void check_dialect(struct emit_tally *t, const struct scenario *s,
         t->refused++;
         return;
     }
-    check_sets(&e);
+    check_sets(t, &e);
     cfg_loader_init(&loader);
     bool same =
         read_emitted(&back, &loader, &e, how) == 0 && same_job(t, s, &back, wanted);

@@ -17,6 +17,7 @@ enum { EMIT_DIALECTS_MAX = 32 };
  * many were refused. */
 struct emit_tally {
     int same[EMIT_DIALECTS_MAX], refused, simulated;
+    int launchers; /* files that do not start a job as it was planned */
 };
 
 struct emit_numbers emit_numbers(const struct scenario *s);

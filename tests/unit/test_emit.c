@@ -136,7 +136,7 @@ static bool check_point(struct emit_tally *t, const struct plan_job *job,
 /* Every so many points of the space, or each of them; how many there were. */
 static int check_sample(struct emit_tally *t, const struct plan_job *job)
 {
-    enum { POINTS = 16 };
+    enum { POINTS = 12 };
     struct space_iter it;
     int64_t slices = space_slices(&job->space), n = 0, k = 0;
     int checked = 0;
@@ -168,7 +168,7 @@ static void test_random_spaces(void)
         cfg_loader_release(&loader);
     }
     CU_ASSERT_EQUAL(spaces, SPACES);
-    CU_ASSERT_TRUE(plans > 10 * SPACES);
+    CU_ASSERT_TRUE(plans > 8 * SPACES);
     CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), plans);
     CU_ASSERT_TRUE(emit_same_as(&t, "sagemaker") > plans / 3);
     CU_ASSERT_TRUE(emit_same_as(&t, "megatron") > plans / 20);
@@ -178,12 +178,13 @@ static void test_random_spaces(void)
 
 /* --- what plans list --------------------------------------------------------------- */
 
-/* A listed plan is what was simulated. */
+/* A listed plan is what was simulated; those of instances named "ml." are planned as
+ * SageMaker starts them. */
 static void test_listed_plans(void)
 {
-    static const char *const stacks[] = { "ddp",      "fsdp",   "deepspeed",
-                                          "megatron", "smp-v1", "smp-v2" };
-    const struct plan_options o = { .listed = 10, .simulate_most = 10 };
+    static const char *const stacks[] = { "ddp",    "fsdp",   "deepspeed", "megatron",
+                                          "smp-v1", "smp-v2", "horovod",   "smddp" };
+    const struct plan_options o = { .listed = 4, .simulate_most = 4 };
     struct emit_tally t = { 0 };
     int plans = 0;
     for (size_t k = 0; k < COUNT(stacks); k++) {
@@ -211,8 +212,9 @@ static void test_listed_plans(void)
         plan_job_release(&job);
         cfg_loader_release(&loader);
     }
-    CU_ASSERT_TRUE(plans > 5 * o.listed);
+    CU_ASSERT_EQUAL(plans, (int)COUNT(stacks) * o.listed);
     CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), plans);
+    CU_ASSERT_EQUAL(t.launchers, 0);
 }
 
 void test_emit_register(void)

@@ -20,6 +20,7 @@ struct dialect_emit;
 struct emit_set {
     const char *pointer, *assignment; /* "/model=gpt2" */
     bool lost; /* the dialect should say it and cannot; else it lies outside the file */
+    int mended; /* 1 + the number of the comparison that first gave it; 0: none did */
 };
 
 struct emitted {

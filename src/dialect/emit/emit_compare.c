@@ -38,32 +38,57 @@ static void set_launcher(struct emit_drive *d)
     emit_set_own(d, "/parallelism/backend");
 }
 
-/* Gives a field that differs: first by what was written or taken back, then as it was
+/* As it was written, or taken back. */
+static int give_written(struct emit_drive *d, const struct emit_back *b,
+                        const char *pointer)
+{
+    json_t *written = pointer_get(d->root.json, pointer);
+    if (written && !json_is_null(written))
+        emit_set(d, pointer, written);
+    else if (strcmp(pointer, EMIT_LAUNCHER) == 0)
+        set_launcher(d);
+    else if (pointer_get(b->root.json, pointer))
+        emit_set_null(d, pointer);
+    else
+        return emit_set_own(d, pointer) ? 0 : -1;
+    return 0;
+}
+
+static int give_decided(struct emit_drive *d, const struct emit_field *f)
+{
+    json_t *decided = f->value(d->s);
+    bool known = decided && !json_is_null(decided);
+    if (known)
+        emit_set(d, f->pointer, decided);
+    json_decref(decided);
+    return known ? 0 : -1;
+}
+
+/* Gives a field that differs: first as it was written, in the next comparison as it was
  * decided. */
 static int mend(struct emit_drive *d, const struct emit_back *b,
-                const struct emit_field *f, int try, const json_t *wanted,
-                const json_t *got, struct err *err)
+                const struct emit_field *f, int try)
 {
-    json_t *written = pointer_get(d->root.json, f->pointer);
-    if (f->weight == EMIT_JOB)
-        return refuse(f, wanted, got, err);
-    if (try > 0 && emit_is_set(d, f->pointer)) {
-        json_t *decided = emit_value(d->s, f->pointer);
-        if (try == 1 && !json_is_null(decided))
-            emit_set(d, f->pointer, decided);
-        bool can = try == 1 && !json_is_null(decided);
-        json_decref(decided);
-        return can ? 0 : refuse(f, wanted, got, err);
-    }
-    if (written && !json_is_null(written))
-        emit_set(d, f->pointer, written);
-    else if (strcmp(f->pointer, EMIT_LAUNCHER) == 0)
-        set_launcher(d);
-    else if (pointer_get(b->root.json, f->pointer))
-        emit_set_null(d, f->pointer);
-    else if (!emit_set_own(d, f->pointer))
-        return refuse(f, wanted, got, err);
+    struct emit_set *set = emit_find(d, f->pointer);
+    int first = set && set->mended ? set->mended - 1 : try;
+    if (f->weight == EMIT_JOB || try > first + 1)
+        return -1;
+    if (try == first ? give_written(d, b, f->pointer) : give_decided(d, f))
+        return -1;
+    emit_find(d, f->pointer)->mended = first + 1;
     return 0;
+}
+
+bool emit_agrees(const struct emit_drive *d, const struct emit_back *b)
+{
+    bool same = emit_same_model(d->s, &b->s);
+    for (const struct emit_field *f = emit_fields; f->pointer && same; f++) {
+        json_t *wanted = f->value(d->s), *got = f->value(&b->s);
+        same = f->weight == EMIT_WORD || same_value(wanted, got);
+        json_decref(wanted);
+        json_decref(got);
+    }
+    return same;
 }
 
 /* Fields that differ are mended; -1: one cannot be. */
@@ -71,20 +96,22 @@ int emit_compare(struct emit_drive *d, const struct emit_back *b, int try, int *
                  struct err *err)
 {
     int rc = 0;
+    bool decides = false;
     *differ = 0;
-    for (const struct emit_field *f = emit_fields; f->pointer && rc == 0; f++) {
+    for (const struct emit_field *f = emit_fields; f->pointer && rc == 0 && !decides;
+         f++) {
         json_t *wanted = f->value(d->s), *got = f->value(&b->s);
-        if (!same_value(wanted, got)) {
+        if (f->weight != EMIT_WORD && !same_value(wanted, got)) {
             ++*differ;
-            rc = mend(d, b, f, try, wanted, got, err);
+            decides = f->weight == EMIT_DECIDES;
+            rc = mend(d, b, f, try) ? refuse(f, wanted, got, err) : 0;
         }
         json_decref(wanted);
         json_decref(got);
     }
-    if (rc == 0 && *differ == 0 && !emit_same_model(&d->s->model, &b->s.model)) {
+    if (rc == 0 && *differ == 0 && !emit_same_model(d->s, &b->s)) {
         ++*differ;
-        rc = emit_is_set(d, "/model") ? err_set(err, "it has no word for this model")
-                                      : 0;
+        rc = emit_find(d, "/model") ? err_set(err, "it has no word for this model") : 0;
         if (rc == 0)
             emit_set(d, "/model", json_object_get(d->root.json, "model"));
     }

@@ -25,7 +25,8 @@ struct emit_back {
 /* Adds or replaces a set; the value is borrowed. Null takes a value out. */
 void emit_set(struct emit_drive *d, const char *pointer, const json_t *value);
 void emit_set_null(struct emit_drive *d, const char *pointer);
-bool emit_is_set(const struct emit_drive *d, const char *pointer);
+/* The set of that pointer; NULL: there is none. */
+struct emit_set *emit_find(const struct emit_drive *d, const char *pointer);
 /* A value of the scenario's own: as it was written, or as it was decided; false: it has
  * none. */
 bool emit_set_own(struct emit_drive *d, const char *pointer);
@@ -33,6 +34,8 @@ bool emit_set_own(struct emit_drive *d, const char *pointer);
  * software, storage, job. */
 void emit_set_sections(struct emit_drive *d, json_t *got);
 
+/* Whether no field differs. */
+bool emit_agrees(const struct emit_drive *d, const struct emit_back *b);
 /* Fields that differ are given by sets, and counted; -1: one cannot be. `try` counts
  * from 0: first as it was written, then as it was decided. */
 int emit_compare(struct emit_drive *d, const struct emit_back *b, int try, int *differ,

@@ -69,18 +69,20 @@ const struct emit_field emit_model_fields[] = {
 /* clang-format on */
 
 /* clang-format off */
+static bool same_sizes(const struct model *a, const struct model *b);
+
 static bool same_tower(const struct model_tower *a, const struct model_tower *b)
 {
     if (!a || !b)
         return a == b;
     return a->patches == b->patches && a->crops == b->crops && a->tokens == b->tokens &&
-           emit_same_model(&a->model, &b->model);
+           a->model.activation == b->model.activation && same_sizes(&a->model, &b->model);
 }
 
-bool emit_same_model(const struct model *a, const struct model *b)
+static bool same_sizes(const struct model *a, const struct model *b)
 {
 #define SAME(m) (a->m == b->m)
-    return SAME(arch) && SAME(activation) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
+    return SAME(arch) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
         SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
         SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
         SAME(ends.type_vocab) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
@@ -97,3 +99,17 @@ bool emit_same_model(const struct model *a, const struct model *b)
 #undef SAME
 }
 /* clang-format on */
+
+/* Whether an activation is one kernel, whatever the model calls it (build_activation). */
+static bool fuses_activation(const struct scenario *s)
+{
+    const struct framework *fw = s->training.framework;
+    return fw->kernels.fused_activation || fw->kernels.fused_bias_gelu;
+}
+
+bool emit_same_model(const struct scenario *a, const struct scenario *b)
+{
+    bool activation = a->model.activation == b->model.activation ||
+                      (fuses_activation(a) && fuses_activation(b));
+    return activation && same_sizes(&a->model, &b->model);
+}

@@ -7,8 +7,10 @@
 
 /* What a difference of a field makes. */
 enum emit_weight {
-    EMIT_JOB,   /* another job: refused */
-    EMIT_DETAIL /* named, and given by --set */
+    EMIT_JOB,     /* another job: refused */
+    EMIT_DECIDES, /* named, and given by --set; what follows may follow of it */
+    EMIT_WORD,    /* for writers alone: not compared */
+    EMIT_DETAIL   /* named, and given by --set */
 };
 
 /* A field of a scenario as it was decided. */
@@ -33,8 +35,9 @@ json_t *emit_value(const struct scenario *s, const char *pointer);
 /* The same as a whole number; 0 of what is none. */
 int64_t emit_whole(const struct scenario *s, const char *pointer);
 
-/* Whether the models have the same sizes and choices. */
-bool emit_same_model(const struct model *a, const struct model *b);
+/* Whether the models have the same sizes and choices, as far as the step depends on
+ * them. */
+bool emit_same_model(const struct scenario *a, const struct scenario *b);
 
 /* What a writer is given. */
 struct emit_source {

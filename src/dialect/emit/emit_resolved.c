@@ -3,6 +3,8 @@
 #include "dialect/emit/emit_parts.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
+#include "scenario/sagemaker.h"
+#include "scenario/states.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,6 +35,13 @@ static bool is_pipelined(const struct scenario *s)
     return s->parallel.pipeline > 1;
 }
 
+/* Where there is one stage, an accumulation step is a microbatch; but SMP's dictionary
+ * cuts microbatches out of the script's batch. */
+static bool has_microbatches(const struct scenario *s)
+{
+    return is_pipelined(s) || library_of(&s->parallel)->smp.script;
+}
+
 static bool is_split(const struct scenario *s)
 {
     return s->parallel.tensor > 1;
@@ -59,8 +68,8 @@ static bool has_groups(const struct scenario *s)
 
 VALUE(sequence, WHOLE(t->sequence_length))
 VALUE(micro, WHOLE(t->micro_batch_size))
-VALUE(microbatches, WHOLE(t->microbatches))
-VALUE(accumulation, WHOLE(t->accumulation))
+VALUE(microbatches, WHEN(has_microbatches(s), WHOLE(t->microbatches)))
+VALUE(accumulation, WHOLE(t->accumulation *(has_microbatches(s) ? 1 : t->microbatches)))
 VALUE(global_batch, WHOLE(t->global_batch_size))
 VALUE(precision, word_of(op_precision_names, (int)t->precision))
 VALUE(master, json_boolean(!t->no_master_weights))
@@ -140,6 +149,27 @@ VALUE(smp_rest, WHEN(library_of(p)->smp.dictionary,
                                (json_int_t)p->replicas, p->stages.memory_weight,
                                p->split.infers_tensor, p->stages.infers_forward)))
 
+/* On the wire, of those of that width: which of them changes nothing. */
+static json_t *wire_dtype(const struct scenario *s)
+{
+    struct scenario plain = *s;
+    plain.parallel.reduce.compression = COMPRESSION_NONE;
+    bool bf16 = op_compute_dtype(s->training.precision) == DTYPE_BF16;
+    if (states_wire_B(&plain) > 2)
+        return json_string("fp32");
+    return json_string(bf16 ? "bf16" : "fp16");
+}
+
+/* What keeps SMDDP from gathering shards, which releases decide. */
+static json_t *gather(const struct scenario *s)
+{
+    const char *lacks =
+        backend_is_smddp(&s->parallel) && is_sharded(s)
+            ? sagemaker_gather_lacks(&s->cluster, &s->software, s->software.smp)
+            : NULL;
+    return lacks ? json_string(lacks) : json_null();
+}
+
 /* What the launcher and the environment leave NCCL; parameter servers do without it. */
 static json_t *launcher(const struct scenario *s)
 {
@@ -201,10 +231,12 @@ const struct emit_field emit_fields[] = {
     { "/distribution", EMIT_JOB, smp_rest },
     { EMIT_LAUNCHER, EMIT_DETAIL, launcher },
     { "/training/sequence_length", EMIT_DETAIL, sequence },
-    { "/training/precision", EMIT_DETAIL, precision },
-    { "/training/framework", EMIT_DETAIL, framework },
+    { "/training/precision", EMIT_DECIDES, precision },
+    { "/training/framework", EMIT_DECIDES, framework },
     { "/training/master_weights", EMIT_DETAIL, master },
-    { "/training/gradient_dtype", EMIT_DETAIL, gradient_dtype },
+    { "/software/pytorch", EMIT_DETAIL, gather },
+    { "/training/gradient_dtype", EMIT_WORD, gradient_dtype },
+    { "/training/gradient_dtype", EMIT_DETAIL, wire_dtype },
     { "/training/optimizer", EMIT_DETAIL, optimizer },
     { "/training/gradient_clipping", EMIT_DETAIL, clipping },
     { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },

@@ -3,7 +3,7 @@
 #include "config/pointer.h"
 #include "dialect/emit/emit_drive.h"
 
-enum { TRIES = 3 };
+enum { TRIES = 6 };
 
 static void release(struct emit_back *b)
 {
@@ -15,7 +15,7 @@ static void release(struct emit_back *b)
 static void set_asked(struct emit_drive *d, const struct emit_back *b)
 {
     for (int64_t i = 0; i < b->launch.unresolved.n; i++)
-        if (!emit_is_set(d, b->launch.unresolved.v[i].pointer))
+        if (!emit_find(d, b->launch.unresolved.v[i].pointer))
             emit_set_own(d, b->launch.unresolved.v[i].pointer);
     if (!pointer_get(b->root.json, "/training/sequence_length"))
         emit_set_own(d, "/training/sequence_length");
@@ -44,15 +44,15 @@ static int read_back(struct emit_back *b, const struct emit_drive *d, bool whole
     return rc;
 }
 
-/* A version that the scenario does not name is taken back where the step depends on
- * it. */
+/* A version that the scenario does not name is taken back: it decides attention and the
+ * profile. */
 static bool unpin(struct emit_drive *d, const struct emit_back *b)
 {
     static const char *const versions[] = { "/software/pytorch",
                                             "/software/transformers" };
     bool any = false;
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-        if (!pointer_get(d->root.json, versions[i]) && !emit_is_set(d, versions[i]) &&
+        if (!pointer_get(d->root.json, versions[i]) && !emit_find(d, versions[i]) &&
             pointer_get(b->root.json, versions[i])) {
             emit_set_null(d, versions[i]);
             any = true;
@@ -72,7 +72,7 @@ static int settle(struct emit_drive *d, struct err *err)
     for (int try = 0; rc == 0 && differ && try <= TRIES; try++) {
         struct err unread = { 0 };
         rc = read_back(&b, d, true, &unread);
-        if (unpin(d, &b)) { /* read again: the pin decides attention and the profile */
+        if ((rc || !emit_agrees(d, &b)) && unpin(d, &b)) {
             release(&b);
             unread = (struct err) { 0 };
             rc = read_back(&b, d, true, &unread);

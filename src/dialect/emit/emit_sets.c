@@ -5,8 +5,11 @@
 
 #include <string.h>
 
+/* Words that describe the model leave none of it outside. */
 static bool lies_outside(const struct dialect_emit *w, const char *pointer)
 {
+    if (w->holds_model && strncmp(pointer, "/model", 6) == 0)
+        return false;
     for (const char *const *p = w->outside; *p; p++) {
         size_t n = strlen(*p);
         if (strncmp(pointer, *p, n) == 0 && (!pointer[n] || pointer[n] == '/'))
@@ -28,6 +31,14 @@ static bool is_bare(const char *text)
                         "0123456789_-./") == strlen(text);
 }
 
+struct emit_set *emit_find(const struct emit_drive *d, const char *pointer)
+{
+    for (int64_t i = 0; i < d->out->sets.n; i++)
+        if (strcmp(d->out->sets.v[i].pointer, pointer) == 0)
+            return &d->out->sets.v[i];
+    return NULL;
+}
+
 /* Adds or replaces a set; the value is borrowed. */
 void emit_set(struct emit_drive *d, const char *pointer, const json_t *value)
 {
@@ -41,21 +52,12 @@ void emit_set(struct emit_drive *d, const char *pointer, const json_t *value)
         .lost = !lies_outside(d->w, pointer),
     };
     free(text);
-    int64_t i = 0;
-    while (i < d->out->sets.n && strcmp(d->out->sets.v[i].pointer, pointer) != 0)
-        i++;
-    if (i < d->out->sets.n)
-        d->out->sets.v[i] = one;
+    struct emit_set *known = emit_find(d, pointer);
+    one.mended = known ? known->mended : 0;
+    if (known)
+        *known = one;
     else
         VEC_PUSH(&d->out->sets, one);
-}
-
-bool emit_is_set(const struct emit_drive *d, const char *pointer)
-{
-    for (int64_t i = 0; i < d->out->sets.n; i++)
-        if (strcmp(d->out->sets.v[i].pointer, pointer) == 0)
-            return true;
-    return false;
 }
 
 void emit_set_null(struct emit_drive *d, const char *pointer)

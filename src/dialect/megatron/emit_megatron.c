@@ -3,6 +3,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/megatron/megatron.h"
 #include "scenario/libraries.h"
+#include "scenario/states.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,26 @@ static json_t *flag(bool on)
 /* fp8 is in addition to bf16. */
 json_t *megatron_give_bf16(const struct scenario *s)
 {
-    return flag(s->training.precision == OP_BF16 || s->training.precision == OP_FP8);
+    enum op_precision p = s->training.precision;
+    return flag(p == OP_BF16 || p == OP_FP8 || p == OP_AMP_BF16);
+}
+
+json_t *megatron_give_fp16(const struct scenario *s)
+{
+    enum op_precision p = s->training.precision;
+    return flag(p == OP_FP16 || p == OP_AMP_FP16);
+}
+
+/* Its own size is the rule's, unless an option says another, in elements. */
+json_t *megatron_give_bucket(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    double wire_B = states_wire_B(s);
+    int64_t own = library_bucket_B(library_of(p), p->data * p->context, wire_B);
+    bool given =
+        p->reduce.overlap && p->reduce.bucket_B > 0 && p->reduce.bucket_B != own;
+    return given ? json_integer((json_int_t)((double)p->reduce.bucket_B / wire_B))
+                 : NULL;
 }
 
 /* fp16 alone sums in fp16 unless set. */
@@ -94,6 +114,11 @@ int emit_megatron(struct strbuf *out, const struct emit_source *e, struct err *e
                        "Megatron's arguments are for the library megatron, not for "
                        "%s (--emit scenario has any)",
                        library_of(p)->name);
+    if (s->model.arch == MODEL_ENCODER_DECODER)
+        return err_set(err,
+                       "Megatron's models of an encoder and a decoder are not "
+                       "simulated (--emit scenario has %s)",
+                       s->model.label);
     emit_exports(out, s);
     strbuf_addstr(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     if (emit_torchrun(out, s,

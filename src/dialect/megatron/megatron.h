@@ -45,6 +45,8 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
 
 /* emit_megatron.c: what rows write that no field says alone. */
 json_t *megatron_give_bf16(const struct scenario *s);
+json_t *megatron_give_fp16(const struct scenario *s);
+json_t *megatron_give_bucket(const struct scenario *s);
 json_t *megatron_give_granularity(const struct scenario *s);
 json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);

@@ -12,7 +12,7 @@ static const struct dialect_word old_words[] = { { "local", "megatron-2021" }, {
 /* Read where they matter (megatron*.c), and written as rows say. */
 static const struct dialect_option joint_rows[] = {
     ROW("--bf16", "/training/precision", .give = megatron_give_bf16),
-    ROW("--fp16", "/training/precision", .kind = DIALECT_FLAG, .value = "fp16", .written = true),
+    ROW("--fp16", "/training/precision", .give = megatron_give_fp16),
     ROW("--fp8-format", "/training/precision", .kind = DIALECT_WORD, .words = fp8_words, .written = true),
     ROW_ACTS("--fp8-hybrid", "/training/precision"),
     ROW_ACTS("--fp8-e4m3", "/training/precision"),
@@ -36,6 +36,7 @@ static const struct dialect_option joint_rows[] = {
     ROW("--overlap-grad-reduce", "/parallelism/overlap", .kind = DIALECT_FLAG, .written = true),
     ROW("--overlap-param-gather", "/parallelism/overlap_param_gather", .kind = DIALECT_FLAG, .written = true),
     ROW("--tp-comm-overlap", "/parallelism/overlap_tensor", .kind = DIALECT_FLAG, .written = true),
+    ROW("--ddp-bucket-size", "/parallelism/bucket_size", .give = megatron_give_bucket),
     ROW_ACTS("--num-layers-per-virtual-pipeline-stage", "/parallelism/virtual_stages"),
     ROW("--num-virtual-stages-per-pipeline-rank", "/parallelism/virtual_stages", .kind = DIALECT_DEGREE, .written = true),
     ROW_ACTS("--decoder-first-pipeline-num-layers", "/parallelism/partition"),
@@ -120,7 +121,8 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
     /* how the software is chosen; the profile represents it */
     ROW_IDLE("--use-legacy-models"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
-    ROW_IDLE("--ddp-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
+    ROW_IDLE("--ddp-average-*"), ROW_IDLE("--ddp-pad-*"),
+    ROW_IDLE("--ddp-reduce-*"), ROW_IDLE("--ddp-param-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
     ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),
     ROW_IDLE("--no-async-tensor-model-parallel-allreduce"), ROW_IDLE("--no-contiguous-*"),
     ROW_IDLE("--no-rope-fusion"), ROW_IDLE("--cross-entropy-*"),

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define BUCKET_MAX 1000000000000 /* elements */
+
 /* Software: which Megatron it is, by what only it understands ---------------------- */
 
 /* With Transformer Engine, as from 2024 on. */
@@ -228,6 +230,30 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
 
 /* The optimizer, and what overlaps ------------------------------------------------- */
 
+/* In elements of the gradients' type: fp32, unless a narrower one was decided. */
+static void take_bucket(struct launch_context *t, const struct launch_command *c)
+{
+    static const char pointer[] = "/parallelism/bucket_size";
+    const struct value_item *it = launch_option(c, "--ddp-bucket-size");
+    bool narrow = launch_has(t, "/training/gradient_dtype"),
+         overlaps = launch_option(c, "--overlap-grad-reduce") != NULL;
+    int64_t n, each_B = narrow ? 2 : 4;
+    if (!it)
+        return;
+    launch_hear(t, it);
+    if (!overlaps)
+        launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
+                    "%s: without effect, as --overlap-grad-reduce is not there",
+                    it->key);
+    else if (!launch_whole(it->value, &n))
+        launch_unresolved_item(t, pointer, it, "number of elements");
+    else if (n < 1 || n > BUCKET_MAX)
+        launch_wrong_option(t, it, DIAG_OUT_OF_RANGE,
+                            "it is no number of elements of a bucket");
+    else
+        launch_decide(t, pointer, json_sprintf("%" PRId64 "B", n * each_B), it, "");
+}
+
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c)
 {
     const struct value_item *shards = launch_option(c, "--use-distributed-optimizer"),
@@ -250,6 +276,7 @@ void megatron_take_overlaps(struct launch_context *t, const struct launch_comman
         launch_note(t->l, gathers->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect, as --use-distributed-optimizer is not there",
                     gathers->key);
+    take_bucket(t, c);
     if (core && launch_has(t, "/parallelism/tensor"))
         launch_decide(t, "/parallelism/overlap_tensor", json_boolean(pieces != NULL),
                       pieces, "without --tp-comm-overlap");

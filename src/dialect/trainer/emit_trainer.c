@@ -58,7 +58,8 @@ json_t *trainer_give_model(const struct scenario *s)
 
 static json_t *converts_to(const struct scenario *s, enum dtype wanted)
 {
-    enum dtype type = op_compute_dtype(s->training.precision);
+    bool fp8 = s->training.precision == OP_FP8; /* the model's own, over bf16 */
+    enum dtype type = fp8 ? DTYPE_BF16 : op_compute_dtype(s->training.precision);
     bool dictionary = library_of(&s->parallel)->smp.precision &&
                       !op_is_autocast(s->training.precision);
     return !dictionary && type == wanted ? json_true() : NULL;
@@ -77,7 +78,9 @@ json_t *trainer_give_bf16(const struct scenario *s)
 json_t *trainer_give_norm(const struct scenario *s)
 {
     double norm = s->training.gradient_clipping;
-    return norm > 0 && !library_of(&s->parallel)->smp.sharding ? json_real(norm) : NULL;
+    bool own = library_of(&s->parallel)->smp.sharding &&
+               s->parallel.shard.strategy == SHARDING_FULL;
+    return norm > 0 && !own ? json_real(norm) : NULL;
 }
 
 /* DDP's buckets, in MiB (transformers/training_args.py). */
