@@ -2,10 +2,10 @@
 
 #include "base/xmalloc.h"
 #include "config/pointer.h"
-#include "hardware/instance_own.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "search/plan_assumed.h"
+#include "search/plan_cluster.h"
 #include "search/plan_given.h"
 #include "search/plan_launch.h"
 #include "search/plan_point.h"
@@ -76,144 +76,6 @@ static void strip(json_t *base, int64_t global_batch)
     for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++)
         json_object_del(t, chosen[i]);
     json_object_set_new(t, "global_batch_size", json_integer((json_int_t)global_batch));
-}
-
-/* Instances ------------------------------------------------------------------------ */
-
-static int add_instance(struct plan_job *job, const char *name)
-{
-    struct space *s = &job->space;
-    for (int32_t i = 0; i < s->n_instances; i++)
-        if (strcmp(s->instances[i].name, name) == 0)
-            return 0;
-    if (s->n_instances == SPACE_INSTANCES_MAX) {
-        diags_error(&job->loader->diags, DIAG_OUT_OF_RANGE, "--instance: more than %d",
-                    SPACE_INSTANCES_MAX);
-        return -1;
-    }
-    json_t *tree = json_pack("{s:s}", "instance", name);
-    if (!tree) {
-        diags_error(&job->loader->diags, DIAG_WRONG_TYPE,
-                    "--instance: the name is not readable text");
-        return -1;
-    }
-    struct cfg where =
-        cfg_get(cfg_from_tree(job->loader, "--instance", tree), "instance");
-    const struct instance *instance = instance_get(job->loader, name, where);
-    if (!instance)
-        return -1;
-    s->instances[s->n_instances++] =
-        (struct space_instance) { .name = name, .instance = instance };
-    return 0;
-}
-
-static int read_instances(struct plan_job *job, const char *list)
-{
-    char *words = arena_strdup(&job->loader->arena, list), *save = NULL;
-    int rc = 0;
-    for (char *w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save))
-        rc |= add_instance(job, w);
-    if (rc == 0 && job->space.n_instances == 0) {
-        diags_error(&job->loader->diags, DIAG_MISSING, "--instance: names none");
-        rc = -1;
-    }
-    return rc;
-}
-
-/* Groups that are taken as they are. Bounds are those of the largest GPU. */
-static void take_groups(struct plan_job *job, const struct cluster *c, json_t *at)
-{
-    struct arena *arena = &job->loader->arena;
-    struct space_instance *x = &job->space.instances[0];
-    const char *text = "", *date, *missing;
-    for (int32_t i = 0; i < c->n_groups; i++) {
-        const struct cluster_group *g = &c->groups[i];
-        text = arena_printf(arena, "%s%s%" PRId64 " x %s%s", text, i ? " + " : "",
-                            (int64_t)g->count, c->sagemaker ? "ml." : "",
-                            g->instance->name);
-        if (g->instance->gpu->memory_B > x->instance->gpu->memory_B)
-            x->instance = g->instance;
-    }
-    job->cluster = at;
-    job->cluster_text = text;
-    if (cluster_price(c, &job->cluster_usd, &date, &missing))
-        job->cluster_usd = (double)NAN;
-    job->space.fixed_world = c->n_gpus;
-}
-
-static bool has_changes(const json_t *cluster)
-{
-    bool any = json_object_get(cluster, "like") != NULL;
-    for (const char *const *key = instance_change_keys; *key; key++)
-        any |= json_object_get(cluster, *key) != NULL;
-    return any;
-}
-
-/* What --set says of the machines holds of each that --instance names. The scenario's own
- * changes are of the machine that it names. */
-static int change_instances(struct plan_job *job, bool given, json_t *base)
-{
-    json_t *at = json_object_get(base, "cluster");
-    if (!has_changes(at))
-        return 0;
-    if (given) {
-        diags_warn(
-            &job->loader->diags, DIAG_WITHOUT_EFFECT,
-            "--instance: what the scenario's cluster changes of its machine (gpu, "
-            "nics, price, ...) is left out");
-        return 0;
-    }
-    for (int32_t i = 0; i < job->space.n_instances; i++) {
-        struct space_instance *x = &job->space.instances[i];
-        json_t *tree = json_copy(at);
-        json_object_set_new(tree, "instance", json_string(x->name));
-        x->instance =
-            cluster_instance(job->loader, cfg_from_tree(job->loader, "--set", tree));
-        if (!x->instance)
-            return -1;
-        x->own = at;
-    }
-    return 0;
-}
-
-/* The cluster of the scenario: one kind of instance, or groups. */
-static int take_cluster(struct plan_job *job, const struct scenario *s, json_t *base)
-{
-    const struct cluster *c = &s->cluster;
-    struct space *space = &job->space;
-    struct arena *arena = &job->loader->arena;
-    const struct cluster_group *g = &c->groups[0];
-    const char *name =
-        arena_printf(arena, "%s%s", c->sagemaker ? "ml." : "", g->instance->name);
-    json_t *at = json_object_get(base, "cluster");
-    const char *written = json_string_value(json_object_get(at, "instance"));
-    space->n_instances = 1;
-    space->instances[0] = (struct space_instance) {
-        .name = written ? arena_strdup(arena, written) : name,
-        .instance = g->instance,
-        .own = c->n_groups == 1 && has_changes(at) ? at : NULL,
-    };
-    job->fabric = c->fabric;
-    if (c->n_groups > 1)
-        take_groups(job, c, at);
-    const int64_t v[2] = { c->n_groups > 1 ? c->n_instances : g->count,
-                           g->gpus_per_instance };
-    for (int i = 0; i < 2; i++) {
-        enum space_field f = i ? SPACE_GPUS : SPACE_COUNT;
-        space->values[f] = ARENA_ARRAY(arena, 1, int64_t);
-        space->values[f][0] = v[i];
-        space->n[f] = 1;
-    }
-    return 0;
-}
-
-static int read_count(struct plan_job *job, const char *count)
-{
-    char *text = arena_printf(&job->loader->arena, "count=%s", count);
-    int rc = space_allow(&job->space, &job->loader->arena, &job->loader->diags,
-                         "--count", text, false);
-    job->space.given[SPACE_COUNT] = false; /* --fix may narrow it */
-    return rc;
 }
 
 /* The space ------------------------------------------------------------------------ */
@@ -415,9 +277,9 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     plan_launch_read(job, json_object_get(whole, "distribution"), r->estimator);
     plan_given_parallelism(json_object_get(whole, "parallelism"), &job->loader->diags);
     strip(whole, job->space.global_batch);
-    if (given && !r->instances && take_cluster(job, &s, whole))
+    if (given && !r->instances && plan_take_cluster(job, &s, whole))
         return -1;
-    if (r->instances && change_instances(job, given, whole))
+    if (r->instances && plan_change_instances(job, given, whole))
         return -1;
     return read_length(job, r, &s);
 }
@@ -439,13 +301,13 @@ int plan_job_init(struct plan_job *job, struct cfg_loader *loader,
     if (plan_given_sets(r, &loader->diags))
         return -1;
     job->stack_bits = r->stacks ? (uint32_t)r->stacks : scenario_stacks(r->scenario);
-    if (r->instances && read_instances(job, r->instances))
+    if (r->instances && plan_read_instances(job, r->instances))
         return -1;
     if (read_job(job, r))
         return -1;
     if (r->count) {
         job->space.n[SPACE_COUNT] = 0;
-        if (read_count(job, r->count))
+        if (plan_read_count(job, r->count))
             return -1;
     }
     if (plan_prices(job, &r->prices) || narrow(job, r) || plan_given_job(job, r))
