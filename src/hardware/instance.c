@@ -5,6 +5,8 @@
 #include "hardware/wiring.h"
 
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 struct instance_raw {
     struct instance inst;
@@ -144,9 +146,30 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
     return read_prices(inst, raw->prices);
 }
 
+/* Why an instance type that no file describes is not simulated; NULL: it is not known. */
+static const char *absent_reason(struct cfg_loader *loader, const char *name)
+{
+    struct cfg file =
+        datadir_load(loader, "topologies", "absent", (struct cfg) { .path = "" });
+    struct cfg families = cfg_get(file, "families"), begins = cfg_get(file, "begins");
+    const char *family = arena_strndup(&loader->arena, name, strcspn(name, "."));
+    struct cfg why = cfg_get(families, family);
+    for (void *it = cfg_first(begins); it && !cfg_present(why);
+         it = cfg_next(begins, it))
+        if (strncasecmp(name, cfg_key(it), strlen(cfg_key(it))) == 0)
+            why = cfg_member(begins, it);
+    return json_string_value(why.json);
+}
+
 static const void *make_instance(struct cfg_loader *loader, const char *name,
                                  struct cfg where)
 {
+    const char *path = datadir_file(&loader->arena, "topologies/instances", name);
+    const char *why = access(path, F_OK) ? absent_reason(loader, name) : NULL;
+    if (why) {
+        cfg_error(where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name, why);
+        return NULL;
+    }
     struct instance_raw *raw = ARENA_NEW(&loader->arena, struct instance_raw);
     struct cfg file = datadir_load(loader, "topologies/instances", name, where);
 

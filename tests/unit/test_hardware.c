@@ -321,6 +321,14 @@ static const struct bad_case {
     { "{'instance': 'p4d.24xlarg'}", "t:1:14: /instance: \"p4d.24xlarg\" is not in "
                                      "topologies/instances/ (did you mean "
                                      "\"p4d.24xlarge\"?)" },
+    { "{'instance': 'ml.trn1.32xlarge'}",
+      "t:1:14: /instance: trn1.32xlarge is not simulated: AWS Trainium: smsim knows "
+      "NVIDIA's GPUs alone" },
+    { "{'instance': 'MI300X'}", "t:1:14: /instance: MI300X is not simulated: AMD "
+                                "Instinct: smsim knows NVIDIA's GPUs alone" },
+    { "{'instance': 'g6f.large'}",
+      "t:1:14: /instance: g6f.large is not simulated: a fraction of an L4: shares of a "
+      "GPU are not simulated; the whole one is g6" },
     { "{'count': 2}", "t:1:1: \"instance\" is missing (write {\"instance\": "
                       "\"ml.p4d.24xlarge\", \"count\": 2})" },
     { "{'instance': 'p3.2xlarge', 'gpus_per_instance': 8}",
