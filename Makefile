@@ -33,7 +33,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files capture device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files capture strangers device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -50,7 +50,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps files capture device $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden sweeps files capture strangers device $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -70,6 +70,9 @@ sweeps: $(BUILD)/smsim          ## sweeps that are cut off, resumed and shared a
 
 capture: $(BUILD)/smsim         ## smsim capture: what scripts would start
 	$(Q)sh tests/capture.sh $(BUILD)/smsim
+
+strangers: $(BUILD)/smsim       ## files of others, to a plan and back
+	$(Q)sh tests/strangers.sh $(BUILD)/smsim
 
 files: $(BUILD)/smsim           ## files that are none, outputs over inputs, signals, memory
 	$(Q)sh tests/files.sh $(BUILD)/smsim

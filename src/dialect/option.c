@@ -204,7 +204,8 @@ static void report_unknown(struct report *r, const struct value_item *it,
     bool each = how == DIALECT_UNKNOWN_WARNED || how == DIALECT_UNKNOWN_WRONG;
     bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
     struct launch *l = r->t->l;
-    if (how == DIALECT_UNKNOWN_IDLE || (!near && !each)) {
+    bool comment = it->key[0] == '_' || it->key[0] == '#' || it->key[0] == '/';
+    if (how == DIALECT_UNKNOWN_IDLE || comment || (!near && !each)) {
         add_idle(r, it);
         return;
     }
