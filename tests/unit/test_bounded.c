@@ -67,15 +67,16 @@ static const struct extreme extremes[] = {
 static void check_extreme(const struct extreme *x)
 {
     const char *smsim = getenv("SMSIM");
+    const bool sanitized = strstr(smsim ? smsim : "", "asan") != NULL;
     char kept[64], command[1200];
     struct err err = { 0 };
     snprintf(kept, sizeof(kept), "/tmp/smsim-bounded.%d.err", (int)getpid());
     snprintf(command, sizeof(command),
              "ulimit -v %s; exec %s simulate %s --set %s >/dev/null 2>%s",
-             strstr(smsim ? smsim : "", "asan") ? "unlimited" : "2000000",
-             smsim ? smsim : "build/smsim", x->scenario, x->set, kept);
+             sanitized ? "unlimited" : "2000000", smsim ? smsim : "build/smsim",
+             x->scenario, x->set, kept);
     const char *const argv[] = { "/bin/sh", "-c", command, NULL };
-    int rc = child_run(argv, 60, &err);
+    int rc = child_run(argv, sanitized ? 300 : 60, &err);
     bool ended = x->error ? rc == 3 : rc == 0 || rc == 1;
     if (!ended)
         printf("\n    %d of %s %s %s\n", rc, x->scenario, x->set, err.text);
