@@ -1,10 +1,14 @@
 /* The dialects: a row each. */
+#include "dialect/accelerate/accelerate.h"
+#include "dialect/axolotl/axolotl.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit_parts.h"
+#include "dialect/llamafactory/llamafactory.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/trainer/trainer.h"
+#include "dialect/trl/trl.h"
 
 #include <string.h>
 
@@ -44,9 +48,25 @@ const struct dialect dialects[] = {
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, "/training/sequence_length",
                                                    "/training/attention", "/training/steps",
                                                    "/training/activation_checkpointing", NULL } } },
+    { .name = "axolotl",
+      .summary = "axolotl's configuration",
+      .sources = DIALECT_DOCUMENT, .looks = "axolotl's keys (base_model, sequence_len ...)",
+      .recognises = axolotl_recognises, .read = axolotl_read, .tables = axolotl_tables },
+    { .name = "llamafactory",
+      .summary = "LLaMA-Factory's arguments",
+      .sources = DIALECT_DOCUMENT, .looks = "LLaMA-Factory's keys (stage, finetuning_type ...)",
+      .recognises = llamafactory_recognises, .read = llamafactory_read, .tables = llamafactory_tables },
+    { .name = "trl",
+      .summary = "TRL's arguments, as scripts and recipes have them",
+      .sources = DIALECT_DOCUMENT, .looks = "TRL's keys (model_name_or_path, max_length ...)",
+      .recognises = trl_recognises, .read = trl_read, .tables = trl_tables },
+    { .name = "accelerate",
+      .summary = "Accelerate's configuration",
+      .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
+      .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
-      .sources = DIALECT_COMMAND,
+      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
       .looks = "the Trainer's (--model_name_or_path ...)",
       .recognises = trainer_recognises, .read = trainer_read, .tables = trainer_tables,
       .emit = { .name = "fsdp", .write = emit_trainer, .file = "emitted.sh",

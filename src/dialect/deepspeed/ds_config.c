@@ -93,6 +93,53 @@ const char *deepspeed_find(struct launch_context *t, const char *name)
     return NULL;
 }
 
+/* Configurations that axolotl (deepspeed_configs, 0.18) and LLaMA-Factory
+ * (examples/deepspeed, 0.9.6) ship, which their users name without having them. */
+static const struct shipped {
+    const char *name;
+    int stage;
+    bool states, parameters; /* in host memory */
+} shipped[] = {
+    { "deepspeed_configs/zero1.json", 1, false, false },
+    { "deepspeed_configs/zero2.json", 2, false, false },
+    { "deepspeed_configs/zero3.json", 3, false, false },
+    { "deepspeed_configs/zero3_bf16.json", 3, false, false },
+    { "deepspeed_configs/zero3_bf16_cpuoffload_all.json", 3, true, true },
+    { "deepspeed_configs/zero3_bf16_cpuoffload_params.json", 3, false, true },
+    { "deepspeed/ds_z0_config.json", 0, false, false },
+    { "deepspeed/ds_z2_config.json", 2, false, false },
+    { "deepspeed/ds_z2_offload_config.json", 2, true, false },
+    { "deepspeed/ds_z3_config.json", 3, false, false },
+    { "deepspeed/ds_z3_offload_config.json", 3, true, true },
+};
+
+static const struct value *shipped_of(struct launch_context *t, const char *name,
+                                      int64_t line)
+{
+    static const char offload[] = ",\"offload_%s\":{\"device\":\"cpu\"}";
+    for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
+        const struct shipped *s = &shipped[i];
+        size_t n = strlen(name), m = strlen(s->name);
+        if (n < m || strcmp(name + n - m, s->name) != 0)
+            continue;
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%s is not here; it is taken as its project ships it: ZeRO-%d%s",
+                    name, s->stage,
+                    s->states       ? ", optimizer states in host memory"
+                    : s->parameters ? ", parameters in host memory"
+                                    : "");
+        const char *text = arena_printf(
+            t->arena,
+            "{\"zero_optimization\":{\"stage\":%d%s%s},\"bf16\":{\"enabled\":\"auto\"},"
+            "\"fp16\":{\"enabled\":\"auto\"},\"gradient_clipping\":\"auto\","
+            "\"train_micro_batch_size_per_gpu\":\"auto\"}",
+            s->stage, s->states ? arena_printf(t->arena, offload, "optimizer") : "",
+            s->parameters ? arena_printf(t->arena, offload, "param") : "");
+        return deepspeed_parse(t->l->loader, t->l->file, text, line);
+    }
+    return NULL;
+}
+
 void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
@@ -114,6 +161,12 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
     }
     const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
+    const struct value *known =
+        !read && v->kind == VALUE_STRING ? shipped_of(t, v->text, v->line) : NULL;
+    if (known) {
+        deepspeed_take(t, known, arena_printf(t->arena, "%s: ", v->text));
+        return;
+    }
     if (!read) {
         launch_add_unresolved(
             t, row->pointer, v->line,

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "scenario/attention.h"
 
 #include <inttypes.h>
@@ -62,6 +63,11 @@ static void take_attention(struct launch_context *t, const struct dialect_option
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     int word;
+    /* kernels of the Hub: "kernels-community/vllm-flash-attn3" */
+    if (strncmp(text, "kernels-community/", 18) == 0)
+        text = strstr(text, "flash-attn3")  ? "flash_attention_3"
+               : strstr(text, "flash-attn") ? "flash_attention_2"
+                                            : text;
     if (names_find(attention_words, text, &word) == 0)
         launch_set(t, row->pointer, json_string(text), it);
     else if (it->value->kind != VALUE_NONE)
@@ -77,6 +83,18 @@ static void take_save_steps(struct launch_context *t, const struct dialect_optio
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
+/* A part of an epoch is no length that a scenario has. */
+static void take_epochs(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    int64_t n;
+    double x;
+    if (!launch_whole(it->value, &n) && launch_real(it->value, &x))
+        launch_leave_out(t, it, "whole number");
+    else
+        dialect_take_as(t, row, it, DIALECT_POSITIVE);
+}
+
 static void take_workers(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
@@ -88,11 +106,14 @@ static void take_workers(struct launch_context *t, const struct dialect_option *
 }
 
 /* clang-format off */
+/* transformers/training_args.py, OptimizerNames (4.57): those of which a step is known;
+ * "paged" states are on the GPU unless its memory is short. */
 static const struct dialect_word optimizers[] = {
-    { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_bnb_8bit*", "adam8bit" },
-    { "adamw_8bit*", "adam8bit" }, { "paged_adamw_8bit*", "adam8bit" }, { "adafactor", "adafactor" },
-    { "adafactor*", "adafactor" }, { "adam*", "adam" }, { "lamb", "lamb" }, { "lamb*", "lamb" },
-    { "sgd", "sgd" }, { "sgd*", "sgd" }, { NULL, NULL },
+    { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_8bit", "adam8bit" },
+    { "paged_adamw_8bit", "adam8bit" }, { "adamw_torch_8bit", "adam8bit" }, { "adafactor*", "adafactor" },
+    { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
+    { "adamw", "adam" }, { "adam", "adam" }, { "paged_adamw_32bit", "adam" }, { "paged_adamw", "adam" },
+    { "lamb*", "lamb" }, { "sgd*", "sgd" }, { NULL, NULL },
 };
 /* Written by the word that names a kernel for certain; read by attention_words. */
 static const struct dialect_word attentions[] = {
@@ -124,16 +145,23 @@ const struct dialect_option trainer_rows[] = {
     ROW("seq_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype),
+    ROW("dtype", "/training/master_weights", .take = trainer_take_dtype),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
     ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
     ROW("bf16", "/training/precision", .take = take_precision, .give = trainer_give_bf16),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
+    ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
     ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
     ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),
-    ROW("num_train_epochs", "/training/epochs", .kind = DIALECT_POSITIVE, .written = true),
-    ROW("epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
+    ROW("num_train_epochs", "/training/epochs", .take = take_epochs, .kind = DIALECT_POSITIVE, .written = true),
+    ROW("num_epochs", "/training/epochs", .take = take_epochs),
+    ROW("epochs", "/training/epochs", .take = take_epochs),
     ROW("save_steps", "/job/checkpoint/every", .take = take_save_steps),
     ROW("dataloader_num_workers", "/input/workers", .take = take_workers, .give = trainer_give_workers),
     ROW("max_train_samples", SAMPLES, .kind = DIALECT_POSITIVE, .written = true),
@@ -144,7 +172,7 @@ const struct dialect_option trainer_rows[] = {
 };
 /* Arguments of training (transformers/training_args.py), of its example scripts and of
  * TRL's and PEFT's, by what a step makes of them. Scripts have others of their own. */
-static const struct dialect_option idle_rows[] = {
+const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("output_dir"), ROW_IDLE("overwrite_*"), ROW_IDLE("do_*"), ROW_IDLE("seed"), ROW_IDLE("data_seed"),
     ROW_IDLE("learning_rate"), ROW_IDLE("lr_*"), ROW_IDLE("warmup_*"), ROW_IDLE("weight_decay"), ROW_IDLE("adam_*"),
     ROW_IDLE("logging_*"), ROW_IDLE("log_*"), ROW_IDLE("report_to"), ROW_IDLE("run_name"), ROW_IDLE("disable_tqdm"),
@@ -154,27 +182,29 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("validation_*"), ROW_IDLE("test_file"), ROW_IDLE("cache_dir"), ROW_IDLE("trust_remote_code"),
     ROW_IDLE("remove_unused_columns"), ROW_IDLE("label_*"), ROW_IDLE("ddp_timeout"), ROW_IDLE("ddp_find_unused_parameters"),
     ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
-    ROW_IDLE("half_precision_backend"), ROW_IDLE("tf32"), ROW_IDLE("lora_alpha"), ROW_IDLE("lora_dropout"),
+    ROW_IDLE("half_precision_backend"), ROW_IDLE("tf32"), ROW_IDLE("dataset*"), ROW_IDLE("chat_template*"),
+    ROW_IDLE("model_revision"), ROW_IDLE("use_fast*"), ROW_IDLE("log_level*"), ROW_IDLE("eos_token"),
+    ROW_IDLE("pad_token"), ROW_IDLE("data_path"), ROW_IDLE("data_*"), ROW_IDLE("max_eval_samples"), ROW_IDLE("assistant_only_loss"),
+    ROW_IDLE("average_tokens_across_devices"), ROW_IDLE("include_*"), ROW_IDLE("packing_strategy"), ROW_IDLE("dataloader_*"),
+    ROW_IDLE("prediction_loss_only"), ROW_IDLE("neftune_noise_alpha"), ROW_IDLE("skip_memory_metrics"), ROW_IDLE("ddp_backend"),
+    ROW_IDLE("project"), ROW_IDLE("wandb_*"), ROW_IDLE("token"), ROW_IDLE("use_auth_token"), ROW_IDLE("streaming"),
     ROW_END,
 };
-static const struct dialect_option unsimulated_rows[] = {
-    ROW_UNSIMULATED("torch_compile"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("auto_find_batch_size"),
-    ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"), ROW_UNSIMULATED("sharded_ddp"),
-    ROW_UNSIMULATED("use_peft"), ROW_UNSIMULATED("use_lora"), ROW_UNSIMULATED("lora_r"), ROW_UNSIMULATED("lora_rank"),
-    ROW_UNSIMULATED("lora_target_modules"), ROW_UNSIMULATED("load_in_4bit"), ROW_UNSIMULATED("load_in_8bit"),
-    ROW_UNSIMULATED("use_4bit"), ROW_UNSIMULATED("use_qlora"), ROW_UNSIMULATED("use_ipex"), ROW_UNSIMULATED("torch_empty_cache_steps"),
-    ROW_END,
-};
-static const struct dialect_option fsdp_config_rows[] = {
-    ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"),
-    ROW_ACTS("fsdp_activation_checkpointing", "/training/activation_checkpointing"),
+const struct dialect_option trainer_unsimulated_rows[] = {
+    ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
+    ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
+    ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
+    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("parallelism_config"),
+    ROW_UNSIMULATED("tp_size"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
+    ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {
     { "", trainer_rows, DIALECT_UNKNOWN_IDLE },
-    { "", unsimulated_rows, DIALECT_UNKNOWN_IDLE },
-    { "", idle_rows, DIALECT_UNKNOWN_IDLE },
-    { "fsdp_config", fsdp_config_rows, DIALECT_UNKNOWN_IDLE },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_IDLE },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_IDLE },
+    { "", peft_rows, DIALECT_UNKNOWN_IDLE },
+    { "fsdp_config", trainer_fsdp_config_rows, DIALECT_UNKNOWN_IDLE },
     { NULL, NULL, DIALECT_UNKNOWN_IDLE },
 };
 /* clang-format on */
@@ -223,6 +253,8 @@ bool trainer_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "--model-name-or-path",
                                          "--per-device-train-batch-size", NULL };
+    if (in->source == DIALECT_DOCUMENT)
+        return trainer_recognises_document(in);
     for (int32_t i = 0; i < in->root->n; i++)
         if (names_listed(marks, in->root->items[i].key))
             return true;
@@ -244,6 +276,10 @@ static struct value *without_dashes(struct arena *arena, const struct value *opt
 
 void trainer_read(struct launch_context *t, const struct dialect_input *in)
 {
+    if (in->source == DIALECT_DOCUMENT) {
+        trainer_read_document(t, in);
+        return;
+    }
     static const struct dialect_option task =
         ROW("entry_point", "/training/task", .take = trainer_take_task);
     const struct launch_command *c = in->command;

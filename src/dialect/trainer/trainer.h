@@ -5,6 +5,8 @@
  *     trainer          a field each, and the reading of a command
  *     trainer_names    names of models, tasks and data sets (models/launch/names.json)
  *     trainer_fsdp     "full_shard auto_wrap" and the like
+ *     fsdp_section     "fsdp_config", which Accelerate and axolotl have, too
+ *     trainer_document arguments as a document; what dialects on top of it share
  *     emit_trainer     a scenario as arguments */
 #ifndef DIALECT_TRAINER_TRAINER_H
 #define DIALECT_TRAINER_TRAINER_H
@@ -12,12 +14,16 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
 
+bool trainer_recognises_document(const struct dialect_input *in);
+void trainer_read_document(struct launch_context *t, const struct dialect_input *in);
 bool trainer_recognises(const struct dialect_input *in);
 void trainer_read(struct launch_context *t, const struct dialect_input *in);
 
 /* Which hyperparameters mean what; all tables, with those of fsdp_config. */
 extern const struct dialect_option trainer_rows[];
 extern const struct dialect_table trainer_tables[];
+extern const struct dialect_option trainer_idle_rows[], trainer_unsimulated_rows[],
+    trainer_fsdp_config_rows[];
 
 /* Of the context's hyperparameters: what they say; what is open after all other rows;
  * the names of those without effect. */
@@ -38,6 +44,54 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
 void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);
+
+/* hybrid_shard's degree, and what CPUOffload moves. */
+void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
+void trainer_take_offload(struct launch_context *t, const struct value_item *it,
+                          bool full);
+
+/* The section "fsdp_config", which shards. */
+void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it);
+
+/* Documents ------------------------------------------------------------------------ */
+
+/* A document (JSON, YAML, TOML) by its name next to the file that is read, all its
+ * lines being `line`; NULL: it is not there, or no dictionary. */
+struct value *trainer_load_beside(struct launch_context *t, const char *name,
+                                  int64_t line);
+/* The same of the item's own text. */
+struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
+
+/* What a framework has for an argument that is not given: JSON, or a word. One without
+ * a pointer ends them. */
+struct trainer_default {
+    const char *pointer, *value, *from;
+};
+/* Sets what is neither known nor doubted (the reference is stolen). */
+void trainer_default(struct launch_context *t, const char *pointer, json_t *value,
+                     const char *from);
+void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d);
+
+/* A framework whose arguments are the Trainer's and its own. */
+struct trainer_kind {
+    const struct dialect_option *own;       /* before the Trainer's rows; NULL: none */
+    const struct trainer_default *defaults; /* likewise */
+    const struct dialect_table *tables;     /* all its rows */
+    const char *packing; /* what fills sequences; NULL: nobody asks */
+};
+void trainer_read_arguments(struct launch_context *t, const struct value *dict,
+                            const struct trainer_kind *kind);
+
+/* Training that is no supervised one: an error, or a question where a step of it can be
+ * simulated. */
+void trainer_refuse(struct launch_context *t, const struct value_item *it,
+                    const char *what);
+void trainer_ask_reference(struct launch_context *t, const struct value_item *it,
+                           const char *what);
+
+/* torch_dtype */
+void trainer_take_dtype(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it);
 
 /* emit_trainer.c: what rows write that no field says alone. */
 json_t *trainer_give_model(const struct scenario *s);

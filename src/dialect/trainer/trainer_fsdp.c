@@ -32,7 +32,7 @@ static bool has_word(const struct value *v, const char *word)
 }
 
 /* hybrid_shard shards inside an instance, and replicates over them. */
-static void take_degree(struct launch_context *t, const struct value_item *it)
+void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
 {
     static const char pointer[] = "/parallelism/sharding/degree";
     const json_t *cluster = json_object_get(t->tree, "cluster");
@@ -54,7 +54,7 @@ static void take_degree(struct launch_context *t, const struct value_item *it)
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the
  * GPU. */
-static void take_offload(struct launch_context *t, const struct value_item *it,
+void trainer_take_offload(struct launch_context *t, const struct value_item *it,
                          bool full)
 {
     launch_set(t, "/parallelism/sharding/offload",
@@ -115,31 +115,10 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
         launch_set(t, "/parallelism/sharding/strategy",
                    json_string(strategies[i].strategy), it);
         if (strategies[i].hybrid)
-            take_degree(t, it);
+            trainer_take_hybrid(t, it);
         if (has_word(it->value, "offload"))
-            take_offload(t, it, strcmp(strategies[i].strategy, "full") == 0);
+            trainer_take_offload(t, it, strcmp(strategies[i].strategy, "full") == 0);
         note_words(t, it);
         return;
     }
-}
-
-/* Of the configuration next to it, what a step depends on. */
-void trainer_take_fsdp_config(struct launch_context *t,
-                              const struct dialect_option *row,
-                              const struct value_item *it)
-{
-    static const char *const checkpointing[] = { "activation_checkpointing",
-                                                 "fsdp_activation_checkpointing" };
-    for (size_t i = 0; i < sizeof(checkpointing) / sizeof(checkpointing[0]); i++) {
-        const struct value_item *on = value_get(it->value, checkpointing[i]);
-        if (on && launch_true(on->value))
-            launch_set(t, row->pointer, json_string("full"), on);
-    }
-    dialect_report(t, trainer_tables, "fsdp_config", it->value,
-                   (struct dialect_place) { it->line, "fsdp_config: ", "", false });
-    if (it->value->kind == VALUE_STRING)
-        launch_note(t->l, it->value->line, DIAG_UNREADABLE,
-                    "%s: the file is not read (give --set %s=full where it says "
-                    "activation_checkpointing)",
-                    it->key, row->pointer);
 }

@@ -1,0 +1,242 @@
+#include "dialect/accelerate/accelerate.h"
+
+#include "base/names.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/trainer/trainer.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+/* Processes ------------------------------------------------------------------------ */
+
+/* num_processes is of all machines together. */
+static void take_processes(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    int64_t n, machines = launch_number(t, "/cluster/count", 1);
+    if (it->value->kind == VALUE_NONE)
+        return;
+    if (!launch_whole(it->value, &n))
+        launch_unresolved_item(t, row->pointer, it, "whole number");
+    else if (n > 0 && n % machines)
+        launch_add_unresolved(t, row->pointer, it->value->line,
+                              "%s: %" PRId64 " are not so many on each of %" PRId64
+                              " machines",
+                              it->key, n, machines);
+    else if (n > 0)
+        launch_set(t, row->pointer, json_integer((json_int_t)(n / machines)), it);
+}
+
+/* DeepSpeed's section, in DeepSpeed's own words -------------------------------------- */
+
+static struct value *dict_of(struct launch_context *t, int64_t line)
+{
+    return value_new(t->arena, VALUE_DICT, line, 0);
+}
+
+static void put(struct launch_context *t, struct value *dict, const char *key,
+                const struct value_item *it)
+{
+    if (it)
+        value_add(t->arena, dict, key, it->line, it->value);
+}
+
+static void put_device(struct launch_context *t, struct value *zero, const char *key,
+                       const struct value_item *it)
+{
+    struct value *device = dict_of(t, it ? it->line : 0);
+    if (!it || launch_is_off(it->value))
+        return;
+    put(t, device, "device", it);
+    value_add(t->arena, zero, key, it->line, device);
+}
+
+static const char *precision_word(const struct value *config)
+{
+    const struct value_item *it = value_get(config, "mixed_precision");
+    return it && it->value->kind == VALUE_STRING ? it->value->text : "no";
+}
+
+/* accelerate/utils/dataclasses.py, DeepSpeedPlugin: stage 2 unless said otherwise. */
+static struct value *deepspeed_of(struct launch_context *t, const struct value *section,
+                                  int64_t line)
+{
+    struct value *root = dict_of(t, line), *zero = dict_of(t, line),
+                 *stage = value_new(t->arena, VALUE_INT, line, 0);
+    const struct value_item *given = value_get(section, "zero_stage");
+    stage->integer = 2;
+    value_add(t->arena, zero, "stage", line, given ? given->value : stage);
+    put_device(t, zero, "offload_optimizer",
+               value_get(section, "offload_optimizer_device"));
+    put_device(t, zero, "offload_param", value_get(section, "offload_param_device"));
+    value_add(t->arena, root, "zero_optimization", line, zero);
+    put(t, root, "gradient_clipping", value_get(section, "gradient_clipping"));
+    return root;
+}
+
+static void take_deepspeed(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    const struct value_item *file = value_get(it->value, "deepspeed_config_file");
+    if (it->value->kind != VALUE_DICT || it->value->n == 0)
+        return;
+    if (file && file->value->kind == VALUE_STRING)
+        deepspeed_take_file(t, row, file);
+    else
+        deepspeed_take(t, deepspeed_of(t, it->value, it->line), "deepspeed_config: ");
+    t->converts = true;
+    dialect_report(t, accelerate_tables, it->key, it->value,
+                   (struct dialect_place) { it->line, "deepspeed_config: ", "", false });
+}
+
+/* The rest ------------------------------------------------------------------------- */
+
+static void take_fsdp(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    (void)row;
+    if (it->value->kind == VALUE_DICT && it->value->n > 0)
+        trainer_take_fsdp_section(t, it);
+}
+
+static void take_type(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    static const char *const simulated[] = { "NO",        "MULTI_GPU", "FSDP",
+                                             "DEEPSPEED", "TP",        NULL };
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    (void)row;
+    if (it->value->kind == VALUE_BOOL) /* NO, as YAML 1.1 reads it */
+        return;
+    if (!names_listed(simulated, word))
+        trainer_refuse(t, it, *word ? word : "this");
+}
+
+static void take_cpu(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
+{
+    (void)row;
+    if (launch_true(it->value))
+        trainer_refuse(t, it, "training on CPUs");
+}
+
+static void take_parallelism(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
+{
+    static const struct dialect_option rows[] = {
+        ROW("parallelism_config_tp_size", "/parallelism/tensor",
+            .kind = DIALECT_DEGREE),
+        ROW("parallelism_config_cp_size", "/parallelism/context",
+            .kind = DIALECT_DEGREE),
+        ROW("parallelism_config_sp_size", "/parallelism/context",
+            .kind = DIALECT_DEGREE),
+        ROW("parallelism_config_dp_shard_size", "/parallelism/sharding/degree",
+            .kind = DIALECT_DEGREE),
+        ROW_END,
+    };
+    (void)row;
+    if (it->value->kind != VALUE_DICT)
+        return;
+    launch_take_rows(t, rows, it->value);
+    dialect_report(t, accelerate_tables, it->key, it->value,
+                   (struct dialect_place) { it->line, "parallelism_config: ", "", true });
+}
+
+/* clang-format off */
+static const struct dialect_option rows[] = {
+    ROW("distributed_type", "/training/task", .take = take_type),
+    ROW("use_cpu", "/training/task", .take = take_cpu),
+    ROW("num_machines", "/cluster/count", .kind = DIALECT_SIZE),
+    ROW("num_processes", "/cluster/gpus_per_instance", .take = take_processes),
+    ROW("deepspeed_config", "/parallelism/library", .take = take_deepspeed),
+    ROW("fsdp_config", "/parallelism/library", .take = take_fsdp),
+    ROW("parallelism_config", "/parallelism/tensor", .take = take_parallelism),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    ROW_ACTS("mixed_precision", "/training/precision"),
+    ROW_UNSIMULATED("fp8_config"), ROW_UNSIMULATED("dynamo_config"), ROW_UNSIMULATED("dynamo_backend"), ROW_UNSIMULATED("megatron_lm_config"),
+    ROW_UNSIMULATED("mpirun_config"), ROW_UNSIMULATED("ipex_config"), ROW_UNSIMULATED("fp16"),
+    ROW_IDLE("compute_environment"), ROW_IDLE("debug"), ROW_IDLE("downcast_bf16"), ROW_IDLE("enable_cpu_affinity"), ROW_IDLE("gpu_ids"), ROW_IDLE("machine_rank"),
+    ROW_IDLE("main_process_ip"), ROW_IDLE("main_process_port"), ROW_IDLE("main_training_function"), ROW_IDLE("rdzv_*"), ROW_IDLE("same_network"), ROW_IDLE("tpu_*"),
+    ROW_IDLE("command_file"), ROW_IDLE("commands"), ROW_IDLE("deepspeed_hostfile"),
+    ROW_END,
+};
+static const struct dialect_option deepspeed_rows[] = {
+    ROW_ACTS("zero_stage", "/parallelism/sharding/strategy"), ROW_ACTS("offload_optimizer_device", "/parallelism/sharding/offload"),
+    ROW_ACTS("offload_param_device", "/parallelism/sharding/offload"), ROW_ACTS("gradient_clipping", "/training/gradient_clipping"),
+    ROW_ACTS("deepspeed_config_file", "/parallelism/library"),
+    ROW_ACTS("gradient_accumulation_steps", "/training/gradient_accumulation_steps"),
+    ROW_IDLE("zero3_init_flag"), ROW_IDLE("zero3_save_16bit_model"), ROW_IDLE("deepspeed_multinode_launcher"), ROW_IDLE("deepspeed_hostfile"),
+    ROW_IDLE("deepspeed_exclusion_filter"), ROW_IDLE("deepspeed_inclusion_filter"), ROW_IDLE("deepspeed_moe_layer_cls_names"), ROW_IDLE("offload_*_nvme_path"),
+    ROW_END,
+};
+static const struct dialect_option parallelism_rows[] = {
+    ROW_ACTS("parallelism_config_tp_size", "/parallelism/tensor"), ROW_ACTS("parallelism_config_cp_size", "/parallelism/context"),
+    ROW_ACTS("parallelism_config_sp_size", "/parallelism/context"), ROW_ACTS("parallelism_config_dp_shard_size", "/parallelism/sharding/degree"),
+    ROW_IDLE("parallelism_config_dp_replicate_size"), ROW_IDLE("parallelism_config_cp_*"), ROW_IDLE("parallelism_config_sp_*"),
+    ROW_END,
+};
+const struct dialect_table accelerate_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", others, DIALECT_UNKNOWN_WARNED },
+    { "deepspeed_config", deepspeed_rows, DIALECT_UNKNOWN_WARNED },
+    { "parallelism_config", parallelism_rows, DIALECT_UNKNOWN_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* clang-format on */
+
+void accelerate_take(struct launch_context *t, const struct value *config)
+{
+    launch_take_rows(t, rows, config);
+    launch_hear(t, value_get(config, "distributed_type"));
+}
+
+/* The Trainer's own gradient_accumulation_steps and precision go before. */
+void accelerate_settle(struct launch_context *t, const struct value *config)
+{
+    const char *word = precision_word(config);
+    const struct value_item *it = value_get(config, "mixed_precision");
+    const struct value_item *ds = value_get(config, "deepspeed_config");
+    const struct value_item *steps =
+        ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;
+    int64_t n;
+    bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0 ||
+                 strcmp(word, "fp8") == 0;
+    if (known && !launch_has(t, "/training/precision"))
+        launch_set(t, "/training/precision",
+                   json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
+    if (it)
+        launch_hear(t, it);
+    if (steps && launch_whole(steps->value, &n) && n > 0 &&
+        !launch_has(t, "/training/gradient_accumulation_steps"))
+        launch_set(t, "/training/gradient_accumulation_steps",
+                   json_integer((json_int_t)n), steps);
+    dialect_report(t, accelerate_tables, "", config,
+                   (struct dialect_place) { config->line, "", "", true });
+}
+
+bool accelerate_recognises(const struct dialect_input *in)
+{
+    const struct value *v = in->root;
+    bool sections = value_get(v, "fsdp_config") || value_get(v, "deepspeed_config") ||
+                    value_get(v, "fp8_config"),
+         processes = value_get(v, "num_processes") || value_get(v, "num_machines") ||
+                     value_get(v, "mixed_precision");
+    return (value_get(v, "distributed_type") || (sections && processes)) &&
+           !value_get(v, "model_name_or_path") && !value_get(v, "base_model") &&
+           !value_get(v, "training");
+}
+
+/* Alone: the rest is for --set to say. */
+void accelerate_read(struct launch_context *t, const struct dialect_input *in)
+{
+    t->l->title = "Accelerate's configuration";
+    t->l->what = "the configuration";
+    t->l->line = 1;
+    accelerate_take(t, in->root);
+    accelerate_settle(t, in->root);
+    trainer_settle(t);
+}

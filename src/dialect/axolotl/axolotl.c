@@ -1,0 +1,191 @@
+#include "dialect/axolotl/axolotl.h"
+
+#include "base/names.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/peft/peft.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/trainer/trainer.h"
+
+#include <string.h>
+
+static bool is_word(const struct value *v, const char *word)
+{
+    return v->kind == VALUE_STRING && strcmp(v->text, word) == 0;
+}
+
+/* Weights are loaded in the type of training (axolotl/utils/config/__init__.py): what
+ * shards keeps fp32 ones of its own, plain data parallelism none. "auto" is bf16 where
+ * the GPU has it. */
+static void take_half(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    const char *precision = strstr(it->key, "fp16") || strcmp(it->key, "float16") == 0
+                                ? "fp16"
+                                : "bf16";
+    bool automatic = is_word(it->value, "auto");
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_unresolved_item(t, row->pointer, it, "Boolean");
+    if (!automatic && !launch_true(it->value) && !is_word(it->value, "full"))
+        return;
+    if (automatic)
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: \"auto\" is %s, as GPUs from Ampere on have it", it->key,
+                    precision);
+    launch_set(t, row->pointer, json_string(precision), it);
+    if (!t->converts)
+        launch_set(t, "/training/master_weights", json_false(), it);
+}
+
+/* "offload" keeps the inputs of layers in host memory. */
+static void take_checkpointing(struct launch_context *t,
+                               const struct dialect_option *row,
+                               const struct value_item *it)
+{
+    bool offload = it->value->kind == VALUE_STRING &&
+                   strncmp(it->value->text, "offload", 7) == 0;
+    if (offload)
+        launch_note(t->l, it->value->line, DIAG_NOT_SIMULATED,
+                    "%s: that inputs of layers go to the host is not simulated",
+                    it->key);
+    if (offload || launch_true(it->value))
+        launch_set(t, row->pointer, json_string("full"), it);
+}
+
+static void take_section(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    (void)row;
+    if (it->value->kind == VALUE_DICT && it->value->n > 0)
+        trainer_take_fsdp_section(t, it);
+}
+
+/* The older word for all that a GPU takes between updates. */
+static void take_batch(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    int64_t n, micro = launch_number(t, "/training/micro_batch_size", 1);
+    if (it->value->kind == VALUE_NONE)
+        return;
+    if (launch_whole(it->value, &n) && n > 0 && micro > 0 && n % micro == 0)
+        launch_set(t, row->pointer, json_integer((json_int_t)(n / micro)), it);
+    else
+        launch_unresolved_item(t, row->pointer, it, "multiple of micro_batch_size");
+}
+
+static void take_rl(struct launch_context *t, const struct dialect_option *row,
+                    const struct value_item *it)
+{
+    static const char *const asked[] = { "dpo", "ipo", "simpo", "orpo", "kto", NULL };
+    (void)row;
+    if (it->value->kind == VALUE_STRING && names_listed(asked, it->value->text))
+        trainer_ask_reference(t, it, it->value->text);
+    else if (it->value->kind != VALUE_NONE)
+        trainer_refuse(t, it, it->value->text ? it->value->text : "this");
+}
+
+static void take_reward(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    (void)row;
+    if (launch_true(it->value))
+        trainer_refuse(t, it, "training of a reward model");
+}
+
+/* clang-format off */
+#define ATTENTION "/training/attention"
+static const struct dialect_option rows[] = {
+    ROW("rl", "/training/task", .take = take_rl),
+    ROW("reward_model", "/training/task", .take = take_reward),
+    ROW("process_reward_model", "/training/task", .take = take_reward),
+    ROW("base_model", "/model", .take = trainer_take_model),
+    ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
+    ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("fsdp_config", "/parallelism/sharding/offload", .take = take_section),
+    ROW("micro_batch_size", "/training/micro_batch_size", .kind = DIALECT_WHOLE),
+    ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("batch_size", "/training/gradient_accumulation_steps", .take = take_batch),
+    ROW("sequence_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("bf16", "/training/precision", .take = take_half),
+    ROW("bfloat16", "/training/precision", .take = take_half),
+    ROW("fp16", "/training/precision", .take = take_half),
+    ROW("float16", "/training/precision", .take = take_half),
+    ROW("gradient_checkpointing", "/training/activation_checkpointing", .take = take_checkpointing),
+    ROW("flash_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "flash"),
+    ROW("sdp_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "sdpa"),
+    ROW("xformers_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "memory-efficient"),
+    ROW("eager_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "unfused"),
+    ROW("tensor_parallel_size", "/parallelism/tensor", .kind = DIALECT_DEGREE),
+    ROW("context_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("sequence_parallel_degree", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("dp_shard_size", "/parallelism/sharding/degree", .kind = DIALECT_DEGREE),
+    ROW_END,
+};
+/* What changes a step, and is not simulated. */
+static const struct dialect_option unsimulated[] = {
+    ROW_UNSIMULATED("plugins"), ROW_UNSIMULATED("liger_*"), ROW_UNSIMULATED("cut_cross_entropy"), ROW_UNSIMULATED("chunked_cross_entropy"),
+    ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("relora*"), ROW_UNSIMULATED("quantize_moe_experts"),
+    ROW_UNSIMULATED("lora_mlp_kernel"), ROW_UNSIMULATED("lora_qkv_kernel"), ROW_UNSIMULATED("lora_o_kernel"), ROW_UNSIMULATED("unsloth_*"),
+    ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("qat"), ROW_UNSIMULATED("gptq*"), ROW_UNSIMULATED("expert_parallel*"), ROW_UNSIMULATED("dp_replicate_size"),
+    ROW_UNSIMULATED("tiled_mlp*"), ROW_UNSIMULATED("flash_attn_*"), ROW_UNSIMULATED("flex_*"), ROW_UNSIMULATED("s2_attention"), ROW_UNSIMULATED("sage_attention"),
+    ROW_UNSIMULATED("use_*kernels"), ROW_UNSIMULATED("use_kernels"), ROW_UNSIMULATED("use_scattermoe"), ROW_UNSIMULATED("use_sonicmoe"),
+    ROW_UNSIMULATED("experts_implementation"), ROW_UNSIMULATED("llama4_linearized_experts"), ROW_UNSIMULATED("fused_attn_kernel"),
+    ROW_UNSIMULATED("overrides_of_model_*"), ROW_UNSIMULATED("model_config"), ROW_UNSIMULATED("model_quantization_*"), ROW_UNSIMULATED("diffusion"),
+    ROW_UNSIMULATED("flash_optimum"), ROW_UNSIMULATED("llmcompressor"), ROW_UNSIMULATED("ebft"), ROW_UNSIMULATED("gemma4_*"), ROW_UNSIMULATED("spectrum*"),
+    ROW_UNSIMULATED("reinit_weights"), ROW_UNSIMULATED("mixture_of_depths"), ROW_UNSIMULATED("batch_flattening"), ROW_UNSIMULATED("kd_*"),
+    ROW_END,
+};
+static const struct dialect_option idle[] = {
+    ROW_IDLE("base_model_*"), ROW_IDLE("model_type"), ROW_IDLE("tokenizer_*"), ROW_IDLE("processor_*"), ROW_IDLE("is_*_derived_model"), ROW_IDLE("is_*"),
+    ROW_IDLE("strict"), ROW_IDLE("special_tokens"), ROW_IDLE("tokens"), ROW_IDLE("added_tokens*"), ROW_IDLE("eot_tokens"), ROW_IDLE("val_set_size"),
+    ROW_IDLE("sample_packing*"), ROW_IDLE("eval_sample_packing"), ROW_IDLE("pad_to_sequence_len"), ROW_IDLE("max_packed_sequence_len"), ROW_IDLE("multipack_*"),
+    ROW_IDLE("train_on_inputs"), ROW_IDLE("saves_per_epoch"), ROW_IDLE("evals_per_epoch"), ROW_IDLE("evals_*"), ROW_IDLE("wandb_*"), ROW_IDLE("mlflow_*"),
+    ROW_IDLE("comet_*"), ROW_IDLE("swanlab_*"), ROW_IDLE("use_swanlab"), ROW_IDLE("trackio_*"), ROW_IDLE("use_wandb"), ROW_IDLE("use_tensorboard"), ROW_IDLE("otel_*"),
+    ROW_IDLE("use_otel_metrics"), ROW_IDLE("local_rank"), ROW_IDLE("world_size"), ROW_IDLE("early_stopping_*"), ROW_IDLE("auto_resume_*"), ROW_IDLE("xformers_*"),
+    ROW_IDLE("loss_watchdog_*"), ROW_IDLE("debug"), ROW_IDLE("fsdp_version"), ROW_IDLE("skip_prepare_dataset"), ROW_IDLE("shuffle_*"), ROW_IDLE("test_datasets"),
+    ROW_IDLE("pretraining_dataset"), ROW_IDLE("push_dataset_to_hub"), ROW_IDLE("hf_use_auth_token"), ROW_IDLE("group_by_length"), ROW_IDLE("torchdistx_path"),
+    ROW_IDLE("default_system_message"), ROW_IDLE("conversation"), ROW_IDLE("revision_of_model"), ROW_IDLE("low_cpu_mem_usage"), ROW_IDLE("device_map"), ROW_IDLE("max_memory"),
+    ROW_IDLE("cosine_*"), ROW_IDLE("rl_beta"), ROW_IDLE("orpo_alpha"), ROW_IDLE("kto_*"), ROW_IDLE("dpo_*"), ROW_IDLE("trl"), ROW_IDLE("num_labels"), ROW_IDLE("min_sample_len"),
+    ROW_IDLE("remove_unused_columns"), ROW_IDLE("torch_compile_mode"), ROW_IDLE("eta_min"), ROW_IDLE("streaming*"), ROW_IDLE("timeout*"), ROW_IDLE("gpu_memory_limit"),
+    ROW_IDLE("resize_token_embeddings_to_32x"), ROW_IDLE("shrink_embeddings"), ROW_IDLE("noisy_embedding_alpha"), ROW_IDLE("image_*"), ROW_IDLE("jagged_restart_*"),
+    ROW_IDLE("ray_*"), ROW_IDLE("use_ray"), ROW_IDLE("total_num_tokens"), ROW_IDLE("experimental_*"), ROW_IDLE("merge_lora"), ROW_IDLE("optim_args"), ROW_IDLE("excess_length_strategy"),
+    ROW_IDLE("eval_batch_size"), ROW_IDLE("eval_table_*"), ROW_IDLE("gc_steps"), ROW_IDLE("save_*"), ROW_IDLE("profiler_*"), ROW_IDLE("bench_dataset"), ROW_IDLE("logging_*"),
+    ROW_END,
+};
+const struct dialect_table axolotl_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", unsimulated, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
+    { "", peft_rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_WARNED },
+    { "", idle, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+static const struct trainer_default defaults[] = {
+    { "/training/micro_batch_size", "1", "micro_batch_size' default" },
+    { "/training/sequence_length", "512", "sequence_len's default" },
+    { NULL, NULL, NULL },
+};
+/* clang-format on */
+
+bool axolotl_recognises(const struct dialect_input *in)
+{
+    static const char *const marks[] = { "sequence_len", "micro_batch_size", "datasets",
+                                         "adapter", NULL };
+    bool marked = false;
+    for (const char *const *m = marks; *m; m++)
+        marked |= value_get(in->root, *m) != NULL;
+    return marked && value_get(in->root, "base_model") != NULL;
+}
+
+void axolotl_read(struct launch_context *t, const struct dialect_input *in)
+{
+    static const struct trainer_kind kind = { .own = rows,
+                                              .defaults = defaults,
+                                              .tables = axolotl_tables,
+                                              .packing = "sample_packing" };
+    t->l->title = "axolotl's configuration";
+    t->l->what = "the configuration";
+    t->l->line = 1;
+    trainer_read_arguments(t, in->root, &kind);
+}

@@ -1,0 +1,141 @@
+#include "dialect/llamafactory/llamafactory.h"
+
+#include "base/names.h"
+#include "dialect/peft/peft.h"
+#include "dialect/trainer/trainer.h"
+
+#include <string.h>
+
+/* hparams/finetuning_args.py: pt, sft, rm, ppo, dpo, kto. */
+static void take_stage(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    static const char *const trained[] = { "sft", "pt", NULL };
+    static const char *const asked[] = { "dpo", "kto", NULL };
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (names_listed(asked, word))
+        trainer_ask_reference(t, it, word);
+    else if (names_listed(trained, word))
+        launch_set(t, row->pointer, json_string("causal-lm"), it);
+    else
+        trainer_refuse(t, it, *word ? word : "this");
+}
+
+static void take_other(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    (void)row;
+    if (!launch_is_off(it->value))
+        trainer_refuse(t, it, strncmp(it->key, "export", 6) == 0
+                                  ? "the export of a model"
+                                  : "inference");
+}
+
+/* model/model_utils/attention.py: "auto" leaves it to transformers. */
+static void take_attention(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    static const struct dialect_word words[] = {
+        { "fa2", "flash_attention_2" },
+        { "fa3", "flash_attention_3" },
+        { "sdpa", "sdpa" },
+        { "disabled", "eager" },
+        { NULL, NULL },
+    };
+    struct dialect_option as = *row;
+    as.words = words;
+    as.wanted = "attention that is simulated";
+    if (it->value->kind != VALUE_STRING || strcmp(it->value->text, "auto") != 0)
+        dialect_take_as(t, &as, it, DIALECT_WORD);
+}
+
+/* Weights, gradients and states in 16 bits. */
+static void take_pure(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    if (!launch_true(it->value))
+        return;
+    launch_set(t, row->pointer, json_string("bf16"), it);
+    launch_set(t, "/training/master_weights", json_false(), it);
+}
+
+/* clang-format off */
+static const struct dialect_option rows[] = {
+    ROW("export_dir", "/training/task", .take = take_other),
+    ROW("do_predict", "/training/task", .take = take_other),
+    ROW("infer_backend", "/training/task", .take = take_other),
+    ROW("stage", "/training/task", .take = take_stage),
+    ROW("cutoff_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("flash_attn", "/training/attention", .take = take_attention),
+    ROW("pure_bf16", "/training/precision", .take = take_pure),
+    ROW("disable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "none"),
+    ROW_END,
+};
+static const struct dialect_option unsimulated[] = {
+    ROW_UNSIMULATED("use_unsloth*"), ROW_UNSIMULATED("enable_liger_kernel"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"),
+    ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
+    ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("use_llama_pro"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
+    ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("use_kt"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
+    ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("context_parallel_size"), ROW_UNSIMULATED("use_mca"), ROW_UNSIMULATED("use_v1_kernels"),
+    ROW_UNSIMULATED("tensor_model_parallel_size"), ROW_UNSIMULATED("pipeline_model_parallel_size"), ROW_UNSIMULATED("expert_model_parallel_size"),
+    ROW_UNSIMULATED("sequence_parallel*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
+    ROW_END,
+};
+static const struct dialect_option idle[] = {
+    ROW_IDLE("template"), ROW_IDLE("dataset*"), ROW_IDLE("max_samples"), ROW_IDLE("plot_loss"), ROW_IDLE("packing"), ROW_IDLE("neat_packing"), ROW_IDLE("val_size"),
+    ROW_IDLE("tokenized_path"), ROW_IDLE("mask_history"), ROW_IDLE("train_on_prompt"), ROW_IDLE("mix_strategy"), ROW_IDLE("interleave_probs"), ROW_IDLE("buffer_size"),
+    ROW_IDLE("image_*"), ROW_IDLE("video_*"), ROW_IDLE("audio_*"), ROW_IDLE("media_dir"), ROW_IDLE("pref_*"), ROW_IDLE("rope_scaling"), ROW_IDLE("resize_vocab"),
+    ROW_IDLE("use_reentrant_gc"), ROW_IDLE("enable_thinking"), ROW_IDLE("use_swanlab"), ROW_IDLE("swanlab_*"), ROW_IDLE("tool_format"), ROW_IDLE("default_system"),
+    ROW_IDLE("predict_with_generate"), ROW_IDLE("use_fast_tokenizer"), ROW_IDLE("new_special_tokens"), ROW_IDLE("add_special_tokens"), ROW_IDLE("split_special_tokens"),
+    ROW_IDLE("compute_accuracy"), ROW_IDLE("use_*_loss"), ROW_IDLE("use_dft_loss"), ROW_IDLE("use_asft_loss"), ROW_IDLE("use_eaft_loss"), ROW_IDLE("asft_alpha"),
+    ROW_IDLE("ray_*"), ROW_IDLE("top_p"), ROW_IDLE("max_new_tokens"), ROW_IDLE("temperature"), ROW_IDLE("low_cpu_mem_usage"), ROW_IDLE("use_modelscope_hub"),
+    ROW_IDLE("hf_hub_token"), ROW_IDLE("print_param_status"), ROW_IDLE("ignore_pad_token_for_loss"), ROW_IDLE("include_num_input_tokens_seen"), ROW_IDLE("warmup_*"),
+    ROW_END,
+};
+const struct dialect_table llamafactory_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", unsimulated, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
+    { "", peft_rows, DIALECT_UNKNOWN_WARNED },
+    { "", idle, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* model/model_utils/checkpointing.py checkpoints every layer unless it is told not to. */
+static const struct trainer_default defaults[] = {
+    { "/training/sequence_length", "2048", "cutoff_len's default" },
+    { "/training/activation_checkpointing", "full", "disable_gradient_checkpointing' default" },
+    { NULL, NULL, NULL },
+};
+/* clang-format on */
+
+bool llamafactory_recognises(const struct dialect_input *in)
+{
+    const struct value *v = in->root;
+    bool own = value_get(v, "finetuning_type") || value_get(v, "cutoff_len") ||
+               value_get(v, "stage") || value_get(v, "infer_backend") ||
+               value_get(v, "export_dir");
+    return own && value_get(v, "model_name_or_path");
+}
+
+/* hparams/finetuning_args.py: low-rank adapters unless it is told otherwise. */
+static void note_adapters(struct launch_context *t, const struct value *v)
+{
+    if (!value_get(v, "finetuning_type"))
+        launch_note(t->l, t->l->line, DIAG_NOT_SIMULATED,
+                    "finetuning_type: its default is lora, which is not simulated");
+}
+
+void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
+{
+    static const struct trainer_kind kind = { .own = rows,
+                                              .defaults = defaults,
+                                              .tables = llamafactory_tables,
+                                              .packing = "packing" };
+    t->l->title = "LLaMA-Factory's arguments";
+    t->l->what = "the file";
+    t->l->line = 1;
+    trainer_read_arguments(t, in->root, &kind);
+    note_adapters(t, in->root);
+}

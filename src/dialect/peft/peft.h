@@ -1,0 +1,10 @@
+/* PEFT's words, and bitsandbytes' next to them, as the Trainer's scripts, TRL, axolotl
+ * and LLaMA-Factory spell them: low-rank adapters and quantised weights. */
+#ifndef DIALECT_PEFT_PEFT_H
+#define DIALECT_PEFT_PEFT_H
+
+#include "dialect/option.h"
+
+extern const struct dialect_option peft_rows[];
+
+#endif

@@ -1,0 +1,171 @@
+/* Arguments of the Trainer as a document (HfArgumentParser's JSON and YAML), and what
+ * dialects that build on the Trainer's share: their own rows, then its; its defaults. */
+#include "base/file.h"
+#include "base/names.h"
+#include "config/pointer.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/source/document.h"
+#include "dialect/source/files.h"
+#include "dialect/trainer/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_B = 1 << 20, COPIED_MAX = 20000 };
+
+/* Documents next to a file --------------------------------------------------------- */
+
+static struct value *read_text(struct launch_context *t, const char *name,
+                               const char *text, size_t len)
+{
+    struct document d;
+    int64_t budget = COPIED_MAX;
+    document_read(&d, t->l->loader, name, text, len, "what trains nothing");
+    struct value *copy =
+        d.root && d.root->kind == VALUE_DICT ? value_copy(t->arena, d.root, &budget) : NULL;
+    document_release(&d);
+    return copy;
+}
+
+struct value *trainer_load_beside(struct launch_context *t, const char *name,
+                                  int64_t line)
+{
+    struct err err = { 0 };
+    size_t len = 0;
+    const char *path =
+        document_is(name) ? source_files_beside(t->arena, t->l->file, name) : NULL;
+    char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
+    if (!text)
+        return NULL;
+    struct value *v = read_text(t, arena_strdup(t->arena, path), text, len);
+    free(text);
+    if (v)
+        value_move_to(v, line);
+    return v;
+}
+
+struct value *trainer_parse(struct launch_context *t, const struct value_item *it)
+{
+    const char *text = it->value->text;
+    struct value *v =
+        read_text(t, arena_printf(t->arena, "%s.json", it->key), text, strlen(text));
+    if (v)
+        value_move_to(v, it->value->line);
+    return v;
+}
+
+/* Arguments with defaults ---------------------------------------------------------- */
+
+void trainer_default(struct launch_context *t, const char *pointer, json_t *value,
+                     const char *from)
+{
+    struct value v = { .kind = VALUE_NONE, .line = t->l->line };
+    const struct value_item it = { from, v.line, &v };
+    if (launch_has(t, pointer) || launch_is_unresolved(t, pointer))
+        json_decref(value);
+    else
+        launch_set(t, pointer, value, &it);
+}
+
+void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d)
+{
+    for (; d && d->pointer; d++) {
+        json_t *v = json_loads(d->value, JSON_DECODE_ANY, NULL);
+        trainer_default(t, d->pointer, v ? v : json_string(d->value), d->from);
+    }
+}
+
+/* transformers/training_args.py (4.57) */
+static const struct trainer_default defaults[] = {
+    { "/training/micro_batch_size", "8", "per_device_train_batch_size' default" },
+    { NULL, NULL, NULL },
+};
+
+/* Sequences that nothing joins are as long as their text, which no file says. */
+static void note_lengths(struct launch_context *t, const struct value *dict,
+                         const struct trainer_kind *kind)
+{
+    const struct value_item *on = value_get(dict, kind->packing);
+    if (!on || !launch_true(on->value))
+        launch_note(t->l, on ? on->line : t->l->line, DIAG_ASSUMED,
+                    "%s is off: each sequence is taken to be of the full length (give "
+                    "--set /training/sequence_length=N for a shorter mean)",
+                    kind->packing);
+}
+
+void trainer_read_arguments(struct launch_context *t, const struct value *dict,
+                            const struct trainer_kind *kind)
+{
+    t->hyper[t->n_hyper++] = dict;
+    if (kind->own)
+        launch_take_rows(t, kind->own, NULL);
+    trainer_take(t);
+    trainer_take_defaults(t, kind->defaults);
+    trainer_take_defaults(t, defaults);
+    trainer_settle(t);
+    if (kind->packing)
+        note_lengths(t, dict, kind);
+    dialect_report(t, kind->tables, "", dict,
+                   (struct dialect_place) { dict->line, "", "", true });
+}
+
+bool trainer_recognises_document(const struct dialect_input *in)
+{
+    const struct value *v = in->root;
+    return value_get(v, "per_device_train_batch_size") ||
+           (value_get(v, "model_name_or_path") &&
+            (value_get(v, "num_train_epochs") || value_get(v, "max_steps") ||
+             value_get(v, "learning_rate")));
+}
+
+void trainer_read_document(struct launch_context *t, const struct dialect_input *in)
+{
+    static const struct trainer_kind kind = { .tables = trainer_tables };
+    t->l->title = "the Trainer's arguments";
+    t->l->what = "the file";
+    t->l->line = 1;
+    trainer_read_arguments(t, in->root, &kind);
+}
+
+/* What is trained ------------------------------------------------------------------ */
+
+void trainer_refuse(struct launch_context *t, const struct value_item *it,
+                    const char *what)
+{
+    diags_add(&t->l->loader->diags,
+              launch_diag(t->l, DIAG_NOT_SIMULATED, it->value->line, it->value->column),
+              "%s: %s is not simulated (pre-training and supervised fine-tuning are)",
+              it->key, what);
+}
+
+void trainer_ask_reference(struct launch_context *t, const struct value_item *it,
+                           const char *what)
+{
+    launch_add_unresolved(
+        t, "/training/task", it->value->line,
+        "%s: %s runs a reference model and pairs of answers, which are not simulated; "
+        "/training/task=causal-lm is the policy's own step",
+        it->key, what);
+}
+
+/* The weights' type, as from_pretrained has it. What shards keeps fp32 weights of its
+ * own; plain data parallelism trains them as they are loaded. */
+void trainer_take_dtype(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    static const struct name_value words[] = {
+        { "bfloat16", 0 }, { "bf16", 0 }, { "torch.bfloat16", 0 }, { "auto", 0 },
+        { "float16", 1 },  { "fp16", 1 }, { "torch.float16", 1 },  { NULL, 0 },
+    };
+    int half;
+    if (it->value->kind != VALUE_STRING || names_find(words, it->value->text, &half) ||
+        t->converts || launch_has(t, "/parallelism/library") ||
+        launch_has(t, "/training/precision"))
+        return;
+    if (strcmp(it->value->text, "auto") == 0)
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: \"auto\" is the checkpoint's own type, taken to be bfloat16",
+                    it->key);
+    launch_set(t, "/training/precision", json_string(half ? "fp16" : "bf16"), it);
+    launch_set(t, row->pointer, json_false(), it);
+}

@@ -1,0 +1,100 @@
+#include "dialect/trl/trl.h"
+
+#include "base/names.h"
+#include "dialect/peft/peft.h"
+#include "dialect/trainer/trainer.h"
+
+#include <string.h>
+
+static void take_beta(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    (void)row;
+    if (it->value->kind != VALUE_NONE)
+        trainer_ask_reference(t, it, "preference optimisation (DPO and its kin)");
+}
+
+/* clang-format off */
+#define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
+#define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
+#define REWARD "training of a reward model is not simulated (supervised fine-tuning is)"
+static const struct dialect_option rows[] = {
+    ROW("beta", "/training/task", .take = take_beta),
+    ROW("max_prompt_length", "/training/task", .take = take_beta),
+    ROW("desirable_weight", "/training/task", .take = take_beta),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ROLLOUTS), REFUSED("reward_funcs", ROLLOUTS),
+    REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
+    REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
+    ROW_UNSIMULATED("loss_type"), ROW_UNSIMULATED("precompute_ref_log_probs"), ROW_UNSIMULATED("use_liger_loss"), ROW_UNSIMULATED("ref_model*"),
+    ROW_IDLE("packing"), ROW_IDLE("padding_free"), ROW_IDLE("eval_packing"), ROW_IDLE("vllm_*"), ROW_IDLE("reward_weights"), ROW_IDLE("reward_scale*"),
+    ROW_IDLE("wandb_*"), ROW_IDLE("benchmarks"), ROW_IDLE("callbacks"), ROW_IDLE("system_prompt"), ROW_IDLE("text_column"), ROW_IDLE("completion_only_loss"),
+    ROW_IDLE("temperature"), ROW_IDLE("top_p"), ROW_IDLE("model_code_revision"), ROW_IDLE("bos_token"), ROW_IDLE("auto_insert_empty_system_msg"),
+    ROW_IDLE("use_cache"), ROW_IDLE("gradient_checkpointing_use_reentrant"), ROW_IDLE("model_init_kwargs"), ROW_IDLE("lora_*dropout"),
+    ROW_END,
+};
+const struct dialect_table trl_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", others, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
+    { "", peft_rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* TRL 0.24 and newer: trl/trainer/base_config.py, sft_config.py. */
+static const struct trainer_default newer[] = {
+    { "/training/sequence_length", "1024", "max_length's default" },
+    { "/training/activation_checkpointing", "full", "gradient_checkpointing' default" },
+    { "/training/precision", "amp_bf16", "bf16's default" },
+    { NULL, NULL, NULL },
+};
+static const struct trainer_default older[] = { { NULL, NULL, NULL } };
+/* clang-format on */
+
+/* The document of a script with TRL's own words. */
+bool trl_recognises(const struct dialect_input *in)
+{
+    static const char *const own[] = {
+        "max_seq_length", "packing",         "use_peft",          "torch_dtype",
+        "dtype",          "dataset_mixture", "dataset_mixer",     "beta",
+        "chat_template",  "lora_r",          "max_prompt_length", "num_generations",
+        NULL,
+    };
+    bool marked = false;
+    for (const char *const *m = own; *m; m++)
+        marked |= value_get(in->root, *m) != NULL;
+    return marked && value_get(in->root, "model_name_or_path") != NULL;
+}
+
+/* A switch that is given and off is no default. */
+static void take_given(struct launch_context *t, const struct value *v)
+{
+    const struct value_item *keep = value_get(v, "gradient_checkpointing"),
+                            *bf16 = value_get(v, "bf16");
+    if (keep && keep->value->kind == VALUE_BOOL && !keep->value->integer)
+        launch_set(t, "/training/activation_checkpointing", json_string("none"), keep);
+    const struct value_item *fp16 = value_get(v, "fp16");
+    if (bf16 && bf16->value->kind == VALUE_BOOL && !bf16->value->integer &&
+        !(fp16 && launch_true(fp16->value)) && !value_get(v, "torch_dtype") &&
+        !value_get(v, "dtype"))
+        launch_set(t, "/training/precision", json_string("fp32"), bf16);
+}
+
+void trl_read(struct launch_context *t, const struct dialect_input *in)
+{
+    bool old = value_get(in->root, "max_seq_length") ||
+               value_get(in->root, "dataset_mixer") ||
+               value_get(in->root, "overwrite_output_dir");
+    const struct trainer_kind kind = { .own = rows,
+                                       .defaults = old ? older : newer,
+                                       .tables = trl_tables,
+                                       .packing = "packing" };
+    t->l->title = "TRL's arguments";
+    t->l->what = "the file";
+    t->l->line = 1;
+    take_given(t, in->root);
+    trainer_read_arguments(t, in->root, &kind);
+}
