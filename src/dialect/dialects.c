@@ -68,7 +68,7 @@ const struct dialect dialects[] = {
       .summary = "arguments of the Hugging Face Trainer",
       .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
       .looks = "the Trainer's (--model_name_or_path ...)",
-      .recognises = trainer_recognises, .read = trainer_read, .tables = trainer_tables,
+      .recognises = trainer_recognises, .read = trainer_read, .tables = trainer_tables, .settle = trainer_settle_hybrid,
       .emit = { .name = "fsdp", .write = emit_trainer, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,

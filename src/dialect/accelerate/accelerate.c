@@ -87,8 +87,9 @@ static void take_deepspeed(struct launch_context *t, const struct dialect_option
     else
         deepspeed_take(t, deepspeed_of(t, it->value, it->line), "deepspeed_config: ");
     t->converts = true;
-    dialect_report(t, accelerate_tables, it->key, it->value,
-                   (struct dialect_place) { it->line, "deepspeed_config: ", "", false });
+    dialect_report(
+        t, accelerate_tables, it->key, it->value,
+        (struct dialect_place) { it->line, "deepspeed_config: ", "", false });
 }
 
 /* The rest ------------------------------------------------------------------------- */
@@ -140,8 +141,9 @@ static void take_parallelism(struct launch_context *t, const struct dialect_opti
     if (it->value->kind != VALUE_DICT)
         return;
     launch_take_rows(t, rows, it->value);
-    dialect_report(t, accelerate_tables, it->key, it->value,
-                   (struct dialect_place) { it->line, "parallelism_config: ", "", true });
+    dialect_report(
+        t, accelerate_tables, it->key, it->value,
+        (struct dialect_place) { it->line, "parallelism_config: ", "", true });
 }
 
 /* clang-format off */

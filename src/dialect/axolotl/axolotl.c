@@ -2,8 +2,8 @@
 
 #include "base/names.h"
 #include "dialect/deepspeed/deepspeed.h"
-#include "dialect/peft/peft.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
 #include <string.h>
@@ -19,9 +19,8 @@ static bool is_word(const struct value *v, const char *word)
 static void take_half(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
 {
-    const char *precision = strstr(it->key, "fp16") || strcmp(it->key, "float16") == 0
-                                ? "fp16"
-                                : "bf16";
+    const char *precision =
+        strstr(it->key, "fp16") || strcmp(it->key, "float16") == 0 ? "fp16" : "bf16";
     bool automatic = is_word(it->value, "auto");
     if (it->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(t, row->pointer, it, "Boolean");
@@ -41,8 +40,8 @@ static void take_checkpointing(struct launch_context *t,
                                const struct dialect_option *row,
                                const struct value_item *it)
 {
-    bool offload = it->value->kind == VALUE_STRING &&
-                   strncmp(it->value->text, "offload", 7) == 0;
+    bool offload =
+        it->value->kind == VALUE_STRING && strncmp(it->value->text, "offload", 7) == 0;
     if (offload)
         launch_note(t->l, it->value->line, DIAG_NOT_SIMULATED,
                     "%s: that inputs of layers go to the host is not simulated",

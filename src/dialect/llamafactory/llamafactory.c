@@ -26,9 +26,9 @@ static void take_other(struct launch_context *t, const struct dialect_option *ro
 {
     (void)row;
     if (!launch_is_off(it->value))
-        trainer_refuse(t, it, strncmp(it->key, "export", 6) == 0
-                                  ? "the export of a model"
-                                  : "inference");
+        trainer_refuse(t, it,
+                       strncmp(it->key, "export", 6) == 0 ? "the export of a model"
+                                                          : "inference");
 }
 
 /* model/model_utils/attention.py: "auto" leaves it to transformers. */
@@ -102,7 +102,7 @@ const struct dialect_table llamafactory_tables[] = {
     { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
     { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
-/* model/model_utils/checkpointing.py checkpoints every layer unless it is told not to. */
+/* model/model_utils/checkpointing.py checkpoints every layer by default. */
 static const struct trainer_default defaults[] = {
     { "/training/sequence_length", "2048", "cutoff_len's default" },
     { "/training/activation_checkpointing", "full", "disable_gradient_checkpointing' default" },
@@ -119,7 +119,7 @@ bool llamafactory_recognises(const struct dialect_input *in)
     return own && value_get(v, "model_name_or_path");
 }
 
-/* hparams/finetuning_args.py: low-rank adapters unless it is told otherwise. */
+/* hparams/finetuning_args.py: low-rank adapters by default. */
 static void note_adapters(struct launch_context *t, const struct value *v)
 {
     if (!value_get(v, "finetuning_type"))

@@ -1,5 +1,5 @@
-/* PEFT's words, and bitsandbytes' next to them, as the Trainer's scripts, TRL, axolotl
- * and LLaMA-Factory spell them: low-rank adapters and quantised weights. */
+/* PEFT's words, and bitsandbytes' next to them, as scripts, TRL, axolotl
+ * and LLaMA-Factory write them: low-rank adapters and quantised weights. */
 #ifndef DIALECT_PEFT_PEFT_H
 #define DIALECT_PEFT_PEFT_H
 

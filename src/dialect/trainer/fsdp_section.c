@@ -62,12 +62,13 @@ static bool is_on(const struct value_item *it)
 static void word_of(const struct value *v, char out[WORD_MAX_B])
 {
     size_t n = 0;
-    const char *text = v->kind == VALUE_STRING                 ? v->text
-                       : v->kind == VALUE_BOOL && !v->integer  ? "false"
-                       : v->kind == VALUE_BOOL                 ? "true"
-                       : v->kind == VALUE_INT && v->integer < 6 && v->integer > 0
-                           ? (const char *[]) { "1", "2", "3", "4", "5" }[v->integer - 1]
-                           : "";
+    const char *text =
+        v->kind == VALUE_STRING                ? v->text
+        : v->kind == VALUE_BOOL && !v->integer ? "false"
+        : v->kind == VALUE_BOOL                ? "true"
+        : v->kind == VALUE_INT && v->integer < 6 && v->integer > 0
+            ? (const char *[]) { "1", "2", "3", "4", "5" }[v->integer - 1]
+            : "";
     for (; text[n] && n + 1 < WORD_MAX_B; n++)
         out[n] = (char)tolower((unsigned char)text[n]);
     out[n] = '\0';
@@ -87,9 +88,10 @@ static void take_strategy(struct launch_context *t, const struct value_item *sec
     if (it && it->value->kind != VALUE_NONE)
         word_of(it->value, word);
     it = it ? it : section;
-    launch_hear(t, it);
-    if (launch_has(t, STRATEGY))
+    /* of FSDP2 the section decides, whatever "fsdp" says */
+    if (launch_has(t, STRATEGY) && !(second && v2))
         return;
+    launch_hear(t, it);
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
         if (strcmp(strategies[i].word, word) != 0)
             continue;

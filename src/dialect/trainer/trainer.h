@@ -45,6 +45,9 @@ void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);
 
+/* hybrid_shard over an instance that --set gives. */
+void trainer_settle_hybrid(struct launch *l, struct cfg root);
+
 /* hybrid_shard's degree, and what CPUOffload moves. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
 void trainer_take_offload(struct launch_context *t, const struct value_item *it,
@@ -62,8 +65,8 @@ struct value *trainer_load_beside(struct launch_context *t, const char *name,
 /* The same of the item's own text. */
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 
-/* What a framework has for an argument that is not given: JSON, or a word. One without
- * a pointer ends them. */
+/* What a framework has for an argument that is not given: JSON, or a word; what
+ * converts the model has "bf16" for "amp_bf16". One without a pointer ends them. */
 struct trainer_default {
     const char *pointer, *value, *from;
 };

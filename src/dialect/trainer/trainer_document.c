@@ -21,8 +21,9 @@ static struct value *read_text(struct launch_context *t, const char *name,
     struct document d;
     int64_t budget = COPIED_MAX;
     document_read(&d, t->l->loader, name, text, len, "what trains nothing");
-    struct value *copy =
-        d.root && d.root->kind == VALUE_DICT ? value_copy(t->arena, d.root, &budget) : NULL;
+    struct value *copy = d.root && d.root->kind == VALUE_DICT
+                             ? value_copy(t->arena, d.root, &budget)
+                             : NULL;
     document_release(&d);
     return copy;
 }
@@ -70,8 +71,10 @@ void trainer_default(struct launch_context *t, const char *pointer, json_t *valu
 void trainer_take_defaults(struct launch_context *t, const struct trainer_default *d)
 {
     for (; d && d->pointer; d++) {
-        json_t *v = json_loads(d->value, JSON_DECODE_ANY, NULL);
-        trainer_default(t, d->pointer, v ? v : json_string(d->value), d->from);
+        bool autocast = t->converts && strncmp(d->value, "amp_", 4) == 0;
+        const char *word = d->value + (autocast ? 4 : 0);
+        json_t *v = json_loads(word, JSON_DECODE_ANY, NULL);
+        trainer_default(t, d->pointer, v ? v : json_string(word), d->from);
     }
 }
 

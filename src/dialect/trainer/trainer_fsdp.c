@@ -1,6 +1,7 @@
 /* The Hugging Face Trainer's fsdp: "full_shard auto_wrap" and the like
  * (transformers.TrainingArguments.fsdp). */
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 #include "hardware/instance.h"
 
@@ -31,31 +32,53 @@ static bool has_word(const struct value *v, const char *word)
     return text_has(v, word);
 }
 
-/* hybrid_shard shards inside an instance, and replicates over them. */
-void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
+/* The GPUs of an instance that the scenario names; 0: not known. */
+static int64_t gpus_of(const json_t *cluster)
 {
-    static const char pointer[] = "/parallelism/sharding/degree";
-    const json_t *cluster = json_object_get(t->tree, "cluster");
     const char *name = json_string_value(json_object_get(cluster, "instance"));
+    const json_t *used = json_object_get(cluster, "gpus_per_instance");
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     const struct instance *inst =
         name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
-    if (inst)
-        launch_set(t, pointer, json_integer(inst->n_gpus), it);
+    int64_t n = json_is_integer(used) ? (int64_t)json_integer_value(used)
+                : inst                ? inst->n_gpus
+                                      : 0;
+    cfg_loader_release(&loader);
+    return n;
+}
+
+static const char degree_at[] = "/parallelism/sharding/degree";
+
+/* hybrid_shard shards inside an instance, and replicates over them. */
+void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
+{
+    int64_t n = gpus_of(json_object_get(t->tree, "cluster"));
+    if (n > 0)
+        launch_set(t, degree_at, json_integer((json_int_t)n), it);
     else
         launch_add_unresolved(
-            t, pointer, it->value->line,
-            "%s: hybrid_shard is over the GPUs of an instance, which is not "
-            "known",
+            t, degree_at, it->value->line,
+            "%s: hybrid_shard is over the GPUs of an instance, which is not known",
             it->key);
-    cfg_loader_release(&loader);
+}
+
+void trainer_settle_hybrid(struct launch *l, struct cfg root)
+{
+    const struct launch_unresolved *open = launch_unresolved_of(l, degree_at);
+    int64_t n = gpus_of(json_object_get(root.json, "cluster"));
+    struct err err = { 0 };
+    if (!open || launch_is_set(root, degree_at) || n == 0)
+        return;
+    pointer_set(root.json, degree_at, json_integer((json_int_t)n), &err);
+    launch_note(l, open->line, DIAG_ASSUMED,
+                "hybrid_shard is over the %" PRId64 " GPUs of an instance", n);
 }
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the
  * GPU. */
 void trainer_take_offload(struct launch_context *t, const struct value_item *it,
-                         bool full)
+                          bool full)
 {
     launch_set(t, "/parallelism/sharding/offload",
                json_string(full ? "parameters" : "optimizer"), it);

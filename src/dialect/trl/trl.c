@@ -58,9 +58,19 @@ static const struct trainer_default older[] = { { NULL, NULL, NULL } };
 bool trl_recognises(const struct dialect_input *in)
 {
     static const char *const own[] = {
-        "max_seq_length", "packing",         "use_peft",          "torch_dtype",
-        "dtype",          "dataset_mixture", "dataset_mixer",     "beta",
-        "chat_template",  "lora_r",          "max_prompt_length", "num_generations",
+        "packing",
+        "use_peft",
+        "dataset_mixture",
+        "dataset_mixer",
+        "beta",
+        "chat_template",
+        "max_prompt_length",
+        "num_generations",
+        "dtype",
+        "dataset_kwargs",
+        "max_length",
+        "assistant_only_loss",
+        "dataset_text_field",
         NULL,
     };
     bool marked = false;
@@ -86,6 +96,7 @@ static void take_given(struct launch_context *t, const struct value *v)
 void trl_read(struct launch_context *t, const struct dialect_input *in)
 {
     bool old = value_get(in->root, "max_seq_length") ||
+               value_get(in->root, "torch_dtype") ||
                value_get(in->root, "dataset_mixer") ||
                value_get(in->root, "overwrite_output_dir");
     const struct trainer_kind kind = { .own = rows,

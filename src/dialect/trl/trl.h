@@ -1,8 +1,8 @@
 /* TRL's arguments as a document (a script's YAML, alignment-handbook's recipes): the
  * Trainer's, ModelConfig's and SFTConfig's.
  *
- * Keys and defaults: trl/trainer/{base,sft,model}_config.py (TRL 1.10, and 0.19 where
- * max_seq_length tells that it is older). */
+ * Keys and defaults: trl/trainer/{base,sft,model}_config.py (TRL 1.10, and older where
+ * max_seq_length is there). */
 #ifndef DIALECT_TRL_TRL_H
 #define DIALECT_TRL_TRL_H
 
