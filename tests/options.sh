@@ -54,7 +54,7 @@ done <tests/walk/options.txt
 
 # each option of the commands that have rows has one
 for command in $(sed -n 's/^\([a-z]*\) .*|.*|.*/\1/p' tests/walk/options.txt | sort -u); do
-    for option in $("$smsim" "$command" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
+    for option in $("$smsim" "$command" --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'); do
         grep -q -e "^$command .*| *$option[ |]" tests/walk/options.txt ||
             complain "$command $option: has no row in tests/walk/options.txt"
     done
