@@ -118,7 +118,7 @@ static int cannot_write(const char *path, struct err *err)
 }
 
 /* A new file in the directory of the target, with the rights the user's umask gives. */
-static int open_beside(struct file_out *out)
+static int open_next_to(struct file_out *out)
 {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
@@ -163,7 +163,7 @@ int file_out_open(struct file_out *out, const char *path, struct err *err)
         out->stream = fopen(path, "wb");
         rc = out->stream ? 0 : -1;
     } else {
-        rc = open_beside(out);
+        rc = open_next_to(out);
     }
     if (rc) {
         cannot_write(path, err);

@@ -41,7 +41,7 @@ void calibration_add_fit(struct calibration *c, const struct fit *fit,
     }
 }
 
-const double calibration_untold = 0.5;
+const double calibration_unreported = 0.5;
 
 double calibration_within(double v, double lo, double hi)
 {

@@ -83,7 +83,7 @@ void calibration_add_kept(struct calibration *c, const char *group, const char *
                           enum unit_kind unit, double base, int64_t n, const char *why);
 
 /* The half width over the value beyond which a term keeps its default. */
-extern const double calibration_untold;
+extern const double calibration_unreported;
 
 /* v, or the bound that it exceeds. */
 double calibration_within(double v, double lo, double hi);

@@ -295,8 +295,8 @@ int fit_run_known(struct fit *fit, double share, struct err *err)
             return -1;
         for (int32_t i = 0; i < fit->n_params; i++) {
             struct fit_param *p = &fit->params[i];
-            bool untold = !(p->half <= share * p->value);
-            if (!p->fixed && (is_bounded(p) || untold) &&
+            bool unreported = !(p->half <= share * p->value);
+            if (!p->fixed && (is_bounded(p) || unreported) &&
                 (!worst || p->half / p->value > worst->half / worst->value))
                 worst = p;
         }

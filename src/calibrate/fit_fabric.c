@@ -348,7 +348,7 @@ static int fit_rows(struct fabric_fit *f, struct err *err)
     int rc = predict(f, times + f->n);
     if (rc == 0) {
         set_params(f, &fit, terms, times + f->n);
-        rc = fit_run_known(&fit, calibration_untold, err);
+        rc = fit_run_known(&fit, calibration_unreported, err);
     }
     for (int32_t i = 0; i < f->n_params && rc == 0; i++)
         *place_in(f->fabric, &places[f->which[i]]) = fit.params[i].value;

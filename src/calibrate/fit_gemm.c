@@ -182,14 +182,14 @@ static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
     struct gpu before = *gpu;
     bool identified = g->n >= WAVES_LEAST, fractional = base.fractional;
     struct fit fit = gemm_fit(g);
-    if (fit_run_known(&fit, calibration_untold, err))
+    if (fit_run_known(&fit, calibration_unreported, err))
         return -1;
     if (identified) {
         struct gemms other = *g;
         other.gpu.gemm[g->dtype] = base;
         other.gpu.gemm[g->dtype].fractional = !base.fractional;
         struct fit turned = gemm_fit(&other);
-        if (fit_run_known(&turned, calibration_untold, err))
+        if (fit_run_known(&turned, calibration_unreported, err))
             return -1;
         if (turned.loss < waves_better * fit.loss) {
             fit = turned;

@@ -82,7 +82,7 @@ static int fit_streams(struct calibration *c, struct gpu *gpu, const struct samp
     fit.params[1] = (struct fit_param) {
         .name = "stream_frac", .start = base.stream_frac, .min = 0.05, .max = 1
     };
-    if (fit_run_known(&fit, calibration_untold, err))
+    if (fit_run_known(&fit, calibration_unreported, err))
         return -1;
     gpu->kernel_s = fit.params[0].value;
     gpu->stream_frac = fit.params[1].value;
@@ -169,7 +169,7 @@ static int fit_flash(struct calibration *c, struct gpu *gpu, bool backward,
                                  .start = calibration_within(term.base, 0.02, 0.99),
                                  .min = 0.01,
                                  .max = 1 };
-        rc = fit_run_known(&fit, calibration_untold, err);
+        rc = fit_run_known(&fit, calibration_unreported, err);
         if (rc == 0) {
             *flash_frac(gpu, backward) = fit.params[0].value;
             calibration_add_fit(c, &fit, &term);

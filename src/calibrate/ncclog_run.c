@@ -39,7 +39,7 @@ struct parse_context {
     const char *file;
     int64_t line; /* of the first row, for messages */
     int op;
-    bool op_told; /* by the log, its name or the caller, not by the columns */
+    bool op_known; /* by the log, its name or the caller, not by the columns */
     int64_t n_ranks, n_nodes;
     double unit_s;               /* of the rows' times */
     double factor_lo, factor_hi; /* bus over algorithm bandwidth, as rounding allows */
@@ -171,7 +171,7 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
         if (named[i] >= 0 && may_be(r, run, named[i])) {
             r->op = named[i];
-            r->op_told = true;
+            r->op_known = true;
             return 0;
         }
     if (r->hints->op >= 0 && run->op < 0) {
@@ -308,7 +308,7 @@ static void note(const struct parse_context *r, struct samples *s, int64_t n)
     const char *text = arena_printf(
         &s->loader->arena, "%s:%" PRId64 ": %s%s, %" PRId64 " ranks%s, rows: %" PRId64,
         r->file, (int64_t)r->line, names_of(coll_op_names, r->op),
-        r->op_told ? "" : " (by its columns)", (int64_t)r->n_ranks, nodes, (int64_t)n);
+        r->op_known ? "" : " (by its columns)", (int64_t)r->n_ranks, nodes, (int64_t)n);
     VEC_PUSH(&s->notes, text);
 }
 

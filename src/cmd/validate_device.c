@@ -23,7 +23,7 @@ static bool is_program(const char *path)
 }
 
 /* In the directory of this program. */
-static bool find_beside(char path[PATH_SIZE])
+static bool find_next_to(char path[PATH_SIZE])
 {
     char self[PATH_SIZE - 32];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -64,7 +64,7 @@ static int find_program(char path[PATH_SIZE], struct err *err)
                    : err_set(err, "SMSIM_MEASURE: %s is no program that can be run",
                              named);
     }
-    if (find_beside(path) || find_in_path(path))
+    if (find_next_to(path) || find_in_path(path))
         return 0;
     return err_set(err,
                    "%s is not built: run `make measure` where nvcc is, and name it by "

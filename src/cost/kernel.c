@@ -4,8 +4,8 @@
 
 const struct kernel_share kernel_alone = { 1, 1 };
 
-struct kernel_share kernel_beside(const struct gpu *gpu, struct kernel_share share,
-                                  double sms, double memory_Bps)
+struct kernel_share kernel_overlapped(const struct gpu *gpu, struct kernel_share share,
+                                      double sms, double memory_Bps)
 {
     static const double memory_least = 0.1; /* of a slow GPU with fast links */
     double memory = 1 - memory_Bps / (gpu->stream_frac * gpu->hbm_Bps);

@@ -18,8 +18,8 @@ extern const struct kernel_share kernel_alone;
 
 /* What a communication kernel that occupies `sms` (0..1) and moves `memory_Bps` leaves
  * of the GPU, and at most `share`; MODEL.md (3.10), (3.11). */
-struct kernel_share kernel_beside(const struct gpu *gpu, struct kernel_share share,
-                                  double sms, double memory_Bps);
+struct kernel_share kernel_overlapped(const struct gpu *gpu, struct kernel_share share,
+                                      double sms, double memory_Bps);
 
 /* C[m,n] = A[m,k] B[k,n], `batch` of them. `sustained`: clocks of long training (false:
  * the short bursts of kernel benchmarks). Seconds. */

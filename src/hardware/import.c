@@ -45,7 +45,7 @@ static int choose_inside(struct import_filling *f)
         return 0;
     }
     inst->inside = import_joint_is(f->joint, f->like->inside->kind) &&
-                           (inst->gpu == f->like->gpu || f->joint != IMPORT_UNTOLD)
+                           (inst->gpu == f->like->gpu || f->joint != IMPORT_UNKNOWN)
                        ? f->like->inside
                        : known_inside(f);
     if (!inst->inside)
@@ -92,7 +92,7 @@ static void fill_places(struct import_filling *f)
     const struct instance *like = f->like;
     struct instance *inst = f->inst;
     const bool like_numa = im->n_numa == 0 && im->n_gpus == like->n_gpus;
-    const bool like_pcie = !im->pcie_told && im->n_gpus == like->n_gpus &&
+    const bool like_pcie = !im->pcie_known && im->n_gpus == like->n_gpus &&
                            (like_numa || import_same_numa(im, like));
     inst->n_numa = like_numa ? like->n_numa : im->n_numa > 0 ? im->n_numa : 1;
     memcpy(inst->gpu_numa, like_numa ? like->gpu_numa : im->gpu_numa,

@@ -9,7 +9,7 @@
 #include "hardware/instance.h"
 
 /* How the GPUs are joined, as far as the file says. */
-enum import_joint { IMPORT_UNTOLD, IMPORT_NVLINK, IMPORT_NVSWITCH, IMPORT_PCIE };
+enum import_joint { IMPORT_UNKNOWN, IMPORT_NVLINK, IMPORT_NVSWITCH, IMPORT_PCIE };
 
 enum import_network { IMPORT_ANY_NETWORK, IMPORT_ETHERNET, IMPORT_INFINIBAND };
 
@@ -20,7 +20,7 @@ struct import {
     int64_t sm_arch; /* 0: unknown */
     int64_t vcpus;   /* 0: unknown */
     int32_t n_numa;  /* 0: unknown */
-    bool pcie_told;  /* which switch each GPU is under (gpu_pcie, n_pcie) */
+    bool pcie_known; /* which switch each GPU is under (gpu_pcie, n_pcie) */
     enum import_joint joint;
     enum import_network network;
     uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX];

@@ -46,12 +46,12 @@ bool import_joint_is(enum import_joint joint, enum fabric_kind kind)
         [IMPORT_NVSWITCH] = FABRIC_NVSWITCH,
         [IMPORT_PCIE] = FABRIC_PCIE,
     };
-    return joint == IMPORT_UNTOLD || kinds[joint] == kind;
+    return joint == IMPORT_UNKNOWN || kinds[joint] == kind;
 }
 
 static bool same_pcie(const struct import *im, const struct instance *inst)
 {
-    if (!im->pcie_told || im->n_pcie != inst->n_pcie || im->n_gpus != inst->n_gpus)
+    if (!im->pcie_known || im->n_pcie != inst->n_pcie || im->n_gpus != inst->n_gpus)
         return false;
     for (int32_t i = 0; i < im->n_gpus; i++)
         if (im->gpu_pcie[i] != inst->gpu_pcie[i])
@@ -82,7 +82,7 @@ static bool fits(const struct import_filling *f, const struct instance *inst)
         return false;
     if (!import_joint_is(f->joint, inst->inside->kind) || inst->n_gpus < im->n_gpus)
         return false;
-    if (f->gpu || f->joint == IMPORT_UNTOLD || f->joint == IMPORT_PCIE)
+    if (f->gpu || f->joint == IMPORT_UNKNOWN || f->joint == IMPORT_PCIE)
         return true;
     return f->joint == IMPORT_NVSWITCH
                ? inst->gpu->nvlink_links == im->port_links

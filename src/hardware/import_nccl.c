@@ -80,7 +80,7 @@ static int place_all(struct nccl_tree *t)
     for (int32_t i = 0; i < im->n_nics; i++)
         if (im->nics[i].pcie >= 0)
             im->nics[i].pcie = index[im->nics[i].pcie];
-    im->pcie_told = true;
+    im->pcie_known = true;
     return 0;
 }
 

@@ -163,7 +163,7 @@ static void describe_network(const struct smi_matrix *m, struct import *im)
  * knows how many a GPU has. */
 static void describe_nvlinks(const struct smi_matrix *m, struct import *im)
 {
-    im->joint = m->n_gpus > 1 ? IMPORT_PCIE : IMPORT_UNTOLD;
+    im->joint = m->n_gpus > 1 ? IMPORT_PCIE : IMPORT_UNKNOWN;
     for (int32_t i = 0; i < m->n_gpus; i++)
         for (int32_t j = 0; j < m->n_gpus; j++) {
             const int links = m->relation[i][j];
@@ -180,7 +180,7 @@ static int describe(const struct smi_matrix *m, struct import *im)
     im->n_gpus = m->n_gpus;
     if (place_on_numa(m, im))
         return -1;
-    im->pcie_told = shows_pcie(m);
+    im->pcie_known = shows_pcie(m);
     place_under_switches(m, im);
     describe_network(m, im);
     describe_nvlinks(m, im);

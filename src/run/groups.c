@@ -311,9 +311,9 @@ static bool spans_stages(enum channel c)
     return c == CHANNEL_WORLD || c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
 }
 
-int groups_beside(const struct groups *g, struct arena *arena, const struct net *net,
-                  enum channel channel, int64_t rank, struct coll_group **out,
-                  int32_t *n, struct err *err)
+int groups_concurrent(const struct groups *g, struct arena *arena,
+                      const struct net *net, enum channel channel, int64_t rank,
+                      struct coll_group **out, int32_t *n, struct err *err)
 {
     struct ranks own = groups_of(g, channel, rank);
     int64_t instance, from = 0, to = g->cluster->n_gpus;

@@ -65,8 +65,8 @@ int groups_spans(const struct groups *g, const struct ranks *r, struct coll_grou
 
 /* The rank's group first, then those in lock step with it on its instance (everywhere,
  * where the net has a core that all share). */
-int groups_beside(const struct groups *g, struct arena *arena, const struct net *net,
-                  enum channel channel, int64_t rank, struct coll_group **out,
-                  int32_t *n, struct err *err);
+int groups_concurrent(const struct groups *g, struct arena *arena,
+                      const struct net *net, enum channel channel, int64_t rank,
+                      struct coll_group **out, int32_t *n, struct err *err);
 
 #endif

@@ -152,8 +152,8 @@ int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
     struct coll_group *groups;
     int32_t n;
     struct coll_plan *plan = ARENA_NEW(p->arena, struct coll_plan);
-    if (groups_beside(p->groups, p->arena, p->net, comm->channel, rank, &groups, &n,
-                      err))
+    if (groups_concurrent(p->groups, p->arena, p->net, comm->channel, rank, &groups, &n,
+                          err))
         return -1;
     *out = plan;
     if (comm->channel == CHANNEL_NEXT || comm->channel == CHANNEL_BACK)

@@ -145,7 +145,7 @@ static bool is_data(enum stream s)
 
 /* Whether they may run during kernels, which they slow when they take SMs. Messages
  * between stages and those of context and expert groups take none that count. */
-static bool runs_beside(enum stream s)
+static bool runs_concurrently(enum stream s)
 {
     return is_data(s) || s == STREAM_TENSOR;
 }
@@ -163,7 +163,7 @@ static void end_rendezvous(struct sim *sim, void *arg)
             run_observe_links(r);
         if (is_data(l->stream))
             run_change_moving(r, -1);
-        if (runs_beside(l->stream) && m->takes_sms)
+        if (runs_concurrently(l->stream) && m->takes_sms)
             run_change_pace(r, r->n_comm - 1);
         if (t->sends >= 0)
             deliver(r, t);
@@ -202,7 +202,7 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
     struct rendezvous *m = rendezvous_of(r, comm->channel, l->stream);
     m->takes_sms = comm->plan->sm_frac > 0;
-    if (runs_beside(l->stream) && m->takes_sms) {
+    if (runs_concurrently(l->stream) && m->takes_sms) {
         r->slowed_by = r->program->tasks.v[l->head].part;
         run_change_pace(r, r->n_comm + 1);
     }

@@ -63,7 +63,7 @@ static void sort_scored(struct scored *s)
 {
     for (int k = 0; k < KINDS; k++)
         best_sort(&s->kinds[k]);
-    best_sort(&s->doubtful);
+    best_sort(&s->uncertain);
     best_sort(&s->tightest);
 }
 
@@ -111,7 +111,7 @@ static void fill_pool(struct pool *pool, const struct plan_job *job,
     for (int k = 0; k < KINDS && !pool->small; k++)
         add_best(pool, job, &s->kinds[k]);
     if (!pool->small) {
-        add_best(pool, job, &s->doubtful);
+        add_best(pool, job, &s->uncertain);
         add_best(pool, job, &s->over);
     }
     if (!pool->small || s->feasible == 0)

@@ -60,7 +60,7 @@ static void scored_init(struct scored *s, const struct plan_job *job,
         s->kinds[i].most = o->simulate_most;
     for (int i = 0; i < MEMORY_BINS; i++)
         s->bins[i].most = 1;
-    s->doubtful.most = o->simulate_most;
+    s->uncertain.most = o->simulate_most;
     s->tightest.most = s->over.most = 8;
     int64_t n = (int64_t)x->n[SPACE_INSTANCE] * x->n[SPACE_COUNT] * x->n[SPACE_GPUS];
     s->n_clusters = n > 1 && n <= CLUSTERS_MAX ? (int32_t)n : 0;
@@ -77,7 +77,7 @@ void scored_release(struct scored *s)
         best_release(&s->bins[i]);
     for (int32_t i = 0; i < s->n_clusters; i++)
         best_release(&s->clusters[i]);
-    best_release(&s->doubtful);
+    best_release(&s->uncertain);
     best_release(&s->tightest);
     best_release(&s->over);
     VEC_RELEASE(&s->all);
@@ -94,7 +94,7 @@ static void scored_merge(struct scored *s, const struct scored *other)
         best_merge(&s->bins[i], &other->bins[i]);
     for (int32_t i = 0; i < s->n_clusters; i++)
         best_merge(&s->clusters[i], &other->clusters[i]);
-    best_merge(&s->doubtful, &other->doubtful);
+    best_merge(&s->uncertain, &other->uncertain);
     best_merge(&s->tightest, &other->tightest);
     best_merge(&s->over, &other->over);
     for (int64_t i = 0; i < other->all.n && s->all.n <= PLAN_SMALL; i++)
@@ -139,7 +139,7 @@ bool plan_candidate(struct candidate *c, struct scorer *scorer,
 }
 
 /* A point that the memory bound lets fit, where it belongs: beyond the budget even if
- * its score is as far off as scores are; doubtful, or likely to fit. */
+ * its score is as far off as scores are; uncertain, or likely to fit. */
 static void sort_out(struct scored *s, const struct pass *pass,
                      const struct space_point *p, struct candidate *c)
 {
@@ -161,7 +161,7 @@ static void sort_out(struct scored *s, const struct pass *pass,
         keep(s, &pass->job->space, p, c);
     } else {
         c->value *= memory_B / c->capacity_B;
-        best_offer(&s->doubtful, c);
+        best_offer(&s->uncertain, c);
     }
 }
 

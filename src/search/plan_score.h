@@ -20,7 +20,7 @@ enum {
 struct scored {
     int64_t evaluated, feasible;
     struct best kinds[KINDS];      /* that the estimate lets fit */
-    struct best doubtful;          /* that only the bound lets fit */
+    struct best uncertain;         /* that only the bound lets fit */
     struct best bins[MEMORY_BINS]; /* fastest of those that need so much memory */
     struct best *clusters;         /* fastest of each instance, count and GPUs */
     int32_t n_clusters;

@@ -30,7 +30,7 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
     if (k.comm < 0)
         return -1;
     if (k.overlapped)
-        comms_beside(b, b->step->program.comms.v[k.comm].plan);
+        comms_overlapped(b, b->step->program.comms.v[k.comm].plan);
     k.stream = STREAM_TENSOR;
     k.part = CATEGORY_TENSOR_COMM;
     if (comms_alone_s(b, k.comm, &k.time_s, err) < 0)

@@ -2,10 +2,10 @@
 
 #include "step/smddp.h"
 
-void comms_beside(struct builder *b, const struct coll_plan *plan)
+void comms_overlapped(struct builder *b, const struct coll_plan *plan)
 {
     b->shared =
-        kernel_beside(b->stage->gpu, b->shared, plan->sm_frac, plan->memory_Bps);
+        kernel_overlapped(b->stage->gpu, b->shared, plan->sm_frac, plan->memory_Bps);
 }
 
 /* Gathers of sharded parameters: SMDDP's where it can; MiCS gathers between nodes

@@ -11,7 +11,7 @@ int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
 
 /* Kernels will overlap with that collective: they have at most the SMs and the memory
  * bandwidth that it leaves. Before pass_time_blocks, which reads it. */
-void comms_beside(struct builder *b, const struct coll_plan *plan);
+void comms_overlapped(struct builder *b, const struct coll_plan *plan);
 
 /* What the collective takes alone: on the folded net, which counts all groups. */
 int comms_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *err);

@@ -61,7 +61,7 @@ static int close_bucket(struct builder *b, struct param_buckets *to,
     open->comm = plan_gather(b, open->held_by, open->elements, err);
     if (open->comm < 0)
         return -1;
-    comms_beside(b, b->step->program.comms.v[open->comm].plan);
+    comms_overlapped(b, b->step->program.comms.v[open->comm].plan);
     to->v[to->n++] = *open;
     open->elements = 0;
     return 0;

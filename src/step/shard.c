@@ -40,7 +40,7 @@ int shard_plan(struct stage *stage, struct builder *b, struct err *err)
     int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
-    comms_beside(b, b->step->program.comms.v[comm].plan);
+    comms_overlapped(b, b->step->program.comms.v[comm].plan);
     return 0;
 }
 

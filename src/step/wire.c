@@ -114,7 +114,7 @@ static int plan_groups(struct builder *b, double size, struct err *err)
                              replicas_reduction(b->stage), size, err);
     if (comm < 0)
         return -1;
-    comms_beside(b, b->step->program.comms.v[comm].plan);
+    comms_overlapped(b, b->step->program.comms.v[comm].plan);
     w->n_stages = 1;
     w->streams[0] = STREAM_COMM;
     w->stages[0] = comm;
@@ -147,7 +147,7 @@ int wire_plan(struct builder *b, double bytes, struct err *err)
         return -1;
     b->buckets.plans.size_B = size;
     cut_stages(b, plan);
-    comms_beside(b, plan);
+    comms_overlapped(b, plan);
     return 0;
 }
 

@@ -8,12 +8,12 @@
 /* The first ranks of the run, and a number for the pipeline of each. */
 static void choose(struct trace *t, const struct observed_run *run)
 {
-    int64_t n_boards = 0;
+    int64_t n_shown = 0;
     t->n_numbers = run->groups->cluster->n_gpus;
     t->n = run->n_ranks < t->most ? run->n_ranks : t->most;
     t->shown = xcalloc((size_t)t->n + 1, sizeof(*t->shown));
     t->is_shown = xcalloc((size_t)t->n_numbers + 1, sizeof(bool));
-    int64_t *board_of = xcalloc((size_t)t->n_numbers + 1, sizeof(int64_t));
+    int64_t *shown_of = xcalloc((size_t)t->n_numbers + 1, sizeof(int64_t));
     for (int64_t i = 0; i < t->n; i++) {
         struct shown *s = &t->shown[i];
         *s = (struct shown) { .r = run->ranks[i], .flow = -1 };
@@ -23,14 +23,14 @@ static void choose(struct trace *t, const struct observed_run *run)
         s->host = s->gpu;
         s->host.what = "host";
         t->is_shown[s->r.number] = true;
-        if (board_of[s->r.pipeline] == 0)
-            board_of[s->r.pipeline] = ++n_boards;
-        s->board = board_of[s->r.pipeline] - 1;
+        if (shown_of[s->r.pipeline] == 0)
+            shown_of[s->r.pipeline] = ++n_shown;
+        s->shown = shown_of[s->r.pipeline] - 1;
         if (s->r.program->n_messages > t->n_messages)
             t->n_messages = s->r.program->n_messages;
     }
-    t->sent = xcalloc((size_t)(n_boards * t->n_messages) / 8 + 1, 1);
-    free(board_of);
+    t->sent = xcalloc((size_t)(n_shown * t->n_messages) / 8 + 1, 1);
+    free(shown_of);
 }
 
 static double share_of(int64_t busy_ps, int64_t time_ps)

@@ -127,7 +127,7 @@ static void arrow(struct trace *t, const struct shown *s, char phase, int thread
     struct trace_json *j = &t->json;
     trace_json_event(j, phase, s->r.instance, thread_of(s, thread), at_ps);
     trace_json_text(j, ",\"name\":\"message\",\"cat\":\"message\",\"id\":");
-    trace_json_int(j, s->board * t->n_messages + message);
+    trace_json_int(j, s->shown * t->n_messages + message);
     trace_json_text(j, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
@@ -146,7 +146,7 @@ void trace_sends(struct trace *t, const struct shown *s,
                  const struct observed_task *seen)
 {
     const struct comm *c = &s->r.program->comms.v[seen->task->comm];
-    int64_t bit = s->board * t->n_messages + seen->task->sends;
+    int64_t bit = s->shown * t->n_messages + seen->task->sends;
     if (!peer_is_shown(t, s, c->channel))
         return;
     t->sent[bit / 8] |= (uint8_t)(1u << (bit % 8));
@@ -158,7 +158,7 @@ void trace_receives(struct trace *t, struct shown *s, const struct observed_task
 {
     const struct task *task = seen->task;
     if (task->receives >= 0) {
-        int64_t bit = s->board * t->n_messages + task->receives;
+        int64_t bit = s->shown * t->n_messages + task->receives;
         bool is_sent = t->sent[bit / 8] & (1u << (bit % 8));
         s->flow = is_sent ? task->receives : -1;
     }

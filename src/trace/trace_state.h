@@ -18,7 +18,7 @@ enum {
 struct shown {
     struct observed_rank r;
     int64_t flow;                 /* message that the next kernel receives; -1: none */
-    int64_t board;                /* index of its pipeline among those shown */
+    int64_t shown;                /* index of its pipeline among those shown */
     int64_t held_B[LEDGER_KINDS]; /* memory, as it was said last */
     struct trace_busy gpu, host;
     int64_t period_ps; /* end of the task that the repeated stretch begins after */
@@ -34,7 +34,7 @@ struct trace {
     int64_t n_numbers; /* of the cluster's ranks */
     bool *is_shown;    /* [n_numbers] */
     int64_t n_messages;
-    uint8_t *sent; /* [boards x messages] bits: an arrow has begun */
+    uint8_t *sent; /* [shown pipelines x messages] bits: an arrow has begun */
     struct groups groups;
 };
 

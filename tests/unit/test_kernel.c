@@ -249,13 +249,13 @@ static void test_beside(void)
     const struct gpu g = a100();
     double stream_Bps = 0.82 * 2039e9;
     struct kernel_share s =
-        kernel_beside(&g, kernel_alone, 24.0 / 108, 0.4 * stream_Bps);
+        kernel_overlapped(&g, kernel_alone, 24.0 / 108, 0.4 * stream_Bps);
     CU_ASSERT_DOUBLE_EQUAL(s.sms, 84.0 / 108, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(s.memory, 0.6, 1e-12);
-    struct kernel_share t = kernel_beside(&g, s, 0.5, 0.1 * stream_Bps);
+    struct kernel_share t = kernel_overlapped(&g, s, 0.5, 0.1 * stream_Bps);
     CU_ASSERT_DOUBLE_EQUAL(t.sms, 0.5, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(t.memory, 0.6, 1e-12);
-    CU_ASSERT_TRUE(kernel_beside(&g, s, 0, 2 * stream_Bps).memory > 0);
+    CU_ASSERT_TRUE(kernel_overlapped(&g, s, 0, 2 * stream_Bps).memory > 0);
 }
 
 /* A loop of short kernels keeps its clocks; of long ones it loses the whole share. */

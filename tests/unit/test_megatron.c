@@ -408,8 +408,8 @@ static void test_words(void)
 }
 
 /* How many of the notes and warnings have a word in them. */
-static int count_told(const struct launch *l, struct cfg_loader *loader,
-                      const char *word)
+static int count_reported(const struct launch *l, struct cfg_loader *loader,
+                          const char *word)
 {
     int n = 0;
     for (int64_t i = 0; i < l->notes.n; i++)
@@ -430,7 +430,7 @@ static void test_silence(void)
         char text[1000];
         snprintf(text, sizeof(text), command, factor);
         scenario_of(&l, &loader, text);
-        CU_ASSERT_EQUAL(count_told(&l, &loader, "capacity-factor"), factor > 1);
+        CU_ASSERT_EQUAL(count_reported(&l, &loader, "capacity-factor"), factor > 1);
         launch_release(&l);
         cfg_loader_release(&loader);
     }
@@ -454,9 +454,9 @@ static void test_given(void)
                                      &given);
     field_of(got, sizeof(got), &l, root, "/model/num_layers");
     CU_ASSERT_STRING_EQUAL(got, "24");
-    CU_ASSERT_EQUAL(count_told(&l, &loader, "has no such variable"), 1);
-    CU_ASSERT_EQUAL(count_told(&l, &loader, "/shell/NODS"), 1);
-    CU_ASSERT_EQUAL(count_told(&l, &loader, "did you mean NODES?"), 1);
+    CU_ASSERT_EQUAL(count_reported(&l, &loader, "has no such variable"), 1);
+    CU_ASSERT_EQUAL(count_reported(&l, &loader, "/shell/NODS"), 1);
+    CU_ASSERT_EQUAL(count_reported(&l, &loader, "did you mean NODES?"), 1);
     launch_release(&l);
     cfg_loader_release(&loader);
 }

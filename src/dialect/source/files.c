@@ -27,8 +27,8 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-const char *source_files_beside(struct arena *arena, const char *source,
-                                const char *name)
+const char *source_files_next_to(struct arena *arena, const char *source,
+                                 const char *name)
 {
     const char *slash = strrchr(source, '/');
     int n = slash ? (int)(slash - source + 1) : 0;

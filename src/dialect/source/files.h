@@ -23,7 +23,7 @@ const struct source_file *source_files_find(const struct source_file *files, int
 /* The path of a regular file by its name: next to `source`, or in one of the
  * directories above, as scripts name files from the root of their repository; NULL when
  * there is none, and of absolute names. */
-const char *source_files_beside(struct arena *arena, const char *source,
-                                const char *name);
+const char *source_files_next_to(struct arena *arena, const char *source,
+                                 const char *name);
 
 #endif

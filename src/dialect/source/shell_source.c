@@ -18,7 +18,7 @@ static const char *text_of(struct shell_machine *m, const char *name)
         if (strcmp(m->out->files.v[i].name, name) == 0)
             return m->out->files.v[i].text;
     const char *path =
-        m->in->file ? source_files_beside(m->arena, m->in->file, name) : NULL;
+        m->in->file ? source_files_next_to(m->arena, m->in->file, name) : NULL;
     struct err err = { 0 };
     size_t len = 0;
     char *text = path ? file_read(path, SHELL_TEXT_MAX_B, &len, &err) : NULL;

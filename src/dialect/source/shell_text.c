@@ -227,9 +227,9 @@ static struct shell_texts keep_all(struct shell_machine *m, const struct shell_t
 }
 
 /* The text, then a piece that is not known. */
-static struct shell_texts with_doubt(struct shell_machine *m, const char *name,
-                                     const struct shell_text *text,
-                                     struct shell_char place)
+static struct shell_texts with_reason(struct shell_machine *m, const char *name,
+                                      const struct shell_text *text,
+                                      struct shell_char place)
 {
     struct shell_text t = { 0 };
     struct shell_texts all = { 0 };
@@ -277,7 +277,7 @@ static void assign_perhaps(struct shell_machine *m, struct shell_variable *x,
     bool goes_on = old && (append || (given && !x->array && goes_on_from(given, old)));
     shell_works(m, old && given ? given->n : 0);
     struct shell_texts all =
-        with_doubt(m, x->name, goes_on && !x->array ? old : NULL, place);
+        with_reason(m, x->name, goes_on && !x->array ? old : NULL, place);
     x->values = keep_all(m, &all, goes_on && x->array ? &x->values : NULL);
     shell_texts_release(&all);
 }
@@ -359,7 +359,7 @@ void shell_assign_key(struct shell_machine *m, const char *name, const char *key
     }
     x->values.v[i] = shell_keep(m, value);
     if (m->mode == SHELL_MAYBE) {
-        struct shell_texts unsure = with_doubt(
+        struct shell_texts unsure = with_reason(
             m, name, NULL, value->n ? value->v[0] : (struct shell_char) { .c = '?' });
         x->values.v[i] = shell_keep(m, &unsure.v[0]);
         shell_texts_release(&unsure);

@@ -134,7 +134,7 @@ void trainer_take_fsdp_config(struct launch_context *t,
     if (it->value->kind == VALUE_STRING && it->value->text[0] == '{')
         read = trainer_parse(t, it);
     else if (it->value->kind == VALUE_STRING)
-        read = trainer_load_beside(t, it->value->text, it->value->line);
+        read = trainer_load_next_to(t, it->value->text, it->value->line);
     struct value_item file = { it->key, it->line, read };
     section = read ? &file : it;
     if (section->value->kind == VALUE_STRING) {

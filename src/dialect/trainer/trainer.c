@@ -217,7 +217,7 @@ void trainer_take(struct launch_context *t)
 }
 
 /* When hyperparameters are not known as a whole, that is why these are not. */
-static void doubt_hyper(struct launch_context *t)
+static void unresolve_hyper(struct launch_context *t)
 {
     static const char *const pointers[] = { "/model", "/training/sequence_length",
                                             "/training/micro_batch_size" };
@@ -235,7 +235,7 @@ static void doubt_hyper(struct launch_context *t)
 
 void trainer_settle(struct launch_context *t)
 {
-    doubt_hyper(t);
+    unresolve_hyper(t);
     deepspeed_unresolved_autos(t);
 }
 

@@ -60,8 +60,8 @@ void trainer_take_fsdp_section(struct launch_context *t, const struct value_item
 
 /* A document (JSON, YAML, TOML) by its name next to the file that is read, all its
  * lines being `line`; NULL: it is not there, or no dictionary. */
-struct value *trainer_load_beside(struct launch_context *t, const char *name,
-                                  int64_t line);
+struct value *trainer_load_next_to(struct launch_context *t, const char *name,
+                                   int64_t line);
 /* The same of the item's own text. */
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 

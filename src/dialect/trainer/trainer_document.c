@@ -28,13 +28,13 @@ static struct value *read_text(struct launch_context *t, const char *name,
     return copy;
 }
 
-struct value *trainer_load_beside(struct launch_context *t, const char *name,
-                                  int64_t line)
+struct value *trainer_load_next_to(struct launch_context *t, const char *name,
+                                   int64_t line)
 {
     struct err err = { 0 };
     size_t len = 0;
     const char *path =
-        document_is(name) ? source_files_beside(t->arena, t->l->file, name) : NULL;
+        document_is(name) ? source_files_next_to(t->arena, t->l->file, name) : NULL;
     char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     if (!text)
         return NULL;

@@ -31,7 +31,7 @@ static bool is_on(struct cfg enabled)
 }
 
 /* The SDK hands on "parameters" and nothing next to it. */
-static int check_beside(struct parse_context *r, struct cfg c)
+static int check_combined(struct parse_context *r, struct cfg c)
 {
     int rc = 0;
     for (void *it = cfg_first(c); it; it = cfg_next(c, it)) {
@@ -121,7 +121,7 @@ int smp_read(struct parse_context *r, struct cfg c, bool mpi, bool torch)
         return cfg_error(c, DIAG_WRONG_TYPE,
                          "not an object (write { \"enabled\": True, \"parameters\": "
                          "{ ... } })");
-    int rc = check_beside(r, c);
+    int rc = check_combined(r, c);
     if (!is_on(cfg_get(c, "enabled")))
         return rc;
     if (!mpi && !torch)
