@@ -34,7 +34,7 @@ const struct dialect dialects[] = {
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
       .looks = "Megatron's arguments (--num-layers ...)",
-      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .is_flag = megatron_is_flag,
+      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .settle = megatron_settle_task, .is_flag = megatron_is_flag,
       .emit = { .name = "megatron", .write = emit_megatron, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .holds_model = true, .stacks = "megatron",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, NULL } } },

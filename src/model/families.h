@@ -53,7 +53,7 @@ struct family_raw {
     bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
     const char *normalization, *position; /* Megatron; NULL: not said */
-    bool encoder, untied, swiglu, qk_norm;
+    bool encoder, encoder_decoder, untied, swiglu, qk_norm;
     struct family_picture picture;
 };
 

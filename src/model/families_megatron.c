@@ -21,6 +21,8 @@ static const struct family_field megatron_fields[] = {
     TEXT("position_embedding_type", position),
     ACTIVATION("activation"),
     FLAG("encoder", encoder),
+    FLAG("encoder_decoder", encoder_decoder),
+    SIZE("decoder_num_layers", NULL, decoder_layers, false, LAYERS_MAX),
     FLAG("swiglu", swiglu),
     FLAG("untie_embeddings_and_output_weights", untied),
     FLAG("add_bias_linear", bias),
@@ -40,7 +42,8 @@ static void finish_experts(struct model *m)
         m->mlp.shared_width = 0;
 }
 
-/* Its BERT has norms before attention and MLP, as its GPT, and two heads. */
+/* Its BERT has norms before attention and MLP, as its GPT, and two heads; its T5 is a
+ * GPT's layers with learned positions and biases. */
 static void megatron_finish(struct family_raw *raw)
 {
     struct model *m = &raw->m;
@@ -51,6 +54,12 @@ static void megatron_finish(struct family_raw *raw)
         m->ends.head = MODEL_HEAD_PRETRAIN;
         m->ends.type_vocab = 2;
         m->ends.pooler = true;
+    }
+    if (raw->encoder_decoder) {
+        m->arch = MODEL_ENCODER_DECODER;
+        m->decoder_layers = m->decoder_layers ? m->decoder_layers : m->layers;
+    } else {
+        m->decoder_layers = 0;
     }
     m->ends.tied = !raw->untied;
     m->mlp.gated = raw->swiglu;

@@ -18,11 +18,11 @@ static const struct name_value wire_dtypes[] = {
 };
 
 /* What is trained, and on which stacks it can run. */
-enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM };
+enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ };
 static const struct name_value task_names[] = {
     { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },
     { "question-answering", TASK_SPAN }, { "classification", TASK_CLASS },
-    { "causal-lm", TASK_CAUSAL_LM }, { NULL, 0 },
+    { "causal-lm", TASK_CAUSAL_LM }, { "seq2seq", TASK_SEQ2SEQ }, { NULL, 0 },
 };
 static const struct {
     enum model_head encoder, decoder; /* MODEL_HEAD_NONE: it cannot */
@@ -32,6 +32,7 @@ static const struct {
     [TASK_SPAN]        = { MODEL_HEAD_SPAN, MODEL_HEAD_SPAN },
     [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS },
     [TASK_CAUSAL_LM]   = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM },
+    [TASK_SEQ2SEQ]     = { MODEL_HEAD_NONE, MODEL_HEAD_NONE },
 };
 
 /* A sequence, a batch or a job beyond these is a slip of the pen. */
@@ -192,11 +193,17 @@ static int apply_task(struct parse_context *r)
     enum model_head head =
         encoder ? tasks[r->words.task].encoder : tasks[r->words.task].decoder;
     r->s->training.task = names_of(task_names, r->words.task);
+    bool own = r->words.task == TASK_SEQ2SEQ || r->words.task == TASK_PRETRAINING;
     if (m->arch == MODEL_ENCODER_DECODER)
+        return own ? 0
+                   : cfg_error(at, DIAG_UNSUPPORTED,
+                               "%s is an encoder and a decoder, whose task is its own "
+                               "(write \"seq2seq\")",
+                               m->name);
+    if (r->words.task == TASK_SEQ2SEQ)
         return cfg_error(at, DIAG_UNSUPPORTED,
-                         "%s is an encoder and a decoder, whose task is its own "
-                         "(leave task out)",
-                         m->name);
+                         "%s is no encoder with a decoder (write \"%s\")", m->name,
+                         encoder ? "masked-lm" : "causal-lm");
     if (head == MODEL_HEAD_NONE)
         return cfg_error(at, DIAG_UNSUPPORTED, "%s %s (write \"%s\")", m->name,
                          encoder ? "is an encoder, and cannot predict the next token"

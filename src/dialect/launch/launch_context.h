@@ -23,9 +23,10 @@ struct launch_context {
     struct launch *l;
     struct arena *arena;
     const struct python_call *call;
-    json_t *tree;     /* the scenario so far */
-    struct cfg names; /* models/launch/names.json, once asked for */
-    int n_hyper;      /* dictionaries of hyperparameters, the newest first */
+    json_t *tree;       /* the scenario so far */
+    struct cfg names;   /* models/launch/names.json, once asked for */
+    struct cfg entries; /* likewise rows of models/launch/entry_points.json */
+    int n_hyper;        /* dictionaries of hyperparameters, the newest first */
     const struct value *hyper[LAUNCH_HYPER_MAX];
     int64_t microbatches; /* of SMP's dictionary; 1 without */
     bool smp_precision;   /* SMP converts the model itself */

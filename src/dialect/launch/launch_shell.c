@@ -5,6 +5,7 @@
 
 #include "base/names.h"
 #include "dialect/dialect.h"
+#include "dialect/launch/entry_points.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -148,9 +149,29 @@ static void note_lost(const struct options *o)
 
 /* Which command -------------------------------------------------------------------- */
 
+/* A command whose program trains nothing that is simulated. */
+struct refused_command {
+    const char *program, *why; /* NULL: there is none */
+    int64_t line;
+};
+
+/* Whether a command trains nothing, which is noted; the last is kept. */
+static bool refused(struct launch_context *t, const struct shell_command *c,
+                    int32_t script, struct refused_command *last)
+{
+    const char *program = c->words[script].text;
+    const char *why = launch_entry_of(t, program).refused;
+    if (why) {
+        *last = (struct refused_command) { program, why, c->line };
+        launch_note(t->l, c->line, DIAG_LEFT_OUT, "%.80s %s: it is left out",
+                    launch_last_part(program), why);
+    }
+    return why != NULL;
+}
+
 /* The last that is reached; else the last that may be. */
 static bool choose(struct launch_context *t, struct launch_command *c,
-                   struct options *best)
+                   struct options *best, struct refused_command *last)
 {
     int found = 0;
     c->command = NULL;
@@ -159,7 +180,7 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         int32_t script = script_of(command);
         struct options o = { .t = t };
         bool worse = c->command && !c->command->unless && command->unless;
-        if (script < 0 || worse)
+        if (script < 0 || worse || refused(t, command, script, last))
             continue;
         take_options(&o, command, script + 1);
         const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };
@@ -223,7 +244,10 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     l->title = arena_printf(t->arena, "%s %s ...: read, not run",
                             launch_last_part(c->command->words[0].text), script);
     l->line = c->command->line;
+    struct value v = { .line = l->line };
+    const struct value_item entry = { script, l->line, &v };
     t->command = c;
+    launch_take_entry(t, c->command->words[c->script].text, &entry);
     launch_take_starter(t, c);
     take_environment(t, c->shell);
     const struct dialect_input in = { .source = DIALECT_COMMAND,
@@ -285,6 +309,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct launch_command c = { .shell = &s,
                                 .directives = shell_directives(arena, text) };
     struct options o = { .t = &t };
+    struct refused_command last = { .why = NULL };
     int32_t n = all_given(l, &c.directives, given, variables);
     if (given->estimator)
         diags_add(&l->loader->diags,
@@ -298,7 +323,9 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     };
     if (shell_read(&s, &in, arena, text, len, variables, n, &err)) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
-    } else if (!choose(&t, &c, &o)) {
+    } else if (!choose(&t, &c, &o, &last) && last.why) {
+        launch_refuse_entry(l, last.program, last.why, last.line);
+    } else if (!c.command) {
         no_command(l, &s);
     } else {
         warn_unused(l, &s, text, given);

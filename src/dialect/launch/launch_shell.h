@@ -26,10 +26,9 @@ struct launch_command {
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                           const struct launch_given *given);
 
-/* A word as a value with that text; the script's name as one. */
+/* A word as a value with that text. */
 struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
                                 const char *text);
-struct value *launch_script_value(struct arena *arena, const struct launch_command *c);
 
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, const struct launch_command *c);

@@ -70,9 +70,3 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
     };
     return v;
 }
-
-struct value *launch_script_value(struct arena *arena, const struct launch_command *c)
-{
-    const struct shell_word *w = &c->command->words[c->script];
-    return launch_word_value(arena, w, w->text);
-}

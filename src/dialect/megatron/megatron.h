@@ -22,12 +22,15 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in);
 bool megatron_is_flag(const char *option);
 
 /* Sizes and choices of the model; its vocabulary; the other fields; all tables. */
-extern const struct dialect_option megatron_model_rows[], megatron_vocabulary_rows[],
-    megatron_job_rows[];
+extern const struct dialect_option megatron_model_rows[], megatron_decoder_rows[],
+    megatron_vocabulary_rows[], megatron_job_rows[];
 extern const struct dialect_table megatron_tables[];
 
 /* Vocabulary and what follows of several options; after the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
+
+/* What an unknown program builds, by the task that --set gives. */
+void megatron_settle_task(struct launch *l, struct cfg root);
 
 /* What several options say together of the profile (after
  * DeepSpeed's configuration), attention, precision, recomputation (after the pipeline)

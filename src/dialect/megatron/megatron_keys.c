@@ -59,6 +59,7 @@ static const struct dialect_option joint_rows[] = {
     ROW("--accumulate-allreduce-grads-in-fp32", "/training/gradient_dtype", .give = megatron_give_wide),
     ROW_ACTS("--patch-tokenizer-type", "/model/vocab_size"),
     ROW_ACTS("--extra-vocab-size", "/model/vocab_size"),
+    ROW_ACTS("--vocab-extra-ids", "/model/vocab_size"),
     ROW_ACTS("--tokenizer-type", "/model/vocab_size"),
     ROW_END,
 };
@@ -75,8 +76,8 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--valid-weighted-split-paths*"), ROW_IDLE("--per-split-data-args-path"),
     ROW_IDLE("--reweight-*"), ROW_IDLE("--max-padding-length"), ROW_IDLE("--fim-*"),
     ROW_IDLE("--num-dataset-builder-threads"), ROW_IDLE("--mmap-warmup"),
-    ROW_IDLE("--short-seq-prob"), ROW_IDLE("--mask-prob"), ROW_IDLE("--vocab-extra-ids"),
-    ROW_IDLE("--decoder-seq-length"), ROW_IDLE("--train-sync-interval"), ROW_IDLE("--load-*"),
+    ROW_IDLE("--short-seq-prob"), ROW_IDLE("--mask-prob"),
+    ROW_IDLE("--train-sync-interval"), ROW_IDLE("--load-*"),
     ROW_IDLE("--goldfish-*"), ROW_IDLE("--sft*"), ROW_IDLE("--return-*"),
     /* learning rates, the optimizer's numbers, initialisation */
     ROW_IDLE("--lr*"), ROW_IDLE("--min-lr"), ROW_IDLE("--decoupled-*"), ROW_IDLE("--warmup*"),
@@ -107,7 +108,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--distributed-timeout-*"), ROW_IDLE("--local-rank"), ROW_IDLE("--node-rank"),
     ROW_IDLE("--master-*"), ROW_IDLE("--profile*"), ROW_IDLE("--use-pytorch-profiler"),
     ROW_IDLE("--manual-gc*"), ROW_IDLE("--timing-*"), ROW_IDLE("--empty-unused-memory-level"),
-    ROW_IDLE("--kill-switch-*"), ROW_IDLE("--abort-on-*"), ROW_IDLE("--skip-train"),
+    ROW_IDLE("--kill-switch-*"), ROW_IDLE("--abort-on-*"),
     ROW_IDLE("--codecarbon-*"), ROW_IDLE("--barrier-with-*"), ROW_IDLE("--enable-one-logger"),
     ROW_IDLE("--check-*"), ROW_IDLE("--no-check-*"), ROW_IDLE("--nvidia-*"),
     ROW_IDLE("--straggler-*"), ROW_IDLE("--enable-ft-*"), ROW_IDLE("--record-memory-*"),
@@ -145,6 +146,12 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--no-load-balancing*"), ROW_IDLE("--keep-fp8-*"), ROW_IDLE("--enable-gloo-*"),
     ROW_IDLE("--disable-gloo-*"), ROW_IDLE("--use-gloo-*"),
     ROW_IDLE("--distribute-checkpointed-activations"), ROW_IDLE("--synchronize-*"),
+    ROW_END,
+};
+/* What makes of a training something else. */
+static const struct dialect_option refused_rows[] = {
+    ROW("--skip-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
+    ROW("--eval-only", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW_END,
 };
 static const struct dialect_option unsimulated_rows[] = {
@@ -215,9 +222,11 @@ static const struct dialect_option unsimulated_rows[] = {
 };
 const struct dialect_table megatron_tables[] = {
     { "", megatron_model_rows, DIALECT_UNKNOWN_WARNED },
+    { "", megatron_decoder_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_vocabulary_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_job_rows, DIALECT_UNKNOWN_WARNED },
     { "", joint_rows, DIALECT_UNKNOWN_WARNED },
+    { "", refused_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated_rows, DIALECT_UNKNOWN_WARNED },
     { "", idle_rows, DIALECT_UNKNOWN_WARNED },
     { NULL, NULL, DIALECT_UNKNOWN_WARNED },

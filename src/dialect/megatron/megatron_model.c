@@ -2,6 +2,7 @@
 #include "dialect/megatron/megatron.h"
 
 #include "config/pointer.h"
+#include "dialect/launch/entry_points.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -78,6 +79,16 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--attention-dropout", "/model/attention_dropout", .kind = DIALECT_PROBABILITY, .written = true),
     ROW_END,
 };
+/* Of T5 alone. */
+const struct dialect_option megatron_decoder_rows[] = {
+    ROW("--decoder-seq-length", "/training/decoder_length", .kind = DIALECT_SIZE),
+    ROW("--decoder-num-layers", "/model/decoder_num_layers", .kind = DIALECT_SIZE),
+    ROW_END,
+};
+static const struct dialect_option megatron_layers_rows[] = {
+    ROW("--decoder-num-layers", "/model/decoder_num_layers", .kind = DIALECT_SIZE),
+    ROW_END,
+};
 const struct dialect_option megatron_vocabulary_rows[] = {
     ROW("--pad-vocab-size-to", "/model/vocab_size", .kind = DIALECT_SIZE),
     ROW("--padded-vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE),
@@ -105,13 +116,18 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
 {
     const struct value_item *own = launch_option(c, "--patch-tokenizer-type"),
                             *type = own ? own : launch_option(c, "--tokenizer-type"),
-                            *more = launch_option(c, "--extra-vocab-size");
+                            *more =
+                                launch_option(c, launch_has(t, "/model/encoder_decoder")
+                                                     ? "--vocab-extra-ids"
+                                                     : "--extra-vocab-size");
     const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
     bool rotary = position && strcmp(json_string_value(position), "rope") == 0,
          named = type && type->value->kind == VALUE_STRING;
-    const char *usual = launch_has(t, "/model/encoder") ? "BertWordPieceLowerCase"
-                        : rotary                        ? "Llama2Tokenizer"
-                                                        : "GPT2BPETokenizer";
+    const char *usual =
+        launch_has(t, "/model/encoder") || launch_has(t, "/model/encoder_decoder")
+            ? "BertWordPieceLowerCase"
+        : rotary ? "Llama2Tokenizer"
+                 : "GPT2BPETokenizer";
     int64_t n = named ? words_of_tokenizer(t, type->value->text) : -1, extra = 0;
     struct value v = { .line = type ? type->value->line : c->command->line };
     const struct value_item from = { n < 0 ? "assumed" : type->key, v.line, &v };
@@ -147,21 +163,57 @@ static void take_vocabulary(struct launch_context *t, const struct launch_comman
         launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
 }
 
+/* T5's own: tokens of the decoder, and its layers where they are others. */
+static void take_decoder(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *it = launch_option(c, "--decoder-seq-length");
+    bool cut = launch_has(t, "/parallelism/pipeline") ||
+               launch_has(t, "/parallelism/context") ||
+               launch_option(c, "--sequence-parallel");
+    if (it && cut)
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: with a pipeline, context or sequence parallelism the decoder "
+                    "is taken to be as long as the encoder",
+                    it->key);
+    launch_take_rows(t, cut ? megatron_layers_rows : megatron_decoder_rows,
+                     &c->options);
+    launch_hear(t, it);
+}
+
 /* Which model it is, by the script's name. */
 static void take_kind(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
+    struct launch_entry e = launch_entry_of(t, w->text);
     struct value v = { .line = c->command->line };
     const struct value_item from = { launch_last_part(w->text), v.line, &v };
     launch_set(t, "/model/model_type", json_string("megatron"), &from);
-    if (strstr(from.key, "bert"))
+    if (!e.model && !e.refused && !launch_is_unresolved(t, "/training/task"))
+        launch_add_unresolved(t, "/training/task", v.line,
+                              "which of Megatron's models %.60s builds is not known "
+                              "(causal-lm is GPT's, masked-lm BERT's, seq2seq T5's)",
+                              from.key);
+    if (e.model && strcmp(e.model, "bert") == 0)
         launch_set(t, "/model/encoder", json_true(), &from);
-    if (strstr(from.key, "t5"))
-        launch_add_unresolved(
-            t, "/model", v.line,
-            "%.60s: Megatron's models of an encoder and a decoder are not "
-            "simulated; another of the size would do",
-            from.key);
+    if (e.model && strcmp(e.model, "t5") == 0) {
+        launch_set(t, "/model/encoder_decoder", json_true(), &from);
+        take_decoder(t, c);
+    }
+}
+
+/* Where the program is not known, the task that --set gives says what it builds. */
+void megatron_settle_task(struct launch *l, struct cfg root)
+{
+    const struct launch_unresolved *open = launch_unresolved_of(l, "/training/task");
+    const char *type = json_string_value(pointer_get(root.json, "/model/model_type")),
+               *task = json_string_value(pointer_get(root.json, "/training/task"));
+    json_t *model = json_object_get(root.json, "model");
+    if (!open || !task || !type || strcmp(type, "megatron") != 0)
+        return;
+    if (strcmp(task, "masked-lm") == 0)
+        json_object_set_new(model, "encoder", json_true());
+    if (strcmp(task, "seq2seq") == 0)
+        json_object_set_new(model, "encoder_decoder", json_true());
 }
 
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c)

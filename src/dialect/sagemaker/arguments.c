@@ -1,4 +1,5 @@
 /* An estimator's arguments and environment: a field each. */
+#include "dialect/launch/entry_points.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
@@ -18,6 +19,16 @@ static void take_instance(struct launch_context *t, const struct dialect_option 
                               "\"%.20s\" is the machine that launches the job", text);
     else
         dialect_take_as(t, row, it, DIALECT_TEXT);
+}
+
+/* What the script trains, by its name. */
+static void take_entry_point(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
+{
+    if (it->value->kind == VALUE_STRING)
+        launch_take_entry(t, it->value->text, it);
+    else
+        launch_unresolved_item(t, row->pointer, it, "string");
 }
 
 static void take_distribution(struct launch_context *t,
@@ -96,7 +107,7 @@ const struct dialect_option sagemaker_arguments[] = {
     ROW("image_uri", "/software/pytorch", .take = take_image),
     ROW("environment", "/software/environment", .take = take_environment),
     ROW("env", "/software/environment", .take = take_environment),
-    ROW("entry_point", "/training/task", .take = trainer_take_task),
+    ROW("entry_point", "/training/task", .take = take_entry_point),
     ROW("max_run", "/job/max_run", .take = sagemaker_take_seconds),
     ROW("train_max_run", "/job/max_run", .take = sagemaker_take_seconds),
     ROW("keep_alive_period_in_seconds", "/job/keep_alive", .take = sagemaker_take_keep_alive),

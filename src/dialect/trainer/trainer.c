@@ -280,12 +280,6 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
         trainer_read_document(t, in);
         return;
     }
-    static const struct dialect_option task =
-        ROW("entry_point", "/training/task", .take = trainer_take_task);
-    const struct launch_command *c = in->command;
-    struct value *script = launch_script_value(t->arena, c);
-    const struct value_item entry = { task.name, c->command->line, script };
-    task.take(t, &task, &entry);
     t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
     trainer_take(t);
     trainer_settle(t);

@@ -1,2 +1,2 @@
 echo hello
-python evaluate.py --task wikitext
+python count_words.py --task wikitext

@@ -1,0 +1,29 @@
+/* What a program trains, by its name: models/launch/entry_points.json is the list of
+ * those that are known. One that the list does not have is asked for. */
+#ifndef DIALECT_LAUNCH_ENTRY_POINTS_H
+#define DIALECT_LAUNCH_ENTRY_POINTS_H
+
+#include "dialect/launch/launch_context.h"
+
+struct launch_entry {
+    const char *program; /* the pattern that fits; NULL: the list has none */
+    const char *model;   /* of Megatron that it builds: "gpt", "bert", "t5"; or NULL */
+    const char *task;    /* of /training/task; NULL: the model's own */
+    const char *refused; /* what it does instead of training; NULL: it trains */
+    const char *note;    /* of what is approximate; NULL: nothing */
+    bool assumed;        /* that it trains the model's own task is a guess */
+};
+
+/* The row of a program, "examples/pretrain_gpt.py". */
+struct launch_entry launch_entry_of(struct launch_context *t, const char *path);
+
+/* Sets the task of a program; reports one that is refused, and asks for the task of one
+ * that is not known. `from` is what names it. */
+void launch_take_entry(struct launch_context *t, const char *path,
+                       const struct value_item *from);
+
+/* The error of a program that trains nothing, or what is not simulated. */
+void launch_refuse_entry(struct launch *l, const char *path, const char *refused,
+                         int64_t line);
+
+#endif
