@@ -11,16 +11,16 @@ void test_entry_points_register(void);
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* A job of four nodes that lacks nothing, in whichever dialect. */
-#define MEGATRON                                                                      \
-    "torchrun --nnodes 4 --nproc_per_node 8 %s --num-layers 24 --hidden-size 1024 "   \
-    "--num-attention-heads 16 --seq-length 512 --max-position-embeddings 512 "        \
+#define MEGATRON                                                                    \
+    "torchrun --nnodes 4 --nproc_per_node 8 %s --num-layers 24 --hidden-size 1024 " \
+    "--num-attention-heads 16 --seq-length 512 --max-position-embeddings 512 "      \
     "--micro-batch-size 2 --global-batch-size 256 --tensor-model-parallel-size 2 %s\n"
-#define TRAINER                                                                   \
-    "torchrun --nnodes 4 --nproc_per_node 8 %s --model_name_or_path %s "          \
+#define TRAINER                                                          \
+    "torchrun --nnodes 4 --nproc_per_node 8 %s --model_name_or_path %s " \
     "--per_device_train_batch_size 8 --max_seq_length 384 --max_steps 100\n"
-#define ESTIMATOR                                                                    \
-    "e = HuggingFace(entry_point='%s', instance_type='ml.p4d.24xlarge', "            \
-    "instance_count=4, hyperparameters={'model_name_or_path': '%s', "                \
+#define ESTIMATOR                                                         \
+    "e = HuggingFace(entry_point='%s', instance_type='ml.p4d.24xlarge', " \
+    "instance_count=4, hyperparameters={'model_name_or_path': '%s', "     \
     "'per_device_train_batch_size': 8, 'max_seq_length': 384})\n"
 
 struct read {
@@ -56,7 +56,9 @@ static const char *field_of(const struct read *r, const char *pointer)
     if (!v)
         return "-";
     snprintf(text, sizeof(text), "%s",
-             json_is_string(v) ? json_string_value(v) : json_is_true(v) ? "true" : "");
+             json_is_string(v) ? json_string_value(v)
+             : json_is_true(v) ? "true"
+                               : "");
     return text;
 }
 
@@ -157,11 +159,12 @@ static void test_refused(void)
 static void test_among_others(void)
 {
     struct read r;
-    read_job(&r,
-             "python tools/preprocess_data.py --input a.json --vocab-size 50257\n" MEGATRON
-             "python tasks/main.py --num-layers 12 --hidden-size 768 "
-             "--micro-batch-size 4\n",
-             "pretrain_bert.py", "");
+    read_job(
+        &r,
+        "python tools/preprocess_data.py --input a.json --vocab-size 50257\n" MEGATRON
+        "python tasks/main.py --num-layers 12 --hidden-size 768 "
+        "--micro-batch-size 4\n",
+        "pretrain_bert.py", "");
     CU_ASSERT_FALSE(refuses(&r));
     CU_ASSERT_STRING_EQUAL(field_of(&r, "/model/encoder"), "true");
     CU_ASSERT_EQUAL(json_integer_value(pointer_get(r.root.json, "/model/num_layers")),
