@@ -53,7 +53,8 @@ struct family_raw {
     bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
     const char *normalization, *position; /* Megatron; NULL: not said */
-    bool encoder, encoder_decoder, untied, swiglu, qk_norm;
+    bool encoder, encoder_decoder, untied, swiglu, qk_norm, latent;
+    int64_t expert_width; /* Megatron; 0: the dense MLP's */
     struct family_picture picture;
 };
 

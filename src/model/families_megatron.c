@@ -15,6 +15,14 @@ static const struct family_field megatron_fields[] = {
     SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
     SIZE("num_experts", NULL, mlp.experts, false, EXPERTS_MAX),
     SIZE("moe_router_topk", NULL, mlp.experts_per_token, false, EXPERTS_MAX),
+    WORD("moe_ffn_hidden_size", expert_width, 1, WIDTH_MAX),
+    COUNT("moe_first_dense_layers", NULL, mlp.dense_layers, LAYERS_MAX),
+    FLAG("multi_latent_attention", latent),
+    SIZE("q_lora_rank", NULL, attention.latent_q, false, WIDTH_MAX),
+    SIZE("kv_lora_rank", NULL, attention.latent_kv, false, WIDTH_MAX),
+    WORD("qk_head_dim", plain_head_dim, 1, WIDTH_MAX),
+    SIZE("qk_pos_emb_head_dim", NULL, attention.latent_rope, false, WIDTH_MAX),
+    SIZE("v_head_dim", NULL, attention.value_dim, false, WIDTH_MAX),
     SIZE("moe_shared_expert_intermediate_size", NULL, mlp.shared_width, false,
          WIDTH_MAX),
     TEXT("normalization", normalization),
@@ -40,6 +48,36 @@ static void finish_experts(struct model *m)
         m->mlp.experts_per_token = m->mlp.experts < 2 ? 1 : 2;
     if (!m->mlp.experts)
         m->mlp.shared_width = 0;
+}
+
+/* The first layers without experts have the width of a dense MLP, experts their own. */
+static void finish_widths(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    int64_t width = m->mlp.width ? m->mlp.width : 4 * m->hidden;
+    if (!m->mlp.experts)
+        m->mlp.dense_layers = 0;
+    m->mlp.dense_width = m->mlp.dense_layers ? width : 0;
+    if (raw->expert_width && m->mlp.experts)
+        m->mlp.width = raw->expert_width;
+    families_dense(m);
+}
+
+/* Latent attention: what is unsaid is arguments.py's (Megatron-LM core_r0.12,
+ * _add_mla_args). Its norms are of the latent columns. */
+static void finish_latent(struct family_raw *raw)
+{
+    struct model_attention *a = &raw->m.attention;
+    if (!raw->latent) {
+        a->latent_q = a->latent_kv = a->latent_rope = a->value_dim = 0;
+        return;
+    }
+    a->latent_kv = a->latent_kv ? a->latent_kv : 32;
+    a->latent_rope = a->latent_rope ? a->latent_rope : 64;
+    a->value_dim = a->value_dim ? a->value_dim : 128;
+    a->head_dim = (raw->plain_head_dim ? raw->plain_head_dim : 128) + a->latent_rope;
+    a->kv_heads = a->heads;
+    a->q_norm = a->k_norm = 0;
 }
 
 /* Its BERT has norms before attention and MLP, as its GPT, and two heads; its T5 is a
@@ -72,8 +110,10 @@ static void megatron_finish(struct family_raw *raw)
     m->attention.out_bias = m->mlp.bias = raw->bias;
     m->attention.qkv_bias |= raw->bias;
     finish_experts(m);
+    finish_latent(raw);
     if (!m->mlp.width && m->mlp.gated) /* 2/3 of 4, to a multiple of 64 */
         m->mlp.width = m->hidden * 8 / 3 / 64 * 64;
+    finish_widths(raw);
 }
 
 const struct family families_megatron[] = {

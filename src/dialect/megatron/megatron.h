@@ -8,6 +8,7 @@
  *                          precision, recomputation, what overlaps
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_keys        options that no field is made of
+ *     megatron_other       options that are refused; those of few releases
  *     emit_megatron        a scenario as a script */
 #ifndef DIALECT_MEGATRON_MEGATRON_H
 #define DIALECT_MEGATRON_MEGATRON_H
@@ -23,7 +24,9 @@ bool megatron_is_flag(const char *option);
 
 /* Sizes and choices of the model; its vocabulary; the other fields; all tables. */
 extern const struct dialect_option megatron_model_rows[], megatron_decoder_rows[],
-    megatron_vocabulary_rows[], megatron_job_rows[];
+    megatron_expert_rows[], megatron_latent_rows[], megatron_vocabulary_rows[],
+    megatron_job_rows[];
+extern const struct dialect_option megatron_refused_rows[], megatron_later_rows[];
 extern const struct dialect_table megatron_tables[];
 
 /* Vocabulary and what follows of several options; after the rows. */

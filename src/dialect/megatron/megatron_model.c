@@ -5,9 +5,10 @@
 #include "dialect/launch/entry_points.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { VOCAB_PADDING_MAX = 1 << 16 };
+enum { VOCAB_PADDING_MAX = 1 << 16, LAYERS_LISTED_MAX = 10000 };
 
 /* Rows ----------------------------------------------------------------------------- */
 
@@ -45,6 +46,68 @@ static void take_multi_query(struct launch_context *t, const struct dialect_opti
 {
     if (it->value->kind == VALUE_STRING && strcmp(it->value->text, "multiquery") == 0)
         launch_set(t, row->pointer, json_integer(1), it);
+}
+
+/* Layers without experts of a list in Python's words, "([0]*3+[1]*58)", and how many it
+ * lists; -1: it is none. `mixed`: some are after layers with
+ * experts. */
+static int64_t dense_of_list(const char *s, int64_t *layers, bool *mixed)
+{
+    int64_t dense = 0, n, times;
+    int level = 0, used;
+    *layers = 0;
+    *mixed = false;
+    while (*s) {
+        if (strchr("()+ '\"", *s)) {
+            level += *s == '(' ? 1 : *s == ')' ? -1 : 0;
+            s++;
+            continue;
+        }
+        used = 0;
+        times = 1;
+        if (sscanf(s, "[%" SCNd64 "]%n", &n, &used) != 1 || !used || n < 0 || n > 1)
+            return -1;
+        s += used;
+        used = 0;
+        if (sscanf(s, "*%" SCNd64 "%n", &times, &used) == 1)
+            s += used;
+        if (times < 1 || times > LAYERS_LISTED_MAX || *layers > LAYERS_LISTED_MAX)
+            return -1;
+        *mixed |= n == 0 && dense < *layers;
+        dense += n == 0 ? times : 0;
+        *layers += times;
+    }
+    return level ? -1 : dense;
+}
+
+/* Which layers have experts: every n-th, or a list. */
+static void take_frequency(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    int64_t layers = launch_number(t, "/model/num_layers", 0), listed = layers, n,
+            dense = -1;
+    bool mixed = false;
+    if (launch_whole(it->value, &n) && n > 0) {
+        dense = layers - layers / n - (layers % n != 0);
+        mixed = n > 1;
+    } else if (it->value->kind == VALUE_STRING) {
+        dense = dense_of_list(it->value->text, &listed, &mixed);
+    }
+    if (dense < 0 || listed != layers) {
+        launch_add_unresolved(t, row->pointer, it->value->line,
+                              "%s: which of the %" PRId64
+                              " layers have experts is not known by it",
+                              it->key, layers);
+        return;
+    }
+    if (dense > 0)
+        launch_set(t, row->pointer, json_integer((json_int_t)dense), it);
+    if (dense > 0 && mixed)
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: the %" PRId64
+                    " layers without experts are taken to be the first",
+                    it->key, dense);
+    launch_hear(t, it);
 }
 
 /* clang-format off */
@@ -95,8 +158,22 @@ const struct dialect_option megatron_vocabulary_rows[] = {
     ROW("--vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE, .written = true),
     ROW_END,
 };
-static const struct dialect_option ffn_of_experts =
-    ROW("--moe-ffn-hidden-size", "/model/ffn_hidden_size", .kind = DIALECT_SIZE);
+/* Where --num-experts is there. */
+const struct dialect_option megatron_expert_rows[] = {
+    ROW("--moe-ffn-hidden-size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
+    ROW("--moe-layer-freq", "/model/moe_first_dense_layers", .take = take_frequency),
+    ROW_END,
+};
+/* Where --multi-latent-attention is there. */
+const struct dialect_option megatron_latent_rows[] = {
+    ROW("--multi-latent-attention", "/model/multi_latent_attention", .kind = DIALECT_FLAG),
+    ROW("--q-lora-rank", "/model/q_lora_rank", .kind = DIALECT_SIZE),
+    ROW("--kv-lora-rank", "/model/kv_lora_rank", .kind = DIALECT_SIZE),
+    ROW("--qk-head-dim", "/model/qk_head_dim", .kind = DIALECT_SIZE),
+    ROW("--qk-pos-emb-head-dim", "/model/qk_pos_emb_head_dim", .kind = DIALECT_SIZE),
+    ROW("--v-head-dim", "/model/v_head_dim", .kind = DIALECT_SIZE),
+    ROW_END,
+};
 /* clang-format on */
 
 /* What follows of several ---------------------------------------------------------- */
@@ -218,13 +295,12 @@ void megatron_settle_task(struct launch *l, struct cfg root)
 
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c)
 {
-    const struct value_item *it = launch_option(c, "--moe-ffn-hidden-size");
     take_kind(t, c);
-    if (it && launch_option(c, "--num-experts")) {
-        dialect_take(t, &ffn_of_experts, it);
-        launch_hear(t, it);
-    }
     launch_take_rows(t, megatron_model_rows, &c->options);
+    if (launch_has(t, "/model/num_experts"))
+        launch_take_rows(t, megatron_expert_rows, &c->options);
+    if (launch_option(c, "--multi-latent-attention"))
+        launch_take_rows(t, megatron_latent_rows, &c->options);
     take_vocabulary(t, c);
     if (launch_has(t, "/model/num_experts") &&
         !launch_has(t, "/model/moe_router_topk")) {
