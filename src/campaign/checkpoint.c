@@ -128,15 +128,22 @@ static struct states whole_states(const struct scenario *s)
     return states_of(&whole);
 }
 
+/* Of a frozen model, what is trained alone is written (PEFT's save_pretrained). */
+static double written(const struct scenario *s)
+{
+    const struct lora *l = &s->training.lora;
+    return (double)(l->rank ? lora_parameters(&s->model, l) : s->model.parameters);
+}
+
 double checkpoint_model_B(const struct scenario *s)
 {
-    return (double)s->model.parameters * whole_states(s).parameter_B;
+    return written(s) * whole_states(s).parameter_B;
 }
 
 double checkpoint_states_B(const struct scenario *s)
 {
     struct states all = whole_states(s);
-    return (double)s->model.parameters * (all.parameter_B + all.optimizer_B);
+    return written(s) * (all.parameter_B + all.optimizer_B);
 }
 
 static int64_t writers_of(const struct checkpoint *c, const struct scenario *s,

@@ -83,6 +83,7 @@ struct training {
     bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
     bool framework_named;  /* the file names the profile */
     int64_t vocab_padding; /* 0: as it is */
+    struct lora lora;      /* rank 0: all parameters are trained */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
     int64_t decoder_length;      /* after an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */

@@ -46,9 +46,11 @@ static void own(struct build *b, enum module part)
     double elements = part_elements(b, part);
     if (part == MODULE_NORM && b->m->norms.fixed)
         return;
-    build_param(b, build_name(b, part, ".weight"), elements, false);
+    build_freeze(b, part,
+                 build_param(b, build_name(b, part, ".weight"), elements, false));
     if (has_bias(b, part))
-        build_param(b, build_name(b, part, ".bias"), elements, false);
+        build_freeze(b, part,
+                     build_param(b, build_name(b, part, ".bias"), elements, false));
 }
 
 static void set_traffic(struct build *b, struct op *op, const struct row *row)
@@ -59,17 +61,49 @@ static void set_traffic(struct build *b, struct op *op, const struct row *row)
     }
 }
 
+/* Of a norm whose weights are frozen: without the product of its result and gradient,
+ * and its sum over tokens; in one kernel of two that read the same. */
+static void spare_weights(const struct build *b, struct op *op, const struct row *row)
+{
+    bool embedding = is_embedding(row->part) || row->part == MODULE_SINKS;
+    if (row->kind != ROW_OWNER_BWD || embedding || build_trains(b, row->part))
+        return;
+    if (row->launches == 2) {
+        op->read_B /= 2;
+        op->launches = 1;
+        return;
+    }
+    struct term a = row->read[0];
+    a.n = 1;
+    op->read_B -= 2 * build_bytes(b, a);
+    op->write_B -= build_bytes(b, a);
+    op->launches -= 2;
+}
+
+/* Backward of frozen embeddings; of a norm of theirs, below which there is nothing. */
+static bool is_spared(const struct build *b, const struct row *row)
+{
+    if (row->kind != ROW_OWNER_BWD || build_trains(b, row->part))
+        return false;
+    bool lowest = b->module == OP_EMBEDDING && !b->step->prefix &&
+                  b->flags & HAS_FROZEN_EMBEDDING;
+    return is_embedding(row->part) || lowest;
+}
+
 static void emit_stream(struct build *b, const struct row *row, bool backward)
 {
+    if (is_spared(b, row))
+        return;
     struct op *op = build_op(b, build_spell(b, row->name, ""), OP_STREAM, backward);
     op->dtype = op_parameter_dtype(b->s->precision);
     op->launches = row->launches ? row->launches : 1;
     op->dispatches = row->same_node ? 0 : backward ? 1 : op->launches;
     op->scores = row->write[0].sym == SYM_S && row->write[0].n > 0;
     set_traffic(b, op, row);
+    spare_weights(b, op, row);
     if (row->kind == ROW_OWNER)
         own(b, row->part);
-    if (row->kind == ROW_OWNER_BWD)
+    if (row->kind == ROW_OWNER_BWD && build_trains(b, row->part))
         build_completes(b, op, row->part, ".weight", has_bias(b, row->part) ? 2 : 1);
     if (!row->in_place && (row->kind != ROW_OWNER_BWD || !is_embedding(row->part)))
         build_outs(b, op, row);
@@ -225,13 +259,16 @@ static int32_t find_backward(const struct op_block *block, const char *name, siz
 
 /* The backward operator that `until` names: the first alternative that the block
  * has. */
-static int32_t resolve(const struct op_block *block, const char *until)
+static int32_t resolve(const struct build *b, const struct op *maker, const char *until)
 {
+    const struct op_block *block = b->block;
     const char *bar = strchr(until, '|');
     int32_t i =
         find_backward(block, until, bar ? (size_t)(bar - until) : strlen(until));
     if (i < 0 && bar)
-        i = resolve(block, bar + 1);
+        i = resolve(b, maker, bar + 1);
+    if (i < 0 && b->s->lora.rank > 0)
+        return build_needs_input(b, maker, until);
     assert(i >= 0 && "a tensor is kept for an operator that the block lacks");
     return i;
 }
@@ -244,7 +281,7 @@ static void resolve_all(struct build *b)
         for (int32_t j = 0; j < op->n_outs; j++) {
             const char *until = b->until[i * OP_OUTS_MAX + j];
             if (until)
-                op->outs[j].kept_until = resolve(block, until);
+                op->outs[j].kept_until = resolve(b, op, until);
         }
     }
 }
@@ -265,10 +302,11 @@ void build_block(struct build *b, struct op_block *block, const char *name,
 {
     *block =
         (struct op_block) { .name = name, .repeat = repeat, .tokens = op_tokens(b->s) };
-    block->forward = ARENA_ARRAY(b->arena, FORWARD_MAX, struct op);
-    block->backward = ARENA_ARRAY(b->arena, BACKWARD_MAX, struct op);
-    block->params = ARENA_ARRAY(b->arena, PARAMS_MAX, struct op_param);
-    b->until = ARENA_ARRAY(b->arena, FORWARD_MAX * OP_OUTS_MAX, const char *);
+    block->forward = ARENA_ARRAY(b->arena, build_room(b, FORWARD_MAX), struct op);
+    block->backward = ARENA_ARRAY(b->arena, build_room(b, BACKWARD_MAX), struct op);
+    block->params = ARENA_ARRAY(b->arena, build_room(b, PARAMS_MAX), struct op_param);
+    b->until =
+        ARENA_ARRAY(b->arena, build_room(b, FORWARD_MAX) * OP_OUTS_MAX, const char *);
     b->block = block;
     emit_steps(b, forward, false);
     emit_steps(b, backward, true);

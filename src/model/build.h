@@ -118,6 +118,7 @@ enum width {
 #define HAS_PROJECTOR_NORM        FLAG(42)  /* a projector's norm, */
 #define HAS_PROJECTOR_FIRST       FLAG(43)  /* its first product of three, */
 #define HAS_PROJECTOR_INSIDE      FLAG(44)  /* and one with an activation after it */
+#define HAS_FROZEN_EMBEDDING      FLAG(45)  /* nothing below the layers is trained */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 

@@ -143,7 +143,7 @@ const struct row build_attention_b[] = {
     { ROW_STREAM, "mask_cast_bwd", .when = HAS_WIDE_PROBS, .read = { PROBS(1, S) },
       .write = { NARROW(1, S) } },
     { ROW_STREAM, "relative_bias_sum_bwd", .when = HAS_RELATIVE,
-      .unless = HAS_FLASH | HAS_CROSS, .read = { NARROW(2, S) },
+      .unless = HAS_FLASH | HAS_CROSS | HAS_FROZEN_EMBEDDING, .read = { NARROW(2, S) },
       .write = { NARROW(1, S) } },
     { ROW_STREAM, "attention_softcap_bwd", .when = HAS_ATTENTION_SOFTCAP,
       .unless = HAS_FLASH, .launches = 3, .read = { NARROW(4, S) },

@@ -97,7 +97,7 @@ struct op *build_op(struct build *b, const char *name, enum op_kind kind, bool b
 {
     struct op_block *block = b->block;
     int32_t *n = backward ? &block->n_backward : &block->n_forward;
-    assert(*n < (backward ? BACKWARD_MAX : FORWARD_MAX));
+    assert(*n < build_room(b, backward ? BACKWARD_MAX : FORWARD_MAX));
     struct op *op = &(backward ? block->backward : block->forward)[(*n)++];
     *op = (struct op) { .name = name,
                         .kind = kind,
@@ -113,7 +113,7 @@ struct op_param *build_param(struct build *b, const char *name, double elements,
                              bool matrix)
 {
     struct op_block *block = b->block;
-    assert(block->n_params < PARAMS_MAX);
+    assert(block->n_params < build_room(b, PARAMS_MAX));
     struct op_param *param = &block->params[block->n_params++];
     *param = (struct op_param) {
         .name = name,

@@ -7,8 +7,13 @@
 
 #include "model/build.h"
 
-/* Room in a block's arrays. */
-enum { FORWARD_MAX = 96, BACKWARD_MAX = 128, PARAMS_MAX = 40 };
+/* Room in a block's arrays; adapters of products take more. */
+enum { FORWARD_MAX = 96, BACKWARD_MAX = 128, PARAMS_MAX = 40, ADAPTED_TIMES = 4 };
+
+static inline int32_t build_room(const struct build *b, int32_t usual)
+{
+    return b->s->lora.rank > 0 ? usual * ADAPTED_TIMES : usual;
+}
 
 /* The flags of the step at hand: within cross attention the keys are another
  * sequence's, so there is no rotation, and no one product for all three. */
@@ -46,6 +51,22 @@ void build_out(struct build *b, struct op *op, double size_B, const char *until)
 
 /* What the row keeps, then what else the operator has written. */
 void build_outs(struct build *b, struct op *op, const struct row *row);
+
+/* build_lora.c: whether a part's own parameters are trained; whether LoRA freezes the
+ * parameter just made of it, and how that is stored; the bytes it is dequantized from,
+ * 0 where it is not. */
+bool build_trains(const struct build *b, enum module part);
+void build_freeze(struct build *b, enum module part, struct op_param *param);
+double build_quantized_B(const struct build *b, enum module part);
+
+/* The adapters of a product, after it in forward and before it in backward. */
+void build_adapters(struct build *b, enum module part);
+void build_adapters_bwd(struct build *b, enum module part);
+
+/* The backward operator that needs what was kept for the gradient of a weight that is
+ * frozen; -1: none does. `maker` is what made it. */
+int32_t build_needs_input(const struct build *b, const struct op *maker,
+                          const char *until);
 
 /* build_product.c: a product in forward with its casts and its bias, the products of
  * its gradients, and the sum that is its bias's. */

@@ -31,7 +31,8 @@ static const struct row embedded_f[] = {
 
 static const struct row embedded_b[] = {
     { ROW_STREAM, "dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
-      .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
+      .unless = HAS_FROZEN_EMBEDDING, .read = { WIDE(1, A), MASK(1, A) },
+      .write = { WIDE(1, A) } },
     { ROW_OWNER_BWD, "relative_bias_scatter", MODULE_BIAS, .when = HAS_RELATIVE },
     ROW_END,
 };
@@ -40,8 +41,8 @@ static const struct row embedding_b[] = {
       .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, TYPE) } },
     { ROW_OWNER_BWD, "position_scatter", MODULE_PLACE, .when = HAS_POSITIONS,
       .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
-    { ROW_STREAM, "tied_sum", .when = HAS_TIED, .same_node = true,
-      .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
+    { ROW_STREAM, "tied_sum", .when = HAS_TIED, .unless = HAS_FROZEN_EMBEDDING,
+      .same_node = true, .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
     { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .unless = HAS_PATCHES, .launches = 4,
       .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
     { ROW_WGRAD, .part = MODULE_PATCH, .when = HAS_PATCHES },
@@ -86,8 +87,8 @@ static const struct row encoder_end_f[] = {
     ROW_END,
 };
 static const struct row encoder_end_b[] = {
-    { ROW_STREAM, "word_scatter", .launches = 4, .read = { WIDE(1, X) },
-      .write = { WIDE(1, WORD), WIDE(1, X) } },
+    { ROW_STREAM, "word_scatter", .unless = HAS_FROZEN_EMBEDDING, .launches = 4,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
     { ROW_STREAM, "encoder_dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
       .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
     ROW_END,

@@ -1,5 +1,5 @@
 /* Sizes, widths, flags and products of a model under settings: see build.h. */
-#include "model/build.h"
+#include "model/build_emit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,6 +47,8 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
                        "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
                        " positions",
                        (int64_t)s->sequence, (int64_t)m->ends.positions);
+    if (s->lora.rank > 0 && op_compute_dtype(s->precision) == DTYPE_FP8)
+        return err_set(err, "adapters next to fp8 products are not modelled");
     if (m->attention.latent_kv && s->tensor > 1)
         return err_set(err, "latent attention over a tensor group is not modelled");
     if (m->tower && (s->tensor > 1 || s->context > 1))
@@ -359,6 +361,7 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
     if (check(m, s, vocab, err) < 0)
         return -1;
     b->flags = flags(m, s);
+    b->flags |= flag(!build_trains(b, MODULE_WORD), HAS_FROZEN_EMBEDDING);
     set_widths(b);
     for (int i = 0; i < OP_MODULES; i++)
         b->shares[i] = share_of(m, s, (enum op_module)i);

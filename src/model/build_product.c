@@ -10,12 +10,16 @@ static void own_linear(struct build *b, enum module part, const struct linear *l
 {
     if (l->owned) {
         const char *name = build_name(b, part, ".weight");
-        build_param(b, name, weights(l), true)->expert = l->expert;
+        struct op_param *weight = build_param(b, name, weights(l), true);
+        weight->expert = l->expert;
+        build_freeze(b, part, weight);
     }
     if (l->bias) {
         const char *name = build_name(b, part, ".bias");
-        build_param(b, name, (double)l->n * (double)l->batch, false)->expert =
-            l->expert;
+        struct op_param *bias =
+            build_param(b, name, (double)l->n * (double)l->batch, false);
+        bias->expert = l->expert;
+        build_freeze(b, part, bias);
     }
 }
 
@@ -44,6 +48,24 @@ static struct op *emit_weight_cast(struct build *b, enum module part,
     op->write_B = b->width[to] * weights(l);
     op->launches = op->dispatches = l->bias ? 2 : 1;
     return op;
+}
+
+/* Quantized weights come out of their bits before every product that reads them, into a
+ * matrix that lives as long as it (bitsandbytes 0.44 autograd/_functions.py,
+ * MatMul4Bit); doubly quantized, their scales before. */
+static void emit_dequantize(struct build *b, enum module part, const struct linear *l,
+                            bool backward)
+{
+    const struct lora *lora = &b->s->lora;
+    struct op *op =
+        build_op(b, build_name(b, part, backward ? "_dequantize_bwd" : "_dequantize"),
+                 OP_STREAM, backward);
+    bool twice = lora->base == LORA_BASE_NF4 && lora->double_quantization;
+    op->read_B = build_quantized_B(b, part) * weights(l);
+    op->write_B = b->width[WIDTH_NARROW] * weights(l);
+    op->launches = twice ? 3 : 1;
+    op->dispatches = backward ? 0 : op->launches;
+    build_out(b, op, op->write_B, NULL);
 }
 
 /* A bias that the product does not add itself: a kernel of its own, in place, unless
@@ -129,7 +151,9 @@ static void emit_fp8_gradient(struct build *b, enum module part, const struct li
 void build_linear(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
-    if (b->flags & HAS_AMP)
+    if (build_quantized_B(b, row->part) > 0)
+        emit_dequantize(b, row->part, l, false);
+    else if (b->flags & HAS_AMP)
         emit_weight_cast(b, row->part, l, false);
     emit_fp8_operands(b, row->part, l);
     struct op *op = build_op(b, build_name(b, row->part, ""), OP_GEMM, false);
@@ -139,12 +163,16 @@ void build_linear(struct build *b, const struct row *row)
     op->write_B = e * (double)l->rows * (double)l->n;
     own_linear(b, row->part, l);
     build_outs(b, emit_bias_add(b, row, l, op), row);
+    build_adapters(b, row->part);
 }
 
 void build_dgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
+    build_adapters_bwd(b, row->part);
     emit_fp8_gradient(b, row->part, l);
+    if (build_quantized_B(b, row->part) > 0)
+        emit_dequantize(b, row->part, l, true);
     struct op *op = build_op(b, build_name(b, row->part, "_dgrad"), OP_GEMM, true);
     set_product(op, l, rows_each(l), l->k, l->n);
     double e = b->width[WIDTH_NARROW];
@@ -156,6 +184,8 @@ void build_dgrad(struct build *b, const struct row *row)
 void build_wgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
+    if (!build_trains(b, row->part))
+        return;
     struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
     /* rows lie one after the other in both operands: no odd number of them is one that
      * tensor cores load badly (3.6) */
@@ -179,7 +209,7 @@ void build_wgrad(struct build *b, const struct row *row)
 void build_bias_grad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
-    if (!l->bias)
+    if (!l->bias || !build_trains(b, row->part))
         return;
     struct op *op = build_op(b, build_name(b, row->part, "_bias"), OP_STREAM, true);
     op->dispatches = 0;

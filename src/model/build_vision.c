@@ -96,6 +96,15 @@ int32_t build_tower_blocks(const struct model *m)
     return !m->tower ? 0 : m->tower->model.norms.final ? 4 : 3;
 }
 
+/* Nothing below it is trained, so nothing is kept. */
+static void forward_only(struct op_block *block)
+{
+    block->n_backward = 0;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        for (int32_t k = 0; k < block->forward[i].n_outs; k++)
+            block->forward[i].outs[k].kept_until = -1;
+}
+
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err)
 {
@@ -104,6 +113,7 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     struct op_settings crops = *s;
     crops.batch = s->batch * t->crops;
     crops.sequence = t->patches;
+    crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
     if (build_init(&b, arena, &t->model, &crops, err) < 0)
         return -1;
@@ -115,5 +125,7 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
         block++->name = "vision_norm";
     }
     build_projector(&b, block, t);
+    for (int32_t i = 0; s->lora.rank > 0 && i < build_tower_blocks(m); i++)
+        forward_only(&block[-i]);
     return 0;
 }

@@ -81,6 +81,37 @@ int64_t op_list_parameters(const struct op_list *list)
     return sum;
 }
 
+int64_t op_block_trained(const struct op_block *block)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < block->n_params; i++)
+        n += block->params[i].frozen ? 0 : block->params[i].elements;
+    return n;
+}
+
+int64_t op_list_trained(const struct op_list *list)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        sum += list->blocks[i].repeat * op_block_trained(&list->blocks[i]);
+    return sum;
+}
+
+double op_param_stored_B(const struct op_param *p, double kept_B)
+{
+    return p->stored_B > 0 ? p->stored_B : kept_B;
+}
+
+double op_block_frozen_B(const struct op_block *block, double kept_B)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < block->n_params; i++)
+        if (block->params[i].frozen)
+            sum += (double)block->params[i].elements *
+                   op_param_stored_B(&block->params[i], kept_B);
+    return sum;
+}
+
 bool op_block_is_layer(const struct op_block *block)
 {
     size_t n = strlen(block->name);

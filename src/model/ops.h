@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "model/framework.h"
+#include "model/lora.h"
 #include "model/model.h"
 
 enum op_kind {
@@ -68,6 +69,8 @@ struct op_param {
     bool whole;       /* of a module that the tensor group does not share */
     bool expert;      /* of experts: split over the expert group */
     bool matrix;      /* weight of a product: autocast keeps a 16-bit copy of it */
+    bool frozen;      /* without gradient and optimizer states */
+    double stored_B;  /* frozen: bytes an element; 0: as the precision keeps it */
 };
 
 struct op_block {
@@ -141,6 +144,7 @@ struct op_settings {
     bool slices;      /* the residual stream is split by columns ... */
     bool by_columns;  /* ... and the products that read it by those of their input */
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
+    struct lora lora;      /* adapters of a frozen model; rank 0: none */
 };
 
 /* Tokens of a microbatch on this GPU. */
@@ -159,6 +163,13 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
 /* Sums over the list, repeats counted. */
 int64_t op_list_parameters(const struct op_list *list);
 int64_t op_block_parameters(const struct op_block *block); /* of one repeat */
+
+/* Those that are trained, and bytes of those that are not, as they are stored (an
+ * element that the precision keeps has `kept_B`). */
+int64_t op_list_trained(const struct op_list *list);
+int64_t op_block_trained(const struct op_block *block);
+double op_block_frozen_B(const struct op_block *block, double kept_B);
+double op_param_stored_B(const struct op_param *p, double kept_B);
 bool op_block_is_layer(const struct op_block *block);  /* of the stack, not its ends */
 int64_t op_block_kept_B(const struct op_block *block); /* activations kept, one block */
 

@@ -28,7 +28,34 @@ static void print_degree(FILE *out, const char *name, int64_t degree)
         fprintf(out, ", %s %" PRId64, name, (int64_t)degree);
 }
 
-static void print_title(FILE *out, const struct scenario *s)
+/* 8388608 as "8.39 million". */
+static void print_count(FILE *out, int64_t n)
+{
+    if (n >= 1000000000)
+        fprintf(out, "%.4g billion", (double)n / 1e9);
+    else
+        fprintf(out, "%.4g million", (double)n / 1e6);
+}
+
+static void print_lora(FILE *out, const struct scenario *s,
+                       const struct simulate_result *r)
+{
+    const struct lora *l = &s->training.lora;
+    if (!r->trained_parameters)
+        return;
+    fputs("trained ", out);
+    print_count(out, r->trained_parameters);
+    fputs(" of ", out);
+    print_count(out, r->parameters);
+    fprintf(out, " parameters (%.3g %%): adapters of rank %" PRId64 ", base %s\n",
+            100 * (double)r->trained_parameters / (double)r->parameters, l->rank,
+            l->base == LORA_BASE_OPEN
+                ? names_of(dtype_names, (int)op_parameter_dtype(s->training.precision))
+                : names_of(lora_base_names, (int)l->base));
+}
+
+static void print_title(FILE *out, const struct scenario *s,
+                        const struct simulate_result *r)
 {
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
@@ -53,6 +80,7 @@ static void print_title(FILE *out, const struct scenario *s)
     if (t->framework)
         fprintf(out, " (%s)", t->framework->name);
     fputc('\n', out);
+    print_lora(out, s, r);
     report_assumed(out, "assumed: ", &s->assumed);
     fputc('\n', out);
 }
@@ -253,7 +281,7 @@ void report_step_text(FILE *out, const struct scenario *s,
                       const struct simulate_result *r,
                       const struct campaign_result *beyond)
 {
-    print_title(out, s);
+    print_title(out, s, r);
     print_speed(out, r);
     print_parts(out, r);
     print_memory(out, &r->memory);

@@ -10,7 +10,7 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing;
+    struct cfg checkpointing, lora;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -110,6 +110,14 @@ int sharding_read(struct parse_context *r, struct cfg c);
 void sharding_defaults(struct parse_context *r); /* the library's, when that is known */
 int stage_partition_words(struct parse_context *r, struct cfg c);
 int degrees_read(struct parse_context *r);
+
+/* The section "lora" of training, after the precision is known; the precision in which
+ * the frozen model's own operators run under it. */
+int lora_read(struct parse_context *r);
+enum op_precision lora_list_precision(const struct training *t);
+
+/* Part of rules_check: what adapters do not go with. */
+int lora_check(const struct parse_context *r);
 
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct parse_context *r);

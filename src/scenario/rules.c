@@ -231,5 +231,5 @@ static int check_needs(const struct parse_context *r)
 int rules_check(struct parse_context *r)
 {
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | work_check(r) | smp_check(r);
+           check_param_gather(r) | work_check(r) | lora_check(r) | smp_check(r);
 }

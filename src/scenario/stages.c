@@ -40,7 +40,7 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
 }
 
 static struct partition_module module_of(const struct scenario *s,
-                                         const struct op_block *b, double state_B)
+                                         const struct op_block *b, struct states st)
 {
     struct partition_module m = { .layer = op_block_is_layer(b) };
     for (int32_t i = 0; i < b->n_forward; i++)
@@ -49,7 +49,11 @@ static struct partition_module module_of(const struct scenario *s,
         m.compute += b->backward[i].flops;
     for (int32_t i = 0; i < b->n_params; i++)
         m.parameters += (double)b->params[i].elements;
-    m.memory = m.parameters * state_B + kept_B(s, b, m.layer);
+    double each_B = dtype_bytes(op_parameter_dtype(s->training.precision));
+    double state_B = st.parameter_B + st.gradient_B + st.optimizer_B;
+    m.memory = (double)op_block_trained(b) * state_B +
+               op_block_frozen_B(b, each_B) * st.parameter_B / each_B +
+               kept_B(s, b, m.layer);
     return m;
 }
 
@@ -57,14 +61,13 @@ int stages_partition(struct partition *p, struct arena *arena, const struct scen
                      const struct op_list *list, struct err *err)
 {
     struct states st = states_of(s);
-    double state_B = st.parameter_B + st.gradient_B + st.optimizer_B;
     int64_t n = 0;
     for (int32_t i = 0; i < list->n_blocks; i++)
         n += list->blocks[i].repeat;
     struct partition_module *modules = ARENA_ARRAY(arena, n, struct partition_module);
     int64_t at = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
-        struct partition_module m = module_of(s, &list->blocks[i], state_B);
+        struct partition_module m = module_of(s, &list->blocks[i], st);
         for (int64_t k = 0; k < list->blocks[i].repeat; k++)
             modules[at++] = m;
     }

@@ -131,6 +131,12 @@ struct states states_of(const struct scenario *s)
     };
 }
 
+struct states states_frozen(const struct states *trained)
+{
+    return (struct states) { .parameter_B = trained->parameter_B,
+                             .autocast_B = trained->autocast_B };
+}
+
 double states_wire_B(const struct scenario *s)
 {
     int dtype = s->training.gradient_dtype;

@@ -28,6 +28,9 @@ bool states_shard_parameters(const struct scenario *s);
 /* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
 
+/* Of parameters that are frozen: none but themselves, as the precision keeps them. */
+struct states states_frozen(const struct states *trained);
+
 /* Master weights and moments of a parameter, not divided. */
 double states_whole_optimizer_B(const struct scenario *s);
 

@@ -193,8 +193,9 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
     u->whole_B = each_B;
     double wire_B = states_wire_B(u->s);
-    u->gather_s = score_comm_s(s->comm, p, g, COLL_ALL_GATHER,
-                               each_B * (u->l->parameters - u->l->persistent));
+    u->gather_s =
+        score_comm_s(s->comm, p, g, COLL_ALL_GATHER,
+                     each_B * (u->l->parameters - u->l->persistent) + u->l->frozen_B);
     u->reduce_s =
         score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, wire_B * u->l->parameters);
     if (p->v[SPACE_OFFLOAD] == OFFLOAD_PARAMETERS) {
@@ -282,7 +283,9 @@ static double stages_s(const struct space_point *p, const struct score_sums *u)
     double gather_s = fmax(u->gather_s - u->forward_s, 0) + shard_exposed * u->gather_s;
     double reduce_s =
         fmax(u->reduce_s - u->backward_s, 0) + shard_exposed * u->reduce_s;
-    double ends = u->stage_parameters / u->l->parameters - u->stage_layers;
+    double layer_B = u->whole_B * u->l->parameters + u->l->frozen_B;
+    double stage_B = u->whole_B * u->stage_parameters + u->stage_frozen_B;
+    double ends = stage_B / layer_B - u->stage_layers;
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
 
@@ -402,6 +405,9 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
         n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1] + l->word_parameters)
               : l->ends_parameters[0] + l->ends_parameters[1];
     u.stage_parameters = u.stage_layers * l->parameters + ends;
+    u.stage_frozen_B = u.stage_layers * l->frozen_B +
+                       (n > 1 ? fmax(l->ends_frozen_B[0], l->ends_frozen_B[1])
+                              : l->ends_frozen_B[0] + l->ends_frozen_B[1]);
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
     score_memory(p, &u, out);

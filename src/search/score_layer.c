@@ -71,12 +71,17 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
     l->selective_B += share * (kept_B - core_B);
     l->work_B = fmax(l->work_B, 2 * work_B);
     l->tensors += share * b->n_params;
+    double kept = dtype_bytes(op_parameter_dtype(s->training.precision));
+    l->frozen_B += share * op_block_frozen_B(b, kept);
     for (int32_t i = 0; i < b->n_params; i++) {
+        bool cast = b->params[i].stored_B <= 0 || b->params[i].stored_B >= kept;
+        l->autocast_B +=
+            b->params[i].matrix && cast ? share * 2 * (double)b->params[i].elements : 0;
+        if (b->params[i].frozen)
+            continue;
         l->parameters += share * (double)b->params[i].elements;
         if (b->params[i].elements <= s->parallel.shard.persistence_elements)
             l->persistent += share * (double)b->params[i].elements;
-        l->autocast_B +=
-            b->params[i].matrix ? share * 2 * (double)b->params[i].elements : 0;
     }
 }
 
@@ -89,8 +94,9 @@ static void add_end(struct score_layer *l, const struct scenario *s,
     l->ends_host_s += host_s[0] + host_s[1];
     l->ends_gpu_s += gpu_s[0] + gpu_s[1];
     l->ends_kept_B[end] += (double)op_block_kept_B(b);
-    for (int32_t i = 0; i < b->n_params; i++)
-        l->ends_parameters[end] += (double)b->params[i].elements;
+    l->ends_parameters[end] += (double)op_block_trained(b);
+    l->ends_frozen_B[end] +=
+        op_block_frozen_B(b, dtype_bytes(op_parameter_dtype(s->training.precision)));
 }
 
 void score_layer_make(struct score_layer *l, const struct scenario *s,
@@ -113,7 +119,7 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
             else
                 add_end(l, s, gpu, b, i == list.n_blocks - 1);
         }
-        if (model_ties_head(&s->model))
+        if (model_ties_head(&s->model) && !list.blocks[0].params[0].frozen)
             l->word_parameters = (double)list.blocks[0].params[0].elements;
         double width =
             dtype_bytes(op_compute_dtype(s->training.precision)) <= 2 ? 2 : 4;

@@ -55,6 +55,10 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
     double states_B = parameter_B + optimizer_B;
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
+    double frozen_B = off == OFFLOAD_PARAMETERS ? 0 : u->stage_frozen_B;
+    unit_B += whole ? 2 * l->frozen_B : 0;
+    if (whole && u->shards > 1)
+        frozen_B /= u->shards;
     if (whole && n > 1 && u->shards > 1) /* gathered and gradients stay whole */
         unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
     if (whole && u->shards > 1)
@@ -65,8 +69,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double fixed_B =
         (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;
-    out->memory_B = fixed_B + u->stage_parameters * (states_B + gradient_B) + wire_B +
-                    unit_B + active_B;
+    out->memory_B = fixed_B + frozen_B + u->stage_parameters * (states_B + gradient_B) +
+                    wire_B + unit_B + active_B;
     double few_B = least_activations * least * floor(u->layers / n) *
                    (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
     double held_B = least_states * mean * states_B;

@@ -16,7 +16,8 @@ struct score_layer {
     double work_B;                       /* most that lives for a moment in backward */
     double ends_s[2];               /* embedding, head: forward and backward together */
     double ends_host_s, ends_gpu_s; /* of both, the host alone, the kernels alone */
-    double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU */
+    double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU, trained */
+    double frozen_B, ends_frozen_B[2];                     /* as they are stored */
     double word_parameters; /* of the embedding that first and last stage share; or 0 */
     double autocast_B;      /* 16-bit copies of a layer's weights */
     double exchange_B;      /* activation that the tensor group exchanges */
@@ -61,7 +62,8 @@ struct score_sums {
     const struct instance *instance;
     struct states states;
     double layers, stage_layers;  /* of the model; of the fullest stage */
-    double stage_parameters;      /* on a GPU of the fullest stage */
+    double stage_parameters;      /* on a GPU of the fullest stage, trained */
+    double stage_frozen_B;        /* and bytes of those that are not */
     double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
     double gather_s, reduce_s;    /* of a layer's parameters and gradients */
     double whole_B;               /* of a gathered parameter */

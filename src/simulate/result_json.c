@@ -205,6 +205,10 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put_real(o, "mfu", r->mfu);
     put_real(o, "hfu", r->hfu);
     put(o, "gpus", json_integer(r->gpus));
+    if (r->trained_parameters) {
+        put(o, "parameters", json_integer((json_int_t)r->parameters));
+        put(o, "trained_parameters", json_integer((json_int_t)r->trained_parameters));
+    }
     put(o, "breakdown_s", breakdown(r));
     put(o, "memory", memory(&r->memory));
     put(o, "cost", cost(&r->cost));

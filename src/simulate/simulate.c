@@ -98,6 +98,12 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     double samples = (double)t->global_batch_size;
     double flops = samples * model_flops_per_sample(&s->model, t->sequence_length,
                                                     t->decoder_length, false);
+    flops += samples * lora_flops_per_sample(&s->model, &t->lora, t->sequence_length,
+                                             t->decoder_length);
+    if (t->lora.rank) {
+        r->trained_parameters = lora_parameters(&s->model, &t->lora);
+        r->parameters = lora_all_parameters(&s->model, &t->lora);
+    }
     r->gpus = s->cluster.n_gpus;
     r->samples_per_s = samples / r->step_time_s;
     r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;

@@ -89,6 +89,7 @@ struct simulate_result {
     double step_time_s, samples_per_s, tokens_per_s;
     double model_flops_per_gpu_s, mfu, hfu;
     int64_t gpus;
+    int64_t trained_parameters, parameters; /* where some are frozen; else 0 */
     double parts_s[CATEGORY_N];
     struct memory_result memory;
     struct cost_result cost;

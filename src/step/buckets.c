@@ -58,8 +58,7 @@ static int fill_bucket(struct builder *b, double bytes, struct err *err)
 
 static void begin_buffers(struct builder *b)
 {
-    double all_B =
-        (double)op_list_parameters(&b->stage->list) * b->stage->wire.gradient_B;
+    double all_B = (double)op_list_trained(&b->stage->list) * b->stage->wire.gradient_B;
     b->buckets.limit_B =
         smddp_buffer_B(all_B, (double)b->stage->s->parallel.reduce.bucket_B);
 }
@@ -230,7 +229,8 @@ static int add_all(struct builder *b, struct err *err)
         const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat; k++)
             for (int32_t j = block->n_params - 1; j >= 0; j--)
-                if (buckets_add(b, &block->params[j], err) < 0)
+                if (!block->params[j].frozen &&
+                    buckets_add(b, &block->params[j], err) < 0)
                     return -1;
     }
     return 0;

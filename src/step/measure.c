@@ -279,8 +279,12 @@ int measure_layer(struct builder *b, struct err *err)
         const struct op_block *block = &b->stage->list.blocks[i];
         if (strcmp(block->name, "layer") != 0)
             continue;
-        b->step->layer_parameters_B = (int64_t)((double)op_block_parameters(block) *
-                                                b->stage->states.parameter_B);
+        double kept_B =
+            dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));
+        b->step->layer_parameters_B =
+            (int64_t)(((double)op_block_trained(block) +
+                       op_block_frozen_B(block, kept_B) / kept_B) *
+                      b->stage->states.parameter_B);
         b->step->layer_activations_B = recompute_kept_B(b->stage, i);
         if (!b->measured.stage->has_layer && measure_block(b, i, err) < 0)
             return -1;

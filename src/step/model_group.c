@@ -102,7 +102,7 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     const struct parallelism *p = &b->stage->s->parallel;
     bool is_first = groups_stage(b->stage->request->groups, b->stage->rank) == 0;
     if (partition_head_stage(b->stage->request->parts) == 0 ||
-        !model_ties_head(&b->stage->s->model) ||
+        !model_ties_head(&b->stage->s->model) || b->stage->embedding_frozen ||
         (!is_first && !stage_is_last(b->stage, b->stage->rank)))
         return 0;
     double elements = (double)b->stage->embedding_elements;
@@ -120,7 +120,7 @@ int group_sum_norms(struct builder *b, struct err *err)
     if (b->stage->s->training.gradient_clipping <= 0)
         return 0;
     double bytes =
-        (double)op_list_parameters(&b->stage->list) * b->stage->states.gradient_B;
+        (double)op_list_trained(&b->stage->list) * b->stage->states.gradient_B;
     issue_stream(b, CATEGORY_OPTIMIZER, b->stage->fw->host.dispatch_optimizer_s, bytes);
     issue_label(b, "gradient norm");
     if (p->tensor * p->pipeline == 1 && !states_are_sharded(b->stage->s))

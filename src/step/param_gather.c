@@ -81,7 +81,7 @@ static int add_block(struct builder *b, double limit, struct param_buckets *to,
 {
     for (int32_t i = block->n_params - 1; i >= 0; i--) {
         enum replica_group h = replicas_of(b->stage, &block->params[i]);
-        if (!is_gathered(b->stage, h))
+        if (!is_gathered(b->stage, h) || block->params[i].frozen)
             continue;
         if (open[h].elements <= 0)
             open[h].last = at;

@@ -228,11 +228,11 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
 {
     for (int32_t i = 0; i < op->grad_n; i++) {
         const struct op_param *p = &block->params[op->grad_first + i];
-        const struct states *states = replicas_states_of(b->stage, p);
-        double sum_B = (double)p->elements * states->gradient_B;
+        const struct states states = replicas_states_of(b->stage, p);
+        double sum_B = (double)p->elements * states.gradient_B;
         double made_B = states_shard_parameters(b->stage->s)
                             ? sum_B
-                            : (double)p->elements * states->made_B;
+                            : (double)p->elements * states.made_B;
         if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
             ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
         else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
@@ -281,7 +281,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 
 void pass_accumulate(struct builder *b, const struct op_block *block)
 {
-    double elements = (double)op_block_parameters(block);
+    double elements = (double)op_block_trained(block);
     double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
                                    : b->stage->fw->gradients.accumulate_B;
     double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);

@@ -78,7 +78,7 @@ bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p)
 {
     return stage->fw->gradients.dummy_gradients && stage->half && p->matrix &&
-           op_block_is_layer(block);
+           !p->frozen && op_block_is_layer(block);
 }
 
 /* Whether the rank's layers before block `at` have such a weight. */
@@ -105,7 +105,7 @@ int64_t pass_dummies_B(const struct stage *stage)
             const struct op_param *p = &stage->list.blocks[i].params[k];
             if (pass_has_dummy(stage, &stage->list.blocks[i], p) &&
                 !is_seen(stage, i, p))
-                bytes += replicas_states_of(stage, p)->made_B * (double)p->elements /
+                bytes += replicas_states_of(stage, p).made_B * (double)p->elements /
                          (p->expert ? alike : 1);
         }
     return (int64_t)bytes;
@@ -174,6 +174,7 @@ int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
     double bytes = 0;
     for (int32_t i = 0; i < block->n_params && !states_shard_parameters(stage->s); i++)
         if (block->params[i].matrix)
-            bytes += stage->states.autocast_B * (double)block->params[i].elements;
+            bytes += replicas_states_of(stage, &block->params[i]).autocast_B *
+                     (double)block->params[i].elements;
     return (int64_t)bytes;
 }

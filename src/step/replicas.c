@@ -26,7 +26,7 @@ int64_t replicas_held(const struct stage *stage, enum replica_group h)
     for (int32_t i = 0; i < stage->list.n_blocks; i++) {
         const struct op_block *block = &stage->list.blocks[i];
         for (int32_t k = 0; k < block->n_params; k++)
-            if (replicas_of(stage, &block->params[k]) == h)
+            if (!block->params[k].frozen && replicas_of(stage, &block->params[k]) == h)
                 n += block->repeat * block->params[k].elements;
     }
     return n;
@@ -62,8 +62,15 @@ const struct states *replicas_states(const struct stage *stage, enum replica_gro
     return h == REPLICAS_DATA ? &stage->states : &stage->others[h];
 }
 
-const struct states *replicas_states_of(const struct stage *stage,
-                                        const struct op_param *p)
+struct states replicas_states_of(const struct stage *stage, const struct op_param *p)
 {
-    return replicas_states(stage, replicas_of(stage, p));
+    struct states states = *replicas_states(stage, replicas_of(stage, p));
+    if (!p->frozen)
+        return states;
+    states = states_frozen(&states);
+    double kept_B = dtype_bytes(op_parameter_dtype(stage->s->training.precision));
+    states.parameter_B *= op_param_stored_B(p, kept_B) / kept_B;
+    if (p->stored_B > 0 && p->stored_B < kept_B)
+        states.autocast_B = 0; /* not fp32: it is not cast */
+    return states;
 }

@@ -13,7 +13,7 @@ enum coll_op replicas_reduction(const struct stage *stage);
 /* Which ranks hold a parameter. */
 enum replica_group replicas_of(const struct stage *stage, const struct op_param *p);
 
-/* The elements that such hold; how many they are, and their channel; into how many
+/* The trained elements that such hold; how many they are, and their channel; into how many
  * shards, each a rank's to update, those elements are divided. */
 int64_t replicas_held(const struct stage *stage, enum replica_group h);
 int64_t replicas_ranks(const struct stage *stage, enum replica_group h);
@@ -22,7 +22,6 @@ double replicas_shards(const struct stage *stage, enum replica_group h);
 
 /* The states of an element that such hold; of a parameter's elements. */
 const struct states *replicas_states(const struct stage *stage, enum replica_group h);
-const struct states *replicas_states_of(const struct stage *stage,
-                                        const struct op_param *p);
+struct states replicas_states_of(const struct stage *stage, const struct op_param *p);
 
 #endif

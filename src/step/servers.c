@@ -17,12 +17,15 @@ static int32_t virtual_nodes(int64_t servers)
 static void spread_tensors(const struct hashring *ring, const struct op_list *list,
                            int32_t replicas, double *own, double *copies)
 {
-    double each = 1 / (double)op_list_parameters(list);
+    double each = 1 / (double)op_list_trained(list);
     uint64_t key = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
         const struct op_block *block = &list->blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            double elements = (double)block->params[k % block->n_params].elements;
+            const struct op_param *p = &block->params[k % block->n_params];
+            double elements = p->frozen ? 0 : (double)p->elements;
+            if (elements <= 0)
+                continue;
             hashring_spread(ring, key++, elements * each, SLICE_ELEMENTS * each,
                             replicas, own, copies);
         }

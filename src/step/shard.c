@@ -207,7 +207,8 @@ static bool ends_unit(const struct units *u, int32_t at, bool backward)
 static int leave_backward(struct builder *b, struct unit_state *v, struct err *err)
 {
     struct units_state *u = b->shard.units;
-    if ((in_pipeline(b->stage) && !b->pass.reduces) || v->unit->summed <= 0)
+    if ((in_pipeline(b->stage) && !b->pass.reduces) ||
+        (v->unit->summed <= 0 && v->unit->elements <= 0))
         return 0;
     drop(b, v, true);
     if (shard_scatter(b, v->unit, err) < 0)
@@ -249,7 +250,7 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
 int shard_end(struct builder *b, struct err *err)
 {
     for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(b->stage->s); h++) {
-        double size_B = shard_units_persistent(b->stage, (enum replica_group)h) *
+        double size_B = shard_units_persistent(b->stage, (enum replica_group)h, false) *
                         stage_width_B(b->stage);
         if (size_B <= 0)
             continue;
@@ -270,6 +271,6 @@ int64_t shard_persistent_B(const struct stage *stage)
 {
     double n = 0;
     for (int h = 0; h < REPLICA_GROUPS && states_shard_parameters(stage->s); h++)
-        n += shard_units_persistent(stage, (enum replica_group)h);
+        n += shard_units_persistent(stage, (enum replica_group)h, true);
     return (int64_t)(n * stage_width_B(stage));
 }

@@ -110,6 +110,8 @@ static int sum_replicas(struct builder *b, double size_B, struct err *err)
 int shard_scatter(struct builder *b, const struct unit *v, struct err *err)
 {
     double size_B = (v->summed - v->summed_experts) * states_wire_B(b->stage->s);
+    if (v->summed <= 0)
+        return 0; /* nothing of it is trained */
     if (b->stage->fw->reduction.bucket_copy_B > 0) {
         issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_backward_s,
                      b->stage->fw->reduction.bucket_copy_B * size_B);

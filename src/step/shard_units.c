@@ -25,15 +25,24 @@ static bool is_gathered(const struct stage *stage, const struct op_param *p)
     return is_shared(stage, p) && !states_persists(stage->s, p->elements);
 }
 
-double shard_units_persistent(const struct stage *stage, enum replica_group h)
+/* Elements of the width of products that take as many bytes to gather. */
+static double gathered(const struct stage *stage, const struct op_param *p)
+{
+    double width_B = stage_width_B(stage);
+    bool narrow = p->frozen && p->stored_B > 0 && p->stored_B < width_B;
+    return (double)p->elements * (narrow ? p->stored_B / width_B : 1);
+}
+
+double shard_units_persistent(const struct stage *stage, enum replica_group h,
+                              bool frozen)
 {
     double n = 0;
     for (int32_t i = 0; i < stage->list.n_blocks; i++)
         for (int32_t k = 0; k < stage->list.blocks[i].n_params; k++) {
             const struct op_param *p = &stage->list.blocks[i].params[k];
             if (replicas_of(stage, p) == h && is_shared(stage, p) &&
-                !is_gathered(stage, p))
-                n += (double)(stage->list.blocks[i].repeat * p->elements);
+                !is_gathered(stage, p) && (frozen || !p->frozen))
+                n += (double)stage->list.blocks[i].repeat * gathered(stage, p);
         }
     return n;
 }
@@ -43,10 +52,10 @@ static void add_gathered(const struct stage *stage, const struct op_block *block
 {
     for (int32_t i = 0; i < block->n_params; i++) {
         const struct op_param *p = &block->params[i];
-        double n = is_shared(stage, p) ? (double)p->elements : 0;
+        double n = is_shared(stage, p) ? gathered(stage, p) : 0;
         double experts = replicas_of(stage, p) == REPLICAS_EXPERTS ? n : 0;
-        v->summed += n;
-        v->summed_experts += experts;
+        v->summed += p->frozen ? 0 : n;
+        v->summed_experts += p->frozen ? 0 : experts;
         v->elements += is_gathered(stage, p) ? n : 0;
         v->experts += is_gathered(stage, p) ? experts : 0;
     }
@@ -95,7 +104,7 @@ static void list_tensors_of(const struct stage *stage, const struct op_block *bl
     int32_t n = 0;
     for (int32_t i = 0; i < block->n_params; i++)
         if (is_gathered(stage, &block->params[i]))
-            sizes[n++] = (double)block->params[i].elements;
+            sizes[n++] = gathered(stage, &block->params[i]);
     for (int32_t i = n - 1; i >= 0; i--) {
         add_tensor(stage, v, sizes, i, n, after);
         after += sizes[i];

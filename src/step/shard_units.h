@@ -63,7 +63,8 @@ void shard_units_list(const struct stage *stage, int32_t chunk, struct units *u)
 struct units_state shard_units_begin(struct arena *arena, const struct units *u);
 
 /* Elements that stay whole on each rank, held by those. */
-double shard_units_persistent(const struct stage *stage, enum replica_group h);
+double shard_units_persistent(const struct stage *stage, enum replica_group h,
+                              bool frozen);
 
 /* Gathers wait for no unit that has been left before. */
 void shard_units_forget_ends(struct units_state *u);

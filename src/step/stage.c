@@ -60,7 +60,7 @@ static void own_embedding(struct stage *stage, const struct op_list *model,
         params[i] = head->params[i];
     params[head->n_params] = model->blocks[0].params[0];
     ops[at].grad_first = head->n_params;
-    ops[at].grad_n = 1;
+    ops[at].grad_n = params[head->n_params].frozen ? 0 : 1;
     head->params = params;
     head->n_params++;
     head->backward = ops;
@@ -133,6 +133,7 @@ void stage_cut(struct stage *stage, const struct op_list *model)
     list_blocks(stage, model, parts, groups_stage(stage->request->groups, stage->rank));
     number_layers(stage, partition_chunks(parts));
     stage->embedding_elements = model->blocks[0].params[0].elements;
+    stage->embedding_frozen = model->blocks[0].params[0].frozen;
     bool last = stage_is_last(stage, stage->rank) && stage->list.n_blocks > 0;
     if (p->pipeline > 1 && last && partition_head_stage(parts) > 0 &&
         model_ties_head(&stage->s->model))

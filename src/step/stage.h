@@ -63,8 +63,9 @@ struct stage {
     struct op_list list;
     struct chunk_slices *chunks;
     int64_t embedding_elements; /* of the word embedding, on this GPU */
-    struct block_times *times;  /* [blocks] */
-    struct block_comms *comms;  /* [blocks] of the tensor group */
+    bool embedding_frozen;
+    struct block_times *times; /* [blocks] */
+    struct block_comms *comms; /* [blocks] of the tensor group */
     struct wire wire;
     struct units *units; /* [chunks] of sharded parameters; NULL: whole ones */
     struct param_buckets *param_buckets; /* [chunks] gathered during forward; NULL:

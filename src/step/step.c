@@ -51,7 +51,7 @@ static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
     bool buckets = states_have_buckets(b->stage->s, replicas(b->stage));
-    double elements = (double)op_list_parameters(&b->stage->list);
+    double elements = (double)op_list_trained(&b->stage->list);
     ledger_alloc(
         l, LEDGER_BUFFERS,
         (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
@@ -65,13 +65,15 @@ static void allocate_states(struct builder *b)
         const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *states = replicas_states_of(b->stage, p);
+            const struct states states = replicas_states_of(b->stage, p);
             double n = (double)p->elements;
             if (b->stage->s->parallel.shard.offload != OFFLOAD_PARAMETERS)
-                ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states->parameter_B));
-            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states->optimizer_B));
+                ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states.parameter_B));
+            if (p->frozen)
+                continue;
+            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states.optimizer_B));
             if (b->stage->fw->gradients.keeps_gradients)
-                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states->gradient_B));
+                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
             if (buckets)
                 ledger_alloc(l, LEDGER_BUFFERS,
                              (int64_t)(n * states_wire_B(b->stage->s)));

@@ -22,6 +22,8 @@ static void update_tensors(struct builder *b, const struct framework_optimizer *
         const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
+            if (p->frozen)
+                continue;
             double elements = (double)p->elements /
                               replicas_shards(b->stage, replicas_of(b->stage, p));
             double time_s = kernels * kernel_stream_s(b->stage->gpu, elements * moved_B,

@@ -20,16 +20,19 @@ bool zero_flattens(const struct stage *stage)
            !own_optimizer && states_shard_updates(stage->s);
 }
 
-/* The tensors of the model, or their gradients. */
-static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
+/* The tensors of the model that are trained or frozen, or their gradients. */
+static void book_tensors(struct builder *b, enum ledger_kind kind, bool frozen,
+                         bool frees)
 {
     struct ledger *l = &b->step->ledger;
     for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
         const struct op_block *block = &b->stage->list.blocks[i];
         for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
             const struct op_param *p = &block->params[k % block->n_params];
-            const struct states *s = replicas_states_of(b->stage, p);
-            double each_B = kind == LEDGER_PARAMETERS ? s->parameter_B : s->gradient_B;
+            const struct states s = replicas_states_of(b->stage, p);
+            double each_B = kind == LEDGER_PARAMETERS ? s.parameter_B : s.gradient_B;
+            if (p->frozen != frozen)
+                continue;
             int64_t size_B = (int64_t)((double)p->elements * each_B);
             if (frees)
                 ledger_free(l, kind, size_B);
@@ -42,8 +45,9 @@ static void book_tensors(struct builder *b, enum ledger_kind kind, bool frees)
 void zero_allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
-    book_tensors(b, LEDGER_PARAMETERS, false);
-    book_tensors(b, LEDGER_PARAMETERS, true);
+    book_tensors(b, LEDGER_PARAMETERS, true, false);
+    book_tensors(b, LEDGER_PARAMETERS, false, false);
+    book_tensors(b, LEDGER_PARAMETERS, false, true);
     for (int h = 0; h < REPLICA_GROUPS; h++) {
         const struct states *s = replicas_states(b->stage, (enum replica_group)h);
         double n = (double)replicas_held(b->stage, (enum replica_group)h);
@@ -51,7 +55,7 @@ void zero_allocate_states(struct builder *b)
         ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * s->optimizer_B));
     }
     if (b->stage->fw->gradients.keeps_gradients)
-        book_tensors(b, LEDGER_GRADIENTS, false);
+        book_tensors(b, LEDGER_GRADIENTS, false, false);
 }
 
 /* Gradients that other ranks update die when all are reduced; this rank's own are taken
@@ -69,7 +73,7 @@ static void free_gradients_of_others(struct builder *b)
                 double own =
                     (double)replicas_held(b->stage, h) / replicas_shards(b->stage, h);
                 double size_B =
-                    (double)p->elements * replicas_states_of(b->stage, p)->gradient_B;
+                    (double)p->elements * replicas_states_of(b->stage, p).gradient_B;
                 if (kept[h] >= own)
                     ledger_free(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)size_B);
                 kept[h] += (double)p->elements;

@@ -210,6 +210,28 @@ static json_t *partition(const struct scenario *s)
     return counts;
 }
 
+static json_t *lora(const struct scenario *s)
+{
+    const struct lora *l = &s->training.lora;
+    if (!l->rank)
+        return json_null();
+    json_t *targets = json_array(), *trained = json_array();
+    const char *word;
+    for (int32_t i = 0; (word = lora_target_word(l->targets, i)); i++)
+        json_array_append_new(targets, json_string(word));
+    for (int32_t i = 0; (word = lora_trained_word(l->trained, i)); i++)
+        json_array_append_new(trained, json_string(word));
+    json_t *o =
+        json_pack("{s:I, s:f, s:o, s:o}", "rank", (json_int_t)l->rank, "dropout",
+                  l->dropout, "target_modules", targets, "trained", trained);
+    if (l->base != LORA_BASE_OPEN)
+        json_object_set_new(o, "base", word_of(lora_base_names, (int)l->base));
+    if (l->base == LORA_BASE_NF4)
+        json_object_set_new(o, "double_quantization",
+                            json_boolean(l->double_quantization));
+    return o;
+}
+
 /* clang-format off */
 const struct emit_field emit_fields[] = {
     { "/parallelism/library", EMIT_JOB, library },
@@ -240,6 +262,7 @@ const struct emit_field emit_fields[] = {
     { "/training/optimizer", EMIT_DETAIL, optimizer },
     { "/training/gradient_clipping", EMIT_DETAIL, clipping },
     { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
+    { "/training/lora", EMIT_DETAIL, lora },
     { "/training/attention", EMIT_DETAIL, attention },
     { "/training/vocab_padding", EMIT_DETAIL, padding },
     { "/training/predicted_positions", EMIT_DETAIL, predicted },

@@ -1,0 +1,176 @@
+/* Names of what LoRA adapts, and bytes of what it freezes. */
+#include "model/lora.h"
+
+#include <stddef.h>
+
+#include <string.h>
+
+const struct name_value lora_base_names[] = {
+    { "fp32", LORA_BASE_FP32 }, { "fp16", LORA_BASE_FP16 }, { "bf16", LORA_BASE_BF16 },
+    { "nf4", LORA_BASE_NF4 },   { "int8", LORA_BASE_INT8 }, { NULL, 0 },
+};
+
+struct word {
+    const char *name;
+    uint32_t means;
+};
+
+/* Modules of Hugging Face's modeling_*.py by family, Megatron-Bridge's
+ * (linear_qkv, linear_proj, linear_fc1, linear_fc2) and torchtune's. A name that two
+ * products of a family share (GPT-2's c_proj, NeoX's dense) is adapted in both, as PEFT
+ * matches the ends of names. */
+static const struct word targets[] = {
+    { "q_proj", LORA_QUERY },
+    { "query", LORA_QUERY },
+    { "q_lin", LORA_QUERY },
+    { "q", LORA_QUERY },
+    { "wq", LORA_QUERY },
+    { "q_b_proj", LORA_QUERY },
+    { "linear_q", LORA_QUERY },
+    { "k_proj", LORA_KEY },
+    { "key", LORA_KEY },
+    { "k_lin", LORA_KEY },
+    { "k", LORA_KEY },
+    { "wk", LORA_KEY },
+    { "linear_k", LORA_KEY },
+    { "v_proj", LORA_VALUE },
+    { "value", LORA_VALUE },
+    { "v_lin", LORA_VALUE },
+    { "v", LORA_VALUE },
+    { "wv", LORA_VALUE },
+    { "linear_v", LORA_VALUE },
+    { "qkv_proj", LORA_QKV },
+    { "query_key_value", LORA_QKV },
+    { "c_attn", LORA_QKV },
+    { "Wqkv", LORA_QKV },
+    { "W_pack", LORA_QKV },
+    { "linear_qkv", LORA_QKV },
+    { "attention_qkv", LORA_QKV },
+    { "o_proj", LORA_OUT },
+    { "out_proj", LORA_OUT },
+    { "out_lin", LORA_OUT },
+    { "o", LORA_OUT },
+    { "output_proj", LORA_OUT },
+    { "linear_proj", LORA_OUT },
+    { "attention.dense", LORA_OUT },
+    { "self_attention.dense", LORA_OUT },
+    { "attention.output.dense", LORA_OUT },
+    { "dense", LORA_OUT },
+    { "c_proj", LORA_OUT | LORA_DOWN },
+    { "gate_proj", LORA_GATE },
+    { "wi_0", LORA_GATE },
+    { "w1", LORA_GATE },
+    { "linear_fc1_gate", LORA_GATE },
+    { "up_proj", LORA_UP },
+    { "wi_1", LORA_UP },
+    { "wi", LORA_UP },
+    { "w3", LORA_UP },
+    { "fc1", LORA_UP },
+    { "fc_in", LORA_UP },
+    { "c_fc", LORA_UP },
+    { "lin1", LORA_UP },
+    { "dense_h_to_4h", LORA_UP },
+    { "intermediate.dense", LORA_UP },
+    { "linear_fc1_up", LORA_UP },
+    { "gate_up_proj", LORA_GATE_UP },
+    { "linear_fc1", LORA_GATE_UP },
+    { "down_proj", LORA_DOWN },
+    { "wo", LORA_DOWN },
+    { "w2", LORA_DOWN },
+    { "fc2", LORA_DOWN },
+    { "fc_out", LORA_DOWN },
+    { "lin2", LORA_DOWN },
+    { "dense_4h_to_h", LORA_DOWN },
+    { "linear_fc2", LORA_DOWN },
+    { "router", LORA_ROUTER },
+    { "gate", LORA_ROUTER },
+    { "q_a_proj", LORA_QUERY_DOWN },
+    { "kv_a_proj_with_mqa", LORA_KV_DOWN },
+    { "kv_b_proj", LORA_KV_UP },
+    { "lm_head", LORA_HEAD },
+    { "embed_out", LORA_HEAD },
+    { "output_layer", LORA_HEAD },
+    { "all-linear", LORA_ALL_LINEAR },
+};
+
+static const struct word trained[] = {
+    { "embeddings", LORA_TRAINS_EMBEDDINGS },
+    { "embed_tokens", LORA_TRAINS_EMBEDDINGS },
+    { "wte", LORA_TRAINS_EMBEDDINGS },
+    { "embed_in", LORA_TRAINS_EMBEDDINGS },
+    { "word_embeddings", LORA_TRAINS_EMBEDDINGS },
+    { "shared", LORA_TRAINS_EMBEDDINGS },
+    { "head", LORA_TRAINS_HEAD },
+    { "lm_head", LORA_TRAINS_HEAD },
+    { "embed_out", LORA_TRAINS_HEAD },
+    { "score", LORA_TRAINS_HEAD },
+    { "classifier", LORA_TRAINS_HEAD },
+    { "qa_outputs", LORA_TRAINS_HEAD },
+    { "norms", LORA_TRAINS_NORMS },
+    { "norm", LORA_TRAINS_NORMS },
+    { "input_layernorm", LORA_TRAINS_NORMS },
+    { "post_attention_layernorm", LORA_TRAINS_NORMS },
+};
+
+static uint32_t find(const struct word *words, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i].name, word) == 0)
+            return words[i].means;
+    return 0;
+}
+
+uint32_t lora_target_of(const char *word)
+{
+    const size_t n = sizeof(targets) / sizeof(targets[0]);
+    uint32_t whole = find(targets, n, word);
+    const char *dot = strrchr(word, '.'); /* "self_attn.q_proj" */
+    return whole || !dot ? whole : find(targets, n, dot + 1);
+}
+
+uint32_t lora_trained_of(const char *word)
+{
+    const size_t n = sizeof(trained) / sizeof(trained[0]);
+    const char *dot = strrchr(word, '.');
+    return find(trained, n, dot ? dot + 1 : word);
+}
+
+/* The i-th bit of the set that a word of the table names alone. */
+static const char *word_at(const struct word *words, size_t n, uint32_t set, int32_t i)
+{
+    for (uint32_t bit = 1; bit && bit <= set; bit <<= 1) {
+        if (!(set & bit) || i-- > 0)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (words[k].means == bit)
+                return words[k].name;
+    }
+    return NULL;
+}
+
+const char *lora_target_word(uint32_t set, int32_t i)
+{
+    return word_at(targets, sizeof(targets) / sizeof(targets[0]), set, i);
+}
+
+const char *lora_trained_word(uint32_t set, int32_t i)
+{
+    return word_at(trained, sizeof(trained) / sizeof(trained[0]), set, i);
+}
+
+bool lora_is_quantized(const struct lora *l)
+{
+    return l->rank > 0 && (l->base == LORA_BASE_NF4 || l->base == LORA_BASE_INT8);
+}
+
+/* NF4: half a byte, and an fp32 scale for every 64; doubly quantized, that scale has 8
+ * bits, of which 256 share an fp32 one: 4.127 bits (Dettmers et al. 2023, section 3;
+ * bitsandbytes 0.44 functional.py, quantize_4bit). */
+double lora_quantized_B(const struct lora *l)
+{
+    const double block = 64, scales = 256, fp32_B = 4;
+    if (l->base == LORA_BASE_INT8)
+        return 1;
+    return 0.5 +
+           (l->double_quantization ? (1 + fp32_B / scales) / block : fp32_B / block);
+}

@@ -1,0 +1,91 @@
+/* Low-rank adaptation (LoRA, QLoRA): the weights of the base model are frozen, and next
+ * to some products y = x W run two thin ones, y += s B(A(dropout(x))), whose weights
+ * are trained (Hu et al. 2021; PEFT 0.13 peft/tuners/lora/layer.py, Linear.forward).
+ * What is stored of a frozen weight, and which products are adapted: MODEL.md, 2.5. */
+#ifndef MODEL_LORA_H
+#define MODEL_LORA_H
+
+#include "base/err.h"
+#include "base/names.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct model;
+struct op_settings;
+
+/* How frozen weights are stored. */
+enum lora_base {
+    LORA_BASE_OPEN, /* as the precision keeps parameters */
+    LORA_BASE_FP32,
+    LORA_BASE_FP16,
+    LORA_BASE_BF16,
+    LORA_BASE_NF4,  /* matrices of layers in 4 bits, 64 to a scale (bitsandbytes) */
+    LORA_BASE_INT8, /* in 8 bits, with a scale a row */
+};
+
+extern const struct name_value lora_base_names[];
+
+/* Products that may be adapted: bits of a set. */
+enum lora_target {
+    LORA_QUERY = 1 << 0,
+    LORA_KEY = 1 << 1,
+    LORA_VALUE = 1 << 2,
+    LORA_QKV = 1 << 3, /* of one matrix that makes all three */
+    LORA_OUT = 1 << 4,
+    LORA_GATE = 1 << 5,
+    LORA_UP = 1 << 6,
+    LORA_GATE_UP = 1 << 7, /* of one matrix that makes both */
+    LORA_DOWN = 1 << 8,
+    LORA_ROUTER = 1 << 9,
+    LORA_HEAD = 1 << 10,
+    LORA_QUERY_DOWN = 1 << 11, /* latent attention */
+    LORA_KV_DOWN = 1 << 12,
+    LORA_KV_UP = 1 << 13,
+    LORA_ALL_LINEAR = 1 << 14, /* every product but the head's */
+};
+
+/* What else is trained, whole: bits of a set. */
+enum lora_trained {
+    LORA_TRAINS_EMBEDDINGS = 1 << 0,
+    LORA_TRAINS_HEAD = 1 << 1,
+    LORA_TRAINS_NORMS = 1 << 2,
+};
+
+struct lora {
+    int64_t rank;     /* 0: no adapters, all parameters are trained */
+    double dropout;   /* of the adapters' inputs */
+    uint32_t targets; /* of enum lora_target */
+    uint32_t trained; /* of enum lora_trained */
+    enum lora_base base;
+    bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
+    bool autocast;            /* adapters are fp32 and autocast to the products' type */
+};
+
+bool lora_is_quantized(const struct lora *l);
+
+/* The products that a word of target_modules names: families' own names, and smsim's
+ * roles; 0: none. */
+uint32_t lora_target_of(const char *word);
+
+/* What modules_to_save may name; 0: none. */
+uint32_t lora_trained_of(const char *word);
+
+/* The i-th of the words that together name a set; NULL: no more. */
+const char *lora_target_word(uint32_t set, int32_t i);
+const char *lora_trained_word(uint32_t set, int32_t i);
+
+/* Bytes of a frozen element that bitsandbytes quantizes (MODEL.md, 2.5). */
+double lora_quantized_B(const struct lora *l);
+
+/* What adapters and frozen weights add to model_flops_per_sample: MODEL.md, 1.4. 0 on
+ * models that the operator list refuses. */
+double lora_flops_per_sample(const struct model *m, const struct lora *l, int64_t s,
+                             int64_t decoder);
+
+/* Parameters that are trained, and all, adapters too; of the model with the head that it
+ * is trained with. */
+int64_t lora_parameters(const struct model *m, const struct lora *l);
+int64_t lora_all_parameters(const struct model *m, const struct lora *l);
+
+#endif

@@ -1,0 +1,200 @@
+/* The section /training/lora: adapters, what they adapt, and how the frozen model is
+ * stored; and what they do not go with. */
+#include "scenario/libraries.h"
+#include "scenario/parse.h"
+#include "scenario/states.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A rank beyond any published one is a slip of the pen. */
+#define RANK_MAX 65536
+
+struct raw_lora {
+    struct lora l;
+    int base;
+    bool has_quantization;
+    double alpha; /* a factor of the sum: no effect on a step */
+    struct cfg targets, trained;
+};
+
+static const struct cfg_field fields[] = {
+    CFG_ROW("rank", CFG_T_INT, struct raw_lora, l.rank, .required = true, .min = 1,
+            .max = RANK_MAX),
+    CFG_REAL("alpha", struct raw_lora, alpha, 0, 1e9),
+    CFG_REAL("dropout", struct raw_lora, l.dropout, 0, 0.999),
+    CFG_CHILD("target_modules", struct raw_lora, targets),
+    CFG_ENUM("base", struct raw_lora, base, lora_base_names),
+    CFG_ROW("double_quantization", CFG_T_BOOL, struct raw_lora, l.double_quantization,
+            .has = offsetof(struct raw_lora, has_quantization)),
+    CFG_CHILD("trained", struct raw_lora, trained),
+    CFG_END,
+};
+
+/* One name, or a list of them, each with its bits. */
+static int read_names(struct cfg c, uint32_t (*of)(const char *), const char *mend,
+                      uint32_t *set)
+{
+    int64_t n = cfg_is_array(c) ? cfg_len(c) : 1;
+    for (int64_t i = 0; i < n; i++) {
+        struct cfg at = cfg_is_array(c) ? cfg_at(c, i) : c;
+        const char *word;
+        if (cfg_string(at, &word))
+            return -1;
+        if (!of(word))
+            return cfg_error(at, DIAG_UNKNOWN_NAME, "no product is known as \"%s\" %s",
+                             word, mend);
+        *set |= of(word);
+    }
+    return 0;
+}
+
+static int read_targets(struct parse_context *r, struct raw_lora *w)
+{
+    if (cfg_present(w->targets))
+        return read_names(w->targets, lora_target_of,
+                          "(write names such as \"q_proj\", \"c_attn\" or "
+                          "\"linear_qkv\", or \"all-linear\")",
+                          &w->l.targets);
+    /* peft/utils/constants.py: most families' queries and values */
+    w->l.targets = r->s->model.attention.fused_qkv ? LORA_QKV : LORA_QUERY | LORA_VALUE;
+    parse_assume(r, "/training/lora/target_modules",
+                 r->s->model.attention.fused_qkv ? "the product of q, k and v"
+                                                 : "q_proj, v_proj",
+                 "PEFT's");
+    return 0;
+}
+
+static void assume_base(struct parse_context *r, const struct raw_lora *w)
+{
+    enum op_precision p = r->s->training.precision;
+    if (w->base < 0)
+        parse_assume(r, "/training/lora/base",
+                     names_of(dtype_names, (int)op_parameter_dtype(p)),
+                     "as the precision keeps parameters");
+    if (w->base == LORA_BASE_NF4 && !w->has_quantization)
+        parse_assume(r, "/training/lora/double_quantization", "false", "bitsandbytes'");
+}
+
+int lora_read(struct parse_context *r)
+{
+    struct raw_lora w = { .base = -1 };
+    struct cfg c = r->words.lora;
+    if (!cfg_present(c))
+        return 0;
+    if (!cfg_is_object(c))
+        return cfg_error(c, DIAG_WRONG_TYPE, "should be an object with \"rank\"");
+    if (cfg_read(c, fields, &w))
+        return -1;
+    if (r->has_model && read_targets(r, &w))
+        return -1;
+    if (cfg_present(w.trained) &&
+        read_names(w.trained, lora_trained_of,
+                   "(write \"embeddings\", \"head\" or \"norms\")", &w.l.trained))
+        return -1;
+    assume_base(r, &w);
+    w.l.base = w.base < 0 ? LORA_BASE_OPEN : (enum lora_base)w.base;
+    w.l.autocast = op_is_autocast(r->s->training.precision);
+    if (w.has_quantization && w.l.double_quantization && w.l.base != LORA_BASE_NF4)
+        return cfg_error(cfg_get(c, "double_quantization"), DIAG_REQUIRES,
+                         "scales are quantized of base \"nf4\" alone (write false)");
+    if (cfg_present(cfg_get(c, "alpha")))
+        parse_note(r, cfg_get(c, "alpha"), "it scales the adapters' results");
+    if (r->has_model && r->s->model.tower)
+        parse_say(r, c, DIAG_ASSUMED, "the vision tower is frozen whole");
+    r->s->training.lora = w.l;
+    return 0;
+}
+
+/* A model that is loaded in 16 bits has a residual stream of 16 bits, whatever
+ * autocast does; quantized, its norms and embeddings stay in the parameters' type
+ * (MODEL.md, 2.5). */
+enum op_precision lora_list_precision(const struct training *t)
+{
+    bool narrow = t->lora.rank > 0 &&
+                  (t->lora.base == LORA_BASE_FP16 || t->lora.base == LORA_BASE_BF16);
+    if (!narrow || !op_is_autocast(t->precision))
+        return t->precision;
+    return t->lora.base == LORA_BASE_FP16 ? OP_FP16 : OP_BF16;
+}
+
+static int check_base(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    struct cfg at = cfg_get(r->words.lora, "base");
+    bool half = dtype_bytes(op_parameter_dtype(t->precision)) == 2;
+    enum dtype compute = op_compute_dtype(t->precision);
+    enum dtype needs = t->lora.base == LORA_BASE_FP16   ? DTYPE_FP16
+                       : t->lora.base == LORA_BASE_BF16 ? DTYPE_BF16
+                                                        : compute;
+    if (needs != compute)
+        return cfg_error(
+            at, DIAG_CONTRADICTION,
+            "the base model is in %s and the step computes in %s (write "
+            "\"precision\": \"amp_%s\" or \"%s\")",
+            names_of(dtype_names, (int)needs), names_of(dtype_names, (int)compute),
+            names_of(dtype_names, (int)needs), names_of(dtype_names, (int)needs));
+    if (t->lora.base == LORA_BASE_FP32 && half)
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "in %s the model is cast to 16 bits (write \"precision\": "
+                         "\"amp_%s\", or leave base out)",
+                         names_of(op_precision_names, (int)t->precision),
+                         names_of(op_precision_names, (int)t->precision));
+    return 0;
+}
+
+static int check_quantized(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct lora *l = &r->s->training.lora;
+    struct cfg at = cfg_get(r->words.lora, "base");
+    if (!lora_is_quantized(l))
+        return 0;
+    if (p->tensor > 1)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "bitsandbytes' weights are not split over a tensor group "
+                         "(write \"bf16\", or \"tensor\": 1)");
+    if (l->base == LORA_BASE_INT8 && p->shard.strategy == SHARDING_FULL)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "8-bit weights are not sharded (write \"nf4\", or another "
+                         "/parallelism/sharding strategy)");
+    if (p->smp == 1)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "SMP v1 has no quantized weights (write \"fp32\" or leave it "
+                         "out)");
+    return 0;
+}
+
+/* Whether any product of the model is adapted. */
+static bool adapts(const struct model *m, const struct lora *l)
+{
+    struct lora some = *l, none = *l;
+    some.trained = none.trained = none.targets = 0;
+    return lora_parameters(m, &some) > lora_parameters(m, &none);
+}
+
+int lora_check(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = r->words.lora;
+    if (t->lora.rank == 0)
+        return 0;
+    if (op_compute_dtype(t->precision) == DTYPE_FP8)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "adapters next to fp8 products are not simulated (write "
+                         "\"precision\": \"bf16\")");
+    if (p->smp == 1 && p->tensor > 1)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "SMP v1's tensor-parallel modules take no adapters (write "
+                         "tensor_parallel_degree 1, or leave lora out)");
+    if (p->pipeline > 1 && p->stages.schedule == SCHEDULE_ZB_H1)
+        return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_NOT_SIMULATED,
+                         "\"zb-h1\" fills its bubbles with weight gradients, which "
+                         "frozen weights lack (write \"1f1b\")");
+    if (r->has_model && !adapts(&r->s->model, &t->lora))
+        return cfg_error(cfg_get(at, "target_modules"), DIAG_UNSUPPORTED,
+                         "%s has none of these products (write \"all-linear\")",
+                         r->s->model.name);
+    return check_base(r) ? -1 : check_quantized(r);
+}

@@ -1,0 +1,296 @@
+/* Adapters of frozen models: counts as PEFT prints them, bytes of quantized weights,
+ * FLOPs by closed form, what is reduced, gathered and kept. */
+#include "step_bench.h"
+
+#include "model/lora.h"
+#include "op_bench.h"
+#include "scenario/states.h"
+
+void test_lora_register(void);
+
+#undef H
+
+static void text_of(char *buf, size_t size, const char *model, const char *training,
+                    const char *rest)
+{
+    snprintf(buf, size,
+             "{'model':'%s','cluster':{'instance':'p4d.24xlarge','count':2},"
+             "'training':{'sequence_length':512,'micro_batch_size':2%s}%s}",
+             model, training, rest);
+}
+
+static void read_changed(struct job *j, const char *model, const char *training,
+                         const char *rest, const char *changes)
+{
+    char text[1024];
+    text_of(text, sizeof(text), model, training, rest);
+    bench_scenario(&j->loader, &j->s, text, "/parallelism/", changes);
+}
+
+static void read_job(struct job *j, const char *model, const char *training,
+                     const char *rest)
+{
+    read_changed(j, model, training, rest, "");
+}
+
+/* Counts --------------------------------------------------------------------------- */
+
+/* "trainable params: ... || all params: ..." of PEFT's print_trainable_parameters, or
+ * the sum of rank x (k + n) over the products. */
+static void test_counts(void)
+{
+    static const struct {
+        const char *model, *lora;
+        int64_t trained, all;
+    } cases[] = {
+        { "llama2-7b", "'rank':16,'target_modules':['q_proj','v_proj']", 8388608,
+          6746804224 },
+        { "llama2-7b", "'rank':8", 4194304, 6742609920 },
+        { "llama2-7b", "'rank':16,'target_modules':'all-linear'", 39976960,
+          6778392576 },
+        { "llama2-7b",
+          "'rank':64,'target_modules':['q_proj','k_proj','v_proj','o_proj',"
+          "'gate_proj','up_proj','down_proj']",
+          159907840, 6898323456 },
+        { "llama2-13b", "'rank':8", 6553600, 13022417920 },
+        { "llama3-8b", "'rank':16,'target_modules':'all-linear'", 41943040,
+          8072204288 },
+        { "llama3-8b", "'rank':8", 3407872, 8033669120 },
+        { "gpt2", "'rank':8", 294912, 124734720 },
+        { "t5-base", "'rank':8,'target_modules':['q','v']", 884736, 223788288 },
+        { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,
+          0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job j;
+        char training[256];
+        snprintf(training, sizeof(training), ",'precision':'bf16','lora':{%s}",
+                 cases[i].lora);
+        read_job(&j, cases[i].model, training, "");
+        const struct lora *l = &j.s.training.lora;
+        CU_ASSERT_EQUAL(lora_parameters(&j.s.model, l), cases[i].trained);
+        if (cases[i].all)
+            CU_ASSERT_EQUAL(lora_all_parameters(&j.s.model, l), cases[i].all);
+        if (lora_parameters(&j.s.model, l) != cases[i].trained ||
+            (cases[i].all && lora_all_parameters(&j.s.model, l) != cases[i].all))
+            fprintf(stderr, "%s %s: %lld of %lld\n", cases[i].model, cases[i].lora,
+                    (long long)lora_parameters(&j.s.model, l),
+                    (long long)lora_all_parameters(&j.s.model, l));
+        job_unload(&j);
+    }
+}
+
+/* Whole modules in addition (modules_to_save): embedding and head of Llama-2-7B. */
+static void test_trained_modules(void)
+{
+    struct job j;
+    read_job(&j, "llama2-7b",
+             ",'precision':'bf16','lora':{'rank':16,'trained':['embed_tokens',"
+             "'lm_head']}",
+             "");
+    CU_ASSERT_EQUAL(lora_parameters(&j.s.model, &j.s.training.lora),
+                    8388608 + 2 * 32000 * 4096);
+    job_unload(&j);
+}
+
+/* Bytes ---------------------------------------------------------------------------- */
+
+/* QLoRA, section 3: 4.127 bits a parameter with double quantization, 4.5 without. */
+static void test_quantized_bits(void)
+{
+    struct lora l = { .rank = 1, .base = LORA_BASE_NF4, .double_quantization = true };
+    CU_ASSERT_DOUBLE_EQUAL(8 * lora_quantized_B(&l), 4.127, 0.0005);
+    l.double_quantization = false;
+    CU_ASSERT_DOUBLE_EQUAL(8 * lora_quantized_B(&l), 4.5, 1e-12);
+}
+
+static void run(const char *model, const char *training, const char *rest,
+                struct simulate_result *r)
+{
+    struct job j;
+    read_job(&j, model, training, rest);
+    job_run(&j, r);
+    job_unload(&j);
+}
+
+/* Parameters on a GPU: all in 16 bits; layers in 4 bits and the rest in 16 (3.6 GB of
+ * Llama-2-7B); and no states but the adapters'. */
+static void test_memory(void)
+{
+    struct simulate_result r;
+    const double layers = 32.0 * 202375168, ends = 262148096, adapters = 8388608;
+    const double bits = 4.126953125 / 8, norms = 32.0 * 2 * 4096;
+    run("llama2-7b", ",'precision':'bf16','lora':{'rank':16}", "", &r);
+    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].parameters_B,
+                           2 * (layers + norms + ends + adapters), 1e6);
+    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].optimizer_B, 12 * adapters, 1e6);
+    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].gradients_B, 2 * adapters, 1e6);
+    run("llama2-7b",
+        ",'precision':'bf16','lora':{'rank':16,'base':'nf4',"
+        "'double_quantization':true}",
+        "", &r);
+    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].parameters_B,
+                           bits * layers + 2 * (norms + ends + adapters), 2e6);
+    CU_ASSERT(r.memory.fits);
+}
+
+/* FLOPs ---------------------------------------------------------------------------- */
+
+/* A frozen product has 4 FLOPs an element and token, a thin one 6; attention stays. */
+static void test_flops(void)
+{
+    struct job j;
+    read_job(&j, "llama2-7b",
+             ",'precision':'bf16','lora':{'rank':16,'target_modules':'all-linear'}",
+             "");
+    const double s = 512, matrices = 32.0 * 202375168 + 32000.0 * 4096;
+    CU_ASSERT(job_near(lora_flops_per_sample(&j.s.model, &j.s.training.lora, 512, 0),
+                       s * (6 * 39976960.0 - 2 * matrices), 1e-9));
+    job_unload(&j);
+}
+
+/* What is executed is what the operators say: without recomputation and with attention
+ * that is computed once, the model's FLOPs. */
+static void test_executed(void)
+{
+    struct simulate_result r;
+    run("llama2-7b", ",'precision':'bf16','attention':'unfused','lora':{'rank':16}", "",
+        &r);
+    CU_ASSERT(job_near(r.hfu, r.mfu, 1e-6));
+}
+
+/* What is kept --------------------------------------------------------------------- */
+
+static double kept_B(const char *lora)
+{
+    struct job j;
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    char training[256];
+    snprintf(training, sizeof(training), ",'precision':'bf16'%s", lora);
+    read_job(&j, "llama2-7b", training, "");
+    struct op_settings s = scenario_op_settings(&j.s);
+    arena_init(&arena);
+    CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &j.s.model, &s, &err), 0);
+    double kept = (double)op_block_kept_B(&list.blocks[1]);
+    arena_release(&arena);
+    job_unload(&j);
+    return kept;
+}
+
+/* Frozen products keep no input: of a Llama layer those of gate and up and of down.
+ * Adapted, they keep it again, and rank columns more; what drops some of it keeps a
+ * copy and a mask for each. */
+static void test_kept(void)
+{
+    const double a = 2.0 * 512 * 4096, f = 2.0 * 512 * 11008, t = 2.0 * 512 * 16;
+    const double all = kept_B(""), few = kept_B(",'lora':{'rank':16}");
+    CU_ASSERT_DOUBLE_EQUAL(all - few, 2 * (a + f) - 2 * (2 * t), 1);
+    const double every = kept_B(",'lora':{'rank':16,'target_modules':'all-linear'}");
+    CU_ASSERT_DOUBLE_EQUAL(every - all, 2 * 7 * t, 1);
+    const double dropped = kept_B(",'lora':{'rank':16,'dropout':0.1}");
+    CU_ASSERT_DOUBLE_EQUAL(dropped - few, 2 * (2 * a - a) + 2 * a, 1);
+}
+
+/* Groups --------------------------------------------------------------------------- */
+
+static const char *const stacks[] = {
+    "{'library':'ddp'}",
+    "{'library':'ddp','backend':'smddp'}",
+    "{'library':'horovod'}",
+    "{'library':'fsdp','sharding':{'strategy':'full'}}",
+    "{'library':'fsdp','sharding':{'strategy':'full','degree':8}}",
+    "{'library':'fsdp','sharding':{'strategy':'gradients'}}",
+    "{'library':'deepspeed','sharding':{'strategy':'optimizer'}}",
+    "{'library':'deepspeed','sharding':{'strategy':'gradients'}}",
+    "{'library':'deepspeed','sharding':{'strategy':'full'}}",
+    "{'library':'megatron','tensor':2}",
+    "{'library':'megatron','tensor':2,'pipeline':2,'sequence_parallel':true}",
+    "{'library':'megatron','pipeline':4,'schedule':'1f1b','sharding':{'strategy':"
+    "'optimizer'}}",
+    "{'library':'megatron','pipeline':2,'virtual_stages':2,'schedule':'interleaved'}",
+    "{'library':'smp','pipeline':2}",
+    "{'library':'parameter-server','servers':2}",
+};
+
+/* Every library: folded is unfolded, the step is shorter than that of all parameters,
+ * and less is held. */
+static void test_libraries(void)
+{
+    for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+        struct simulate_result r[3];
+        char rest[256];
+        snprintf(rest, sizeof(rest), ",'parallelism':%s", stacks[i]);
+        for (int k = 0; k < 3; k++) {
+            struct job j;
+            read_changed(&j, "gpt2-medium",
+                         k == 0
+                             ? ",'precision':'fp16','microbatches':4"
+                             : ",'precision':'fp16','microbatches':4,'lora':{'rank':8}",
+                         rest, "/training/micro_batch_size=32");
+            job_run_as(&j,
+                       (struct simulate_options) { .network = FIDELITY_FLOW,
+                                                   .unfold = k == 2 },
+                       &r[k]);
+            job_unload(&j);
+        }
+        bool shorter = r[1].step_time_s < r[0].step_time_s;
+        bool less = r[1].memory.peak_B < r[0].memory.peak_B;
+        bool same = job_near(r[1].step_time_s, r[2].step_time_s, 1e-6);
+        CU_ASSERT(shorter && less && same);
+        if (!shorter || !less || !same)
+            fprintf(stderr, "%s: all %g s %lld B, adapters %g s (%g) %lld B\n",
+                    stacks[i], r[0].step_time_s, (long long)r[0].memory.peak_B,
+                    r[1].step_time_s, r[2].step_time_s, (long long)r[1].memory.peak_B);
+    }
+}
+
+static double sent_B(const char *training, const char *rest, enum channel channel,
+                     enum coll_op op)
+{
+    struct job j;
+    read_job(&j, "gpt2-medium", training, rest);
+    double sum = bench_comm_B(&j.loader, &j.s, channel, op);
+    job_unload(&j);
+    return sum;
+}
+
+/* Gradients of adapters alone are reduced: 24 layers of rank x (1024 + 3072); frozen
+ * parameters are gathered by FSDP in both passes all the same, fewer bytes where they
+ * have 4 bits. */
+static void test_sent(void)
+{
+    const double adapters = 24.0 * 8 * (1024 + 3072);
+    static const char lora[] = ",'precision':'bf16','lora':{'rank':8}";
+    static const char ddp[] = ",'parallelism':{'library':'ddp'}";
+    static const char fsdp[] =
+        ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}";
+    double sum = sent_B(lora, ddp, CHANNEL_DATA, COLL_ALL_REDUCE);
+    CU_ASSERT(job_near(sum, adapters * 2, 1e-9) || job_near(sum, adapters * 4, 1e-9));
+    double scattered = sent_B(lora, fsdp, CHANNEL_SHARD, COLL_REDUCE_SCATTER);
+    CU_ASSERT(job_near(scattered, adapters * 2, 1e-9) ||
+              job_near(scattered, adapters * 4, 1e-9));
+    double whole = sent_B(",'precision':'bf16'", fsdp, CHANNEL_SHARD, COLL_ALL_GATHER);
+    double frozen = sent_B(lora, fsdp, CHANNEL_SHARD, COLL_ALL_GATHER);
+    double narrow = sent_B(",'precision':'bf16','lora':{'rank':8,'base':'nf4'}", fsdp,
+                           CHANNEL_SHARD, COLL_ALL_GATHER);
+    CU_ASSERT(frozen > whole && frozen < 1.02 * whole);
+    CU_ASSERT(narrow < 0.5 * frozen && narrow > 0.25 * frozen);
+}
+
+void test_lora_register(void)
+{
+    CU_pSuite suite = CU_add_suite("lora", NULL, NULL);
+    CU_add_test(suite, "trained and all parameters are as PEFT prints them",
+                test_counts);
+    CU_add_test(suite, "modules that are saved whole are trained",
+                test_trained_modules);
+    CU_add_test(suite, "NF4 takes 4.127 bits", test_quantized_bits);
+    CU_add_test(suite, "frozen weights have no states", test_memory);
+    CU_add_test(suite, "frozen products cost 4 FLOPs an element", test_flops);
+    CU_add_test(suite, "model FLOPs are those executed", test_executed);
+    CU_add_test(suite, "frozen products keep no input", test_kept);
+    CU_add_test(suite, "every library trains adapters, folded or not", test_libraries);
+    CU_add_test(suite, "gradients of adapters alone are sent", test_sent);
+}
