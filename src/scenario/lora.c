@@ -158,7 +158,7 @@ static int check_quantized(const struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "8-bit weights are not sharded (write \"nf4\", or another "
                          "/parallelism/sharding strategy)");
-    if (p->smp == 1)
+    if (library_of(p)->smp.whole_modules)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1 has no quantized weights (write \"fp32\" or leave it "
                          "out)");
@@ -184,7 +184,7 @@ int lora_check(const struct parse_context *r)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters next to fp8 products are not simulated (write "
                          "\"precision\": \"bf16\")");
-    if (p->smp == 1 && p->tensor > 1)
+    if (library_of(p)->smp.whole_modules && p->tensor > 1)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1's tensor-parallel modules take no adapters (write "
                          "tensor_parallel_degree 1, or leave lora out)");

@@ -56,6 +56,7 @@ static void test_counts(void)
         { "llama3-8b", "'rank':16,'target_modules':'all-linear'", 41943040,
           8072204288 },
         { "llama3-8b", "'rank':8", 3407872, 8033669120 },
+        { "mistralai/Mistral-7B-v0.1", "'rank':8", 3407872, 7245139968 },
         { "gpt2", "'rank':8", 294912, 124734720 },
         { "t5-base", "'rank':8,'target_modules':['q','v']", 884736, 223788288 },
         { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,
@@ -109,7 +110,7 @@ static void run(const char *model, const char *training, const char *rest,
 {
     struct job j;
     read_job(&j, model, training, rest);
-    job_run(&j, r);
+    job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, r);
     job_unload(&j);
 }
 
@@ -157,6 +158,33 @@ static void test_executed(void)
     run("llama2-7b", ",'precision':'bf16','attention':'unfused','lora':{'rank':16}", "",
         &r);
     CU_ASSERT(job_near(r.hfu, r.mfu, 1e-6));
+}
+
+/* A vision tower is frozen whole: it runs forward, keeps nothing, and has no adapters. */
+static void test_tower(void)
+{
+    struct job j;
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    read_changed(&j, "Qwen/Qwen2-VL-7B-Instruct",
+                 ",'precision':'bf16','lora':{'rank':16,'target_modules':'all-linear'}",
+                 "", "/training/sequence_length=2048");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(j.s.model.tower);
+    struct op_settings s = scenario_op_settings(&j.s);
+    arena_init(&arena);
+    CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &j.s.model, &s, &err), 0);
+    for (int32_t i = 1; i < 4; i++) {
+        CU_ASSERT(list.blocks[i].n_backward == 0 && list.blocks[i].n_forward > 0);
+        CU_ASSERT(op_block_trained(&list.blocks[i]) == 0);
+        CU_ASSERT(op_block_kept_B(&list.blocks[i]) == 0);
+    }
+    CU_ASSERT(op_block_trained(&list.blocks[list.n_blocks - 2]) > 0);
+    struct simulate_result r;
+    job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+    CU_ASSERT(r.step_time_s > 0);
+    arena_release(&arena);
+    job_unload(&j);
 }
 
 /* What is kept --------------------------------------------------------------------- */
@@ -290,6 +318,7 @@ void test_lora_register(void)
     CU_add_test(suite, "frozen weights have no states", test_memory);
     CU_add_test(suite, "frozen products cost 4 FLOPs an element", test_flops);
     CU_add_test(suite, "model FLOPs are those executed", test_executed);
+    CU_add_test(suite, "a vision tower is frozen whole", test_tower);
     CU_add_test(suite, "frozen products keep no input", test_kept);
     CU_add_test(suite, "every library trains adapters, folded or not", test_libraries);
     CU_add_test(suite, "gradients of adapters alone are sent", test_sent);
