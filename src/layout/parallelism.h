@@ -61,8 +61,22 @@ extern const struct name_value parallelism_offload_names[], parallelism_tensor_n
     parallelism_partition_names[], parallelism_schedule_names[],
     parallelism_sharding_names[], checkpointing_names[], context_comm_names[];
 
+/* How sequences of unequal length become batches. */
+enum lengths_padded {
+    LENGTHS_LONGEST, /* padded to the longest of a micro-batch */
+    LENGTHS_MAX,     /* padded to the longest of all */
+    LENGTHS_PACKED   /* joined to sequences of that length */
+};
+
+struct lengths {
+    enum lengths_padded padded;
+    double mean, max; /* tokens; mean 0: all have sequence_length */
+    int64_t document; /* packed, and attended to one by one: tokens; 0: not */
+};
+
 struct training {
-    int64_t sequence_length;
+    int64_t sequence_length; /* as computed */
+    struct lengths lengths;
     int64_t micro_batch_size; /* sequences per GPU and microbatch */
     int64_t microbatches;     /* sharing one pipeline fill */
     int64_t accumulation;     /* gradient_accumulation_steps */

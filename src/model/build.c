@@ -140,6 +140,17 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     }
 }
 
+/* A pack's documents one by one: as many sequences more, each shorter. */
+static void set_documents(const struct build *b, struct op *op, int64_t parts)
+{
+    int64_t n = b->s->document;
+    if (n <= 0 || n >= op->n || parts > 1 || build_flags(b) & HAS_CROSS)
+        return;
+    op->flops *= (double)n / (double)op->n;
+    op->batch = (op->batch * op->n + n - 1) / n;
+    op->m = op->n = n;
+}
+
 static bool is_cross(const struct build *b)
 {
     return build_flags(b) & HAS_CROSS;
@@ -171,6 +182,8 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
                 (b->m->attention.heads / share->degree / dealt);
     op->dispatches = row->same_node ? 0 : 1;
     op->flops = 2.0 * (double)queries * (double)s * (double)d * (double)op->batch;
+    if (kind == OP_FLASH)
+        set_documents(b, op, parts);
     if (kind == OP_FLASH)
         set_flash(b, op, parts);
     set_traffic(b, op, row);

@@ -125,6 +125,7 @@ enum op_context {
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */
     int64_t sequence;  /* tokens of each */
+    int64_t document;  /* packed: tokens that fused attention stays within; 0: all */
     int64_t predicted; /* positions a sequence predicts (masked LM); 0: all */
     int64_t decoder;   /* tokens of a decoder's sequence after an encoder; 0: as many */
     int64_t memory;    /* tokens that cross-attention reads; 0: as many */

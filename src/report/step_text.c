@@ -105,8 +105,11 @@ static void print_speed(FILE *out, const struct simulate_result *r)
     range_text(range, sizeof(range), r->range_s, r->step_time_s);
     fprintf(out, "  step time   %s (%s, %s)\n", units_time_text(time, r->step_time_s),
             range, names_of(interval_grade_names, (int)r->interval.grade));
-    fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s\n", r->samples_per_s,
+    fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s", r->samples_per_s,
             r->tokens_per_s);
+    if (r->real_tokens_per_s > 0)
+        fprintf(out, " (%.6g without padding)", r->real_tokens_per_s);
+    fputc('\n', out);
     fprintf(out, "  per GPU     %s, MFU %.1f %%, HFU %.1f %%\n",
             units_flops_text(flops, r->model_flops_per_gpu_s), 100 * r->mfu,
             100 * r->hfu);

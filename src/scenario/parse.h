@@ -10,7 +10,7 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, lora;
+    struct cfg checkpointing, lora, sequence;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -110,6 +110,14 @@ int sharding_read(struct parse_context *r, struct cfg c);
 void sharding_defaults(struct parse_context *r); /* the library's, when that is known */
 int stage_partition_words(struct parse_context *r, struct cfg c);
 int degrees_read(struct parse_context *r);
+
+/* A sequence length, or a mean and longest one; with the micro-batch and attention
+ * known, the length that is computed. The mean longest of n lengths, and the length of
+ * the document that the mean token is in. */
+int lengths_read(struct parse_context *r, struct cfg c);
+int lengths_resolve(struct parse_context *r);
+double lengths_longest(double mean, double max, double n);
+double lengths_attended(double mean, double max);
 
 /* The section "lora" of training, after the precision is known; the precision in which
  * the frozen model's own operators run under it. */

@@ -78,6 +78,8 @@ static int read_sections(struct parse_context *r)
             rc = -1;
         if (is_object && r->has_cluster && training_batch(r))
             rc = -1;
+        if (rc == 0 && lengths_resolve(r))
+            rc = -1;
         if (rc == 0 && rules_check(r))
             rc = -1;
     }
@@ -191,6 +193,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
     return (struct op_settings) {
         .batch = t->micro_batch_size * (p->replicas / p->data), /* merged by SMP */
         .sequence = t->sequence_length,
+        .document = t->lengths.document,
         .predicted = t->predicted_positions,
         .decoder = t->decoder_length,
         .precision = lora_list_precision(t),

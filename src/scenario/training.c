@@ -46,8 +46,9 @@ static const struct {
     { .key = (k), .type = CFG_T_INT, .at = offsetof(W, m), .has = offsetof(W, h),      \
       .min = 1, .max = (most) }
 static const struct cfg_field training_fields[] = {
-    { .key = "sequence_length", .type = CFG_T_INT, .at = offsetof(W, t.sequence_length),
-      .has = offsetof(W, has_sequence), .required = true, .min = 1, .max = TOKENS_MAX },
+    { .key = "sequence_length", .type = CFG_T_CHILD, .at = offsetof(W, sequence),
+      .has = offsetof(W, has_sequence), .required = true,
+      .why = "an integer from 1 to 16777216, or an object with \"mean\", \"max\" and \"padded\"" },
     COUNT("micro_batch_size", t.micro_batch_size, has_micro, BATCH_MAX),
     COUNT("microbatches", t.microbatches, has_microbatches, BATCH_MAX),
     COUNT("gradient_accumulation_steps", t.accumulation, has_accumulation, BATCH_MAX),
@@ -329,6 +330,10 @@ int training_read(struct parse_context *r)
     r->has_typos = rc != 0;
     r->s->training = w->t;
     r->s->training.no_master_weights = !w->master;
+    if (lengths_read(r, w->sequence)) {
+        w->has_sequence = false;
+        rc = -1;
+    }
     if (apply_dictionary(r))
         rc = -1;
     if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))

@@ -201,6 +201,8 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put_real(o, "step_time_s", r->step_time_s);
     put_real(o, "samples_per_s", r->samples_per_s);
     put_real(o, "tokens_per_s", r->tokens_per_s);
+    if (r->real_tokens_per_s > 0)
+        put_real(o, "real_tokens_per_s", r->real_tokens_per_s);
     put_real(o, "model_flops_per_gpu_s", r->model_flops_per_gpu_s);
     put_real(o, "mfu", r->mfu);
     put_real(o, "hfu", r->hfu);

@@ -89,6 +89,16 @@ static void read_memory(struct memory_result *m, struct arena *arena,
 
 /* Rates and cost */
 
+/* FLOPs of a sample; of a pack whose documents attend to themselves, of these. */
+static double sample_flops(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    int64_t n = t->lengths.document ? t->lengths.document : t->sequence_length;
+    double each = model_flops_per_sample(&s->model, n, t->decoder_length, false) +
+                  lora_flops_per_sample(&s->model, &t->lora, n, t->decoder_length);
+    return each * (double)t->sequence_length / (double)n;
+}
+
 static void read_rates(struct simulate_result *r, const struct scenario *s,
                        const struct reps *reps)
 {
@@ -96,10 +106,7 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     const struct gpu *gpu = s->cluster.groups[0].instance->gpu;
     double peak = gpu->peak_flops[op_compute_dtype(t->precision)];
     double samples = (double)t->global_batch_size;
-    double flops = samples * model_flops_per_sample(&s->model, t->sequence_length,
-                                                    t->decoder_length, false);
-    flops += samples * lora_flops_per_sample(&s->model, &t->lora, t->sequence_length,
-                                             t->decoder_length);
+    double flops = samples * sample_flops(s);
     if (t->lora.rank) {
         r->trained_parameters = lora_parameters(&s->model, &t->lora);
         r->parameters = lora_all_parameters(&s->model, &t->lora);
@@ -107,6 +114,8 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     r->gpus = s->cluster.n_gpus;
     r->samples_per_s = samples / r->step_time_s;
     r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;
+    bool padded = t->lengths.mean > 0 && t->lengths.padded != LENGTHS_PACKED;
+    r->real_tokens_per_s = padded ? r->samples_per_s * t->lengths.mean : 0;
     r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
     r->mfu = r->model_flops_per_gpu_s / peak;
     r->executed_flops = 0;
@@ -286,9 +295,16 @@ void simulate_wait(struct simulate_result *r, const struct scenario *s,
                    enum category part, double wait_s)
 {
     double share = r->step_time_s / (r->step_time_s + wait_s);
-    double *rates[] = { &r->samples_per_s, &r->tokens_per_s, &r->model_flops_per_gpu_s,
-                        &r->mfu,           &r->hfu,          &r->util_gpu,
-                        &r->util_host,     &r->util_nic,     &r->util_nvlink };
+    double *rates[] = { &r->samples_per_s,
+                        &r->tokens_per_s,
+                        &r->real_tokens_per_s,
+                        &r->model_flops_per_gpu_s,
+                        &r->mfu,
+                        &r->hfu,
+                        &r->util_gpu,
+                        &r->util_host,
+                        &r->util_nic,
+                        &r->util_nvlink };
     for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
         *rates[i] *= share;
     r->step_time_s += wait_s;

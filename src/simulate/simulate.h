@@ -87,6 +87,7 @@ struct simulate_options {
 
 struct simulate_result {
     double step_time_s, samples_per_s, tokens_per_s;
+    double real_tokens_per_s; /* without padding; 0: there is none */
     double model_flops_per_gpu_s, mfu, hfu;
     int64_t gpus;
     int64_t trained_parameters, parameters; /* where some are frozen; else 0 */

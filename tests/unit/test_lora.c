@@ -4,6 +4,7 @@
 
 #include "model/lora.h"
 #include "op_bench.h"
+#include "scenario/parse.h"
 #include "scenario/states.h"
 
 void test_lora_register(void);
@@ -307,6 +308,45 @@ static void test_sent(void)
     CU_ASSERT(narrow < 0.5 * frozen && narrow > 0.25 * frozen);
 }
 
+/* Unequal lengths ------------------------------------------------------------------ */
+
+static void set_lengths(char *buf, size_t size, const char *padded)
+{
+    snprintf(buf, size,
+             "/training/sequence_length={'mean':500,'max':4096,'padded':'%s'} "
+             "/training/attention=flash_attention_2",
+             padded);
+}
+
+/* An exponential that is hardly cut: the longest of n has mean (1 + 1/2 + ... + 1/n),
+ * and the mean token's document twice the mean. All equal: the longest. */
+static void test_lengths(void)
+{
+    struct simulate_result r[3];
+    static const char *const words[] = { "max", "longest", "packed" };
+    CU_ASSERT_DOUBLE_EQUAL(lengths_longest(100, 1e4, 1), 100, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(lengths_longest(100, 1e4, 4), 100 * 25.0 / 12, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(lengths_attended(100, 1e4), 200, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(lengths_longest(512, 512, 8), 512, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(lengths_attended(512, 512), 512, 1);
+    for (int i = 0; i < 3; i++) {
+        struct job j;
+        char changes[256];
+        set_lengths(changes, sizeof(changes), words[i]);
+        read_changed(&j, "llama2-7b", ",'precision':'bf16'",
+                     ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}",
+                     changes);
+        CU_ASSERT_EQUAL(j.s.training.sequence_length, i == 1 ? 750 : 4096);
+        job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r[i]);
+        double real = i == 2 ? 0 : 500 * r[i].samples_per_s;
+        CU_ASSERT_DOUBLE_EQUAL(r[i].real_tokens_per_s, real, 1e-6 * real);
+        job_unload(&j);
+    }
+    CU_ASSERT(r[1].step_time_s < r[0].step_time_s);
+    CU_ASSERT(r[2].step_time_s < r[0].step_time_s);
+    CU_ASSERT(r[2].executed_flops < r[0].executed_flops);
+}
+
 void test_lora_register(void)
 {
     CU_pSuite suite = CU_add_suite("lora", NULL, NULL);
@@ -321,5 +361,6 @@ void test_lora_register(void)
     CU_add_test(suite, "a vision tower is frozen whole", test_tower);
     CU_add_test(suite, "frozen products keep no input", test_kept);
     CU_add_test(suite, "every library trains adapters, folded or not", test_libraries);
+    CU_add_test(suite, "sequences of unequal length", test_lengths);
     CU_add_test(suite, "gradients of adapters alone are sent", test_sent);
 }
