@@ -7,6 +7,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/sagemaker/sagemaker.h"
+#include "dialect/torchtitan/torchtitan.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 
@@ -73,6 +74,11 @@ const struct dialect dialects[] = {
                 .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
                                                    "/parallelism/sharding/degree", NULL } } },
+    { .name = "torchtitan",
+      .summary = "torchtitan's configuration (TOML)",
+      .sources = DIALECT_DOCUMENT,
+      .looks = "torchtitan's sections",
+      .recognises = torchtitan_recognises, .read = torchtitan_read, .tables = torchtitan_tables },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },
