@@ -80,7 +80,7 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("experimental.pipeline_parallel_microbatches", "/training/microbatches"),
     ROW_ACTS("parallelism.pipeline_parallel_microbatches", "/training/microbatches"),
     ROW_ACTS("training.mixed_precision_param", "/training/precision"), ROW_ACTS("training.mixed_precision_reduce", "/training/gradient_dtype"),
-    ROW_ACTS("training.compile", "/training/framework"), ROW_ACTS("compile.enable", "/training/framework"),
+    ROW_ACTS("training.compile", "/training/framework"), ROW_ACTS("compile.enable", "/training/framework"), ROW_ACTS("compile.components", "/training/framework"),
     ROW_ACTS("training.enable_cpu_offload", WIDE "sharding/offload"), ROW_ACTS("experimental.enable_cpu_offload", WIDE "sharding/offload"),
     ROW_ACTS("parallelism.data_parallel_shard_degree", WIDE "sharding/degree"), ROW_ACTS("training.data_parallel_shard_degree", WIDE "sharding/degree"),
     ROW_ACTS("training.data_parallel_degree", WIDE "sharding/degree"), ROW_ACTS("parallelism.data_parallel_degree", WIDE "sharding/degree"),
@@ -173,11 +173,13 @@ static void take_model(struct launch_context *t, const struct value *c)
 static void take_batch(struct launch_context *t, const struct value *c)
 {
     static const char micro[] = "/training/micro_batch_size";
-    const struct value_item
-        *it = either(c, "training.local_batch_size", "training.batch_size"),
-        *size = value_get(c, "parallelism.pipeline_parallel_microbatch_size"),
-        *many = either(c, "experimental.pipeline_parallel_microbatches",
-                       "parallelism.pipeline_parallel_microbatches");
+    const struct value_item *it = either(c, "training.local_batch_size",
+                                         "training.batch_size"),
+                            *size = value_get(
+                                c, "parallelism.pipeline_parallel_microbatch_size"),
+                            *many =
+                                either(c, "experimental.pipeline_parallel_microbatches",
+                                       "parallelism.pipeline_parallel_microbatches");
     int64_t stages = launch_number(t, WIDE "pipeline", 1), local = 8, n = 0, parts = 1;
     if (it && (!launch_whole(it->value, &local) || local < 1)) {
         launch_unresolved_item(t, micro, it, "whole number of at least 1");
@@ -210,9 +212,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
 
 static void take_schedule(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *it =
-        either(c, "parallelism.pipeline_parallel_schedule",
-               "experimental.pipeline_parallel_schedule");
+    const struct value_item *it = either(c, "parallelism.pipeline_parallel_schedule",
+                                         "experimental.pipeline_parallel_schedule");
     const struct value_item *each =
         value_get(c, "parallelism.pipeline_parallel_layers_per_stage");
     static const struct dialect_option row =
@@ -276,8 +277,8 @@ static int64_t degree(struct launch_context *t, const struct value *c, const cha
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
     const struct value_item *of_shard, *of_copies,
-        *offload = either(c, "training.enable_cpu_offload",
-                          "experimental.enable_cpu_offload");
+        *offload =
+            either(c, "training.enable_cpu_offload", "experimental.enable_cpu_offload");
     int64_t shard = degree(t, c, "data_parallel_shard_degree", -1, &of_shard),
             copies = degree(t, c, "data_parallel_replicate_degree", 1, &of_copies),
             context = launch_number(t, WIDE "context", 1);
@@ -303,8 +304,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     launch_hear(t, offload);
 }
 
-/* A converter by its name, in a list or alone. */
-static bool converts(const struct value_item *it, const char *word)
+/* A word, in a list or alone. */
+static bool has_word(const struct value_item *it, const char *word)
 {
     const struct value *v = it ? it->value : NULL;
     for (int32_t i = 0; v && v->kind == VALUE_LIST && i < v->n; i++)
@@ -322,18 +323,18 @@ static void take_precision(struct launch_context *t, const struct value *c)
                             *old = value_get(c, "float8.enable_float8_linear");
     bool wide = strcmp(launch_word(c, "training.mixed_precision_param", "bfloat16"),
                        "float32") == 0,
-         fp8 = converts(all, "float8") || (old && launch_true(old->value)),
+         fp8 = has_word(all, "float8") || (old && launch_true(old->value)),
          shards = launch_has(t, WIDE "sharding/strategy");
     launch_hear(t, old);
     launch_hear(t, value_get(c, "training.mixed_precision_reduce"));
-    if (!converts(all, "mx"))
+    if (!has_word(all, "mx"))
         launch_hear(t, all);
     else
         launch_add_unresolved(t, "/training/precision", all->line,
                               "model.converters: MXFP8 is not simulated");
     set(t, "/training/precision",
-        json_string(wide  ? "fp32"
-                    : fp8 ? shards ? "fp8" : "amp_fp8"
+        json_string(wide     ? "fp32"
+                    : fp8    ? shards ? "fp8" : "amp_fp8"
                     : shards ? "bf16"
                              : "amp_bf16"),
         fp8 ? all ? all : old : it, "mixed_precision_param's default");
@@ -349,8 +350,8 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/activation_checkpointing";
     const struct value_item *it = value_get(c, "activation_checkpoint.mode"),
-                            *how = value_get(c,
-                                             "activation_checkpoint.selective_ac_option");
+                            *how = value_get(
+                                c, "activation_checkpoint.selective_ac_option");
     const char *mode = launch_word(c, "activation_checkpoint.mode", "selective");
     struct value two = { .kind = VALUE_INT, .line = 1, .integer = 2 };
     const struct value *v = how ? how->value : &two;
@@ -361,7 +362,8 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     else if (strcmp(mode, "selective") != 0)
         launch_unresolved_item(t, at, it, "mode that is simulated");
     else if (launch_whole(v, &n) && n > 0)
-        set(t, at, n == 1 ? json_string("full") : json_pack("{s:I}", "every", (json_int_t)n),
+        set(t, at,
+            n == 1 ? json_string("full") : json_pack("{s:I}", "every", (json_int_t)n),
             how ? how : it, "selective_ac_option's default");
     else if (v->kind == VALUE_STRING && strcmp(v->text, "op") == 0)
         set(t, at, json_string("operators"), how, "");
@@ -370,11 +372,14 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
 }
 
+/* compile.components without "model" compiles the loss alone. */
 static void take_framework(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *it = either(c, "compile.enable", "training.compile");
-    bool on = it && launch_true(it->value);
+    const struct value_item *it = either(c, "compile.enable", "training.compile"),
+                            *what = value_get(c, "compile.components");
+    bool on = it && launch_true(it->value) && (!what || has_word(what, "model"));
     launch_hear(t, it);
+    launch_hear(t, what);
     launch_assume(t, "/training/framework",
                   json_string(on ? "torchtitan-compiled" : "torchtitan"),
                   on ? "torchtitan, compiled" : "torchtitan");
@@ -384,8 +389,9 @@ static void take_framework(struct launch_context *t, const struct value *c)
 
 bool torchtitan_recognises(const struct dialect_input *in)
 {
-    static const char *const marks[] = { "activation_checkpoint", "parallelism",
-                                         "metrics", "job", "checkpoint", NULL };
+    static const char *const marks[] = {
+        "activation_checkpoint", "parallelism", "metrics", "job", "checkpoint", NULL
+    };
     int found = 0;
     for (const char *const *m = marks; *m; m++)
         found += value_get(in->root, *m) != NULL;
