@@ -2,8 +2,6 @@
 
 #include "config/datadir.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Paths ---------------------------------------------------------------------------- */
@@ -38,27 +36,6 @@ const char *launch_word(const struct value *flat, const char *path,
     return it && it->value->kind == VALUE_STRING ? it->value->text : otherwise;
 }
 
-int64_t launch_count(const struct value *flat, const char *path, int64_t otherwise)
-{
-    const struct value_item *it = value_get(flat, path);
-    int64_t n;
-    return it && it->value->kind != VALUE_NONE && launch_whole(it->value, &n)
-               ? n
-               : otherwise;
-}
-
-bool launch_on(const struct value *flat, const char *path)
-{
-    const struct value_item *it = value_get(flat, path);
-    return it && launch_true(it->value);
-}
-
-bool launch_given(const struct value *flat, const char *path)
-{
-    const struct value_item *it = value_get(flat, path);
-    return it && it->value->kind != VALUE_NONE;
-}
-
 /* Fields --------------------------------------------------------------------------- */
 
 void launch_config_title(struct launch_context *t, const char *title)
@@ -85,13 +62,4 @@ struct cfg launch_flavor(struct launch_context *t, const char *framework,
     struct cfg all =
         datadir_load(t->l->loader, "models/launch", "flavors", (struct cfg) { 0 });
     return cfg_get(cfg_get(all, framework), name);
-}
-
-void launch_refuse(struct launch_context *t, const struct value_item *it,
-                   const char *what)
-{
-    diags_add(&t->l->loader->diags,
-              launch_diag(t->l, DIAG_REFUSED_KEY, it->line, it->value->column),
-              "%.100s: %s is not simulated (give a configuration that trains)", it->key,
-              what);
 }

@@ -22,18 +22,10 @@ void launch_assume(struct launch_context *t, const char *pointer, json_t *value,
 /* A word of the flat dictionary; `otherwise` where it is none. */
 const char *launch_word(const struct value *flat, const char *path,
                         const char *otherwise);
-/* A whole number likewise, and a switch. */
-int64_t launch_count(const struct value *flat, const char *path, int64_t otherwise);
-bool launch_on(const struct value *flat, const char *path);
-bool launch_given(const struct value *flat, const char *path); /* and not null */
 
 /* What models/launch/flavors.json has of a framework under a model's name: a name, or a
  * config.json; absent where it has none. */
 struct cfg launch_flavor(struct launch_context *t, const char *framework,
                          const char *name);
-
-/* Refuses the file: it does what smsim does not simulate. */
-void launch_refuse(struct launch_context *t, const struct value_item *it,
-                   const char *what);
 
 #endif
