@@ -68,6 +68,9 @@ struct dialect {
     void (*read)(struct launch_context *t, const struct dialect_input *in);
     /* after --set: what that left open; NULL: nothing */
     void (*settle)(struct launch *l, struct cfg root);
+    /* programs that train by its arguments, with a word "train" and the like after them,
+     * or modules; NULL ends them, or: none */
+    const char *const *programs;
     const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
@@ -82,6 +85,9 @@ const struct dialect *dialect_of(const struct dialect_input *in);
 
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);
+
+/* The row that has the program; NULL: none. */
+const struct dialect *dialect_of_program(const char *name);
 
 /* The words of --emit with their numbers from 1; the last is without a name. At most
  * `most` rows are filled. */

@@ -52,14 +52,17 @@ const struct dialect dialects[] = {
     { .name = "axolotl",
       .summary = "axolotl's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "axolotl's keys (base_model, sequence_len ...)",
+      .programs = (const char *const[]) { "axolotl", "axolotl.cli.train", NULL },
       .recognises = axolotl_recognises, .read = axolotl_read, .tables = axolotl_tables },
     { .name = "llamafactory",
       .summary = "LLaMA-Factory's arguments",
       .sources = DIALECT_DOCUMENT, .looks = "LLaMA-Factory's keys (stage, finetuning_type ...)",
+      .programs = (const char *const[]) { "llamafactory-cli", "lmf", NULL },
       .recognises = llamafactory_recognises, .read = llamafactory_read, .tables = llamafactory_tables },
     { .name = "trl",
       .summary = "TRL's arguments, as scripts and recipes have them",
       .sources = DIALECT_DOCUMENT, .looks = "TRL's keys (model_name_or_path, max_length ...)",
+      .programs = (const char *const[]) { "trl", NULL },
       .recognises = trl_recognises, .read = trl_read, .tables = trl_tables },
     { .name = "accelerate",
       .summary = "Accelerate's configuration",
@@ -90,6 +93,14 @@ const struct dialect *dialect_of(const struct dialect_input *in)
 {
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->sources & in->source && d->recognises(in))
+            return d;
+    return NULL;
+}
+
+const struct dialect *dialect_of_program(const char *name)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->programs && names_listed(d->programs, name))
             return d;
     return NULL;
 }

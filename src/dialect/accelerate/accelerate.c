@@ -163,7 +163,7 @@ static const struct dialect_option others[] = {
     ROW_UNSIMULATED("mpirun_config"), ROW_UNSIMULATED("ipex_config"), ROW_UNSIMULATED("fp16"),
     ROW_IDLE("compute_environment"), ROW_IDLE("debug"), ROW_IDLE("downcast_bf16"), ROW_IDLE("enable_cpu_affinity"), ROW_IDLE("gpu_ids"), ROW_IDLE("machine_rank"),
     ROW_IDLE("main_process_ip"), ROW_IDLE("main_process_port"), ROW_IDLE("main_training_function"), ROW_IDLE("rdzv_*"), ROW_IDLE("same_network"), ROW_IDLE("tpu_*"),
-    ROW_IDLE("command_file"), ROW_IDLE("commands"), ROW_IDLE("deepspeed_hostfile"),
+    ROW_IDLE("multi_gpu"), ROW_IDLE("num_cpu_threads_per_process"), ROW_IDLE("max_restarts"), ROW_IDLE("command_file"), ROW_IDLE("commands"), ROW_IDLE("deepspeed_hostfile"),
     ROW_END,
 };
 static const struct dialect_option deepspeed_rows[] = {

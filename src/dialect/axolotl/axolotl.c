@@ -183,8 +183,10 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
                                               .defaults = defaults,
                                               .tables = axolotl_tables,
                                               .packing = "sample_packing" };
+    const struct value *given =
+        in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "axolotl's configuration";
     t->l->what = "the configuration";
-    t->l->line = 1;
-    trainer_read_arguments(t, in->root, &kind);
+    t->l->line = in->command ? in->command->command->line : 1;
+    trainer_read_arguments(t, given, &kind);
 }

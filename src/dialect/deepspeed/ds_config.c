@@ -99,18 +99,19 @@ static const struct shipped {
     const char *name;
     int stage;
     bool states, parameters; /* in host memory */
+    bool overlaps;
 } shipped[] = {
-    { "deepspeed_configs/zero1.json", 1, false, false },
-    { "deepspeed_configs/zero2.json", 2, false, false },
-    { "deepspeed_configs/zero3.json", 3, false, false },
-    { "deepspeed_configs/zero3_bf16.json", 3, false, false },
-    { "deepspeed_configs/zero3_bf16_cpuoffload_all.json", 3, true, true },
-    { "deepspeed_configs/zero3_bf16_cpuoffload_params.json", 3, false, true },
-    { "deepspeed/ds_z0_config.json", 0, false, false },
-    { "deepspeed/ds_z2_config.json", 2, false, false },
-    { "deepspeed/ds_z2_offload_config.json", 2, true, false },
-    { "deepspeed/ds_z3_config.json", 3, false, false },
-    { "deepspeed/ds_z3_offload_config.json", 3, true, true },
+    { "deepspeed_configs/zero1.json", 1, false, false, true },
+    { "deepspeed_configs/zero2.json", 2, true, false, true },
+    { "deepspeed_configs/zero3.json", 3, false, false, true },
+    { "deepspeed_configs/zero3_bf16.json", 3, false, false, true },
+    { "deepspeed_configs/zero3_bf16_cpuoffload_all.json", 3, true, true, true },
+    { "deepspeed_configs/zero3_bf16_cpuoffload_params.json", 3, false, true, true },
+    { "deepspeed/ds_z0_config.json", 0, false, false, false },
+    { "deepspeed/ds_z2_config.json", 2, false, false, false },
+    { "deepspeed/ds_z2_offload_config.json", 2, true, false, false },
+    { "deepspeed/ds_z3_config.json", 3, false, false, false },
+    { "deepspeed/ds_z3_offload_config.json", 3, true, true, false },
 };
 
 static const struct value *shipped_of(struct launch_context *t, const char *name,
@@ -130,10 +131,13 @@ static const struct value *shipped_of(struct launch_context *t, const char *name
                                     : "");
         const char *text = arena_printf(
             t->arena,
-            "{\"zero_optimization\":{\"stage\":%d%s%s},\"bf16\":{\"enabled\":\"auto\"},"
+            "{\"zero_optimization\":{\"stage\":%d,\"overlap_comm\":%s,"
+            "\"reduce_bucket_size\":%s%s%s},\"bf16\":{\"enabled\":\"auto\"},"
             "\"fp16\":{\"enabled\":\"auto\"},\"gradient_clipping\":\"auto\","
             "\"train_micro_batch_size_per_gpu\":\"auto\"}",
-            s->stage, s->states ? arena_printf(t->arena, offload, "optimizer") : "",
+            s->stage, s->overlaps ? "true" : "false",
+            s->stage == 3 ? "\"auto\"" : "5e8",
+            s->states ? arena_printf(t->arena, offload, "optimizer") : "",
             s->parameters ? arena_printf(t->arena, offload, "param") : "");
         return deepspeed_parse(t->l->loader, t->l->file, text, line);
     }

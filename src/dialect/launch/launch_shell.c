@@ -31,16 +31,36 @@ static bool is_option(const struct shell_word *w)
 
 /* The script among the words: NAME.py, or what is not known before the first option
  * after a launcher; -1: none. */
-static int32_t script_of(const struct shell_command *c)
+static bool is_plain(const struct shell_command *c)
 {
     static const char *const others[] = { "eval", "echo", "printf",  "cp",
                                           "ls",   "cat",  "rm",      "mkdir",
                                           "grep", "cd",   "#SBATCH", NULL };
-    if (c->n == 0 || names_listed(others, c->words[0].text))
+    return c->n == 0 || names_listed(others, c->words[0].text);
+}
+
+static int32_t script_of(const struct shell_command *c)
+{
+    if (is_plain(c))
         return -1;
     for (int32_t i = c->n; i-- > 0;)
         if (is_python(c->words[i].text))
             return i;
+    return -1;
+}
+
+/* A program of a dialect that is asked to train, among the words; -1: none. */
+static int32_t program_of(const struct shell_command *c, const struct dialect **d)
+{
+    static const char *const trains[] = { "train", "sft",  "dpo",    "kto", "orpo",
+                                          "grpo",  "rloo", "reward", "ppo", NULL };
+    for (int32_t i = 0; i < c->n && !is_plain(c); i++) {
+        const char *name = launch_last_part(c->words[i].text);
+        *d = dialect_of_program(name);
+        if (*d && (strchr(name, '.') ||
+                   (i + 1 < c->n && names_listed(trains, c->words[i + 1].text))))
+            return i;
+    }
     return -1;
 }
 
@@ -177,16 +197,20 @@ static bool choose(struct launch_context *t, struct launch_command *c,
     c->command = NULL;
     for (int64_t i = 0; i < c->shell->commands.n; i++) {
         const struct shell_command *command = &c->shell->commands.v[i];
-        int32_t script = script_of(command);
+        const struct dialect *d = NULL;
+        int32_t script = script_of(command),
+                program = script < 0 ? program_of(command, &d) : -1;
         struct options o = { .t = t };
+        script = program >= 0 ? program : script;
         bool worse = c->command && !c->command->unless && command->unless;
         if (script < 0 || worse || refused(t, command, script, last))
             continue;
         take_options(&o, command, script + 1);
         const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };
-        const struct dialect *d = dialect_of(&in);
+        d = program >= 0 ? d : dialect_of(&in);
         if (!d)
             continue;
+        c->starts = program >= 0;
         found++;
         *best = o;
         c->command = command;

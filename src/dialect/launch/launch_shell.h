@@ -15,6 +15,7 @@ struct launch_command {
     const struct shell_command *command;
     const struct dialect *dialect; /* of its options */
     int32_t script;                /* of its words: "pretrain_gpt.py" */
+    bool starts;                   /* that "script" starts all GPUs by itself */
     struct raw_shell directives;   /* of the lines #SBATCH */
     /* "--num-layers" and so on: true without a value, a string, a list, unknown; the
      * last of several that are the same */

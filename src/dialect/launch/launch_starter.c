@@ -125,6 +125,7 @@ static const char *const deepspeed_hosts[] = { "--hostfile", "-H", NULL };
 static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
 static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
 static const char *const mpi_export[] = { "-x", NULL };
+static const char *const any_option[] = { "*", NULL };
 static const char *const srun_export[] = { "--export", NULL };
 
 static const char count_at[] = "/cluster/count",
@@ -227,6 +228,15 @@ static void take_srun(struct launch_context *t, const struct launch_command *c,
     take_count(t, gpus_at, &g);
 }
 
+/* Its options are keys of its configuration: the dialect of the script takes them. */
+static void take_accelerate(struct launch_context *t, const struct launch_command *c,
+                            const struct line *l)
+{
+    (void)t;
+    (void)c;
+    (void)l;
+}
+
 /* Variables and what else is said -------------------------------------------------- */
 
 /* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
@@ -281,6 +291,8 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
                        const struct line *l)
 {
     (void)l;
+    if (c->starts)
+        return;
     take_one(t, count_at, "no starter", c->command->line);
     take_one(t, gpus_at, "no starter", c->command->line);
 }
@@ -298,6 +310,7 @@ static const struct starter {
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts } },
     { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
     { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
+    { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { NULL }, take_alone, NULL, { NULL } },
 };
 /* clang-format on */
@@ -336,7 +349,7 @@ static bool is_counted(const char *const *const *lists, const char *word)
     size_t n = strcspn(word, "=");
     for (int i = 0; i < 4 && lists[i]; i++)
         for (const char *const *name = lists[i]; *name; name++)
-            if (same_name(word, n, *name))
+            if (**name == '*' || same_name(word, n, *name))
                 return true;
     return false;
 }

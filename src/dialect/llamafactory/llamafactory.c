@@ -1,6 +1,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 
 #include "base/names.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
@@ -133,9 +134,11 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
                                               .defaults = defaults,
                                               .tables = llamafactory_tables,
                                               .packing = "packing" };
+    const struct value *given =
+        in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
-    t->l->line = 1;
-    trainer_read_arguments(t, in->root, &kind);
-    note_adapters(t, in->root);
+    t->l->line = in->command ? in->command->command->line : 1;
+    trainer_read_arguments(t, given, &kind);
+    note_adapters(t, given);
 }

@@ -2,6 +2,7 @@
 #include "dialect/trainer/trainer.h"
 
 #include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
@@ -280,8 +281,11 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
         trainer_read_document(t, in);
         return;
     }
+    struct value *accelerate = accelerate_take_command(t, in->command);
     t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
     trainer_take(t);
+    if (accelerate)
+        accelerate_settle(t, accelerate);
     trainer_settle(t);
     trainer_note_unused(t);
 }

@@ -65,6 +65,11 @@ struct value *trainer_load_next_to(struct launch_context *t, const char *name,
 /* The same of the item's own text. */
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 
+/* What a program is asked to train by: its document, and over that its options. What
+ * is named and not there leaves the model open. */
+const struct value *trainer_command_arguments(struct launch_context *t,
+                                              const struct launch_command *c);
+
 /* What a framework has for an argument that is not given: JSON, or a word; what
  * converts the model has "bf16" for "amp_bf16". One without a pointer ends them. */
 struct trainer_default {

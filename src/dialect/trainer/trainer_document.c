@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "config/pointer.h"
-#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/source/document.h"
 #include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
@@ -53,6 +53,49 @@ struct value *trainer_parse(struct launch_context *t, const struct value_item *i
     if (v)
         value_move_to(v, it->value->line);
     return v;
+}
+
+/* The word that names a document: that of --config, or the first that is no option. */
+static const struct shell_word *document_of(const struct launch_command *c)
+{
+    const struct shell_word *w = c->command->words;
+    int32_t first = c->script + 1;
+    for (int32_t i = first; i + 1 < c->command->n; i++)
+        if (strcmp(w[i].text, "--config") == 0)
+            return &w[i + 1];
+    for (int32_t i = first; i < c->command->n && w[i].text[0] != '-'; i++)
+        if (document_is(w[i].text))
+            return &w[i];
+    return NULL;
+}
+
+const struct value *trainer_command_arguments(struct launch_context *t,
+                                              const struct launch_command *c)
+{
+    const struct shell_word *w = document_of(c);
+    struct value *all = w ? trainer_load_beside(t, w->text, w->line) : NULL;
+    if (w && !all)
+        launch_add_unresolved(t, "/model", w->line,
+                              "\"%.80s\" was not found (put it next to the script)",
+                              w->text);
+    if (!all)
+        all = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct value_item *it = &c->options.items[i];
+        char *key = arena_strdup(t->arena, it->key + 2);
+        const struct value_item *old;
+        for (char *s = key; *s; s++)
+            *s = *s == '-' ? '_' : *s;
+        if (strcmp(key, "config") == 0)
+            continue;
+        old = value_get(all, key);
+        if (old)
+            all->items[old - all->items] =
+                (struct value_item) { key, it->line, it->value };
+        else
+            value_add(t->arena, all, key, it->line, it->value);
+    }
+    return all;
 }
 
 /* Arguments with defaults ---------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "dialect/trl/trl.h"
 
 #include "base/names.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
@@ -93,19 +94,35 @@ static void take_given(struct launch_context *t, const struct value *v)
         launch_set(t, "/training/precision", json_string("fp32"), bf16);
 }
 
+/* The method that `trl METHOD` names. */
+static void take_method(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const asked[] = { "dpo", "kto", "orpo", NULL };
+    const struct shell_word *w = &c->command->words[c->script + 1];
+    const struct value_item it = { "trl", w->line,
+                                   launch_word_value(t->arena, w, w->text) };
+    if (names_listed(asked, w->text))
+        trainer_ask_reference(t, &it, w->text);
+    else if (strcmp(w->text, "sft") != 0)
+        trainer_refuse(t, &it, w->text);
+}
+
 void trl_read(struct launch_context *t, const struct dialect_input *in)
 {
-    bool old = value_get(in->root, "max_seq_length") ||
-               value_get(in->root, "torch_dtype") ||
-               value_get(in->root, "dataset_mixer") ||
-               value_get(in->root, "overwrite_output_dir");
+    const struct value *given =
+        in->command ? trainer_command_arguments(t, in->command) : in->root;
+    bool old = value_get(given, "max_seq_length") || value_get(given, "torch_dtype") ||
+               value_get(given, "dataset_mixer") ||
+               value_get(given, "overwrite_output_dir");
     const struct trainer_kind kind = { .own = rows,
                                        .defaults = old ? older : newer,
                                        .tables = trl_tables,
                                        .packing = "packing" };
     t->l->title = "TRL's arguments";
     t->l->what = "the file";
-    t->l->line = 1;
-    take_given(t, in->root);
-    trainer_read_arguments(t, in->root, &kind);
+    t->l->line = in->command ? in->command->command->line : 1;
+    if (in->command)
+        take_method(t, in->command);
+    take_given(t, given);
+    trainer_read_arguments(t, given, &kind);
 }

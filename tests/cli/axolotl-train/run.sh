@@ -1,0 +1,3 @@
+#!/bin/bash
+axolotl preprocess conf/sft.yml
+axolotl train conf/sft.yml --micro-batch-size 4
