@@ -15,9 +15,15 @@ enum { KEY_MAX_B = 80 };
 static const char *section_of(const char *key)
 {
     static const char *const deepspeed[] = {
-        "zero_stage",        "offload_optimizer_device",    "offload_param_device",
-        "gradient_clipping", "gradient_accumulation_steps", "deepspeed_config_file",
-        "use_deepspeed",     "zero3_init_flag",             "zero3_save_16bit_model",
+        "zero_stage",
+        "offload_optimizer_device",
+        "offload_param_device",
+        "gradient_clipping",
+        "gradient_accumulation_steps",
+        "deepspeed_config_file",
+        "use_deepspeed",
+        "zero3_init_flag",
+        "zero3_save_16bit_model",
         NULL,
     };
     return strncmp(key, "fsdp_", 5) == 0 || strcmp(key, "use_fsdp") == 0 ? "fsdp_config"
@@ -61,7 +67,8 @@ static void put_option(struct launch_context *t, struct value *config, const cha
         put(t, in, key, w->line, launch_word_value(t->arena, w, text));
     else if (!value_get(config, "distributed_type"))
         put(t, config, "distributed_type", w->line,
-            value_new_string(t->arena, key[4] == 'f' ? "FSDP" : "DEEPSPEED", w->line, 0));
+            value_new_string(t->arena, key[4] == 'f' ? "FSDP" : "DEEPSPEED", w->line,
+                             0));
 }
 
 /* Where the words of `accelerate launch` begin; -1: it is not the starter. */
@@ -111,7 +118,8 @@ static struct value *file_of(struct launch_context *t, const struct launch_comma
     struct value *empty = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     if (!name)
         return empty;
-    struct value *v = name->why ? NULL : trainer_load_beside(t, name->text, name->line);
+    struct value *v =
+        name->why ? NULL : trainer_load_next_to(t, name->text, name->line);
     if (v)
         return v;
     launch_add_unresolved(t, "/parallelism/library", name->line,

@@ -203,7 +203,7 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         struct options o = { .t = t };
         script = program >= 0 ? program : script;
         bool worse = c->command && !c->command->unless && command->unless;
-        if (script < 0 || worse || refused(t, command, script, last))
+        if (script < 0 || worse || (program < 0 && refused(t, command, script, last)))
             continue;
         take_options(&o, command, script + 1);
         const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };
@@ -271,7 +271,8 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     struct value v = { .line = l->line };
     const struct value_item entry = { script, l->line, &v };
     t->command = c;
-    launch_take_entry(t, c->command->words[c->script].text, &entry);
+    if (!c->starts) /* a dialect's own program */
+        launch_take_entry(t, c->command->words[c->script].text, &entry);
     launch_take_starter(t, c);
     take_environment(t, c->shell);
     const struct dialect_input in = { .source = DIALECT_COMMAND,

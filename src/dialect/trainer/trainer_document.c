@@ -73,7 +73,7 @@ const struct value *trainer_command_arguments(struct launch_context *t,
                                               const struct launch_command *c)
 {
     const struct shell_word *w = document_of(c);
-    struct value *all = w ? trainer_load_beside(t, w->text, w->line) : NULL;
+    struct value *all = w ? trainer_load_next_to(t, w->text, w->line) : NULL;
     if (w && !all)
         launch_add_unresolved(t, "/model", w->line,
                               "\"%.80s\" was not found (put it next to the script)",
