@@ -2,7 +2,13 @@
 #include "model/lora.h"
 #include "model/ops.h"
 
-static const struct framework plain = { .name = "plain", .kernels.fused_norm = true };
+/* A profile that has nothing but the products that adapters are next to. */
+static struct framework profile_of(const struct lora *l)
+{
+    return (struct framework) { .name = "plain",
+                                .kernels.fused_norm = true,
+                                .kernels.fused_qkv = l->fused };
+}
 
 /* FLOPs of the products and attention of a sample, of a list that no group shares. */
 static double flops_of(const struct model *m, const struct op_settings *s)
@@ -27,6 +33,7 @@ static double flops_of(const struct model *m, const struct op_settings *s)
 double lora_flops_per_sample(const struct model *m, const struct lora *l, int64_t s,
                              int64_t decoder)
 {
+    struct framework plain = profile_of(l);
     struct op_settings all = { .batch = 1,
                                .sequence = s,
                                .decoder = decoder,
@@ -43,6 +50,7 @@ double lora_flops_per_sample(const struct model *m, const struct lora *l, int64_
 static int64_t count(const struct model *m, const struct lora *l,
                      int64_t (*counted)(const struct op_list *))
 {
+    struct framework plain = profile_of(l);
     struct op_settings s = { .batch = 1,
                              .sequence = 1,
                              .precision = OP_BF16,

@@ -173,13 +173,14 @@ static bool adapts(const struct model *m, const struct lora *l)
     return lora_parameters(m, &some) > lora_parameters(m, &none);
 }
 
-int lora_check(const struct parse_context *r)
+int lora_check(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = r->words.lora;
     if (t->lora.rank == 0)
         return 0;
+    r->s->training.lora.fused = t->framework->kernels.fused_qkv;
     if (op_compute_dtype(t->precision) == DTYPE_FP8)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters next to fp8 products are not simulated (write "

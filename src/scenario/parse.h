@@ -124,8 +124,9 @@ double lengths_attended(double mean, double max);
 int lora_read(struct parse_context *r);
 enum op_precision lora_list_precision(const struct training *t);
 
-/* Part of rules_check: what adapters do not go with. */
-int lora_check(const struct parse_context *r);
+/* Part of rules_check: whether the profile fuses their products, and what adapters do
+ * not go with. */
+int lora_check(struct parse_context *r);
 
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct parse_context *r);

@@ -82,6 +82,33 @@ static void test_counts(void)
     }
 }
 
+/* Megatron's products are fused, and so are its adapters: rank x (8192 + 10240) next to
+ * linear_qkv, 16384 to linear_proj, 8192 + 57344 to linear_fc1, 36864 to linear_fc2. */
+static void test_megatron(void)
+{
+    static const struct {
+        const char *targets;
+        int64_t each;
+    } cases[] = {
+        { "['linear_qkv']", 8192 + 10240 },
+        { "['linear_qkv','linear_proj']", 8192 + 10240 + 16384 },
+        { "'all-linear'", 8192 + 10240 + 16384 + 8192 + 57344 + 36864 },
+        { "['q_proj']", 2 * 8192 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job j;
+        char training[256];
+        snprintf(training, sizeof(training),
+                 ",'precision':'bf16','lora':{'rank':16,'target_modules':%s}",
+                 cases[i].targets);
+        read_job(&j, "llama2-70b", training,
+                 ",'parallelism':{'library':'megatron','tensor':4,'pipeline':2}");
+        CU_ASSERT_EQUAL(lora_parameters(&j.s.model, &j.s.training.lora),
+                        80 * 16 * cases[i].each);
+        job_unload(&j);
+    }
+}
+
 /* Whole modules in addition (modules_to_save): embedding and head of Llama-2-7B. */
 static void test_trained_modules(void)
 {
@@ -352,6 +379,7 @@ void test_lora_register(void)
     CU_pSuite suite = CU_add_suite("lora", NULL, NULL);
     CU_add_test(suite, "trained and all parameters are as PEFT prints them",
                 test_counts);
+    CU_add_test(suite, "Megatron's adapters are of fused products", test_megatron);
     CU_add_test(suite, "modules that are saved whole are trained",
                 test_trained_modules);
     CU_add_test(suite, "NF4 takes 4.127 bits", test_quantized_bits);
