@@ -134,11 +134,12 @@ static void test_quantized_bits(void)
 }
 
 static void run(const char *model, const char *training, const char *rest,
-                struct simulate_result *r)
+                struct simulate_result *r, struct stage_memory *first)
 {
     struct job j;
     read_job(&j, model, training, rest);
     job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, r);
+    *first = r->memory.stages[0];
     job_unload(&j);
 }
 
@@ -147,18 +148,19 @@ static void run(const char *model, const char *training, const char *rest,
 static void test_memory(void)
 {
     struct simulate_result r;
+    struct stage_memory m;
     const double layers = 32.0 * 202375168, ends = 262148096, adapters = 8388608;
     const double bits = 4.126953125 / 8, norms = 32.0 * 2 * 4096;
-    run("llama2-7b", ",'precision':'bf16','lora':{'rank':16}", "", &r);
-    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].parameters_B,
+    run("llama2-7b", ",'precision':'bf16','lora':{'rank':16}", "", &r, &m);
+    CU_ASSERT_DOUBLE_EQUAL((double)m.parameters_B,
                            2 * (layers + norms + ends + adapters), 1e6);
-    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].optimizer_B, 12 * adapters, 1e6);
-    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].gradients_B, 2 * adapters, 1e6);
+    CU_ASSERT_DOUBLE_EQUAL((double)m.optimizer_B, 12 * adapters, 1e6);
+    CU_ASSERT_DOUBLE_EQUAL((double)m.gradients_B, 2 * adapters, 1e6);
     run("llama2-7b",
         ",'precision':'bf16','lora':{'rank':16,'base':'nf4',"
         "'double_quantization':true}",
-        "", &r);
-    CU_ASSERT_DOUBLE_EQUAL((double)r.memory.stages[0].parameters_B,
+        "", &r, &m);
+    CU_ASSERT_DOUBLE_EQUAL((double)m.parameters_B,
                            bits * layers + 2 * (norms + ends + adapters), 2e6);
     CU_ASSERT(r.memory.fits);
 }
@@ -183,8 +185,9 @@ static void test_flops(void)
 static void test_executed(void)
 {
     struct simulate_result r;
+    struct stage_memory m;
     run("llama2-7b", ",'precision':'bf16','attention':'unfused','lora':{'rank':16}", "",
-        &r);
+        &r, &m);
     CU_ASSERT(job_near(r.hfu, r.mfu, 1e-6));
 }
 
