@@ -25,7 +25,7 @@ const struct dialect dialects[] = {
     { .name = "sagemaker",
       .summary = "estimators of SageMaker's Python SDK, with the Trainer's hyperparameters",
       .sources = DIALECT_CALLS,
-      .looks = "call of Estimator, PyTorch, HuggingFace or TensorFlow, and no distribution dictionary",
+      .looks = "call of Estimator, PyTorch, HuggingFace, TensorFlow or ModelTrainer, and no distribution dictionary",
       .calls = sagemaker_calls, .same = sagemaker_same,
       .recognises = sagemaker_recognises, .read = sagemaker_read, .tables = sagemaker_tables,
       .emit = { .name = "sagemaker", .write = emit_sagemaker, .sagemaker = true, .file = "emitted.py",

@@ -122,7 +122,8 @@ static void test_notebook_scenario(void)
     check("a.ipynb", shell, "/training/sequence_length", "none"); /* {s}: Python's */
     check("a.ipynb", "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"a = 1\"}]}",
           "/cluster/count",
-          "a.ipynb: no call of Estimator, PyTorch, HuggingFace or TensorFlow, and no "
+          "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
+          "ModelTrainer, and no "
           "distribution dictionary (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",

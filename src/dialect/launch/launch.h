@@ -1,9 +1,9 @@
 /* A SageMaker launch script, a shell script that starts Megatron-LM or the Trainer, or
  * DeepSpeed's configuration, as a scenario, without running it.
  *
- * The estimator (a call of Estimator, PyTorch, HuggingFace or TensorFlow) says which
- * instances, the "distribution" dictionary, versions and hyperparameters; what these
- * are called in scripts is a table here, and names of models, tasks and data sets are
+ * The estimator (a call of Estimator, PyTorch, HuggingFace, TensorFlow or ModelTrainer)
+ * says which instances, the "distribution" dictionary, versions and hyperparameters;
+ * what these are called in scripts is a table here, and names of models, tasks and data sets are
  * models/launch/names.json. Reading follows dialect/source/python.h and
  * dialect/source/shell.h: what would have to be run is not known, is said to be so, and
  * is asked for by `--set`.

@@ -94,8 +94,7 @@ bool launch_same_word(const char *a, const char *b)
     return *a == *b;
 }
 
-static const struct value_item *find_hyper(const struct launch_context *t,
-                                           const char *name)
+const struct value_item *launch_hyper(const struct launch_context *t, const char *name)
 {
     for (int i = 0; i < t->n_hyper; i++)
         for (int32_t j = 0; t->hyper[i]->kind == VALUE_DICT && j < t->hyper[i]->n; j++)
@@ -109,7 +108,7 @@ void launch_take_rows(struct launch_context *t, const struct dialect_option *row
 {
     for (const struct dialect_option *row = rows; row->name; row++) {
         const struct value_item *it =
-            dict ? value_get(dict, row->name) : find_hyper(t, row->name);
+            dict ? value_get(dict, row->name) : launch_hyper(t, row->name);
         if (!it || launch_has(t, row->pointer) || launch_is_unresolved(t, row->pointer))
             continue;
         int64_t said = launch_said(t);

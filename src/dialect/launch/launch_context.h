@@ -66,6 +66,9 @@ bool launch_is_off(const struct value *v);
 /* Hyperparameters are spelled with "-" or "_". */
 bool launch_same_word(const char *a, const char *b);
 
+/* The newest hyperparameter of that name; NULL. */
+const struct value_item *launch_hyper(const struct launch_context *t, const char *name);
+
 /* Takes what a dictionary (NULL: the hyperparameters) has of the rows, where nothing
  * was taken so far. */
 void launch_take_rows(struct launch_context *t, const struct dialect_option *rows,

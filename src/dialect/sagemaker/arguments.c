@@ -31,12 +31,56 @@ static void take_entry_point(struct launch_context *t, const struct dialect_opti
         launch_unresolved_item(t, row->pointer, it, "string");
 }
 
+/* What trains of a heterogeneous cluster is listed in the dictionary, too. */
 static void take_distribution(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it)
 {
-    if (it->value->kind != VALUE_NONE)
-        launch_set(t, row->pointer, launch_json(t, it->value, row->pointer), it);
+    json_t *tree =
+        it->value->kind == VALUE_NONE ? NULL : launch_json(t, it->value, row->pointer);
+    if (json_is_object(tree) && value_get(t->call->arguments, "instance_groups"))
+        json_object_del(tree, "instance_groups");
+    launch_set(t, row->pointer, tree, it);
+}
+
+/* A member of InstanceGroup, by its name or its place; NULL. */
+static const struct value *of_group(const struct value *group, const char *name,
+                                    const char *place)
+{
+    const struct value_item *it = value_get(group, name);
+    it = it ? it : value_get(group, place);
+    return it ? it->value : NULL;
+}
+
+/* InstanceGroup(name, type, count), of which the dictionary may list those that
+ * train. */
+static void take_groups(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    const struct value_item *how = value_get(t->call->arguments, "distribution"),
+                            *some =
+                                how ? value_get(how->value, "instance_groups") : NULL;
+    const struct value *list = some ? some->value : it->value;
+    json_t *out = json_array();
+    for (int32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
+        const struct value *group = list->items[i].value,
+                           *type = of_group(group, "instance_type", "1"),
+                           *count = of_group(group, "instance_count", "2");
+        int64_t n;
+        if (!type || type->kind != VALUE_STRING || !count || !launch_whole(count, &n))
+            continue;
+        json_array_append_new(out, json_pack("{s:s, s:I}", "instance", type->text,
+                                             "count", (json_int_t)n));
+    }
+    if (list->kind == VALUE_NONE) {
+        json_decref(out);
+    } else if (list->kind == VALUE_LIST && list->n &&
+               json_array_size(out) == (size_t)list->n) {
+        launch_set(t, row->pointer, out, it);
+    } else {
+        json_decref(out);
+        launch_unresolved_item(t, row->pointer, it, "list of InstanceGroup(...)");
+    }
 }
 
 /* The digits and dots after a mark in an image's name; NULL without. */
@@ -98,6 +142,8 @@ const struct dialect_option sagemaker_arguments[] = {
     ROW("train_instance_type", "/cluster/instance", .take = take_instance),
     ROW("instance_count", "/cluster/count", .kind = DIALECT_WHOLE),
     ROW("train_instance_count", "/cluster/count", .kind = DIALECT_WHOLE),
+    ROW("instance_groups", "/cluster/groups", .take = take_groups),
+    ROW("process_count_per_node", "/cluster/gpus_per_instance", .kind = DIALECT_SIZE),
     ROW("distribution", "/distribution", .take = take_distribution),
     ROW("distributions", "/distribution", .take = take_distribution),
     ROW("pytorch_version", "/software/pytorch", .kind = DIALECT_TEXT, .wanted = "string"),
@@ -128,9 +174,10 @@ const struct dialect_option sagemaker_environment[] = {
 };
 /* The other arguments of SageMaker's estimators (SageMaker Python SDK, estimator.py). */
 static const struct dialect_option other_rows[] = {
-    ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
-    ROW_UNSIMULATED("instance_groups"), ROW_UNSIMULATED("compiler_config"),
-    ROW_UNSIMULATED("encrypt_inter_container_traffic"),
+    ROW_ACTS("command", NULL), ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
+    ROW_UNSIMULATED("compiler_config"), ROW_UNSIMULATED("encrypt_inter_container_traffic"),
+    ROW_IDLE("input_data_config"), ROW_IDLE("output_data_config"), ROW_IDLE("training_mode"),
+    ROW_IDLE("job_name"), ROW_IDLE("disable_output_compression"), ROW_IDLE("model_version"), ROW_IDLE("requirements"),
     ROW_IDLE("role"), ROW_IDLE("sagemaker_session"), ROW_IDLE("base_job_name"), ROW_IDLE("output_path"),
     ROW_IDLE("code_location"), ROW_IDLE("py_version"), ROW_IDLE("metric_definitions"), ROW_IDLE("tags"),
     ROW_IDLE("subnets"), ROW_IDLE("security_group_ids"), ROW_IDLE("enable_network_isolation"),

@@ -8,31 +8,110 @@
 
 /* clang-format off */
 static const char *const estimators[] = {
-    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", NULL,
+    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", "JumpStartEstimator", "ModelTrainer", NULL,
 };
 const char *const sagemaker_calls[] = {
-    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", "set_hyperparameters", NULL,
+    "Estimator", "PyTorch", "HuggingFace", "TensorFlow", "JumpStartEstimator", "ModelTrainer",
+    "from_recipe", "from_jumpstart_config", "set_hyperparameters", "HyperparameterTuner",
+    /* these train nothing, or nothing that is simulated */
+    "Processor", "ScriptProcessor", "FrameworkProcessor", "PyTorchProcessor", "HuggingFaceProcessor",
+    "SKLearnProcessor", "PySparkProcessor", "Transformer", "Model", "PyTorchModel", "HuggingFaceModel",
+    "TensorFlowModel", "DJLModel", "JumpStartModel", "ModelBuilder", "deploy", "SKLearn", "XGBoost", "MXNet",
+    "Chainer", "RLEstimator", "KMeans", "PCA", "LDA", "NTM", "LinearLearner", "FactorizationMachines",
+    "RandomCutForest", "AutoML", NULL,
 };
 const char *const sagemaker_same[] = {
-    "json_encode_hyperparameters", "dumps", "deepcopy", NULL,
+    "json_encode_hyperparameters", "dumps", "deepcopy", "Compute", "SourceCode", "Torchrun", "MPI", "SMP",
+    "StoppingCondition", "CheckpointConfig", "Networking", "InstanceGroup", NULL,
+};
+/* Where each positional argument goes (SageMaker Python SDK 2.2xx, estimator.py and the
+ * classes of its frameworks). */
+static const struct { const char *class, *names[6]; } positional[] = {
+    { "Estimator", { "image_uri", "role", "instance_count", "instance_type", NULL } },
+    { "PyTorch", { "entry_point", "framework_version", "py_version", "source_dir", "hyperparameters", NULL } },
+    { "HuggingFace", { "py_version", "entry_point", "transformers_version", "tensorflow_version",
+                       "pytorch_version", NULL } },
+    { "TensorFlow", { "py_version", "framework_version", NULL } },
+    { "JumpStartEstimator", { "model_id", "model_version", NULL } },
+};
+/* What of a file without an estimator says why there is no training in it. */
+static const struct { const char *class, *why; } others[] = {
+    { "*Processor", "starts a processing job" }, { "Transformer", "starts a batch transform" },
+    { "*Model", "deploys a model" }, { "ModelBuilder", "deploys a model" }, { "deploy", "deploys a model" },
+    { "SKLearn", "trains without GPUs" }, { "XGBoost", "trains trees" }, { "MXNet", "is MXNet's" },
+    { "Chainer", "is Chainer's" }, { "RLEstimator", "is reinforcement learning" },
+    { "KMeans", "is an algorithm of SageMaker's" }, { "PCA", "is an algorithm of SageMaker's" },
+    { "LDA", "is an algorithm of SageMaker's" }, { "NTM", "is an algorithm of SageMaker's" },
+    { "LinearLearner", "is an algorithm of SageMaker's" },
+    { "FactorizationMachines", "is an algorithm of SageMaker's" },
+    { "RandomCutForest", "is an algorithm of SageMaker's" }, { "AutoML", "chooses models itself" },
 };
 /* Arguments that distinguish a call from others of that name. */
 static const char *const tokens[] = {
     "instance_type", "instance_count", "distribution", "hyperparameters", "entry_point",
-    "train_instance_type", "train_instance_count", "distributions", NULL,
+    "train_instance_type", "train_instance_count", "distributions", "instance_groups", NULL,
+};
+static const char *const trainer_tokens[] = {
+    "compute", "source_code", "training_image", "distributed", "training_recipe", "hyperparameters",
+    "model_id", NULL,
 };
 /* clang-format on */
 
 /* Which estimator ------------------------------------------------------------------ */
 
-static bool is_estimator(const struct python_call *c)
+static bool has_any(const struct value *arguments, const char *const *keys)
 {
-    if (!names_listed(estimators, python_last_part(c->function)))
-        return false;
-    for (const char *const *token = tokens; *token; token++)
-        if (value_get(c->arguments, *token))
+    for (; *keys; keys++)
+        if (value_get(arguments, *keys))
             return true;
-    return c->arguments->gap > 0;
+    return false;
+}
+
+/* "ModelTrainer" of ModelTrainer(...) and of ModelTrainer.from_recipe(...). */
+static const char *class_of(struct arena *arena, const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    if (strncmp(last, "from_", 5) != 0 || last == c->function)
+        return last;
+    return python_last_part(
+        arena_strndup(arena, c->function, (size_t)(last - c->function) - 1));
+}
+
+static bool is_trainer(const struct python_call *c)
+{
+    return strstr(c->function, "ModelTrainer") != NULL;
+}
+
+static bool is_estimator(struct arena *arena, const struct python_call *c)
+{
+    const char *class = class_of(arena, c);
+    if (!names_listed(estimators, class))
+        return false;
+    return has_any(c->arguments, tokens) || strcmp(class, "JumpStartEstimator") == 0 ||
+           (is_trainer(c) && has_any(c->arguments, trainer_tokens)) ||
+           (strcmp(class, "Estimator") == 0 && value_get(c->arguments, "2")) ||
+           c->arguments->gap > 0;
+}
+
+/* Names for what is given by position; ModelTrainer as an estimator. */
+static const struct python_call *as_usual(struct arena *arena,
+                                          const struct python_call *c)
+{
+    const char *class = class_of(arena, c);
+    if (is_trainer(c))
+        return sagemaker_as_estimator(arena, c);
+    for (size_t i = 0; i < sizeof(positional) / sizeof(positional[0]); i++) {
+        if (strcmp(positional[i].class, class) != 0)
+            continue;
+        for (int32_t j = 0; j < c->arguments->n; j++) {
+            const char *key = c->arguments->items[j].key;
+            int at = key[0] >= '0' && key[0] <= '5' && !key[1] ? key[0] - '0' : 6;
+            for (int n = 0; n <= at && at < 6 && positional[i].names[n]; n++)
+                if (n == at)
+                    c->arguments->items[j].key = positional[i].names[n];
+        }
+    }
+    return c;
 }
 
 /* The last one of that name; without a name, the last that is no quotation. */
@@ -41,7 +120,7 @@ static const struct python_call *choose(const struct python *p, const char *name
     const struct python_call *best = NULL;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
-        if (!is_estimator(c))
+        if (!is_estimator(p->arena, c))
             continue;
         if (name ? c->target && strcmp(c->target, name) == 0
                  : !best || best->quoted || !c->quoted)
@@ -55,7 +134,7 @@ static void no_such(struct launch *l, const struct python *p, const char *name)
     struct strbuf b;
     strbuf_init(&b);
     for (int64_t i = 0; i < p->calls.n && b.len < 200; i++)
-        if (is_estimator(&p->calls.v[i]) && p->calls.v[i].target)
+        if (is_estimator(p->arena, &p->calls.v[i]) && p->calls.v[i].target)
             strbuf_printf(&b, "%s%s", b.len ? ", " : "", p->calls.v[i].target);
     diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_NAME, 0, 0),
               "no estimator is assigned to \"%.60s\" (%s%s)", name,
@@ -120,9 +199,37 @@ static const struct python_call *assume(const struct python *p)
     return c;
 }
 
+/* Without any: what else it starts, which has no training; NULL. */
+static const struct python_call *other_job(const struct python *p, const char **why)
+{
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const char *class = python_last_part(p->calls.v[i].function);
+        for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++) {
+            const char *name = others[j].class;
+            bool open = *name == '*';
+            size_t n = strlen(class), m = strlen(name) - open;
+            if (n >= m && (open || n == m) && strcmp(class + n - m, name + open) == 0) {
+                *why = others[j].why;
+                return &p->calls.v[i];
+            }
+        }
+    }
+    return NULL;
+}
+
 bool sagemaker_recognises(const struct dialect_input *in)
 {
-    return in->estimator || choose(in->python, NULL) || assume(in->python);
+    const char *why;
+    return in->estimator || choose(in->python, NULL) || assume(in->python) ||
+           other_job(in->python, &why);
+}
+
+static void refuse(struct launch *l, const struct python_call *c, const char *why)
+{
+    diags_add(&l->loader->diags, launch_diag(l, DIAG_UNSUPPORTED, c->line, 0),
+              "%.60s(...) %s: there is no training to simulate (give a file with "
+              "an estimator or a ModelTrainer)",
+              c->function, why);
 }
 
 static void add_hyper(struct launch_context *t, const struct value *v)
@@ -150,7 +257,8 @@ static void find_hyper(struct launch_context *t, const struct python *p)
 bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
 {
     struct launch *l = t->l;
-    const struct python_call *c = choose(in->python, in->estimator);
+    const struct python_call *c = choose(in->python, in->estimator), *other;
+    const char *why;
     if (c) {
         l->title = arena_printf(t->arena, "%s%s%s(...): read, not run",
                                 c->target ? c->target : "", c->target ? " = " : "",
@@ -160,9 +268,13 @@ bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
         return false;
     } else {
         c = assume(in->python);
+        if (!c && (other = other_job(in->python, &why)) != NULL) {
+            refuse(l, other, why);
+            return false;
+        }
         l->title = "no estimator; the dictionaries alone: read, not run";
     }
-    t->call = c;
+    t->call = as_usual(t->arena, c);
     l->line = c->line;
     find_hyper(t, in->python);
     return true;

@@ -6,6 +6,7 @@
 #include "config/pointer.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
+#include "hardware/instance.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -62,6 +63,25 @@ static void warn_servers(struct launch_context *t)
                   class);
 }
 
+/* Without a dictionary the containers start one process on each instance
+ * (sagemaker-training-toolkit, entry_point.py). */
+static void note_processes(struct launch_context *t)
+{
+    const struct value_item *command = value_get(t->call->arguments, "command");
+    const char *name = json_string_value(pointer_get(t->tree, "/cluster/instance"));
+    struct cfg_loader loader;
+    if (launch_has(t, "/distribution") || command || !name)
+        return;
+    cfg_loader_init(&loader);
+    const struct instance *inst = instance_get(&loader, name, (struct cfg) { 0 });
+    if (inst && inst->n_gpus > 1)
+        launch_note(t->l, t->call->line, DIAG_ASSUMED,
+                    "no distribution is given: SageMaker starts one process on each "
+                    "instance, and a process on each GPU is simulated (give "
+                    "distribution={\"torch_distributed\": {\"enabled\": True}})");
+    cfg_loader_release(&loader);
+}
+
 /* What SMP's dictionary says of the batch and of precision. */
 static void read_smp(struct launch_context *t)
 {
@@ -95,7 +115,12 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     take_class(t);
     warn_servers(t);
     read_smp(t);
+    sagemaker_take_files(t);
+    if (sagemaker_is_smp_script(t))
+        sagemaker_take_smp_script(t);
     trainer_take(t);
+    sagemaker_take_entry(t);
+    note_processes(t);
     env = env ? env : value_get(given, "environment");
     if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, sagemaker_environment, env->value);

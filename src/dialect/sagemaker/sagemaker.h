@@ -4,6 +4,9 @@
  * Files of this folder:
  *     estimator        finds the estimator in a script
  *     sagemaker        reads it, and says what of it acts
+ *     model_trainer    ModelTrainer's objects as an estimator's arguments
+ *     smp_arguments    hyperparameters of AWS's own training scripts
+ *     job_files        files that the job names: of hyperparameters, its script
  *     arguments, job   a field each: of the training; of the job around its steps
  *     emit_sagemaker   a scenario as an estimator */
 #ifndef DIALECT_SAGEMAKER_SAGEMAKER_H
@@ -21,10 +24,23 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in);
  * is none. The context gets it, and the file its title. */
 bool sagemaker_find(struct launch_context *t, const struct dialect_input *in);
 
+/* A call of ModelTrainer with an estimator's arguments. */
+const struct python_call *sagemaker_as_estimator(struct arena *arena,
+                                                 const struct python_call *c);
+
 /* Which arguments of an estimator and entries of its environment mean what; a row
  * without a name ends each. */
 extern const struct dialect_option sagemaker_arguments[], sagemaker_environment[];
 extern const struct dialect_table sagemaker_tables[];
+
+/* Whether hyperparameters are those of AWS's own scripts under SMP, and what they say. */
+bool sagemaker_is_smp_script(const struct launch_context *t);
+void sagemaker_take_smp_script(struct launch_context *t);
+
+/* Hyperparameters in a file that they name, and those of a command; after the job's own,
+ * the defaults of the script's arguments. */
+void sagemaker_take_files(struct launch_context *t);
+void sagemaker_take_entry(struct launch_context *t);
 
 /* What is around the steps. */
 void sagemaker_take_seconds(struct launch_context *t, const struct dialect_option *row,

@@ -75,8 +75,9 @@ struct python {
 /* What to look for; lists end with NULL. */
 struct python_wanted {
     const char *const *calls; /* names of functions, without what precedes the dot */
-    const char *const
-        *same; /* functions that give back what they are given, more or less */
+    /* functions that give back what they are given, more or less; of classes, whose
+     * names begin with a capital, a dictionary of it with the name as its text */
+    const char *const *same;
 };
 
 /* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/source/python_parse.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -228,7 +229,12 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
     if (v)
         return v;
     const struct value *first = named(arguments, "0");
-    if (names_listed(r->wanted->same, last) && first) {
+    bool same = names_listed(r->wanted->same, python_last_part(function));
+    if (same && isupper((unsigned char)*python_last_part(function))) {
+        arguments->text = python_last_part(function);
+        return arguments;
+    }
+    if (same && first) {
         if (first->kind == VALUE_DICT)
             python_note(r, line, "%.60s(...) is not run: what it is given is taken",
                         path);

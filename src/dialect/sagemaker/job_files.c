@@ -1,0 +1,255 @@
+/* A file of hyperparameters that a job is given by its name: "config": args.yaml, which
+ * a notebook writes itself or which is next to it; and the options of a command that
+ * starts the script; the defaults of the script's own arguments. */
+#include "dialect/sagemaker/sagemaker.h"
+
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/source/document.h"
+#include "dialect/source/files.h"
+#include "dialect/source/notebook.h"
+#include "dialect/source/python.h"
+#include "dialect/trainer/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_B = 1 << 20, WORDS_MAX = 200 };
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "cat > NAME <<EOF" of a notebook's shell cells: the text between; NULL. */
+static const char *here_document(struct arena *arena, const char *shell,
+                                 const char *name, int64_t *line)
+{
+    const char *found = NULL;
+    for (const char *at = shell; (at = strstr(at, name)) != NULL; at++) {
+        const char *end = at + strcspn(at, "\n"), *mark = strstr(at, "<<");
+        if (!mark || mark > end || *end == '\0')
+            continue;
+        mark += 2 + strspn(mark + 2, "-'\" ");
+        size_t n = strcspn(mark, "'\" \n");
+        char *word = arena_printf(arena, "\n%.*s", (int)(n < 60 ? n : 60), mark);
+        const char *close = n ? strstr(end, word) : NULL;
+        if (!close)
+            continue;
+        *line = 2;
+        for (const char *c = shell; c < end; c++)
+            *line += *c == '\n';
+        found = arena_strndup(arena, end + 1,
+                              (size_t)(close - end - 1 > 0 ? close - end - 1 : 0));
+    }
+    return found;
+}
+
+/* The text of a file by its name, of the notebook's own or next to it. */
+static const char *text_of(struct launch_context *t, const char *name, int64_t *line)
+{
+    const struct source_file *own = launch_own_file(t->l, name);
+    const struct value_item *dir = value_get(t->call->arguments, "source_dir");
+    const char *in = dir && dir->value->kind == VALUE_STRING ? dir->value->text : "";
+    struct err err = { 0 };
+    const char *text = NULL, *path;
+    size_t len;
+    *line = 0;
+    if (own) {
+        *line = own->line;
+        return own->text;
+    }
+    if (t->l->notebook)
+        text = here_document(t->arena, t->l->notebook->shell, last_part(name), line);
+    if (text)
+        return text;
+    path = source_files_next_to(
+        t->arena, t->l->file, arena_printf(t->arena, "%s/%s", in[0] ? in : ".", name));
+    path = path ? path : source_files_next_to(t->arena, t->l->file, name);
+    char *read = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
+    text = read ? arena_strdup(t->arena, read) : NULL;
+    free(read);
+    return text;
+}
+
+/* A file of hyperparameters ---------------------------------------------------------- */
+
+/* Read apart first: what is wrong with it does not end the reading of the job. */
+static bool is_sound(const char *name, const char *text)
+{
+    struct cfg_loader loader;
+    struct document d;
+    cfg_loader_init(&loader);
+    document_read(&d, &loader, last_part(name), text, strlen(text), "");
+    bool sound = d.root && loader.diags.n_errors == 0;
+    document_release(&d);
+    cfg_loader_release(&loader);
+    return sound;
+}
+
+/* Lines are those of the notebook where it writes the file, else of its name. */
+static bool add_file(struct launch_context *t, const char *name, int64_t from)
+{
+    struct document d;
+    int64_t line;
+    const char *text = document_is(name) ? text_of(t, name, &line) : NULL;
+    if (!text || t->n_hyper == LAUNCH_HYPER_MAX || !is_sound(name, text))
+        return false;
+    document_read(&d, t->l->loader, last_part(name), text, strlen(text),
+                  "what is none of the Trainer's");
+    bool read = d.root && d.root->kind == VALUE_DICT;
+    if (read) {
+        if (line)
+            value_move_by(d.root, line - 1);
+        else
+            value_move_to(d.root, from);
+        t->hyper[t->n_hyper++] = d.root;
+    }
+    document_release(&d);
+    return read;
+}
+
+static void take_file(struct launch_context *t, const struct value_item *it)
+{
+    const char *name = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (!document_is(name))
+        return;
+    launch_hear(t, it);
+    if (add_file(t, name, it->line) || add_file(t, last_part(name), it->line))
+        launch_note(t->l, it->line, DIAG_ASSUMED,
+                    "%s: %.80s is read: what it says are hyperparameters", it->key,
+                    last_part(name));
+    else
+        launch_note(t->l, it->line, DIAG_LEFT_OUT,
+                    "%s: %.80s is not there, or cannot be read; what it says is not "
+                    "taken (put it next to the file)",
+                    it->key, last_part(name));
+}
+
+/* The command -------------------------------------------------------------------------- */
+
+/* "torchrun --nproc_per_node 8 train.py --config a.yaml": the script, and its options
+ * as hyperparameters. */
+static void take_command(struct launch_context *t, const struct value_item *it)
+{
+    struct value *options = value_new(t->arena, VALUE_DICT, it->line, 0);
+    const char *key = NULL;
+    char *words = arena_strdup(t->arena, it->value->text), *state = NULL;
+    bool script = false;
+    launch_hear(t, it);
+    for (char *w = strtok_r(words, " \t\n\\", &state); w;
+         w = strtok_r(NULL, " \t\n\\", &state)) {
+        size_t n = strlen(w);
+        bool named =
+            n > 3 && (strcmp(w + n - 3, ".py") == 0 || strcmp(w + n - 3, ".sh") == 0);
+        struct value *v = yaml_plain(t->arena, w, it->line, 0);
+        if (!script && named) {
+            const struct value_item entry = { "command", it->line, v };
+            script = true;
+            launch_take_entry(t, w, &entry);
+        } else if (script && strncmp(w, "--", 2) == 0) {
+            char *equals = strchr(w, '=');
+            key = arena_strndup(t->arena, w + 2,
+                                equals ? (size_t)(equals - w) - 2 : n - 2);
+            struct value *yes = value_new(t->arena, VALUE_BOOL, it->line, 0);
+            yes->integer = 1;
+            value_add(t->arena, options, key, it->line,
+                      equals ? yaml_plain(t->arena, equals + 1, it->line, 0) : yes);
+            key = equals ? NULL : key;
+        } else if (key && options->n) {
+            options->items[options->n - 1].value = v;
+            key = NULL;
+        }
+    }
+    if (!script)
+        launch_note(t->l, it->line, DIAG_LEFT_OUT,
+                    "%s: it starts no script that is known", it->key);
+    if (options->n && t->n_hyper < LAUNCH_HYPER_MAX)
+        t->hyper[t->n_hyper++] = options;
+}
+
+void sagemaker_take_files(struct launch_context *t)
+{
+    static const char *const names[] = { "config", "config_file", "config_path" };
+    const struct value_item *command = value_get(t->call->arguments, "command");
+    if (command && command->value->kind == VALUE_STRING)
+        take_command(t, command);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value_item *it = launch_hyper(t, names[i]);
+        if (it)
+            take_file(t, it);
+    }
+}
+
+/* The entry point ---------------------------------------------------------------------- */
+
+/* Arguments of the script with their defaults, as if the job gave them. */
+static struct value *defaults_of(struct launch_context *t, const struct python *p,
+                                 int64_t line)
+{
+    struct value *out = value_new(t->arena, VALUE_DICT, line, 0);
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct value *a = p->calls.v[i].arguments;
+        const struct value_item *name = value_get(a, "0"),
+                                *given = value_get(a, "default");
+        if (!name || name->value->kind != VALUE_STRING || !given ||
+            given->value->kind == VALUE_NONE || given->value->kind == VALUE_DICT)
+            continue;
+        struct value *v = ARENA_NEW(t->arena, struct value);
+        *v = *given->value;
+        v->line = line;
+        const char *key = name->value->text + strspn(name->value->text, "-");
+        value_add(t->arena, out, key, line, v);
+    }
+    return out;
+}
+
+/* What a script does to the model itself is not in its arguments. */
+static void note_adapters(struct launch_context *t, const char *text, const char *file,
+                          int64_t line)
+{
+    static const char *const words[] = { "LoraConfig(", "get_peft_model(",
+                                         "BitsAndBytesConfig(",
+                                         "prepare_model_for_kbit_training(" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(text, words[i]))
+            launch_note(t->l, line, DIAG_NOT_SIMULATED,
+                        "%.80s: %s...) is in the script, and is not simulated: all "
+                        "weights are trained here",
+                        file, words[i]);
+}
+
+void sagemaker_take_entry(struct launch_context *t)
+{
+    static const char *const calls[] = { "add_argument", NULL }, *const none[] = {
+        NULL
+    };
+    const struct python_wanted wanted = { calls, none };
+    const struct value_item *it = value_get(t->call->arguments, "entry_point");
+    struct python p;
+    struct err err = { 0 };
+    int64_t line;
+    if (!it || it->value->kind != VALUE_STRING)
+        return;
+    const char *text = text_of(t, it->value->text, &line);
+    line = it->value->line;
+    if (!text)
+        return;
+    note_adapters(t, text, it->value->text, line);
+    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0 &&
+        t->n_hyper < LAUNCH_HYPER_MAX) {
+        struct value *defaults = defaults_of(t, &p, line);
+        int64_t said = launch_said(t);
+        t->hyper[t->n_hyper++] = defaults;
+        trainer_take(t);
+        t->n_hyper--;
+        if (launch_said(t) != said)
+            launch_note(t->l, line, DIAG_ASSUMED,
+                        "%.80s: what hyperparameters do not give are the defaults of "
+                        "its arguments",
+                        it->value->text);
+    }
+    python_release(&p);
+}
