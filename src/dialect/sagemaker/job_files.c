@@ -135,7 +135,7 @@ static void take_file(struct launch_context *t, const struct value_item *it)
 static void take_command(struct launch_context *t, const struct value_item *it)
 {
     struct value *options = value_new(t->arena, VALUE_DICT, it->line, 0);
-    const char *key = NULL;
+    const char *key = NULL, *shell = NULL;
     char *words = arena_strdup(t->arena, it->value->text), *state = NULL;
     bool script = false;
     launch_hear(t, it);
@@ -148,6 +148,7 @@ static void take_command(struct launch_context *t, const struct value_item *it)
         if (!script && named) {
             const struct value_item entry = { "command", it->line, v };
             script = true;
+            shell = strcmp(w + n - 3, ".sh") == 0 ? w : NULL;
             launch_take_entry(t, w, &entry);
         } else if (script && strncmp(w, "--", 2) == 0) {
             char *equals = strchr(w, '=');
@@ -163,6 +164,12 @@ static void take_command(struct launch_context *t, const struct value_item *it)
             key = NULL;
         }
     }
+    if (shell && !launch_has(t, "/distribution"))
+        launch_add_unresolved(
+            t, "/parallelism/library", it->line,
+            "%s: %.60s starts the program, and is not read: ddp, fsdp "
+            "or deepspeed",
+            it->key, shell);
     if (!script)
         launch_note(t->l, it->line, DIAG_LEFT_OUT,
                     "%s: it starts no script that is known", it->key);
@@ -221,6 +228,25 @@ static void note_adapters(struct launch_context *t, const char *text, const char
                         file, words[i]);
 }
 
+/* Trainers of TRL's that generate or compare; their names fix what the script does. */
+static void refuse_trainers(struct launch_context *t, const char *text,
+                            const char *file, int64_t line)
+{
+    static const struct {
+        const char *class, *why;
+    } trainers[] = {
+        { "GRPOTrainer(", "generates samples and learns from their rewards (GRPO)" },
+        { "PPOTrainer(", "generates samples and learns from their rewards (PPO)" },
+        { "RLOOTrainer(", "generates samples and learns from their rewards (RLOO)" },
+        { "DPOTrainer(", "compares with a reference model (DPO)" },
+    };
+    for (size_t i = 0; i < sizeof(trainers) / sizeof(trainers[0]); i++)
+        if (strstr(text, trainers[i].class)) {
+            launch_refuse_entry(t->l, file, trainers[i].why, line);
+            return;
+        }
+}
+
 void sagemaker_take_entry(struct launch_context *t)
 {
     static const char *const calls[] = { "add_argument", NULL }, *const none[] = {
@@ -237,6 +263,7 @@ void sagemaker_take_entry(struct launch_context *t)
     line = it->value->line;
     if (!text)
         return;
+    refuse_trainers(t, text, it->value->text, line);
     note_adapters(t, text, it->value->text, line);
     if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0 &&
         t->n_hyper < LAUNCH_HYPER_MAX) {

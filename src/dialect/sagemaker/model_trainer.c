@@ -27,6 +27,7 @@ static const struct {
     { "stopping_condition", "max_wait_time_in_seconds", "max_wait", false },
     { "checkpoint_config", "s3_uri", "checkpoint_s3_uri", false },
     { "networking", "enable_inter_container_traffic_encryption", "encrypt_inter_container_traffic", false },
+    { "networking", "enable_network_isolation", "enable_network_isolation", false },
     { "distributed", "process_count_per_node", "process_count_per_node", false },
 };
 static const struct { const char *name, *as; } renamed[] = {
