@@ -44,6 +44,18 @@ void strbuf_addch(struct strbuf *b, char c)
     strbuf_add(b, &c, 1);
 }
 
+void strbuf_add_utf8(struct strbuf *b, unsigned long c)
+{
+    static const unsigned long limits[] = { 0x80, 0x800, 0x10000 };
+    static const unsigned lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+    int more = 0;
+    while (more < 3 && c >= limits[more])
+        more++;
+    strbuf_addch(b, (char)(lead[more] | (c >> (6 * more))));
+    while (more-- > 0)
+        strbuf_addch(b, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
+}
+
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
     va_list ap;

@@ -14,6 +14,8 @@ void strbuf_release(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const char *s, size_t n);
 void strbuf_addstr(struct strbuf *b, const char *s);
 void strbuf_addch(struct strbuf *b, char c);
+void strbuf_add_utf8(struct strbuf *b,
+                     unsigned long c); /* a code point, U+10FFFF at most */
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

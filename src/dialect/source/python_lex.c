@@ -122,18 +122,6 @@ static void read_number(struct python_lexer *lex, struct python_token *t)
 
 /* Strings -------------------------------------------------------------------------- */
 
-static void add_utf8(struct strbuf *b, unsigned long c)
-{
-    static const unsigned long limits[] = { 0x80, 0x800, 0x10000 };
-    static const unsigned lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-    int more = 0;
-    while (more < 3 && c >= limits[more])
-        more++;
-    strbuf_addch(b, (char)(lead[more] | (c >> (6 * more))));
-    while (more-- > 0)
-        strbuf_addch(b, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
-}
-
 /* A character by its number: \x41, \u00e9, \101. Returns its length after the
  * backslash, 0 when it is none or means no character of a text. */
 static size_t numbered_escape(struct strbuf *b, const char *s)
@@ -156,7 +144,7 @@ static size_t numbered_escape(struct strbuf *b, const char *s)
     }
     if (!n || c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
         return 0;
-    add_utf8(b, c);
+    strbuf_add_utf8(b, c);
     return from + n;
 }
 

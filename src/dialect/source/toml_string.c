@@ -6,18 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static void add_utf8(struct strbuf *b, unsigned long c)
-{
-    static const unsigned long limits[] = { 0x80, 0x800, 0x10000 };
-    static const unsigned lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-    int more = 0;
-    while (more < 3 && c >= limits[more])
-        more++;
-    strbuf_addch(b, (char)(lead[more] | (c >> (6 * more))));
-    while (more-- > 0)
-        strbuf_addch(b, (char)(0x80 | ((c >> (6 * more)) & 0x3f)));
-}
-
 /* \u00e9 and \U0001f600, the letter at the cursor. */
 static void numbered(struct toml_reader *r, struct strbuf *b)
 {
@@ -35,7 +23,7 @@ static void numbered(struct toml_reader *r, struct strbuf *b)
     if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
         toml_fail(r, "no text has this character");
     else
-        add_utf8(b, c);
+        strbuf_add_utf8(b, c);
     r->s += digits + 1;
 }
 
