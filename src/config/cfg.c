@@ -311,6 +311,20 @@ int cfg_error(struct cfg c, enum diag_code code, const char *fmt, ...)
     return -1;
 }
 
+int cfg_error_at(struct cfg_loader *loader, struct cfg where, enum diag_code code,
+                 const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (where.doc)
+        report_error(where, false, code, fmt, ap);
+    else
+        diags_vadd(&loader->diags,
+                   (struct diag) { .severity = DIAG_ERROR, .code = code }, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
 int cfg_error_key(struct cfg c, enum diag_code code, const char *fmt, ...)
 {
     va_list ap;

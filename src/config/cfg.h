@@ -122,6 +122,9 @@ int cfg_error(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int cfg_error_key(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* cfg_error, but without a place where `where` is {0}. */
+int cfg_error_at(struct cfg_loader *loader, struct cfg where, enum diag_code code,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void cfg_warn(struct cfg c, enum diag_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -133,9 +133,6 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
             ? arena_printf(arena, "there is no file \"%s\" (check the path)", name)
             : arena_printf(arena, "\"%s\" is not in %s/ (%s)", name, dir,
                            hint(arena, dir, name));
-    if (where.doc)
-        cfg_error(where, code, "%s", what);
-    else
-        diags_error(&loader->diags, code, "%s", what);
+    cfg_error_at(loader, where, code, "%s", what);
     return (struct cfg) { 0 };
 }

@@ -166,13 +166,11 @@ static const void *make_instance(struct cfg_loader *loader, const char *name,
 {
     const char *path = datadir_file(&loader->arena, "topologies/instances", name);
     const char *why = access(path, F_OK) ? absent_reason(loader, name) : NULL;
-    if (why && where.doc)
-        cfg_error(where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name, why);
-    else if (why)
-        diags_error(&loader->diags, DIAG_UNSUPPORTED, "%s is not simulated: %s", name,
-                    why);
-    if (why)
+    if (why) {
+        cfg_error_at(loader, where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name,
+                     why);
         return NULL;
+    }
     struct instance_raw *raw = ARENA_NEW(&loader->arena, struct instance_raw);
     struct cfg file = datadir_load(loader, "topologies/instances", name, where);
 

@@ -202,10 +202,7 @@ static void unknown(struct cfg_loader *loader, const char *id, struct cfg where)
         "no file or folder \"%s\", and models/hub/ids.json has no such id (%s%s%s give "
         "the path of its config.json)",
         id, near ? "did you mean \"" : "", near ? near : "", near ? "\"? Else" : "");
-    if (where.doc)
-        cfg_error(where, DIAG_UNKNOWN_NAME, "%s", text);
-    else
-        diags_error(&loader->diags, DIAG_UNKNOWN_NAME, "%s", text);
+    cfg_error_at(loader, where, DIAG_UNKNOWN_NAME, "%s", text);
 }
 
 static bool is_mirror(const char *id)
