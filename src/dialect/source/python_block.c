@@ -291,6 +291,18 @@ static void read_while(struct python_parser *r, int64_t column)
 
 /* Other blocks --------------------------------------------------------------------- */
 
+/* The rest of a header whose words do not count, and its colon. */
+static void skip_header(struct python_parser *r)
+{
+    while (!python_stopped(r) && !python_at(r, ":")) {
+        if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
+            r->failed = true;
+        else
+            python_advance(r);
+    }
+    expect_colon(r);
+}
+
 /* What is tried is taken to work. */
 static void read_try(struct python_parser *r, int64_t column)
 {
@@ -300,13 +312,7 @@ static void read_try(struct python_parser *r, int64_t column)
         return;
     read_suite(r, column, true);
     while (!r->limit && goes_on_with(r, column, "except")) {
-        while (!python_stopped(r) && !python_at(r, ":")) {
-            if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
-                r->failed = true;
-            else
-                python_advance(r);
-        }
-        expect_colon(r);
+        skip_header(r);
         if (!python_stopped(r))
             read_suite(r, column, false);
     }
@@ -343,13 +349,7 @@ static void read_with(struct python_parser *r, int64_t column)
 /* A header alone, as "else:" after what could not be read. */
 static void read_stray(struct python_parser *r, int64_t column)
 {
-    while (!python_stopped(r) && !python_at(r, ":")) {
-        if (r->t.kind == TOKEN_NEWLINE || r->t.kind == TOKEN_END)
-            r->failed = true;
-        else
-            python_advance(r);
-    }
-    expect_colon(r);
+    skip_header(r);
     if (!python_stopped(r))
         read_suite(r, column, true);
 }

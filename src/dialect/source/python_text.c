@@ -64,6 +64,16 @@ const char *python_by_spec(struct python_parser *r, const struct value *v,
     return *spec ? by_parts(r, v, spec, false) : python_string(r, v);
 }
 
+/* The text of a buffer, which is released; NULL: not known, or too long. */
+static const char *hand_over(struct python_parser *r, struct strbuf *b, bool known)
+{
+    const char *out = known && b->len < PYTHON_STRING_MAX
+                          ? arena_strndup(r->p->arena, strbuf_get(b), b->len)
+                          : NULL;
+    strbuf_release(b);
+    return out;
+}
+
 const char *python_by_percent(struct python_parser *r, const char *text,
                               const struct value *values)
 {
@@ -96,10 +106,7 @@ const char *python_by_percent(struct python_parser *r, const char *text,
         strbuf_addstr(&b, made ? made : "");
         s += m + (s[1 + m] != '\0');
     }
-    const char *out = known && b.len < PYTHON_STRING_MAX
-                          ? arena_strndup(r->p->arena, strbuf_get(&b), b.len)
-                          : NULL;
-    strbuf_release(&b);
+    const char *out = hand_over(r, &b, known);
     r->lex.work += out ? (int64_t)strlen(out) : 0;
     return out;
 }
@@ -139,10 +146,7 @@ static const char *format(struct python_parser *r, const char *text,
             strbuf_addch(&b, *s);
         }
     }
-    const char *out = known && b.len < PYTHON_STRING_MAX
-                          ? arena_strndup(r->p->arena, strbuf_get(&b), b.len)
-                          : NULL;
-    strbuf_release(&b);
+    const char *out = hand_over(r, &b, known);
     r->lex.work += (int64_t)strlen(text);
     return out;
 }
@@ -169,10 +173,7 @@ static const char *replaced(struct python_parser *r, const char *text, const cha
             strbuf_addch(&b, *s);
         s += here ? n : 1;
     }
-    const char *out = b.len < PYTHON_STRING_MAX
-                          ? arena_strndup(r->p->arena, strbuf_get(&b), b.len)
-                          : NULL;
-    strbuf_release(&b);
+    const char *out = hand_over(r, &b, true);
     return out;
 }
 
@@ -203,10 +204,7 @@ static const char *joined(struct python_parser *r, const char *by,
         known = v->kind == VALUE_STRING;
         strbuf_printf(&b, "%s%s", i ? by : "", known ? v->text : "");
     }
-    const char *out = known && b.len < PYTHON_STRING_MAX
-                          ? arena_strndup(r->p->arena, strbuf_get(&b), b.len)
-                          : NULL;
-    strbuf_release(&b);
+    const char *out = hand_over(r, &b, known);
     r->lex.work += out ? (int64_t)strlen(out) : 0;
     return out;
 }

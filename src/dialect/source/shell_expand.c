@@ -196,6 +196,19 @@ static enum shell_status is_null(const struct shell_machine *m,
     return SHELL_YES;
 }
 
+/* The text up to the end; blanks within are its own. */
+static void read_rest(struct shell_machine *m, struct shell_text *t)
+{
+    while (!shell_ends(m)) {
+        struct shell_text piece = { 0 };
+        shell_read_text(m, &piece);
+        shell_append(m, t, &piece);
+        shell_text_release(&piece);
+        if (!shell_ends(m))
+            shell_push(m, t, m->at.v[m->at.i++]);
+    }
+}
+
 /* The word of ${X:-word}, to the closing bracket. */
 static void default_word(struct shell_machine *m, struct shell_texts *out,
                          struct shell_cursor inner)
@@ -203,14 +216,7 @@ static void default_word(struct shell_machine *m, struct shell_texts *out,
     struct shell_cursor here = m->at;
     struct shell_text t = { 0 };
     m->at = inner;
-    while (!shell_ends(m)) { /* blanks within are its own */
-        struct shell_text piece = { 0 };
-        shell_read_text(m, &piece);
-        shell_append(m, &t, &piece);
-        shell_text_release(&piece);
-        if (!shell_ends(m))
-            shell_push(m, &t, m->at.v[m->at.i++]);
-    }
+    read_rest(m, &t);
     m->at = here;
     shell_texts_take(m, out, &t);
 }
@@ -260,14 +266,7 @@ static const char *index_of(struct shell_machine *m, int32_t from, int32_t to)
     int32_t why;
     m->at.i = from;
     m->at.n = to;
-    while (!shell_ends(m)) { /* blanks within are its own */
-        struct shell_text piece = { 0 };
-        shell_read_text(m, &piece);
-        shell_append(m, &t, &piece);
-        shell_text_release(&piece);
-        if (!shell_ends(m))
-            shell_push(m, &t, m->at.v[m->at.i++]);
-    }
+    read_rest(m, &t);
     const char *text = shell_unknown_of(m, &t) ? "?" : shell_string(m, &t, false);
     bool plain = t.n && (isalnum((unsigned char)*text) || *text == '@' || *text == '*');
     const char *sum = strpbrk(text, "+-*/%");
