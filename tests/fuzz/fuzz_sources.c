@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -86,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef FUZZ_ALONE
+#include "fuzz_alone.h"
+
 static const char *const seeds[] = {
     "a: &x {b: 1}\nc: *x\n<<: *x\nd: [1, yes, ~, '${c.b}', \"${a}-${d[0]}\"]\ne: !t "
     "|\n  f\n---\napiVersion: v1\nkind: Job\nspec: {parallelism: 2, containers: "
@@ -132,46 +133,16 @@ static const char *const words[] = {
     "not ",       " and ",     " is ",
 };
 
-static size_t mutate(char *text, size_t n, size_t cap)
-{
-    for (int edits = 1 + rand() % 4; edits > 0; edits--) {
-        const char *w = words[(size_t)rand() % (sizeof(words) / sizeof(*words))];
-        size_t at = (size_t)rand() % (n + 1), m = strlen(w);
-        size_t cut = n - at < 12 ? n - at : (size_t)rand() % 12;
-        if (rand() % 3 == 0) {
-            memmove(text + at, text + at + cut, n - at - cut);
-            n -= cut;
-        } else if (n + m < cap) {
-            memmove(text + at + m, text + at, n - at);
-            memcpy(text + at, w, m);
-            n += m;
-        }
-    }
-    return n;
-}
-
 int main(int argc, char **argv)
 {
-    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 10, runs = 0;
-    time_t end = time(NULL) + seconds;
-    srand(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1);
-    char text[4096];
-    size_t n = 0;
-    for (; time(NULL) < end; runs++) {
-        if (runs % 32 == 0) {
-            const char *seed = seeds[(size_t)rand() % (sizeof(seeds) / sizeof(*seeds))];
-            n = strlen(seed);
-            memcpy(text, seed, n);
-        }
-        n = mutate(text, n, sizeof(text));
-        FILE *last = fopen("/tmp/fuzz_sources_last", "wb"); /* what to look at */
-        if (last) {
-            fwrite(text, 1, n, last);
-            fclose(last);
-        }
-        LLVMFuzzerTestOneInput((const uint8_t *)text, n);
-    }
-    printf("%ld runs\n", runs);
-    return 0;
+    const struct fuzz_alone f = {
+        .seeds = seeds,
+        .n_seeds = sizeof(seeds) / sizeof(*seeds),
+        .words = words,
+        .n_words = sizeof(words) / sizeof(*words),
+        .last = "/tmp/fuzz_sources_last",
+        .target = LLVMFuzzerTestOneInput,
+    };
+    return fuzz_alone(&f, argc, argv);
 }
 #endif
