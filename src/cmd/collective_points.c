@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "config/datadir.h"
+#include "hardware/instance.h"
 #include "report/figure_collective.h"
 #include "validation/mapping.h"
 #include "validation/value.h"
@@ -22,8 +23,8 @@ struct finder {
 static bool same_cluster(const char *a, const char *b)
 {
     size_t na, nb;
-    a += strncmp(a, "ml.", 3) == 0 ? 3 : 0;
-    b += strncmp(b, "ml.", 3) == 0 ? 3 : 0;
+    a = instance_plain_name(a);
+    b = instance_plain_name(b);
     na = strlen(a) - (strlen(a) > 2 && strcmp(a + strlen(a) - 2, ":1") == 0 ? 2 : 0);
     nb = strlen(b) - (strlen(b) > 2 && strcmp(b + strlen(b) - 2, ":1") == 0 ? 2 : 0);
     return na == nb && strncmp(a, b, na) == 0;

@@ -38,11 +38,6 @@ static const struct cfg_field group_fields[] = {
     CFG_END,
 };
 
-static bool is_sagemaker(const char *name)
-{
-    return strncmp(name, "ml.", 3) == 0;
-}
-
 /* The group's instance, with what the group changes of it. */
 static const struct instance *instance_of(struct cfg_loader *loader, struct cfg object,
                                           const struct group_raw *raw)
@@ -53,7 +48,7 @@ static const struct instance *instance_of(struct cfg_loader *loader, struct cfg 
                   "give either \"instance\" or \"like\", not both");
         return NULL;
     }
-    if (raw->like && is_sagemaker(raw->like)) {
+    if (raw->like && instance_is_sagemaker(raw->like)) {
         cfg_error(cfg_get(object, "like"), DIAG_CONTRADICTION,
                   "a machine of one's own is none of SageMaker's (leave \"ml.\" out)");
         return NULL;
@@ -74,10 +69,10 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
         return cfg_error(object, DIAG_MISSING,
                          "\"instance\" is missing (write {\"instance\": "
                          "\"ml.p4d.24xlarge\", \"count\": 2})");
-    if (c->n_groups > 0 && is_sagemaker(name) != c->sagemaker)
+    if (c->n_groups > 0 && instance_is_sagemaker(name) != c->sagemaker)
         return cfg_error(cfg_get(object, "instance"), DIAG_CONTRADICTION,
                          "either all instances begin with \"ml.\" or none");
-    c->sagemaker = is_sagemaker(name);
+    c->sagemaker = instance_is_sagemaker(name);
     g->instance = instance_of(loader, object, raw);
     if (!g->instance)
         return -1;

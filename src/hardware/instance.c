@@ -179,12 +179,21 @@ static const void *make_instance(struct cfg_loader *loader, const char *name,
                                                                       : NULL;
 }
 
+bool instance_is_sagemaker(const char *name)
+{
+    return strncmp(name, "ml.", 3) == 0;
+}
+
+const char *instance_plain_name(const char *name)
+{
+    return instance_is_sagemaker(name) ? name + 3 : name;
+}
+
 const struct instance *instance_get(struct cfg_loader *loader, const char *name,
                                     struct cfg where)
 {
-    if (strncmp(name, "ml.", 3) == 0)
-        name += 3;
-    return cache_get(loader, "instance", name, where, make_instance);
+    return cache_get(loader, "instance", instance_plain_name(name), where,
+                     make_instance);
 }
 
 /* A period ("2021-2025") counts as its end. */

@@ -62,6 +62,10 @@ struct instance {
     enum provenance_kind provenance_kind;
 };
 
+/* Whether a name is SageMaker's ("ml.p4d.24xlarge"); the name without its "ml.". */
+bool instance_is_sagemaker(const char *name);
+const char *instance_plain_name(const char *name);
+
 /* The instance of that name ("ml." in front is cut off); read once per loader. */
 const struct instance *instance_get(struct cfg_loader *loader, const char *name,
                                     struct cfg where);

@@ -23,7 +23,7 @@ void plan_launch_read(struct plan_job *job, const json_t *distribution, bool est
 static bool is_launched(const struct plan_job *job, int32_t instance)
 {
     return job->launch != PLAN_LAUNCH_NAMED ||
-           strncmp(job->space.instances[instance].name, "ml.", 3) == 0;
+           instance_is_sagemaker(job->space.instances[instance].name);
 }
 
 /* SMP's dictionary has its launcher, and Megatron none: neither needs an assumption. */

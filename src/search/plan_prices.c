@@ -8,14 +8,9 @@
 
 static const char own_date[] = "yours";
 
-static const char *plain(const char *name)
-{
-    return strncmp(name, "ml.", 3) == 0 ? name + 3 : name;
-}
-
 static const char *service_of(const struct space_instance *i)
 {
-    return plain(i->name) != i->name ? "sagemaker" : "ec2";
+    return instance_is_sagemaker(i->name) ? "sagemaker" : "ec2";
 }
 
 /* "32.77" or "32.77USD/h" */
@@ -46,7 +41,8 @@ static int own_price(struct plan_job *job, const char *word)
     char *name = arena_strndup(&job->loader->arena, word, (size_t)(eq - word));
     for (int32_t i = 0; i < s->n_instances; i++) {
         struct space_instance *x = &s->instances[i];
-        if (strcmp(x->name, name) != 0 && strcmp(plain(x->name), plain(name)) != 0)
+        if (strcmp(x->name, name) != 0 &&
+            strcmp(instance_plain_name(x->name), instance_plain_name(name)) != 0)
             continue;
         x->usd_per_hour = usd;
         x->has_price = true;

@@ -68,7 +68,7 @@ static bool bigger_instances(struct plan_job *job, struct arena *arena)
     struct space *s = &job->space;
     struct raw_plan none = { 0 };
     int64_t had_B = 0;
-    bool ml = strncmp(s->instances[0].name, "ml.", 3) == 0;
+    bool ml = instance_is_sagemaker(s->instances[0].name);
     if (job->cluster)
         return false;
     for (int32_t i = 0; i < s->n_instances; i++)

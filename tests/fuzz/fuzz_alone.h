@@ -12,7 +12,8 @@
 struct fuzz_alone {
     const char *const *seeds, *const *words;
     size_t n_seeds, n_words;
-    const char *last; /* file that keeps the text at hand, for after a crash; NULL: none */
+    const char
+        *last; /* file that keeps the text at hand, for after a crash; NULL: none */
     int (*target)(const uint8_t *data, size_t size);
 };
 
