@@ -7,7 +7,7 @@
  *     option                           rows of options, and what is said of them
  *     source/                          syntax alone: Python literals, shell words, JSON
  *     launch/                          which dialect a file is in; what all readers
- *     share sagemaker/, megatron/, deepspeed/, trainer/
+ *     share sagemaker/, program/, megatron/, deepspeed/, trainer/
  *                                      options of each, as fields of a scenario
  *     emit/                            what all writers share; reading back */
 #ifndef DIALECT_DIALECT_H

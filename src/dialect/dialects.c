@@ -6,6 +6,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/megatron/megatron.h"
+#include "dialect/program/program.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/torchtitan/torchtitan.h"
 #include "dialect/trainer/trainer.h"
@@ -77,6 +78,12 @@ const struct dialect dialects[] = {
                 .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
                                                    "/parallelism/sharding/degree", NULL } } },
+    { .name = "program",
+      .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
+      .sources = DIALECT_CALLS,
+      .looks = "call of TrainingArguments, SFTConfig or a Trainer",
+      .calls = program_calls,
+      .recognises = program_recognises, .read = program_read, .tables = program_tables },
     { .name = "torchtitan",
       .summary = "torchtitan's configuration (TOML)",
       .sources = DIALECT_DOCUMENT,

@@ -14,7 +14,7 @@
     X(yaml) X(toml) X(python) X(documents) \
     X(hardware) X(net) X(import) \
     X(model) X(families) X(hub) X(summary) X(vision) X(ops) X(fused) X(lora) \
-    X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(entry_points) X(megatron) X(deepspeed) \
+    X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(programs) X(entry_points) X(megatron) X(deepspeed) \
     X(kernel) X(attention) \
     X(sim) X(flow) \
     X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \

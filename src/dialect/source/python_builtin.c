@@ -335,6 +335,31 @@ static struct value *device_count(struct python_parser *r, const struct argument
                           "device_count() is the instance's number of GPUs");
 }
 
+bool python_is_dtype(const char *path)
+{
+    static const char *const types[] = { "bfloat16", "float16", "half", "float32",
+                                         "float",    "float64", NULL };
+    return strncmp(path, "torch.", 6) == 0 && names_listed(types, path + 6);
+}
+
+/* getattr(torch, "bfloat16"), getattr(options, "size", 1). */
+static struct value *attribute(struct python_parser *r, const struct arguments *a)
+{
+    const struct value *x = a->first;
+    const char *key = a->second ? python_key(r, a->second) : NULL;
+    const struct value_item *it = key ? value_get(x, key) : NULL;
+    const char *path = x && key && x->kind == VALUE_UNKNOWN && x->text
+                           ? arena_printf(r->p->arena, "%s.%s", x->text, key)
+                           : "";
+    if (it)
+        return it->value;
+    if (python_is_dtype(path))
+        return python_text(r, a->line, path);
+    if (a->third && x && x->kind == VALUE_DICT && !x->gap)
+        return a->third;
+    return lost(r, a, "getattr()");
+}
+
 struct value *python_builtin(struct python_parser *r, const char *function,
                              struct value *arguments, int64_t line)
 {
@@ -370,6 +395,7 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "copy.deepcopy", deep_copy },
         { "copy.copy", deep_copy },
         { "torch.cuda.device_count", device_count },
+        { "getattr", attribute },
     };
     struct arguments a = { .all = arguments, .line = line };
     const struct value_item *it = value_get(arguments, "0");

@@ -169,16 +169,18 @@ static struct value *parse_args(struct python_parser *r, const char *method,
     return both;
 }
 
-static void record_call(struct python_parser *r, const char *function, int64_t line,
-                        bool outermost, struct value *arguments)
+/* Its number among all. */
+static int64_t record_call(struct python_parser *r, const char *function, int64_t line,
+                           bool outermost, struct value *arguments)
 {
     if (r->p->calls.n == PYTHON_CALLS_MAX) {
         r->limit = "too many calls";
-        return;
+        return -1;
     }
     const char *target = outermost ? r->target : NULL;
-    VEC_PUSH(&r->p->calls,
-             ((struct python_call) { function, target, line, r->quoted, arguments }));
+    VEC_PUSH(&r->p->calls, ((struct python_call) { function, target, line, r->quoted,
+                                                   r->maybe > 0, arguments, NULL }));
+    return r->p->calls.n - 1;
 }
 
 /* What the library's functions give of literals, and functions of the text itself;
@@ -207,31 +209,21 @@ static struct value *known_call(struct python_parser *r, const char *path,
     return v;
 }
 
-/* A call of the function at path; the parser is at "(". */
-struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
+/* What a call gives, as far as it is known. */
+static struct value *value_of_call(struct python_parser *r, const char *path,
+                                   const char *function, struct value *x,
+                                   struct value *arguments, int64_t line)
 {
-    bool outermost = r->lex.brackets == 0;
-    const char *function = resolved(r, path), *last = python_last_part(path);
-    bool wanted = names_listed(r->wanted->calls, python_last_part(function));
-    if (wanted)
-        r->calling = function;
-    struct value *x = object_of(r, path);
-    struct value *arguments = python_arguments(r);
-    if (r->failed || r->limit)
-        return arguments;
-    if (wanted) {
-        record_call(r, function, line, outermost, arguments);
-        r->calling = NULL;
-    }
+    const char *last = python_last_part(function);
     if (x)
-        return python_method(r, x, last, arguments, line);
+        return python_method(r, x, python_last_part(path), arguments, line);
     struct value *v = known_call(r, path, function, arguments, line);
     if (v)
         return v;
     const struct value *first = named(arguments, "0");
-    bool same = names_listed(r->wanted->same, python_last_part(function));
-    if (same && isupper((unsigned char)*python_last_part(function))) {
-        arguments->text = python_last_part(function);
+    bool same = names_listed(r->wanted->same, last);
+    if (same && isupper((unsigned char)*last)) {
+        arguments->text = last;
         return arguments;
     }
     if (same && first) {
@@ -241,4 +233,27 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
         return (struct value *)(uintptr_t)first;
     }
     return python_unknown(r, line, "%.60s(...) is a call", path);
+}
+
+/* A call of the function at path; the parser is at "(". */
+struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
+{
+    bool outermost = r->lex.brackets == 0;
+    const char *function = resolved(r, path), *outer = r->calling;
+    bool wanted = names_listed(r->wanted->calls, python_last_part(function));
+    int64_t at = -1;
+    if (wanted)
+        r->calling = function;
+    struct value *x = object_of(r, path);
+    struct value *arguments = python_arguments(r);
+    if (r->failed || r->limit)
+        return arguments;
+    if (wanted) {
+        at = record_call(r, function, line, outermost, arguments);
+        r->calling = outer;
+    }
+    struct value *v = value_of_call(r, path, function, x, arguments, line);
+    if (at >= 0)
+        r->p->calls.v[at].result = v;
+    return v;
 }

@@ -261,6 +261,8 @@ struct value *python_text_method(struct python_parser *r, const struct value *x,
 /* The value of a function of Python's own or of its library; NULL: it is none. */
 struct value *python_builtin(struct python_parser *r, const char *function,
                              struct value *arguments, int64_t line);
+/* Whether a path is one of PyTorch's types of numbers, which are their own names. */
+bool python_is_dtype(const char *path);
 /* A value by a format's specification (".2f", "03d"), NULL when it is not followed. */
 const char *python_by_spec(struct python_parser *r, const struct value *v,
                            const char *spec);

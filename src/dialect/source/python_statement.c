@@ -236,7 +236,7 @@ static bool read_assignment(struct python_parser *r)
 
 /* Other statements ----------------------------------------------------------------- */
 
-/* from a.b import C as D, E: what D and E name, when they are called. */
+/* from a.b import C as D, E, and import F: what D, E and F name, when they are called. */
 static void read_imports(struct python_parser *r, const char *from)
 {
     bool bracket = python_at(r, "(");
@@ -249,7 +249,7 @@ static void read_imports(struct python_parser *r, const char *from)
             python_advance(r);
             name = r->t.kind == TOKEN_NAME ? python_path(r) : path;
         }
-        if (from || name != path) {
+        if (from || name != path || !strchr(path, '.')) {
             struct value *v = python_unknown(r, line, "it is imported");
             v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
             python_bind(r, name, v);

@@ -221,6 +221,8 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
             return python_unknown(r, line, "%s", v->why);
         v = NULL;
     }
+    if (!v && python_is_dtype(path))
+        return python_text(r, line, path);
     return v ? v : python_unknown(r, line, "%.60s is not known before", path);
 }
 

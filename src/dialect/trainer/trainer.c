@@ -159,6 +159,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
     ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
     ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
+    ROW("use_flash_attention_2", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
     ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_train_epochs", "/training/epochs", .take = take_epochs, .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_epochs", "/training/epochs", .take = take_epochs),

@@ -5,6 +5,7 @@
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void take_beta(struct launch_context *t, const struct dialect_option *row,
@@ -94,23 +95,21 @@ static void take_given(struct launch_context *t, const struct value *v)
         launch_set(t, "/training/precision", json_string("fp32"), bf16);
 }
 
-/* The method that `trl METHOD` names. */
-static void take_method(struct launch_context *t, const struct launch_command *c)
+void trl_take_method(struct launch_context *t, const char *method,
+                     const struct value_item *it)
 {
-    static const char *const asked[] = { "dpo", "kto", "orpo", NULL };
-    const struct shell_word *w = &c->command->words[c->script + 1];
-    const struct value_item it = { "trl", w->line,
-                                   launch_word_value(t->arena, w, w->text) };
-    if (names_listed(asked, w->text))
-        trainer_ask_reference(t, &it, w->text);
-    else if (strcmp(w->text, "sft") != 0)
-        trainer_refuse(t, &it, w->text);
+    static const char *const asked[] = { "dpo", "kto", "orpo", "cpo", NULL };
+    char *name = arena_strdup(t->arena, method);
+    for (char *s = name; *s; s++)
+        *s = (char)tolower((unsigned char)*s);
+    if (names_listed(asked, name))
+        trainer_ask_reference(t, it, name);
+    else if (strcmp(name, "sft") != 0)
+        trainer_refuse(t, it, method);
 }
 
-void trl_read(struct launch_context *t, const struct dialect_input *in)
+void trl_take(struct launch_context *t, const struct value *given)
 {
-    const struct value *given =
-        in->command ? trainer_command_arguments(t, in->command) : in->root;
     bool old = value_get(given, "max_seq_length") || value_get(given, "torch_dtype") ||
                value_get(given, "dataset_mixer") ||
                value_get(given, "overwrite_output_dir");
@@ -118,11 +117,21 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
                                        .defaults = old ? older : newer,
                                        .tables = trl_tables,
                                        .packing = "packing" };
-    t->l->title = "TRL's arguments";
-    t->l->what = "the file";
-    t->l->line = in->command ? in->command->command->line : 1;
-    if (in->command)
-        take_method(t, in->command);
     take_given(t, given);
     trainer_read_arguments(t, given, &kind);
+}
+
+void trl_read(struct launch_context *t, const struct dialect_input *in)
+{
+    const struct launch_command *c = in->command;
+    t->l->title = "TRL's arguments";
+    t->l->what = "the file";
+    t->l->line = c ? c->command->line : 1;
+    if (c) {
+        const struct shell_word *w = &c->command->words[c->script + 1];
+        const struct value_item it = { "trl", w->line,
+                                       launch_word_value(t->arena, w, w->text) };
+        trl_take_method(t, w->text, &it);
+    }
+    trl_take(t, c ? trainer_command_arguments(t, c) : in->root);
 }

@@ -12,4 +12,12 @@ bool trl_recognises(const struct dialect_input *in);
 void trl_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table trl_tables[];
 
+/* The method by its name ("sft", "DPO"): of those that train on answers, pairs or rewards
+ * an error or a question, of the item. */
+void trl_take_method(struct launch_context *t, const char *method,
+                     const struct value_item *it);
+
+/* Takes a dictionary of its arguments. */
+void trl_take(struct launch_context *t, const struct value *given);
+
 #endif

@@ -1,0 +1,162 @@
+/* A script or a notebook that trains by itself: the calls that program_calls.c gathered,
+ * read by the rows of the Trainer and of TRL. */
+#include "dialect/program/program.h"
+
+#include "base/names.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/peft/peft.h"
+#include "dialect/trainer/trainer.h"
+#include "dialect/trl/trl.h"
+
+#include <string.h>
+
+/* clang-format off */
+/* Of the head that a class puts on the model (transformers/models/auto/modeling_auto.py). */
+static const struct { const char *class, *task, *refused; } heads[] = {
+    { "*ForCausalLM", "causal-lm", NULL }, { "*LMHeadModel", "causal-lm", NULL },
+    { "*ForMaskedLM", "masked-lm", NULL }, { "*ForPreTraining", "pretraining", NULL },
+    { "*ForQuestionAnswering", "question-answering", NULL },
+    { "*ForSequenceClassification", "classification", NULL },
+    { "*ForImageClassification", "classification", NULL },
+    { "*ForSeq2SeqLM", "seq2seq", NULL },
+    { "T5ForConditionalGeneration", "seq2seq", NULL },
+    { "*ForTokenClassification", NULL, "classifies each token, whose head is not simulated" },
+    { "*ForMultipleChoice", NULL, "chooses among several sequences, whose head is not simulated" },
+    { "*ForObjectDetection", NULL, "detects objects" },
+    { "*ForSemanticSegmentation", NULL, "segments images" },
+    { "Fast*Model", "causal-lm", NULL },
+};
+/* Arguments of the Trainer's and of TRL's; those of TRL's alone are read where a class of its
+ * is called. */
+const struct dialect_table program_tables[] = {
+    { "", trainer_rows, DIALECT_UNKNOWN_NEAR_WARNED },
+    { "", peft_rows, DIALECT_UNKNOWN_NEAR_WARNED },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_NEAR_WARNED },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_NEAR_WARNED },
+    { NULL, NULL, DIALECT_UNKNOWN_IDLE },
+};
+/* clang-format on */
+
+/* The class before ".from_pretrained". */
+static const char *class_of(struct arena *arena, const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    return last == c->function
+               ? last
+               : python_last_part(arena_strndup(arena, c->function,
+                                                (size_t)(last - c->function) - 1));
+}
+
+static bool ends(const char *word, const char *pattern)
+{
+    const char *star = strchr(pattern, '*');
+    size_t head = star ? (size_t)(star - pattern) : 0, n = strlen(word);
+    const char *tail = star ? star + 1 : pattern;
+    size_t m = strlen(tail);
+    return n >= head + m && strncmp(word, pattern, head) == 0 &&
+           strcmp(word + n - m, tail) == 0;
+}
+
+/* What the model's class says of the task. */
+static void take_head(struct launch_context *t, const struct program *g)
+{
+    static const char task[] = "/training/task";
+    const struct python_call *c = g->parts[PROGRAM_MODEL];
+    const char *class = c ? class_of(t->arena, c) : "";
+    struct value v = { .kind = VALUE_STRING, .line = c ? c->line : 0, .text = class };
+    const struct value_item from = { class, v.line, &v };
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        if (!ends(class, heads[i].class))
+            continue;
+        if (heads[i].refused)
+            launch_refuse_entry(t->l, class, heads[i].refused, v.line);
+        else if (!launch_has(t, task) && !launch_is_unresolved(t, task))
+            launch_set(t, task, json_string(heads[i].task), &from);
+        return;
+    }
+}
+
+/* Whether a method's name is one of TRL's; of Unsloth's trainer, SFT. */
+static bool is_trl(const char *method)
+{
+    static const char *const others[] = { "", "Seq2Seq", "ORT", NULL };
+    return method && !names_listed(others, method) && strlen(method) < 10;
+}
+
+void program_take(struct launch_context *t, const struct program *g)
+{
+    static const struct trainer_kind kind = { .tables = program_tables };
+    const struct python_call *c = g->parts[PROGRAM_TRAINER]
+                                      ? g->parts[PROGRAM_TRAINER]
+                                      : g->parts[PROGRAM_ARGUMENTS];
+    const char *method = program_method(t->arena, g);
+    struct value v = { .kind = VALUE_STRING, .line = c ? c->line : 0 };
+    const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
+                                     &v };
+    bool trl = is_trl(method);
+    if (trl)
+        trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
+    take_head(t, g);
+    if (trl)
+        trl_take(t, g->words);
+    else
+        trainer_read_arguments(t, g->words, &kind);
+}
+
+/* A file of its own ---------------------------------------------------------------- */
+
+bool program_recognises(const struct dialect_input *in)
+{
+    struct arena arena;
+    struct program g;
+    arena_init(&arena);
+    program_gather(&g, &arena, in->python);
+    bool trains = g.parts[PROGRAM_TRAINER] || g.parts[PROGRAM_ARGUMENTS] ||
+                  (g.parts[PROGRAM_ACCELERATOR] && g.parts[PROGRAM_MODEL]);
+    arena_release(&arena);
+    return trains;
+}
+
+static void take_one(struct launch_context *t, const char *pointer, int64_t line)
+{
+    struct value v = { .kind = VALUE_INT, .line = line };
+    const struct value_item from = { "a notebook is one process", line, &v };
+    if (!launch_has(t, pointer))
+        launch_set(t, pointer, json_integer(1), &from);
+}
+
+/* A notebook runs in one process, or starts several on its instance. */
+static void take_processes(struct launch_context *t, const struct program *g)
+{
+    const struct python_call *c = g->parts[PROGRAM_STARTED];
+    const struct value_item *n = c ? value_get(c->arguments, "num_processes") : NULL;
+    if (!t->l->notebook)
+        return;
+    n = n || !c ? n : value_get(c->arguments, "2");
+    if (n)
+        dialect_take_as(
+            t, &(struct dialect_option) { .pointer = "/cluster/gpus_per_instance" }, n,
+            DIALECT_SIZE);
+    else
+        take_one(t, "/cluster/gpus_per_instance", t->l->line);
+    take_one(t, "/cluster/count", t->l->line);
+}
+
+void program_read(struct launch_context *t, const struct dialect_input *in)
+{
+    struct program g;
+    program_gather(&g, t->arena, in->python);
+    const struct python_call *c = g.parts[PROGRAM_TRAINER] ? g.parts[PROGRAM_TRAINER]
+                                  : g.parts[PROGRAM_ARGUMENTS]
+                                      ? g.parts[PROGRAM_ARGUMENTS]
+                                      : g.parts[PROGRAM_MODEL];
+    t->l->title =
+        arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",
+                     c->target ? " = " : "", c->function);
+    t->l->line = c->line;
+    if (g.n_trainers > 1)
+        launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
+                    g.n_trainers);
+    program_take(t, &g);
+    take_processes(t, &g);
+}
