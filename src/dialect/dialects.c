@@ -4,6 +4,7 @@
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit_parts.h"
+#include "dialect/gptneox/gptneox.h"
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/program/program.h"
@@ -40,6 +41,11 @@ const struct dialect dialects[] = {
       .emit = { .name = "megatron", .write = emit_megatron, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .holds_model = true, .stacks = "megatron",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, NULL } } },
+    { .name = "gptneox",
+      .summary = "gpt-neox's configurations, one or those that deepy.py joins",
+      .sources = DIALECT_DOCUMENT, .looks = "gpt-neox's keys (pipe_parallel_size ...)",
+      .programs = (const char *const[]) { "deepy.py", NULL },
+      .recognises = gptneox_recognises, .read = gptneox_read, .tables = gptneox_tables },
     { .name = "deepspeed",
       .summary = "DeepSpeed's configuration",
       .sources = DIALECT_DOCUMENT,

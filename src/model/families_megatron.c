@@ -1,8 +1,13 @@
-/* Models in the words of Megatron-LM's arguments, which say each choice by itself. */
+/* Models in the words of Megatron-LM's arguments and of gpt-neox's, which say each choice
+ * by itself. */
 #include "model/family_rows.h"
+
+#include "base/names.h"
 
 #include <string.h>
 #include <strings.h>
+
+/* Megatron-LM ---------------------------------------------------------------------- */
 
 static const struct family_field megatron_fields[] = {
     SIZE("num_layers", NULL, layers, true, LAYERS_MAX),
@@ -116,7 +121,71 @@ static void megatron_finish(struct family_raw *raw)
     finish_widths(raw);
 }
 
+/* gpt-neox ------------------------------------------------------------------------- */
+
+/* megatron/neox_arguments/neox_args.py (gpt-neox of 2026-05); "ffn_hidden_size" is the
+ * MLP's inner width, which "intermediate_size" is not where the MLP is gated. */
+static const struct family_field neox_args_fields[] = {
+    SIZE("num_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("num_kv_heads", NULL, attention.kv_heads, false, HEADS_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    SIZE("ffn_hidden_size", NULL, mlp.width, false, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    WINDOW("sliding_window_width"),
+    SIZE("moe_num_experts", NULL, mlp.experts, false, EXPERTS_MAX),
+    SIZE("moe_top_k", NULL, mlp.experts_per_token, false, EXPERTS_MAX),
+    TEXT("norm", normalization),
+    TEXT("pos_emb", position),
+    ACTIVATION("activation"),
+    FLAG("no_weight_tying", untied),
+    FLAG("gpt_j_residual", m.parallel_residual),
+    FLAG("use_bias_in_attn_linear", bias),
+    FLAG("use_bias_in_mlp", m.mlp.bias),
+    FLAG("use_qk_layernorm", qk_norm),
+    DROP("hidden_dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    FIELDS_END,
+};
+
+/* megatron/model/activations.py, norms.py, moe_mlp.py (experts have no biases). */
+static void neox_args_finish(struct family_raw *raw)
+{
+    static const char *const gated[] = { "swiglu",   "geglu", "reglu",
+                                         "bilinear", "glu",   NULL },
+                             *const rms[] = { "rmsnorm", "te_rmsnorm", "scalenorm",
+                                              NULL };
+    struct model *m = &raw->m;
+    const char *norm = raw->normalization ? raw->normalization : "layernorm",
+               *position = raw->position ? raw->position : "learned";
+    m->ends.tied = !raw->untied;
+    m->mlp.gated = raw->activation && names_listed(gated, raw->activation);
+    m->norms.rms = names_listed(rms, norm);
+    m->norms.fixed = strcmp(norm, "non_parametric_layernorm") == 0;
+    m->attention.rotary = strcmp(position, "rotary") == 0;
+    if (strcmp(position, "learned") != 0)
+        m->ends.positions = 0;
+    if (raw->qk_norm)
+        m->attention.q_norm = m->attention.k_norm = m->hidden / m->attention.heads;
+    m->attention.qkv_bias = m->attention.out_bias = raw->bias;
+    if (m->mlp.experts < 2)
+        m->mlp.experts = m->mlp.experts_per_token = 0;
+    else if (!m->mlp.experts_per_token)
+        m->mlp.experts_per_token = 1;
+    if (m->mlp.experts)
+        m->mlp.bias = false;
+    if (!m->mlp.width)
+        m->mlp.width = m->mlp.gated ? m->hidden * 4 / 3 : 4 * m->hidden;
+    raw->windowed = m->attention.window ? m->layers : 0;
+}
+
 const struct family families_megatron[] = {
+    { .name = "neox_args",
+      .fields = neox_args_fields,
+      .finish = neox_args_finish,
+      .usual = { .m = { DECODER, .attention.fused_qkv = true, .mlp.bias = true },
+                 .bias = true } },
     { .name = "megatron",
       .fields = megatron_fields,
       .finish = megatron_finish,

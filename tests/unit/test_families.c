@@ -57,6 +57,16 @@ static const struct {
       "'num_hidden_layers': 40, 'num_key_value_heads': 8, "
       "'sliding_window': null, 'tie_word_embeddings': false, "
       "'vocab_size': 131072}" },
+    { "gpt-neox-20b, its own words", 20554567680,
+      "{'model_type': 'neox_args', 'num_layers': 44, 'hidden_size': 6144, "
+      "'num_attention_heads': 64, 'vocab_size': 50432, 'max_position_embeddings': "
+      "2048, 'pos_emb': 'rotary', 'no_weight_tying': true, 'gpt_j_residual': true}" },
+    { "llama-2-70b, gpt-neox's words", 68976648192,
+      "{'model_type': 'neox_args', 'num_layers': 80, 'hidden_size': 8192, "
+      "'num_attention_heads': 64, 'num_kv_heads': 8, 'ffn_hidden_size': 28672, "
+      "'vocab_size': 32000, 'max_position_embeddings': 4096, 'pos_emb': 'rotary', "
+      "'norm': 'rmsnorm', 'activation': 'swiglu', 'no_weight_tying': true, "
+      "'use_bias_in_attn_linear': false, 'use_bias_in_mlp': false}" },
     { "qwen2-7b", 7615616512,
       "{'model_type': 'qwen2', 'attention_dropout': 0.0, 'hidden_act': 'silu', "
       "'hidden_size': 3584, 'intermediate_size': 18944, "

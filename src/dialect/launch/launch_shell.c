@@ -64,6 +64,16 @@ static int32_t program_of(const struct shell_command *c, const struct dialect **
     return -1;
 }
 
+/* The script that decides whether a command trains: of a dialect's program the word
+ * after it; -1: there is none. */
+static int32_t deciding(const struct shell_command *c, int32_t program, int32_t script)
+{
+    if (program < 0)
+        return script;
+    return program + 1 < c->n && is_python(c->words[program + 1].text) ? program + 1
+                                                                       : -1;
+}
+
 /* Options -------------------------------------------------------------------------- */
 
 struct options {
@@ -198,12 +208,12 @@ static bool choose(struct launch_context *t, struct launch_command *c,
     for (int64_t i = 0; i < c->shell->commands.n; i++) {
         const struct shell_command *command = &c->shell->commands.v[i];
         const struct dialect *d = NULL;
-        int32_t script = script_of(command),
-                program = script < 0 ? program_of(command, &d) : -1;
+        int32_t program = program_of(command, &d),
+                script = program >= 0 ? program : script_of(command);
         struct options o = { .t = t };
-        script = program >= 0 ? program : script;
         bool worse = c->command && !c->command->unless && command->unless;
-        if (script < 0 || worse || (program < 0 && refused(t, command, script, last)))
+        int32_t decides = deciding(command, program, script);
+        if (script < 0 || worse || (decides >= 0 && refused(t, command, decides, last)))
             continue;
         take_options(&o, command, script + 1);
         const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };

@@ -34,6 +34,9 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, const struct launch_command *c);
 
+/* Instances and GPUs that the lines #SBATCH give, where no starter's words do. */
+void launch_take_directives(struct launch_context *t, const struct launch_command *c);
+
 /* What SLURM sets of its own accord, as the directives say; at most `most`. */
 int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
                                struct shell_given *out, int32_t most);

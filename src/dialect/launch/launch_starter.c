@@ -174,6 +174,17 @@ static void take_torchrun(struct launch_context *t, const struct launch_command 
     (void)c;
 }
 
+void launch_take_directives(struct launch_context *t, const struct launch_command *c)
+{
+    const struct raw_shell *d = &c->directives;
+    struct given n = find(d->v, 0, d->n, node_names),
+                 g = find(d->v, 0, d->n, slurm_gpu_names);
+    if (!launch_has(t, count_at))
+        take_count(t, count_at, &n);
+    if (!launch_has(t, gpus_at))
+        take_count(t, gpus_at, &g);
+}
+
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
 static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
                            const struct line *l)
