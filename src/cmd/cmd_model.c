@@ -53,6 +53,7 @@ static void assume(struct arguments *args, const struct model *m, struct arena *
     if (!args->sequence) {
         int64_t most = m->ends.positions_assumed ? 0 : m->ends.positions;
         most -= most > 0 ? m->ends.positions_unused : 0;
+        most = m->ends.frames ? m->ends.frames : most;
         args->sequence = most > 0 && most < SEQUENCE_USUAL ? most : SEQUENCE_USUAL;
         assumed[n++] =
             arena_printf(arena, "--sequence %lld", (long long)args->sequence);

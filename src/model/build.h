@@ -119,6 +119,8 @@ enum width {
 #define HAS_PROJECTOR_FIRST       FLAG(43)  /* its first product of three, */
 #define HAS_PROJECTOR_INSIDE      FLAG(44)  /* and one with an activation after it */
 #define HAS_FROZEN_EMBEDDING      FLAG(45)  /* nothing below the layers is trained */
+#define HAS_MEMORY_DROPOUT        FLAG(46)  /* of an encoder's result */
+#define HAS_OWN_WORDS             FLAG(47)  /* a decoder whose encoder has none */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 

@@ -79,32 +79,64 @@ static const struct build_step embedding_normed_b[] = {
  * gradient the embedding block completes). */
 
 static const struct row encoder_end_f[] = {
-    { ROW_STREAM, "encoder_dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },
+    { ROW_STREAM, "encoder_dropout", .when = HAS_MEMORY_DROPOUT, .read = { WIDE(1, A) },
       .write = { WIDE(1, A), MASK(1, A) },
       .keep = { KEEP(MASK(1, A), "encoder_dropout_bwd"),
                 KEEP(WIDE(1, A), "encoder_dropout_bwd") } },
-    { ROW_STREAM, "word_gather", .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+    ROW_END,
+};
+/* With what came before it is kept the encoder's result, which all layers read. */
+static const struct row decoder_words_f[] = {
+    { ROW_STREAM, "word_gather", .unless = HAS_OWN_WORDS, .read = { WIDE(1, X) },
+      .write = { WIDE(1, X) },
+      .keep = { KEEP(WIDE(1, A), "word_scatter",
+                     .unless = HAS_MEMORY_DROPOUT | HAS_FROZEN_EMBEDDING) } },
+    { ROW_OWNER, "word_gather", MODULE_WORD, .when = HAS_OWN_WORDS,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) },
+      .keep = { KEEP(WIDE(1, A), "word_scatter", .unless = HAS_FROZEN_EMBEDDING) } },
+    { ROW_OWNER, "position_gather", MODULE_PLACE, .when = HAS_POSITIONS,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+    { ROW_STREAM, "position_sum", .when = HAS_POSITIONS, .read = { WIDE(2, X) },
+      .write = { WIDE(1, X) },
+      .keep = { KEEP(WIDE(1, A), "norm_bwd", .when = HAS_EMBEDDING_NORM) } },
+    ROW_END,
+};
+static const struct row decoder_words_b[] = {
+    { ROW_OWNER_BWD, "position_scatter", MODULE_PLACE, .when = HAS_POSITIONS,
+      .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
+    { ROW_STREAM, "tied_sum", .when = HAS_OWN_WORDS | HAS_TIED,
+      .unless = HAS_FROZEN_EMBEDDING, .same_node = true, .read = { WIDE(2, WORD) },
+      .write = { WIDE(1, WORD) } },
+    { ROW_STREAM, "word_scatter", .unless = HAS_FROZEN_EMBEDDING | HAS_OWN_WORDS,
+      .launches = 4, .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
+    { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .when = HAS_OWN_WORDS, .launches = 4,
+      .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
     ROW_END,
 };
 static const struct row encoder_end_b[] = {
-    { ROW_STREAM, "word_scatter", .unless = HAS_FROZEN_EMBEDDING, .launches = 4,
-      .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
-    { ROW_STREAM, "encoder_dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
+    { ROW_STREAM, "encoder_dropout_bwd", .when = HAS_MEMORY_DROPOUT,
       .read = { WIDE(1, A), MASK(1, A) }, .write = { WIDE(1, A) } },
     ROW_END,
 };
 
-static const struct build_step bridge_f[] = {
-    STEP(build_norm_f, 0, .prefix = "encoder_"),
-    STEP(encoder_end_f, 0),
-    STEP(embedded_f, 0),
-    STEPS_END,
+enum bridge_part {
+    ENCODER_NORM,
+    ENCODER_END,
+    WORDS,
+    WORDS_NORM,
+    EMBEDDED,
+    BRIDGE_PARTS
 };
-static const struct build_step bridge_b[] = {
-    STEP(embedded_b, 0),
-    STEP(encoder_end_b, 0),
-    STEP(build_norm_b, 0, .prefix = "encoder_"),
-    STEPS_END,
+
+static const struct {
+    struct build_step forward, backward;
+} bridge_parts[] = {
+    [ENCODER_NORM] = { STEP(build_norm_f, 0, .prefix = "encoder_"),
+                       STEP(build_norm_b, 0, .prefix = "encoder_") },
+    [ENCODER_END] = { STEP(encoder_end_f, 0), STEP(encoder_end_b, 0) },
+    [WORDS] = { STEP(decoder_words_f, 0), STEP(decoder_words_b, 0) },
+    [WORDS_NORM] = { STEP(build_norm_f, 0), STEP(build_norm_b, 0) },
+    [EMBEDDED] = { STEP(embedded_f, 0), STEP(embedded_b, 0) },
 };
 
 /* Parts of heads ------------------------------------------------------------------- */
@@ -272,16 +304,37 @@ void build_embedding(struct build *b, struct op_block *block)
     enter(b, OP_EMBEDDING);
     bool normed = b->flags & HAS_EMBEDDING_NORM;
     struct keep given = { .term = WIDE(normed ? 1 : 0, A), .until = "norm_bwd" };
+    uint64_t flags = b->flags;
+    if (b->m->ends.frames)
+        b->flags &= ~(HAS_POSITIONS | HAS_TIED);
     build_block(b, block, "embedding", 1,
                 normed ? embedding_normed_f : embedding_steps_f,
                 normed ? embedding_normed_b : embedding_steps_b, given);
+    b->flags = flags;
 }
 
 void build_bridge(struct build *b, struct op_block *block)
 {
+    struct build_step forward[BRIDGE_PARTS + 1] = { 0 };
+    struct build_step backward[BRIDGE_PARTS + 1] = { 0 };
+    const bool has[] = { [ENCODER_NORM] = b->m->norms.final,
+                         [ENCODER_END] = true,
+                         [WORDS] = true,
+                         [WORDS_NORM] = b->flags & HAS_EMBEDDING_NORM,
+                         [EMBEDDED] = true };
+    struct keep given = { .term = WIDE(has[ENCODER_NORM] ? 1 : 0, A),
+                          .until = "encoder_norm_bwd" };
+    int n = 0;
+    for (int i = 0; i < BRIDGE_PARTS; i++)
+        if (has[i])
+            forward[n++] = bridge_parts[i].forward;
+    for (int i = 0; i < BRIDGE_PARTS; i++)
+        if (has[i])
+            backward[--n] = bridge_parts[i].backward;
     enter(b, OP_EMBEDDING);
-    struct keep given = { .term = WIDE(1, A), .until = "encoder_norm_bwd" };
-    build_block(b, block, "decoder_embedding", 1, bridge_f, bridge_b, given);
+    if (b->m->ends.frames)
+        b->flags |= HAS_OWN_WORDS;
+    build_block(b, block, "decoder_embedding", 1, forward, backward, given);
 }
 
 /* A norm keeps its input; other heads share what the first product keeps, unless it is

@@ -32,6 +32,28 @@ static int check_divides(const struct model *m, const struct op_settings *s,
     return 0;
 }
 
+static int check_positions(const struct model *m, const struct op_settings *s,
+                           struct err *err)
+{
+    int64_t words =
+        !m->ends.frames || s->memory || !s->decoder ? s->sequence : s->decoder;
+    int64_t frames = s->memory ? s->memory : s->sequence;
+    if (m->ends.frames && frames > m->ends.frames)
+        return err_set(err,
+                       "a sequence of %" PRId64 " frames exceeds the %" PRId64
+                       " that the model's encoder reads",
+                       frames, m->ends.frames);
+    if (m->ends.positions > 0 && !m->ends.positions_assumed &&
+        words > m->ends.positions)
+        return err_set(err,
+                       "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
+                       " positions%s",
+                       words, m->ends.positions,
+                       m->ends.frames ? " of its decoder (give its decoder_length)"
+                                      : "");
+    return 0;
+}
+
 static int check(const struct model *m, const struct op_settings *s, int64_t vocab,
                  struct err *err)
 {
@@ -41,12 +63,8 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
     if (s->predicted < 0 || s->predicted > s->sequence)
         return err_set(err, "%" PRId64 " predicted positions in a sequence of %" PRId64,
                        (int64_t)s->predicted, (int64_t)s->sequence);
-    if (m->ends.positions > 0 && !m->ends.positions_assumed &&
-        s->sequence > m->ends.positions)
-        return err_set(err,
-                       "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
-                       " positions",
-                       (int64_t)s->sequence, (int64_t)m->ends.positions);
+    if (check_positions(m, s, err) < 0)
+        return -1;
     if (s->lora.rank > 0 && op_compute_dtype(s->precision) == DTYPE_FP8)
         return err_set(err, "adapters next to fp8 products are not modelled");
     if (m->attention.latent_kv && s->tensor > 1)
@@ -135,7 +153,9 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
                        !op_is_autocast(s->precision);
     return attention_flags(m, s) | flag(op_is_autocast(s->precision), HAS_AMP) |
            flag(fw->kernels.fused_dropout_add, HAS_FUSED_ADD) |
-           flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) | flag(m->mlp.gated, HAS_GATE) |
+           flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) |
+           flag(m->hidden_dropout && m->memory_dropout, HAS_MEMORY_DROPOUT) |
+           flag(m->mlp.gated, HAS_GATE) |
            flag(m->mlp.gated && fw->kernels.fused_gate, HAS_FUSED_GATE) |
            flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
            flag(m->mlp.experts > 0, HAS_EXPERTS) |

@@ -167,6 +167,35 @@ static const struct build_step cross_b[] = {
     STEPS_END,
 };
 
+static const struct build_step cross_post_f[] = {
+    /* decoder of BART */
+    STEP(build_attention_f, 1),
+    STEP(add_f, 1, .user = "norm1_bwd"),
+    STEP(build_norm_f, 1, .user = "cross_query_wgrad"),
+    STEP(build_attention_f, 2, .prefix = "cross_"),
+    STEP(add_f, 2, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 3),
+    STEP(add_f, 3, .user = "norm3_bwd"),
+    STEP(build_norm_f, 3),
+    STEPS_END,
+};
+static const struct build_step cross_post_b[] = {
+    STEP(build_norm_b, 3),
+    STEP(add_b, 3),
+    STEP(build_mlp_b, 3),
+    STEP(sum_b, 3),
+    STEP(build_norm_b, 2),
+    STEP(add_b, 2),
+    STEP(build_attention_b, 2, .prefix = "cross_"),
+    STEP(sum_b, 2),
+    STEP(build_norm_b, 1),
+    STEP(add_b, 1),
+    STEP(build_attention_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
 /* Gemma 2: norms of a sublayer's input and of its result. */
 static const struct build_step around_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
@@ -218,6 +247,8 @@ static const struct build_step result_b[] = {
 static struct layer choose(const struct build *b, bool second)
 {
     const struct model *m = b->m;
+    if (second && m->norms.post)
+        return (struct layer) { cross_post_f, cross_post_b };
     if (second)
         return (struct layer) { cross_f, cross_b };
     if (m->norms.post)

@@ -22,17 +22,10 @@ const struct family *family_next(const struct family *family)
     return NULL;
 }
 
-void family_list(struct strbuf *out)
-{
-    const char *comma = "";
-    for (const struct family *f = NULL; (f = family_next(f)) != NULL; comma = ", ")
-        strbuf_printf(out, "%s\"%s\"", comma, f->name);
-}
-
 /* Why families that users meet are refused. */
 #define STATE "its layers keep a state instead of keys and values"
 #define HYBRID "some of its layers keep a state instead of keys and values"
-#define ENCODER_DECODER "of encoder-decoders, T5's are"
+#define ENCODER_DECODER "of encoder-decoders, those of T5, BART and Whisper are"
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its text_config alone, as a file"
 #define DIFFER "its layers differ"
@@ -75,13 +68,7 @@ static const struct {
     { "qwen3_5_moe_text", HYBRID },
     { "kimi_linear", HYBRID },
     { "deepseek_v4", "its attention compresses keys by learned blocks" },
-    { "bart", ENCODER_DECODER },
-    { "mbart", ENCODER_DECODER },
-    { "pegasus", ENCODER_DECODER },
-    { "marian", ENCODER_DECODER },
-    { "m2m_100", ENCODER_DECODER },
     { "led", ENCODER_DECODER },
-    { "whisper", ENCODER_DECODER },
     { "t5gemma", ENCODER_DECODER },
     { "seamless_m4t", ENCODER_DECODER },
     { "openelm", DIFFER },
@@ -129,6 +116,15 @@ const struct family *family_find(const char *name)
     while (f && strcmp(f->name, name) != 0)
         f = family_next(f);
     return f;
+}
+
+const char *family_nearest(const char *name)
+{
+    enum { MOST = 256 };
+    struct name_value words[MOST] = { { NULL, 0 } };
+    for (int i = 0; i < MOST - 1 && (words[i].name = model_family(i)) != NULL; i++)
+        continue;
+    return names_nearest(words, name);
 }
 
 const char *model_refused(int64_t i, const char **why)

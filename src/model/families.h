@@ -35,6 +35,11 @@ struct family_picture {
     bool out_bias;
 };
 
+/* What a decoder after an encoder says of itself; 0: not said. */
+struct family_decoder {
+    int64_t heads, width, positions;
+};
+
 /* A model while it is read, with the words that only its family understands. */
 struct family_raw {
     struct model m;
@@ -56,6 +61,7 @@ struct family_raw {
     bool encoder, encoder_decoder, untied, swiglu, qk_norm, latent;
     int64_t expert_width; /* Megatron; 0: the dense MLP's */
     struct family_picture picture;
+    struct family_decoder decoder;
 };
 
 struct family_field {
@@ -89,8 +95,8 @@ const struct family *family_next(const struct family *family);
  * not known either. */
 const char *family_refusal(const char *name);
 
-/* Appends the names of all, in quotes and with commas. */
-void family_list(struct strbuf *out);
+/* The family of the name nearest to one that is not known; NULL: none is near. */
+const char *family_nearest(const char *name);
 
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);

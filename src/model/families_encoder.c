@@ -79,7 +79,76 @@ static void mt5_finish(struct family_raw *raw)
 #define ENCODER_DECODER                                                       \
     .arch = MODEL_ENCODER_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM,         \
     .norms.final = true, .attention.relative_buckets = 32, .norms.rms = true, \
-    .hidden_dropout = true
+    .hidden_dropout = true, .memory_dropout = true
+
+/* BART ----------------------------------------------------------------------------- */
+
+static const struct family_field bart_fields[] = {
+    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
+    SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
+    SIZE("decoder_layers", NULL, decoder_layers, true, LAYERS_MAX),
+    SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true,
+         HEADS_MAX),
+    WORD("decoder_attention_heads", decoder.heads, 1, HEADS_MAX),
+    SIZE("encoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),
+    WORD("decoder_ffn_dim", decoder.width, 1, WIDTH_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    WORD("max_position_embeddings", decoder.positions, 1, POSITIONS_MAX),
+    TIED,
+    DROP("dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    ACTIVATION("activation_function"),
+    FIELDS_END,
+};
+
+enum { BART_PADDING = 2 }; /* rows of learned positions before the first token's */
+
+/* Learned positions; others are computed once, and are no parameters. */
+static void learned_finish(struct family_raw *raw)
+{
+    int64_t n = raw->decoder.positions ? raw->decoder.positions : 1024;
+    raw->m.ends.positions = n + BART_PADDING;
+    raw->m.ends.positions_unused = BART_PADDING;
+}
+
+static void blenderbot_finish(struct family_raw *raw)
+{
+    raw->m.ends.positions = raw->decoder.positions ? raw->decoder.positions : 128;
+}
+
+/* Whisper: two convolutions of three frames each make the encoder's, counted as one
+ * product of as many weights. Its key projections have no bias; one is counted. */
+static const struct family_field whisper_fields[] = {
+    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
+    SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
+    SIZE("decoder_layers", NULL, decoder_layers, true, LAYERS_MAX),
+    SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true,
+         HEADS_MAX),
+    WORD("decoder_attention_heads", decoder.heads, 1, HEADS_MAX),
+    SIZE("encoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),
+    WORD("decoder_ffn_dim", decoder.width, 1, WIDTH_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    SIZE("num_mel_bins", NULL, ends.patch, false, 4096),
+    SIZE("max_source_positions", NULL, ends.frames, false, POSITIONS_MAX),
+    SIZE("max_target_positions", NULL, ends.positions, false, POSITIONS_MAX),
+    DROP("dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    ACTIVATION("activation_function"),
+    FIELDS_END,
+};
+
+static void whisper_finish(struct family_raw *raw)
+{
+    enum { KERNEL = 3 };
+    struct model *m = &raw->m;
+    m->ends.patch = KERNEL * (m->ends.patch + m->hidden);
+}
+
+#define SPEECH                                                                 \
+    .arch = MODEL_ENCODER_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM,          \
+    .ends.tied = true, .attention.qkv_bias = true, .attention.out_bias = true, \
+    .mlp.bias = true
+#define BART SPEECH, .hidden_dropout = true
 
 const struct family families_encoder[] = {
     FAMILY("bert", bert_fields, NULL, ENCODER, .ends.type_vocab = 2,
@@ -90,5 +159,18 @@ const struct family families_encoder[] = {
     FAMILY("distilbert", distilbert_fields, NULL, ENCODER),
     FAMILY("t5", t5_fields, t5_finish, ENCODER_DECODER, .ends.tied = true),
     FAMILY("mt5", t5_fields, mt5_finish, ENCODER_DECODER),
+    FAMILY("bart", bart_fields, learned_finish, BART, .norms.post = true,
+           .norms.embedding = true),
+    FAMILY("mbart", bart_fields, learned_finish, BART, .norms.final = true,
+           .norms.embedding = true),
+    FAMILY("blenderbot", bart_fields, blenderbot_finish, BART, .norms.final = true),
+    FAMILY("blenderbot-small", bart_fields, blenderbot_finish, BART, .norms.post = true,
+           .norms.embedding = true),
+    FAMILY("marian", bart_fields, NULL, BART, .norms.post = true),
+    FAMILY("pegasus", bart_fields, NULL, BART, .norms.final = true),
+    FAMILY("m2m_100", bart_fields, NULL, BART, .norms.final = true),
+    FAMILY("whisper", whisper_fields, whisper_finish, SPEECH, .norms.final = true,
+           .ends.patch = 80, .ends.patch_bias = true, .ends.frames = 1500,
+           .ends.positions = 448),
     { .name = NULL },
 };

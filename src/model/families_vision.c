@@ -22,6 +22,21 @@ static const struct family_field vit_fields[] = {
     FIELDS_END,
 };
 
+static const struct family_field dinov2_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    WORD("mlp_ratio", expansion, 1, 1024),
+    PICTURE,
+    FLAG("qkv_bias", m.attention.qkv_bias),
+    FLAG("use_swiglu_ffn", m.mlp.gated),
+    NOTED("layerscale_value", "scales of the layers' results are left out: two numbers "
+                              "a column and layer"),
+    NOTED("num_register_tokens", "register tokens are not modelled: they are left out"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
 /* Qwen's: sizes under names of their own; of the older one hidden_size is what it hands
  * to the language model. */
 static const struct family_field qwen2_fields[] = {
@@ -64,6 +79,16 @@ static void vision_finish(struct family_raw *raw)
     m->attention.out_bias |= p->out_bias;
 }
 
+/* Of a gated MLP two thirds of the columns, in eights. */
+static void dinov2_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    m->mlp.width = m->hidden * (raw->expansion ? raw->expansion : 4);
+    if (m->mlp.gated)
+        m->mlp.width = (m->mlp.width * 2 / 3 + 7) / 8 * 8;
+    vision_finish(raw);
+}
+
 #define TOWER .arch = MODEL_ENCODER, .ends.head = MODEL_HEAD_CLASS
 #define BIASES .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true
 #define VISION(word, table, ...)                                               \
@@ -82,6 +107,12 @@ const struct family families_vision[] = {
     VISION("deit", vit_fields,
            .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true, .class_tokens = 2 }),
+    { .name = "dinov2",
+      .fields = dinov2_fields,
+      .finish = dinov2_finish,
+      .usual = { .m = { TOWER, BASE, BIASES, .norms.final = true,
+                        .ends.patch_bias = true },
+                 .picture = { 224, 14, .learned = true, .class_tokens = 1 } } },
     VISION("clip_vision_model", vit_fields,
            .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
                   .norms.embedding = true },

@@ -37,24 +37,47 @@ static int unknown_family(struct cfg at, const char *name)
                          "another family and "
                          "its size comes nearest; docs/models.md lists them)",
                          name, why);
-    struct strbuf known;
-    strbuf_init(&known);
-    family_list(&known);
+    const char *near = name ? family_nearest(name) : NULL;
+    if (near)
+        return cfg_error(at, DIAG_UNKNOWN_NAME,
+                         "model_type \"%s\" is not known (did you mean \"%s\"? "
+                         "docs/models.md lists all)",
+                         name, near);
     if (name)
-        cfg_error(at, DIAG_UNKNOWN_NAME, "model_type \"%s\" is not known (one of %s)",
-                  name, strbuf_get(&known));
-    else
-        cfg_error(at, DIAG_MISSING, "missing (give \"model_type\" one of %s)",
-                  strbuf_get(&known));
-    strbuf_release(&known);
-    return -1;
+        return cfg_error(
+            at, DIAG_UNKNOWN_NAME,
+            "model_type \"%s\" is not known (docs/models.md lists those "
+            "that are; the config.json of one of them with its sizes comes "
+            "nearest)",
+            name);
+    return cfg_error(
+        at, DIAG_MISSING,
+        "missing (give \"model_type\" as Hugging Face's config.json has it: "
+        "\"llama\", \"bert\" ...; docs/models.md lists all)");
+}
+
+/* diffusers' files name a class in place of a model_type. */
+static int check_diffusers(struct cfg root)
+{
+    const char *name = NULL;
+    struct cfg at = cfg_get(root, "_class_name");
+    if (!cfg_is_string(at) || cfg_present(cfg_get(root, "model_type")))
+        return 0;
+    if (cfg_string(at, &name) < 0)
+        return -1;
+    return cfg_error(
+        at, DIAG_NOT_SIMULATED,
+        "\"%s\" is of a diffusion model, and these are not modelled: its "
+        "layers are conditioned on a time step, and convolutions encode its "
+        "pictures (docs/models.md lists what is modelled)",
+        name);
 }
 
 static const struct family *find_family(struct cfg root)
 {
     const char *name = NULL;
     struct cfg at = cfg_get(root, "model_type");
-    if (cfg_present(at) && cfg_string(at, &name) < 0)
+    if (check_diffusers(root) < 0 || (cfg_present(at) && cfg_string(at, &name) < 0))
         return NULL;
     const struct family *f = name ? family_find(name) : NULL;
     if (!f)
@@ -240,6 +263,15 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                          " columns with a hidden size of %" PRId64 " are "
                          "not modelled",
                          (int64_t)raw->embedding_width, (int64_t)m->hidden);
+    if ((raw->decoder.heads && raw->decoder.heads != m->attention.heads) ||
+        (raw->decoder.width && raw->decoder.width != m->mlp.width))
+        return cfg_error(root, DIAG_NOT_SIMULATED,
+                         "a decoder of %" PRId64 " heads and %" PRId64
+                         " feed-forward columns after an encoder of %" PRId64
+                         " and %" PRId64 " is not modelled",
+                         raw->decoder.heads ? raw->decoder.heads : m->attention.heads,
+                         raw->decoder.width ? raw->decoder.width : m->mlp.width,
+                         m->attention.heads, m->mlp.width);
     if (raw->interleaved)
         cfg_warn(root, DIAG_APPROXIMATE,
                  "layers with and without experts take turns; the %" PRId64

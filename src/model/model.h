@@ -97,6 +97,10 @@ struct model_ends {
      * 0: words. A class token counts as one more position. */
     int64_t patch;
     bool patch_bias;
+    /* an encoder reads sounds: so many frames at most, as patches, with positions that
+     * are no parameters; `positions` are the decoder's, whose words are its own. 0:
+     * none */
+    int64_t frames;
     bool tied; /* the head's matrix is the embedding's */
     bool head_bias;
     bool pooler;
@@ -123,6 +127,7 @@ struct model {
     struct model_ends ends;
     bool parallel_residual;          /* attention and MLP read the same input */
     bool hidden_dropout;             /* its probability is above 0 */
+    bool memory_dropout;             /* and of an encoder's result (T5) */
     const struct model_tower *tower; /* reads pictures; NULL: none */
 };
 

@@ -40,6 +40,7 @@ static int make_list(struct op_list *list, struct arena *arena, const struct mod
 {
     struct op_settings s = { .batch = 1,
                              .sequence = sequence,
+                             .decoder = m->ends.frames ? m->ends.positions : 0,
                              .framework = framework,
                              .attention = attention,
                              .precision = precision,

@@ -55,7 +55,11 @@ static void add_layers(struct strbuf *out, const struct model *m)
     if (a->window && a->windowed_share > 0)
         strbuf_printf(out, ", window of %" PRId64 " in %.0f%% of the layers", a->window,
                       100 * a->windowed_share);
-    if (m->ends.patch)
+    if (m->ends.frames)
+        strbuf_printf(
+            out, ", up to %" PRId64 " frames of sound, vocabulary %" PRId64 "%s\n",
+            m->ends.frames, m->ends.vocab, m->ends.tied ? " (head tied)" : "");
+    else if (m->ends.patch)
         strbuf_printf(out, ", patches of %" PRId64 " numbers\n", m->ends.patch);
     else
         strbuf_printf(out, ", vocabulary %" PRId64 "%s\n", m->ends.vocab,

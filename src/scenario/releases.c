@@ -91,7 +91,8 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
 /* Hugging Face transformers, docs/source/en/perf_infer_gpu_one.md of 4.36 to 4.49 (its
  * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
  * (BERT), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
- * came later had it from their first release, in part recalled. Without it: T5 (pull
+ * came later had it from their first release, in part recalled; Marian, Pegasus and
+ * Blenderbot: the badge on their pages of 4.52.2. Without it: T5 (pull
  * requests 31167, 42453: open; 47014 of July 2026), GPT-J, GPT-Neo, BLOOM, MPT,
  * ELECTRA, DeBERTa; Gemma 2 (eager since 4.45) and GPT-OSS (sinks). */
 static const struct {
@@ -106,11 +107,13 @@ static const struct {
     { "bert", "4.41" }, { "gpt2", "4.42" }, { "phi3", "4.42" },
     { "gpt_neox", "4.43" }, { "roberta", "4.45" }, { "camembert", "4.45" },
     { "granite", "4.45" }, { "opt", "4.46" }, { "distilbert", "4.46" },
-    { "albert", "4.47" }, { "mbart", "4.47" }, { "olmo2", "4.47" },
+    { "albert", "4.47" }, { "mbart", "4.47" }, { "m2m_100", "4.47" },
+    { "olmo2", "4.47" },
     { "modernbert", "4.48" }, { "gemma3", "4.50" }, { "gemma3_text", "4.50" },
     { "deepseek_v3", "4.50" }, { "kimi_k2", "4.50" }, { "llama4", "4.51" },
     { "qwen3", "4.51" }, { "qwen3_moe", "4.51" }, { "deepseek_v2", "4.54" },
-    { "qwen3_next", "4.57" },
+    { "marian", "4.52" }, { "pegasus", "4.52" }, { "blenderbot", "4.52" },
+    { "blenderbot-small", "4.52" }, { "qwen3_next", "4.57" },
 };
 /* clang-format on */
 

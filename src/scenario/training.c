@@ -164,12 +164,34 @@ static int check_precision(const struct parse_context *r)
     return 0;
 }
 
+/* Of a model that reads sounds: frames before the decoder's words. */
+static int check_frames(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    const struct model *m = &r->s->model;
+    if (t->sequence_length > m->ends.frames)
+        return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
+                         "%" PRId64 " frames are more than the %" PRId64
+                         " that %s reads (write %" PRId64 ", or less where sounds are "
+                         "shorter)",
+                         t->sequence_length, m->ends.frames, m->name, m->ends.frames);
+    if (t->decoder_length < 1 || t->decoder_length > m->ends.positions)
+        return cfg_error(cfg_get(r->training, "decoder_length"),
+                         t->decoder_length ? DIAG_OUT_OF_RANGE : DIAG_MISSING,
+                         "%s writes up to %" PRId64 " tokens after the %" PRId64
+                         " frames that it reads (write how many, padding included)",
+                         m->name, m->ends.positions, t->sequence_length);
+    return 0;
+}
+
 static int check_sequence(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     int64_t positions = r->s->model.ends.positions - r->s->model.ends.positions_unused;
     if (!r->words.has_sequence)
         return 0;
+    if (r->s->model.ends.frames)
+        return check_frames(r);
     bool learned = positions > 0 && !r->s->model.ends.positions_assumed;
     if (learned && t->sequence_length > positions)
         return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,

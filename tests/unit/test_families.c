@@ -209,6 +209,35 @@ static const struct {
       "'intermediate_size': 22528, 'num_hidden_layers': 40, "
       "'num_attention_heads': 64, 'num_key_value_heads': 64, "
       "'vocab_size': 256000, 'use_qk_norm': false, 'hidden_act': 'silu'}" },
+    { "bart-base", 139420416,
+      "{'model_type': 'bart', 'd_model': 768, 'encoder_layers': 6, "
+      "'decoder_layers': 6, 'encoder_attention_heads': 12, "
+      "'decoder_attention_heads': 12, 'encoder_ffn_dim': 3072, "
+      "'decoder_ffn_dim': 3072, 'vocab_size': 50265, 'max_position_embeddings': 1024}" },
+    { "mbart-large-50", 610879488,
+      "{'model_type': 'mbart', 'd_model': 1024, 'encoder_layers': 12, "
+      "'decoder_layers': 12, 'encoder_attention_heads': 16, "
+      "'decoder_attention_heads': 16, 'encoder_ffn_dim': 4096, "
+      "'decoder_ffn_dim': 4096, 'vocab_size': 250054, 'max_position_embeddings': 1024}" },
+    { "pegasus-xsum, without its sinusoids", 568699904,
+      "{'model_type': 'pegasus', 'd_model': 1024, 'encoder_layers': 16, "
+      "'decoder_layers': 16, 'encoder_attention_heads': 16, "
+      "'decoder_attention_heads': 16, 'encoder_ffn_dim': 4096, "
+      "'decoder_ffn_dim': 4096, 'vocab_size': 96103}" },
+    { "opus-mt-en-de, likewise", 73886208,
+      "{'model_type': 'marian', 'd_model': 512, 'encoder_layers': 6, "
+      "'decoder_layers': 6, 'encoder_attention_heads': 8, "
+      "'decoder_attention_heads': 8, 'encoder_ffn_dim': 2048, "
+      "'decoder_ffn_dim': 2048, 'vocab_size': 58101}" },
+    { "nllb-200-distilled-600M", 615073792,
+      "{'model_type': 'm2m_100', 'd_model': 1024, 'encoder_layers': 12, "
+      "'decoder_layers': 12, 'encoder_attention_heads': 16, "
+      "'decoder_attention_heads': 16, 'encoder_ffn_dim': 4096, "
+      "'decoder_ffn_dim': 4096, 'vocab_size': 256206}" },
+    { "dinov2-base, without 18,432 scales and a mask", 86580480 - 18432 - 768,
+      "{'model_type': 'dinov2', 'hidden_size': 768, 'num_hidden_layers': 12, "
+      "'num_attention_heads': 12, 'mlp_ratio': 4, 'image_size': 518, "
+      "'patch_size': 14}" },
     { "mt5-base", 582401280,
       "{'model_type': 'mt5', 'd_ff': 2048, 'd_kv': 64, 'd_model': 768, "
       "'feed_forward_proj': 'gated-gelu', 'num_decoder_layers': 12, "
@@ -510,6 +539,79 @@ static void test_latent(void)
     }
 }
 
+static const struct op_block *find_block(const struct op_list *list, const char *name)
+{
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        if (strcmp(list->blocks[i].name, name) == 0)
+            return &list->blocks[i];
+    return NULL;
+}
+
+#define BART_SIZES                                                                     \
+    "'d_model': 64, 'encoder_layers': 3, 'decoder_layers': 2, 'encoder_ffn_dim': 256," \
+    " 'encoder_attention_heads': 4, 'vocab_size': 512}"
+
+/* Of 1,024 tokens: a decoder's token has the keys of all of the encoder's, and of half
+ * of its own; without a norm at its end the encoder's result is kept as it is. */
+static void test_decoders(void)
+{
+    static const char *const files[] = { "{'model_type': 'bart', " BART_SIZES,
+                                         "{'model_type': 'mbart', " BART_SIZES };
+    double project = 4 * 64 * 64, mlp = 2 * 64 * 256, keys = 2 * 64 * 1024;
+    double encoder = project + keys + mlp;
+    double decoder = 2 * project + keys / 2 + keys + mlp;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct cfg_loader loader;
+        struct op_list list;
+        make_list(&list, &loader, files[i], OP_ATTENTION_FLASH);
+        CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false),
+                               2 * 1024 * (3 * encoder + 2 * decoder + 64 * 512), 1);
+        const struct op_block *words = find_block(&list, "decoder_embedding");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(words);
+        int64_t norms = i == 0 ? 2 * 64 : 2 * 2 * 64;
+        CU_ASSERT_EQUAL(op_block_parameters(words), 1026 * 64 + norms);
+        CU_ASSERT(op_block_kept_B(words) >= 2 * 1024 * 64 * 2);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Whisper: frames of the encoder; words, positions and the tie are its decoder's. */
+static void test_sounds(void)
+{
+    static const struct framework plain = { .name = "plain",
+                                            .kernels.fused_norm = true };
+    struct op_settings s = { .batch = 2,
+                             .sequence = 1500,
+                             .decoder = 100,
+                             .precision = OP_BF16,
+                             .framework = &plain,
+                             .tensor = 1 };
+    struct cfg_loader loader;
+    struct op_list list;
+    struct model m;
+    struct err err = { 0 };
+    double stem = 3 * (80 + 64) * 64, project = 4 * 64 * 64, mlp = 2 * 64 * 256;
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&m, &loader, "{'model_type': 'whisper', " BART_SIZES), 0);
+    CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &loader.arena, &m, &s, &err), 0);
+    double frames = 1500 * (stem + 3 * (project + mlp + 2 * 64 * 1500));
+    double words = 100 * (2 * (project + mlp + 2 * 64 * 100)) + /* scores not halved */
+                   2 * (2 * 100 + 2 * 1500) * 64 * 64 + 2 * 2 * 64 * 100 * 1500 +
+                   100 * 64 * 512;
+    CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false), 2 * 2 * (frames + words), 1);
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 1500, 100, false),
+                           3 * 2 * (frames + words), 1);
+    CU_ASSERT_EQUAL(op_block_parameters(find_block(&list, "embedding")),
+                    3 * (80 + 64) * 64 + 64);
+    CU_ASSERT_EQUAL(op_block_parameters(find_block(&list, "decoder_embedding")),
+                    (512 + 448) * 64 + 2 * 64);
+    s.decoder = 449;
+    CU_ASSERT_EQUAL(op_list_make(&list, &loader.arena, &m, &s, &err), -1);
+    s.decoder = 0;
+    CU_ASSERT_EQUAL(op_list_make(&list, &loader.arena, &m, &s, &err), -1);
+    cfg_loader_release(&loader);
+}
+
 /* A file may say that more layers have no experts than there are. */
 static void test_no_experts(void)
 {
@@ -666,7 +768,14 @@ static void test_refused(void)
           " 'num_experts_per_tok': 2}",
           "more than 2^50 parameters" },
         { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
-        { "{'model_type': 'nobody', 'hidden_size': 64}", "one of \"bert\"" },
+        { "{'model_type': 'nobody', 'hidden_size': 64}", "docs/models.md lists" },
+        { "{'model_type': 'llama_', 'hidden_size': 64}", "did you mean \"llama\"?" },
+        { "{'_class_name': 'FluxTransformer2DModel', 'num_layers': 19}",
+          "of a diffusion model" },
+        { "{'model_type': 'bart', 'd_model': 64, 'encoder_layers': 2,"
+          " 'decoder_layers': 2, 'encoder_attention_heads': 4, 'encoder_ffn_dim': 256,"
+          " 'decoder_ffn_dim': 512, 'vocab_size': 512}",
+          "512 feed-forward columns after an encoder of 4 and 256" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -683,6 +792,8 @@ void test_families_register(void)
 {
     CU_pSuite suite = CU_add_suite("families", NULL, NULL);
     CU_add_test(suite, "published files", test_published);
+    CU_add_test(suite, "decoders after encoders", test_decoders);
+    CU_add_test(suite, "sounds", test_sounds);
     CU_add_test(suite, "layers with windows", test_windows);
     CU_add_test(suite, "what windows cost", test_window_costs);
     CU_add_test(suite, "latent attention and layers of two kinds", test_latent);

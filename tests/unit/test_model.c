@@ -142,7 +142,7 @@ static const struct {
     const char *text, *error;
 } wrong[] = {
     { "3", "a model is a name, a path or an object" },
-    { "{}", "/model_type: missing (give \"model_type\" one of \"bert\"" },
+    { "{}", "/model_type: missing (give \"model_type\" as Hugging Face" },
     { "{'model_type': 'nobody'}", "/model_type: model_type \"nobody\" is not known" },
     { "{'model_type': 'gpt2', 'n_layers': 2, 'n_embd': 64, 'n_head': 4,"
       " 'vocab_size': 10}",
