@@ -71,6 +71,9 @@ struct dialect {
     /* programs that train by its arguments, with a word "train" and the like after them,
      * or modules; NULL ends them, or: none */
     const char *const *programs;
+    /* a command names the document that it recognises, and its words change keys:
+     * `read` is given COMMAND, with launch_override.h to read both */
+    bool commands;
     const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
@@ -82,6 +85,9 @@ extern const struct dialect dialects[];
 
 /* The row that recognises it; NULL: none does. */
 const struct dialect *dialect_of(const struct dialect_input *in);
+
+/* The row of a document that a command names; NULL: none reads it so. */
+const struct dialect *dialect_of_named(const struct value *root);
 
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);

@@ -6,6 +6,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/gptneox/gptneox.h"
 #include "dialect/llamafactory/llamafactory.h"
+#include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/program/program.h"
 #include "dialect/sagemaker/sagemaker.h"
@@ -95,6 +96,12 @@ const struct dialect dialects[] = {
       .sources = DIALECT_DOCUMENT,
       .looks = "torchtitan's sections",
       .recognises = torchtitan_recognises, .read = torchtitan_read, .tables = torchtitan_tables },
+    { .name = "llmfoundry",
+      .summary = "llm-foundry's configuration, Composer's commands and runs of mcli",
+      .sources = DIALECT_DOCUMENT, .commands = true,
+      .looks = "llm-foundry's keys (train_loader, fsdp_config ...)",
+      .programs = (const char *const[]) { "llmfoundry", NULL },
+      .recognises = llmfoundry_recognises, .read = llmfoundry_read, .tables = llmfoundry_tables, .settle = llmfoundry_settle },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },
@@ -106,6 +113,15 @@ const struct dialect *dialect_of(const struct dialect_input *in)
 {
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->sources & in->source && d->recognises(in))
+            return d;
+    return NULL;
+}
+
+const struct dialect *dialect_of_named(const struct value *root)
+{
+    const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = root };
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->commands && d->recognises(&in))
             return d;
     return NULL;
 }

@@ -13,9 +13,9 @@
 
 static const struct family_field gpt2_fields[] = {
     GPT_SIZES,
+    SIZE("n_ctx", NULL, ends.positions, false, POSITIONS_MAX),
     SIZE("n_positions", "max_position_embeddings", ends.positions, false,
          POSITIONS_MAX),
-    SIZE("n_ctx", NULL, ends.positions, false, POSITIONS_MAX),
     ACTIVATION("activation_function"),
     FIELDS_END,
 };

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_override.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -185,6 +186,12 @@ struct refused_command {
     int64_t line;
 };
 
+/* A document that a command names, and that is not there. */
+struct lost_document {
+    const char *name; /* NULL: there is none */
+    int64_t line;
+};
+
 /* Whether a command trains nothing, which is noted; the last is kept. */
 static bool refused(struct launch_context *t, const struct shell_command *c,
                     int32_t script, struct refused_command *last)
@@ -199,9 +206,30 @@ static bool refused(struct launch_context *t, const struct shell_command *c,
     return why != NULL;
 }
 
+/* The dialect of a command: of its program, of its options, or of the document that it
+ * names. */
+static const struct dialect *dialect_of_words(struct launch_context *t,
+                                              const struct launch_command *c,
+                                              struct lost_document *lost)
+{
+    const struct dialect_input in = { .source = DIALECT_COMMAND,
+                                      .root = &c->options,
+                                      .command = c };
+    const struct dialect *d = dialect_of(&in);
+    struct launch_named named;
+    if (d || !launch_names_document(c, &named))
+        return d;
+    const struct value *root =
+        launch_open_document(t->l, c, named.text, named.word->line);
+    if (!root)
+        *lost = (struct lost_document) { named.text, named.word->line };
+    return root ? dialect_of_named(root) : NULL;
+}
+
 /* The last that is reached; else the last that may be. */
 static bool choose(struct launch_context *t, struct launch_command *c,
-                   struct options *best, struct refused_command *last)
+                   struct options *best, struct refused_command *last,
+                   struct lost_document *lost)
 {
     int found = 0;
     c->command = NULL;
@@ -216,8 +244,10 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         if (script < 0 || worse || (decides >= 0 && refused(t, command, decides, last)))
             continue;
         take_options(&o, command, script + 1);
-        const struct dialect_input in = { .source = DIALECT_COMMAND, .root = &o.dict };
-        d = program >= 0 ? d : dialect_of(&in);
+        const struct launch_command tried = {
+            .shell = c->shell, .command = command, .script = script, .options = o.dict
+        };
+        d = program >= 0 ? d : dialect_of_words(t, &tried, lost);
         if (!d)
             continue;
         c->starts = program >= 0;
@@ -345,6 +375,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                                 .directives = shell_directives(arena, text) };
     struct options o = { .t = &t };
     struct refused_command last = { .why = NULL };
+    struct lost_document lost = { NULL, 0 };
     int32_t n = all_given(l, &c.directives, given, variables);
     if (given->estimator)
         diags_add(&l->loader->diags,
@@ -358,8 +389,14 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     };
     if (shell_read(&s, &in, arena, text, len, variables, n, &err)) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
-    } else if (!choose(&t, &c, &o, &last) && last.why) {
+    } else if (!choose(&t, &c, &o, &last, &lost) && last.why) {
         launch_refuse_entry(l, last.program, last.why, last.line);
+    } else if (!c.command && lost.name) {
+        diags_add(&l->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_UNREADABLE, l->file, lost.line),
+                  "\"%.80s\", which a command names, was not found (put it next to the "
+                  "script)",
+                  lost.name);
     } else if (!c.command) {
         no_command(l, &s);
     } else {

@@ -239,6 +239,33 @@ static void take_srun(struct launch_context *t, const struct launch_command *c,
     take_count(t, gpus_at, &g);
 }
 
+/* composer: processes of this node, all GPUs without a number, and of all nodes
+ * (composer/cli/launcher.py, Composer 0.32). */
+static const char *const composer_gpus[] = { "-n", "--nproc", NULL };
+static const char *const composer_ranks[] = { "--world-size", NULL };
+
+static void take_composer(struct launch_context *t, const struct launch_command *c,
+                          const struct line *l)
+{
+    struct given g = find(l->w, l->at, l->end, composer_gpus),
+                 n = find(l->w, l->at, l->end, composer_ranks);
+    int64_t all = 0, one = 0;
+    bool ranks = n.name && !n.word->why && number_of(n.value, &all),
+         each = g.name && !g.word->why && number_of(g.value, &one);
+    take_count(t, gpus_at, &g);
+    if (ranks && each && all % one == 0)
+        set_number(t, count_at, &n, all / one);
+    else if (n.name)
+        launch_add_unresolved(
+            t, count_at, n.word->line,
+            "composer: on how many nodes is %s over -n, which are not "
+            "both known",
+            n.name);
+    else
+        take_one(t, count_at, "--world_size' default", l->w[l->at].line);
+    (void)c;
+}
+
 /* Its options are keys of its configuration: the dialect of the script takes them. */
 static void take_accelerate(struct launch_context *t, const struct launch_command *c,
                             const struct line *l)
@@ -322,6 +349,7 @@ static const struct starter {
     { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
     { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
+    { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
     { { NULL }, take_alone, NULL, { NULL } },
 };
 /* clang-format on */

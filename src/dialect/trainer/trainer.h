@@ -45,6 +45,9 @@ void trainer_take_fsdp_config(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);
 
+/* The GPUs of an instance that the scenario's cluster names; 0: not known. */
+int64_t trainer_gpus_of(const json_t *cluster);
+
 /* hybrid_shard over an instance that --set gives. */
 void trainer_settle_hybrid(struct launch *l, struct cfg root);
 

@@ -32,8 +32,7 @@ static bool has_word(const struct value *v, const char *word)
     return text_has(v, word);
 }
 
-/* The GPUs of an instance that the scenario names; 0: not known. */
-static int64_t gpus_of(const json_t *cluster)
+int64_t trainer_gpus_of(const json_t *cluster)
 {
     const char *name = json_string_value(json_object_get(cluster, "instance"));
     const json_t *used = json_object_get(cluster, "gpus_per_instance");
@@ -53,7 +52,7 @@ static const char degree_at[] = "/parallelism/sharding/degree";
 /* hybrid_shard shards inside an instance, and replicates over them. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
 {
-    int64_t n = gpus_of(json_object_get(t->tree, "cluster"));
+    int64_t n = trainer_gpus_of(json_object_get(t->tree, "cluster"));
     if (n > 0)
         launch_set(t, degree_at, json_integer((json_int_t)n), it);
     else
@@ -66,7 +65,7 @@ void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
 void trainer_settle_hybrid(struct launch *l, struct cfg root)
 {
     const struct launch_unresolved *open = launch_unresolved_of(l, degree_at);
-    int64_t n = gpus_of(json_object_get(root.json, "cluster"));
+    int64_t n = trainer_gpus_of(json_object_get(root.json, "cluster"));
     struct err err = { 0 };
     if (!open || launch_is_set(root, degree_at) || n == 0)
         return;

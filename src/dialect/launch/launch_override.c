@@ -1,0 +1,163 @@
+#include "dialect/launch/launch_override.h"
+
+#include "base/file.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/source/document.h"
+#include "dialect/source/toml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX_B = 1 << 20, COPIED_MAX = 20000 };
+
+/* Documents ------------------------------------------------------------------------ */
+
+static bool is_named(const char *text)
+{
+    return document_is(text) && !document_is_json(text);
+}
+
+bool launch_names_document(const struct launch_command *c, struct launch_named *out)
+{
+    const struct shell_word *w = c->command->words;
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const char *equals = strchr(w[i].text, '=');
+        bool option = w[i].text[0] == '-',
+             follows = i > c->script + 1 && w[i - 1].text[0] == '-' &&
+                       !strchr(w[i - 1].text, '=') && !strstr(w[i - 1].text, "config");
+        const char *text = option && equals && strstr(w[i].text, "config") ? equals + 1
+                           : option || equals                              ? ""
+                                                                           : w[i].text;
+        if (!follows && is_named(text)) {
+            *out = (struct launch_named) { &w[i], text };
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct value *parse(struct launch *l, const char *name, const char *text,
+                           size_t len)
+{
+    struct arena *arena = &l->loader->arena;
+    struct err err = { 0 };
+    struct yaml y = { 0 };
+    struct value *root = NULL;
+    if (strcmp(strrchr(name, '.'), ".toml") == 0)
+        return toml_read(arena, text, len, &err);
+    if (yaml_read(&y, arena, text, len, &err) == 0 && y.documents.n > 0)
+        root = y.documents.v[0];
+    yaml_release(&y);
+    return root;
+}
+
+/* What the script writes itself, or the cells of a notebook; NULL. */
+static const char *own_text(const struct launch *l, const struct shell *s,
+                            const char *name)
+{
+    for (int64_t i = s->files.n; i-- > 0;)
+        if (strcmp(launch_last_part(s->files.v[i].name), launch_last_part(name)) == 0)
+            return s->files.v[i].text;
+    const struct source_file *own = launch_own_file(l, name);
+    return own ? own->text : NULL;
+}
+
+struct value *launch_open_document(struct launch *l, const struct launch_command *c,
+                                   const char *name, int64_t line)
+{
+    struct err err = { 0 };
+    size_t len = 0;
+    const char *own = own_text(l, c->shell, name);
+    const char *path =
+        own ? NULL : source_files_next_to(&l->loader->arena, l->file, name);
+    char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
+    struct value *root = NULL;
+    if (own)
+        root = parse(l, name, own, strlen(own));
+    else if (text)
+        root = parse(l, name, text, len);
+    free(text);
+    if (!root || root->kind != VALUE_DICT)
+        return NULL;
+    value_move_to(root, line);
+    return root;
+}
+
+/* Overrides ------------------------------------------------------------------------ */
+
+/* A scalar, or a list or a dictionary in brackets. */
+static struct value *value_of(struct arena *arena, const struct shell_word *w,
+                              const char *text)
+{
+    struct yaml y = { 0 };
+    struct err err = { 0 };
+    struct value *v = NULL;
+    if (w->why)
+        return launch_word_value(arena, w, text);
+    if ((text[0] == '[' || text[0] == '{') &&
+        yaml_read(&y, arena, text, strlen(text), &err) == 0 && y.documents.n > 0)
+        v = y.documents.v[0];
+    yaml_release(&y);
+    v = v ? v : yaml_plain(arena, text, w->line, w->column);
+    value_move_to(v, w->line);
+    return v;
+}
+
+static struct value *member(struct arena *arena, struct value *dict, const char *key,
+                            int64_t line)
+{
+    const struct value_item *it = value_get(dict, key);
+    if (!it) {
+        value_add(arena, dict, key, line, value_new(arena, VALUE_NONE, line, 0));
+        it = value_get(dict, key);
+    }
+    return it->value;
+}
+
+void launch_override(struct arena *arena, struct value *root, const char *path,
+                     const struct shell_word *w, const char *text)
+{
+    struct value *at = root;
+    for (int depth = 0; *path && depth < LAUNCH_OVERRIDE_DEPTH_MAX; depth++) {
+        size_t n = strcspn(path, ".");
+        if (at->kind != VALUE_DICT)
+            *at = (struct value) { .kind = VALUE_DICT, .line = w->line };
+        at = member(arena, at, arena_strndup(arena, path, n), w->line);
+        path += n + (path[n] == '.');
+    }
+    *at = *value_of(arena, w, text);
+}
+
+void launch_take_overrides(struct arena *arena, struct value *root,
+                           const struct launch_command *c)
+{
+    const struct shell_word *w = c->command->words;
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const char *key = w[i].text + strspn(w[i].text, "+"),
+                   *equals = strchr(key, '=');
+        if (*key != '-' && *key != '~' && equals && equals > key)
+            launch_override(arena, root,
+                            arena_strndup(arena, key, (size_t)(equals - key)), &w[i],
+                            equals + 1);
+    }
+}
+
+/* Interpolations ------------------------------------------------------------------- */
+
+static void restore(struct value *v)
+{
+    if (v->kind == VALUE_UNKNOWN && v->text && strstr(v->text, "${"))
+        v->kind = VALUE_STRING;
+    for (int32_t i = 0; i < v->n; i++)
+        restore(v->items[i].value);
+}
+
+void launch_interpolate(struct launch *l, struct value *root)
+{
+    struct yaml y = { .arena = &l->loader->arena, .left = YAML_VALUES_MAX };
+    restore(root);
+    yaml_interpolate(&y, root);
+    for (int64_t i = 0; i < y.notes.n; i++)
+        launch_note(l, y.notes.v[i].line, DIAG_ASSUMED, "%s", y.notes.v[i].text);
+    yaml_release(&y);
+}

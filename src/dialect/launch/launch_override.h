@@ -1,0 +1,39 @@
+/* Configurations that a command names, with what its words put in place of their values:
+ * "train.py x.yaml train_loader.dataset.split=val", "tune run ... --config x batch_size=4",
+ * as OmegaConf merges them (dotlists; interpolations are resolved after). */
+#ifndef DIALECT_LAUNCH_LAUNCH_OVERRIDE_H
+#define DIALECT_LAUNCH_LAUNCH_OVERRIDE_H
+
+#include "dialect/launch/launch_context.h"
+
+enum { LAUNCH_OVERRIDE_DEPTH_MAX = 12 };
+
+struct launch_command;
+
+/* The word after the script that names a YAML or TOML file: the value of an option that
+ * has "config" in its name, or the first without an option; its text without "--x=".
+ * false: there is none. */
+struct launch_named {
+    const struct shell_word *word;
+    const char *text;
+};
+bool launch_names_document(const struct launch_command *c, struct launch_named *out);
+
+/* A file of that name next to the script, or one that it writes itself, interpolations
+ * as they are written and all lines `line`; NULL: it is not there, or no dictionary.
+ * Reports nothing. */
+struct value *launch_open_document(struct launch *l, const struct launch_command *c,
+                                   const char *name, int64_t line);
+
+/* Sets the value at a path "a.b.c", dictionaries on the way made where there are none. */
+void launch_override(struct arena *arena, struct value *root, const char *path,
+                     const struct shell_word *w, const char *text);
+
+/* The same of all words KEY=VALUE after the script ("+" or "++" before the key adds). */
+void launch_take_overrides(struct arena *arena, struct value *root,
+                           const struct launch_command *c);
+
+/* Resolves interpolations, those that failed in a document around it, too. */
+void launch_interpolate(struct launch *l, struct value *root);
+
+#endif
