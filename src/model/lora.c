@@ -26,6 +26,7 @@ static const struct word targets[] = {
     { "q", LORA_QUERY },
     { "wq", LORA_QUERY },
     { "q_b_proj", LORA_QUERY },
+    { "query_proj", LORA_QUERY },
     { "linear_q", LORA_QUERY },
     { "k_proj", LORA_KEY },
     { "key", LORA_KEY },
@@ -33,17 +34,21 @@ static const struct word targets[] = {
     { "k", LORA_KEY },
     { "wk", LORA_KEY },
     { "linear_k", LORA_KEY },
+    { "key_proj", LORA_KEY },
     { "v_proj", LORA_VALUE },
     { "value", LORA_VALUE },
     { "v_lin", LORA_VALUE },
     { "v", LORA_VALUE },
     { "wv", LORA_VALUE },
     { "linear_v", LORA_VALUE },
+    { "value_proj", LORA_VALUE },
     { "qkv_proj", LORA_QKV },
     { "query_key_value", LORA_QKV },
     { "c_attn", LORA_QKV },
     { "Wqkv", LORA_QKV },
     { "W_pack", LORA_QKV },
+    { "wqkv", LORA_QKV },
+    { "att_proj", LORA_QKV },
     { "linear_qkv", LORA_QKV },
     { "attention_qkv", LORA_QKV },
     { "o_proj", LORA_OUT },
@@ -112,6 +117,44 @@ static const struct word trained[] = {
     { "post_attention_layernorm", LORA_TRAINS_NORMS },
 };
 
+/* By model_type: TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING of PEFT 0.18,
+ * peft/utils/constants.py. */
+static const struct word defaults[] = {
+    { "t5", LORA_QUERY | LORA_VALUE },
+    { "mt5", LORA_QUERY | LORA_VALUE },
+    { "bart", LORA_QUERY | LORA_VALUE },
+    { "gpt2", LORA_QKV },
+    { "bloom", LORA_QKV },
+    { "opt", LORA_QUERY | LORA_VALUE },
+    { "gptj", LORA_QUERY | LORA_VALUE },
+    { "gpt_neox", LORA_QKV },
+    { "gpt_neo", LORA_QUERY | LORA_VALUE },
+    { "bert", LORA_QUERY | LORA_VALUE },
+    { "roberta", LORA_QUERY | LORA_VALUE },
+    { "xlm-roberta", LORA_QUERY | LORA_VALUE },
+    { "electra", LORA_QUERY | LORA_VALUE },
+    { "deberta-v2", LORA_QUERY | LORA_VALUE },
+    { "deberta", LORA_QKV },
+    { "llama", LORA_QUERY | LORA_VALUE },
+    { "llama4", LORA_QUERY | LORA_VALUE },
+    { "chatglm", LORA_QKV },
+    { "gpt_bigcode", LORA_QKV },
+    { "mpt", LORA_QKV },
+    { "RefinedWebModel", LORA_QKV },
+    { "RefinedWeb", LORA_QKV },
+    { "falcon", LORA_QKV },
+    { "codegen", LORA_QKV },
+    { "mistral", LORA_QUERY | LORA_VALUE },
+    { "mixtral", LORA_QUERY | LORA_VALUE },
+    { "stablelm", LORA_QUERY | LORA_VALUE },
+    { "phi", LORA_QUERY | LORA_VALUE | LORA_UP | LORA_DOWN },
+    { "gemma", LORA_QUERY | LORA_VALUE },
+    { "gemma2", LORA_QUERY | LORA_VALUE },
+    { "gemma3_text", LORA_QUERY | LORA_VALUE },
+    { "qwen2", LORA_QUERY | LORA_VALUE },
+    { "qwen3", LORA_QUERY | LORA_VALUE },
+};
+
 static uint32_t find(const struct word *words, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++)
@@ -126,6 +169,16 @@ uint32_t lora_target_of(const char *word)
     uint32_t whole = find(targets, n, word);
     const char *dot = strrchr(word, '.'); /* "self_attn.q_proj" */
     return whole || !dot ? whole : find(targets, n, dot + 1);
+}
+
+uint32_t lora_default_targets(const char *family)
+{
+    return find(defaults, sizeof(defaults) / sizeof(defaults[0]), family);
+}
+
+const char *lora_target_name(int32_t i)
+{
+    return (size_t)i < sizeof(targets) / sizeof(targets[0]) ? targets[i].name : NULL;
 }
 
 uint32_t lora_trained_of(const char *word)

@@ -69,6 +69,13 @@ bool lora_is_quantized(const struct lora *l);
  * roles; 0: none. */
 uint32_t lora_target_of(const char *word);
 
+/* The products that PEFT adapts of a family (model_type) where none are named; 0: it has
+ * none for it, and refuses. */
+uint32_t lora_default_targets(const char *family);
+
+/* The i-th of those words; NULL: no more. */
+const char *lora_target_name(int32_t i);
+
 /* What modules_to_save may name; 0: none. */
 uint32_t lora_trained_of(const char *word);
 

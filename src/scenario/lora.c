@@ -49,6 +49,32 @@ static int read_names(struct cfg c, uint32_t (*of)(const char *), const char *me
     return 0;
 }
 
+/* Names of a set, as an assumption shows them. */
+static const char *names_of_targets(struct parse_context *r, uint32_t set)
+{
+    struct strbuf b;
+    const char *word;
+    strbuf_init(&b);
+    for (int32_t i = 0; (word = lora_target_word(set, i)); i++)
+        strbuf_printf(&b, "%s%s", i ? ", " : "", word);
+    const char *text = arena_strdup(&r->loader->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+/* PEFT's of the family; of one that it has none for, the products that it has for most. */
+static int assume_targets(struct parse_context *r, struct raw_lora *w)
+{
+    const struct model *m = &r->s->model;
+    uint32_t set = m->family ? lora_default_targets(m->family) : 0;
+    w->l.targets = set                      ? set
+                   : m->attention.fused_qkv ? LORA_QKV
+                                            : LORA_QUERY | LORA_VALUE;
+    parse_assume(r, "/training/lora/target_modules", names_of_targets(r, w->l.targets),
+                 set ? "PEFT's" : "as PEFT's of most families");
+    return 0;
+}
+
 static int read_targets(struct parse_context *r, struct raw_lora *w)
 {
     if (cfg_present(w->targets))
@@ -56,13 +82,7 @@ static int read_targets(struct parse_context *r, struct raw_lora *w)
                           "(write names such as \"q_proj\", \"c_attn\" or "
                           "\"linear_qkv\", or \"all-linear\")",
                           &w->l.targets);
-    /* peft/utils/constants.py: most families' queries and values */
-    w->l.targets = r->s->model.attention.fused_qkv ? LORA_QKV : LORA_QUERY | LORA_VALUE;
-    parse_assume(r, "/training/lora/target_modules",
-                 r->s->model.attention.fused_qkv ? "the product of q, k and v"
-                                                 : "q_proj, v_proj",
-                 "PEFT's");
-    return 0;
+    return assume_targets(r, w);
 }
 
 static void assume_base(struct parse_context *r, const struct raw_lora *w)

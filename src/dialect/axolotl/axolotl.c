@@ -30,6 +30,10 @@ static void take_half(struct launch_context *t, const struct dialect_option *row
         launch_note(t->l, it->value->line, DIAG_ASSUMED,
                     "%s: \"auto\" is %s, as GPUs from Ampere on have it", it->key,
                     precision);
+    if (t->adapters) {
+        peft_take_half(t, row, it, precision);
+        return;
+    }
     launch_set(t, row->pointer, json_string(precision), it);
     if (!t->converts)
         launch_set(t, "/training/master_weights", json_false(), it);
@@ -165,6 +169,8 @@ static const struct trainer_default defaults[] = {
     { "/training/sequence_length", "512", "sequence_len's default" },
     { NULL, NULL, NULL },
 };
+/* axolotl/loaders/model.py, _set_quantization_config. */
+static const struct peft_kind adapters = { .asks = "adapter", .double_quantization = true, .from = "axolotl's" };
 /* clang-format on */
 
 bool axolotl_recognises(const struct dialect_input *in)
@@ -182,7 +188,8 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     static const struct trainer_kind kind = { .own = rows,
                                               .defaults = defaults,
                                               .tables = axolotl_tables,
-                                              .packing = "sample_packing" };
+                                              .packing = "sample_packing",
+                                              .peft = &adapters };
     const struct value *given =
         in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "axolotl's configuration";

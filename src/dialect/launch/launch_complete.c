@@ -3,6 +3,8 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,24 @@ static void mark_replaced(struct launch *l, struct cfg root)
     }
 }
 
+/* Whether --set gives it: a value, or null for it or what is around it. */
+static bool is_answered(struct cfg root, const char *pointer)
+{
+    char around[200];
+    const char *slash = pointer;
+    if (launch_is_set(root, pointer))
+        return true;
+    while (slash && strlen(pointer) < sizeof(around)) {
+        slash = strchr(slash + 1, '/');
+        snprintf(around, sizeof(around), "%.*s",
+                 (int)(slash ? slash - pointer : (ptrdiff_t)strlen(pointer)), pointer);
+        json_t *v = pointer_get(root.json, around);
+        if (json_is_null(v))
+            return true;
+    }
+    return false;
+}
+
 static struct diag unresolved_at(const struct launch *l, const char *pointer,
                                  int64_t line)
 {
@@ -75,7 +95,7 @@ int launch_complete(struct launch *l, struct cfg root)
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
         const struct launch_unresolved *open = &l->unresolved.v[i];
-        if (need_of(open->pointer) || launch_is_set(root, open->pointer))
+        if (need_of(open->pointer) || is_answered(root, open->pointer))
             continue;
         diags_add(d, unresolved_at(l, open->pointer, open->line),
                   "%s (give --set %s=VALUE)", open->what, open->pointer);

@@ -1,6 +1,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 
 #include "base/names.h"
+#include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -60,12 +61,24 @@ static void take_pure(struct launch_context *t, const struct dialect_option *row
     launch_set(t, "/training/master_weights", json_false(), it);
 }
 
+/* model/patcher.py: the model is loaded in the type of training, of adapters. */
+static void take_half(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    if (t->adapters && launch_true(it->value))
+        peft_take_half(t, row, it, row->name);
+}
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("export_dir", "/training/task", .take = take_other),
     ROW("do_predict", "/training/task", .take = take_other),
     ROW("infer_backend", "/training/task", .take = take_other),
     ROW("stage", "/training/task", .take = take_stage),
+    ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
+    ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("bf16", "/training/precision", .take = take_half),
+    ROW("fp16", "/training/precision", .take = take_half),
     ROW("cutoff_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("flash_attn", "/training/attention", .take = take_attention),
     ROW("pure_bf16", "/training/precision", .take = take_pure),
@@ -109,6 +122,11 @@ static const struct trainer_default defaults[] = {
     { "/training/activation_checkpointing", "full", "disable_gradient_checkpointing' default" },
     { NULL, NULL, NULL },
 };
+/* hparams/finetuning_args.py and model_args.py */
+static const struct peft_kind adapters = {
+    .asks = "finetuning_type", .usual = true, .rank = 8, .alpha_ranks = 2, .targets = "all-linear",
+    .double_quantization = true, .from = "LLaMA-Factory's",
+};
 /* clang-format on */
 
 bool llamafactory_recognises(const struct dialect_input *in)
@@ -120,25 +138,17 @@ bool llamafactory_recognises(const struct dialect_input *in)
     return own && value_get(v, "model_name_or_path");
 }
 
-/* hparams/finetuning_args.py: low-rank adapters by default. */
-static void note_adapters(struct launch_context *t, const struct value *v)
-{
-    if (!value_get(v, "finetuning_type"))
-        launch_note(t->l, t->l->line, DIAG_NOT_SIMULATED,
-                    "finetuning_type: its default is lora, which is not simulated");
-}
-
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
                                               .defaults = defaults,
                                               .tables = llamafactory_tables,
-                                              .packing = "packing" };
+                                              .packing = "packing",
+                                              .peft = &adapters };
     const struct value *given =
         in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
     t->l->line = in->command ? in->command->command->line : 1;
     trainer_read_arguments(t, given, &kind);
-    note_adapters(t, given);
 }

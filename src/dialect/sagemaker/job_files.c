@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/peft/peft.h"
 #include "dialect/source/document.h"
 #include "dialect/source/files.h"
 #include "dialect/source/notebook.h"
@@ -213,21 +214,6 @@ static struct value *defaults_of(struct launch_context *t, const struct python *
     return out;
 }
 
-/* What a script does to the model itself is not in its arguments. */
-static void note_adapters(struct launch_context *t, const char *text, const char *file,
-                          int64_t line)
-{
-    static const char *const words[] = { "LoraConfig(", "get_peft_model(",
-                                         "BitsAndBytesConfig(",
-                                         "prepare_model_for_kbit_training(" };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strstr(text, words[i]))
-            launch_note(t->l, line, DIAG_NOT_SIMULATED,
-                        "%.80s: %s...) is in the script, and is not simulated: all "
-                        "weights are trained here",
-                        file, words[i]);
-}
-
 /* Trainers of TRL's that generate or compare; their names fix what the script does. */
 static void refuse_trainers(struct launch_context *t, const char *text,
                             const char *file, int64_t line)
@@ -247,16 +233,33 @@ static void refuse_trainers(struct launch_context *t, const char *text,
         }
 }
 
-void sagemaker_take_entry(struct launch_context *t)
+/* What the text of the script says of itself: defaults, adapters. */
+static void read_entry(struct launch_context *t, const char *name, const char *text,
+                       int64_t line, struct sagemaker_entry *e)
 {
-    static const char *const calls[] = { "add_argument", NULL }, *const none[] = {
-        NULL
-    };
-    const struct python_wanted wanted = { calls, none };
-    const struct value_item *it = value_get(t->call->arguments, "entry_point");
+    static const char *const none[] = { NULL };
+    const char *calls[PEFT_CALLS_MAX + 1] = { "add_argument" };
     struct python p;
     struct err err = { 0 };
+    for (int i = 0; peft_calls[i] && i + 1 < PEFT_CALLS_MAX; i++)
+        calls[i + 1] = peft_calls[i];
+    const struct python_wanted wanted = { calls, none };
+    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0) {
+        e->defaults = defaults_of(t, &p, line);
+        e->adapters = peft_of_script(t, &p, line);
+    }
+    if (e->adapters)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%.80s: what it says of adapters and quantized weights is read",
+                    name);
+    python_release(&p);
+}
+
+void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
+{
+    const struct value_item *it = value_get(t->call->arguments, "entry_point");
     int64_t line;
+    *e = (struct sagemaker_entry) { .name = it };
     if (!it || it->value->kind != VALUE_STRING)
         return;
     const char *text = text_of(t, it->value->text, &line);
@@ -264,19 +267,61 @@ void sagemaker_take_entry(struct launch_context *t)
     if (!text)
         return;
     refuse_trainers(t, text, it->value->text, line);
-    note_adapters(t, text, it->value->text, line);
-    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0 &&
-        t->n_hyper < LAUNCH_HYPER_MAX) {
-        struct value *defaults = defaults_of(t, &p, line);
-        int64_t said = launch_said(t);
-        t->hyper[t->n_hyper++] = defaults;
+    read_entry(t, it->value->text, text, line, e);
+}
+
+/* Names that speak of adapters, of a script that is not there. */
+static void ask_adapters(struct launch_context *t, const struct sagemaker_entry *e)
+{
+    static const char *const names[] = { "entry_point", "source_dir", "base_job_name" };
+    static const char *const merging[] = { "merge_weights", "merge_adapters" };
+    static const char why[] =
+        "%s: its script seems to train adapters, and is not there "
+        "(null is training without)";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value_item *it = value_get(t->call->arguments, names[i]);
+        if (!it || it->value->kind != VALUE_STRING || !peft_is_named(it->value->text))
+            continue;
+        launch_add_unresolved(t, PEFT_LORA, it->value->line, why, it->key);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(merging) / sizeof(merging[0]); i++) {
+        const struct value_item *it = launch_hyper(t, merging[i]);
+        if (!it)
+            continue;
+        launch_add_unresolved(t, PEFT_LORA, it->value->line, why, it->key);
+        return;
+    }
+    (void)e;
+}
+
+void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_entry *e)
+{
+    int own = t->n_hyper;
+    const struct value *more[] = { e->defaults, e->adapters };
+    for (int i = 0; i < 2; i++)
+        if (more[i] && t->n_hyper < LAUNCH_HYPER_MAX)
+            t->hyper[t->n_hyper++] = more[i];
+    if (!peft_take(t, NULL) && !e->defaults)
+        ask_adapters(t, e);
+    t->n_hyper = own;
+}
+
+void sagemaker_take_entry(struct launch_context *t, const struct sagemaker_entry *e)
+{
+    int own = t->n_hyper;
+    int64_t said = launch_said(t);
+    if (e->defaults && t->n_hyper < LAUNCH_HYPER_MAX) {
+        t->hyper[t->n_hyper++] = e->defaults;
         trainer_take(t);
-        t->n_hyper--;
         if (launch_said(t) != said)
-            launch_note(t->l, line, DIAG_ASSUMED,
+            launch_note(t->l, e->name->value->line, DIAG_ASSUMED,
                         "%.80s: what hyperparameters do not give are the defaults of "
                         "its arguments",
-                        it->value->text);
+                        e->name->value->text);
     }
-    python_release(&p);
+    if (e->adapters && t->n_hyper < LAUNCH_HYPER_MAX)
+        t->hyper[t->n_hyper++] = e->adapters;
+    peft_settle(t);
+    t->n_hyper = own;
 }

@@ -104,6 +104,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     /* what is in them is reported apart */
     static const char *const elsewhere[] = { "hyperparameters", "source_dir",
                                              "environment", "env" };
+    struct sagemaker_entry entry;
     if (!sagemaker_find(t, in))
         return;
     const struct value *given = t->call->arguments;
@@ -116,10 +117,12 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     warn_servers(t);
     read_smp(t);
     sagemaker_take_files(t);
+    sagemaker_read_entry(t, &entry);
+    sagemaker_take_adapters(t, &entry);
     if (sagemaker_is_smp_script(t))
         sagemaker_take_smp_script(t);
     trainer_take(t);
-    sagemaker_take_entry(t);
+    sagemaker_take_entry(t, &entry);
     note_processes(t);
     env = env ? env : value_get(given, "environment");
     if (env && env->value->kind == VALUE_DICT)

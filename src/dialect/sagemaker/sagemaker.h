@@ -37,10 +37,20 @@ extern const struct dialect_table sagemaker_tables[];
 bool sagemaker_is_smp_script(const struct launch_context *t);
 void sagemaker_take_smp_script(struct launch_context *t);
 
-/* Hyperparameters in a file that they name, and those of a command; after the job's own,
- * the defaults of the script's arguments. */
+/* Hyperparameters in a file that they name, and those of a command. */
 void sagemaker_take_files(struct launch_context *t);
-void sagemaker_take_entry(struct launch_context *t);
+
+/* The script that the job runs, where it is there: the defaults of its arguments, and
+ * what it says of adapters. */
+struct sagemaker_entry {
+    const struct value_item *name;           /* NULL: none is named */
+    const struct value *defaults, *adapters; /* NULL: it is not there; it has none */
+};
+void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e);
+/* Adapters by the job's words, then the script's; before the Trainer's rows. */
+void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_entry *e);
+/* What the job leaves open, after the Trainer's rows. */
+void sagemaker_take_entry(struct launch_context *t, const struct sagemaker_entry *e);
 
 /* What is around the steps. */
 void sagemaker_take_seconds(struct launch_context *t, const struct dialect_option *row,

@@ -284,9 +284,11 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
     }
     struct value *accelerate = accelerate_take_command(t, in->command);
     t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
+    peft_take(t, NULL);
     trainer_take(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
+    peft_settle(t);
     trainer_settle(t);
     trainer_note_unused(t);
 }

@@ -14,6 +14,8 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
 
+struct peft_kind;
+
 bool trainer_recognises_document(const struct dialect_input *in);
 void trainer_read_document(struct launch_context *t, const struct dialect_input *in);
 bool trainer_recognises(const struct dialect_input *in);
@@ -88,7 +90,8 @@ struct trainer_kind {
     const struct dialect_option *own;       /* before the Trainer's rows; NULL: none */
     const struct trainer_default *defaults; /* likewise */
     const struct dialect_table *tables;     /* all its rows */
-    const char *packing; /* what fills sequences; NULL: nobody asks */
+    const char *packing;          /* what fills sequences; NULL: nobody asks */
+    const struct peft_kind *peft; /* how it asks for adapters; NULL: as scripts do */
 };
 void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind);

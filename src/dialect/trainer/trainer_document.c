@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "dialect/source/document.h"
 #include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
@@ -143,11 +144,13 @@ void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind)
 {
     t->hyper[t->n_hyper++] = dict;
+    peft_take(t, kind->peft);
     if (kind->own)
         launch_take_rows(t, kind->own, NULL);
     trainer_take(t);
     trainer_take_defaults(t, kind->defaults);
     trainer_take_defaults(t, defaults);
+    peft_settle(t);
     trainer_settle(t);
     if (kind->packing)
         note_lengths(t, dict, kind);
@@ -195,7 +198,8 @@ void trainer_ask_reference(struct launch_context *t, const struct value_item *it
 }
 
 /* The weights' type, as from_pretrained has it. What shards keeps fp32 weights of its
- * own; plain data parallelism trains them as they are loaded. */
+ * own; plain data parallelism trains them as they are loaded. Of adapters, peft_settle
+ * says more. */
 void trainer_take_dtype(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
@@ -204,9 +208,9 @@ void trainer_take_dtype(struct launch_context *t, const struct dialect_option *r
         { "float16", 1 },  { "fp16", 1 }, { "torch.float16", 1 },  { NULL, 0 },
     };
     int half;
-    if (it->value->kind != VALUE_STRING || names_find(words, it->value->text, &half) ||
-        t->converts || launch_has(t, "/parallelism/library") ||
-        launch_has(t, "/training/precision"))
+    if (t->adapters || it->value->kind != VALUE_STRING ||
+        names_find(words, it->value->text, &half) || t->converts ||
+        launch_has(t, "/parallelism/library") || launch_has(t, "/training/precision"))
         return;
     if (strcmp(it->value->text, "auto") == 0)
         launch_note(t->l, it->value->line, DIAG_ASSUMED,

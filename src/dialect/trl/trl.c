@@ -34,7 +34,7 @@ static const struct dialect_option others[] = {
     ROW_IDLE("packing"), ROW_IDLE("padding_free"), ROW_IDLE("eval_packing"), ROW_IDLE("vllm_*"), ROW_IDLE("reward_weights"), ROW_IDLE("reward_scale*"),
     ROW_IDLE("wandb_*"), ROW_IDLE("benchmarks"), ROW_IDLE("callbacks"), ROW_IDLE("system_prompt"), ROW_IDLE("text_column"), ROW_IDLE("completion_only_loss"),
     ROW_IDLE("temperature"), ROW_IDLE("top_p"), ROW_IDLE("model_code_revision"), ROW_IDLE("bos_token"), ROW_IDLE("auto_insert_empty_system_msg"),
-    ROW_IDLE("use_cache"), ROW_IDLE("gradient_checkpointing_use_reentrant"), ROW_IDLE("model_init_kwargs"), ROW_IDLE("lora_*dropout"),
+    ROW_IDLE("use_cache"), ROW_IDLE("gradient_checkpointing_use_reentrant"), ROW_IDLE("model_init_kwargs"),
     ROW_END,
 };
 const struct dialect_table trl_tables[] = {
@@ -54,6 +54,8 @@ static const struct trainer_default newer[] = {
     { NULL, NULL, NULL },
 };
 static const struct trainer_default older[] = { { NULL, NULL, NULL } };
+/* trl/trainer/model_config.py */
+static const struct peft_kind adapters = { .asks = "use_peft", .rank = 16, .alpha = 32, .dropout = 0.05, .from = "TRL's" };
 /* clang-format on */
 
 /* The document of a script with TRL's own words. */
@@ -116,7 +118,8 @@ void trl_take(struct launch_context *t, const struct value *given)
     const struct trainer_kind kind = { .own = rows,
                                        .defaults = old ? older : newer,
                                        .tables = trl_tables,
-                                       .packing = "packing" };
+                                       .packing = "packing",
+                                       .peft = &adapters };
     take_given(t, given);
     trainer_read_arguments(t, given, &kind);
 }
