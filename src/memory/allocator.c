@@ -16,13 +16,17 @@ enum {
 };
 
 struct allocator_block {
+    struct allocator_link link; /* of a free one */
     int64_t address, size_B;
     struct allocator_pool *pool;
+    struct allocator_block *before, *after; /* in the segment; EDGE: none */
+    int32_t bin;                            /* of a free one */
     bool used;
-    struct allocator_block *before, *after;   /* neighbours in the segment */
-    struct allocator_block *smaller, *larger; /* neighbours in the bin, of a free one */
-    struct allocator_block *last, *next;      /* among free whole segments, of one */
 };
+
+/* What no block merges with; never written. */
+static const struct allocator_block edge_block = { .used = true };
+#define EDGE ((struct allocator_block *)&edge_block)
 
 static int64_t rounded(int64_t size_B, int64_t to_B)
 {
@@ -42,11 +46,6 @@ static int32_t bin_of(int64_t size_B)
     return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
 }
 
-static bool is_filled(const struct allocator_pool *pool, int32_t bin)
-{
-    return pool->filled[bin / 64] >> bin % 64 & 1;
-}
-
 /* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
 static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
 {
@@ -62,91 +61,68 @@ static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
     return word * 64 + __builtin_ctzll(filled);
 }
 
-static bool precedes(const struct allocator_block *a, const struct allocator_block *b)
+static struct allocator_block *block_of(struct allocator_link *link)
 {
-    return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
+    return (struct allocator_block *)link; /* its first member */
+}
+
+static bool precedes(const struct allocator_link *link, const struct allocator_block *b)
+{
+    const struct allocator_block *a = (const struct allocator_block *)link;
+    return (a->size_B < b->size_B) |
+           ((a->size_B == b->size_B) & (a->address < b->address));
 }
 
 static bool is_whole_segment(const struct allocator_block *b)
 {
-    return !b->before && !b->after;
-}
-
-static void list_whole(struct allocator_block *b)
-{
-    b->last = NULL;
-    b->next = b->pool->whole;
-    if (b->next)
-        b->next->last = b;
-    b->pool->whole = b;
-}
-
-static void unlist_whole(struct allocator_block *b)
-{
-    *(b->last ? &b->last->next : &b->pool->whole) = b->next;
-    if (b->next)
-        b->next->last = b->last;
+    return (b->before == EDGE) & (b->after == EDGE);
 }
 
 /* Looks from both ends at once: blocks freed in order of addresses belong to one of
  * them. */
 static void list(struct allocator_block *b)
 {
-    if (is_whole_segment(b))
-        list_whole(b);
     struct allocator_pool *pool = b->pool;
     int32_t bin = bin_of(b->size_B);
-    struct allocator_block *larger = NULL, *smaller = NULL;
-    if (is_filled(pool, bin)) {
-        larger = pool->bins[bin].first;
-        smaller = pool->bins[bin].last;
-    }
-    while (larger && precedes(larger, b) && !precedes(smaller, b)) {
+    struct allocator_link *head = &pool->bins[bin], *larger = head->larger,
+                          *smaller = head->smaller;
+    while (larger != head && precedes(larger, b) && !precedes(smaller, b)) {
         larger = larger->larger;
         smaller = smaller->smaller;
     }
-    if (larger && !precedes(larger, b))
-        smaller = larger->smaller;
-    else
-        larger = smaller ? smaller->larger : NULL;
-    b->smaller = smaller;
-    b->larger = larger;
-    *(larger ? &larger->smaller : &pool->bins[bin].last) = b;
-    *(smaller ? &smaller->larger : &pool->bins[bin].first) = b;
+    if (larger != head && precedes(larger, b))
+        larger = smaller->larger;
+    smaller = larger->smaller;
+    b->link = (struct allocator_link) { smaller, larger };
+    larger->smaller = smaller->larger = &b->link;
+    b->bin = bin;
     pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
+    pool->n_whole += is_whole_segment(b);
 }
 
 static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
-    if (is_whole_segment(b))
-        unlist_whole(b);
-    if (b->larger && b->smaller) {
-        b->larger->smaller = b->smaller;
-        b->smaller->larger = b->larger;
-        return;
-    }
-    int32_t bin = bin_of(b->size_B);
-    *(b->larger ? &b->larger->smaller : &pool->bins[bin].last) = b->smaller;
-    *(b->smaller ? &b->smaller->larger : &pool->bins[bin].first) = b->larger;
-    if (!b->smaller && !b->larger)
-        pool->filled[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+    const struct allocator_link *head = &pool->bins[b->bin];
+    b->link.larger->smaller = b->link.smaller;
+    b->link.smaller->larger = b->link.larger;
+    pool->filled[b->bin / 64] &= ~((uint64_t)(head->larger == head) << b->bin % 64);
+    pool->n_whole -= is_whole_segment(b);
 }
 
 /* The smallest free block that is large enough, of equals the lowest; NULL: none. */
-static struct allocator_block *best_fit(const struct allocator_pool *pool,
-                                        int64_t size_B)
+static struct allocator_block *best_fit(struct allocator_pool *pool, int64_t size_B)
 {
     int32_t own = bin_of(size_B), bin = next_bin(pool, own);
     if (bin == own) { /* some of its blocks are smaller */
-        struct allocator_block *b = pool->bins[bin].first;
-        while (b && b->size_B < size_B)
-            b = b->larger;
-        if (b)
-            return b;
+        struct allocator_link *head = &pool->bins[bin], *at = head->larger;
+        while (at != head && block_of(at)->size_B < size_B)
+            at = at->larger;
+        if (at != head)
+            return block_of(at);
         bin = next_bin(pool, own + 1);
     }
-    return bin < ALLOCATOR_BINS ? pool->bins[bin].first : NULL;
+    return bin < ALLOCATOR_BINS ? block_of(pool->bins[bin].larger) : NULL;
 }
 
 /* Blocks --------------------------------------------------------------------------- */
@@ -180,7 +156,7 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
                                        .pool = b->pool,
                                        .before = b,
                                        .after = b->after };
-    if (b->after)
+    if (b->after != EDGE)
         b->after->before = left;
     b->after = left;
     b->size_B = size_B;
@@ -193,7 +169,7 @@ static void merge(struct allocator *a, struct allocator_block *b)
     struct allocator_block *after = b->after;
     b->size_B += after->size_B;
     b->after = after->after;
-    if (b->after)
+    if (b->after != EDGE)
         b->after->before = b;
     drop_block(a, after);
 }
@@ -202,11 +178,18 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    while (pool->whole) {
-        struct allocator_block *b = pool->whole;
-        a->reserved_B -= b->size_B;
-        unlist(b);
-        drop_block(a, b);
+    for (int32_t bin = 0; pool->n_whole > 0; bin++) {
+        bin = next_bin(pool, bin);
+        struct allocator_link *head = &pool->bins[bin], *next;
+        for (struct allocator_link *at = head->larger; at != head; at = next) {
+            struct allocator_block *b = block_of(at);
+            next = at->larger;
+            if (!is_whole_segment(b))
+                continue;
+            a->reserved_B -= b->size_B;
+            unlist(b);
+            drop_block(a, b);
+        }
     }
 }
 
@@ -233,7 +216,9 @@ static struct allocator_block *new_segment(struct allocator *a,
     struct allocator_block *b = new_block(a);
     *b = (struct allocator_block) { .address = a->next_address,
                                     .size_B = segment,
-                                    .pool = pool };
+                                    .pool = pool,
+                                    .before = EDGE,
+                                    .after = EDGE };
     a->next_address += segment;
     return b;
 }
@@ -261,11 +246,11 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 {
     assert(b->used);
     b->used = false;
-    if (b->after && !b->after->used) {
+    if (!b->after->used) {
         unlist(b->after);
         merge(a, b);
     }
-    if (b->before && !b->before->used) {
+    if (!b->before->used) {
         b = b->before;
         unlist(b);
         merge(a, b);
@@ -275,7 +260,9 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 
 static void pool_init(struct allocator_pool *pool)
 {
-    pool->whole = NULL;
+    pool->n_whole = 0;
+    for (int i = 0; i < ALLOCATOR_BINS; i++)
+        pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
     memset(pool->filled, 0, sizeof(pool->filled));
 }
 

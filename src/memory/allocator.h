@@ -35,13 +35,15 @@ enum {
 /* Whose kernels a block is for; others' blocks are not for it. */
 enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_OVERLAPPED, ALLOCATOR_STREAMS };
 
+/* A place in a bin: a free block's, or the bin's own, between its last and its first. */
+struct allocator_link {
+    struct allocator_link *smaller, *larger;
+};
+
 struct allocator_pool {
-    struct allocator_block *whole;        /* the first free block that is a segment */
-    uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks; of others
-                                             nothing below is set */
-    struct {
-        struct allocator_block *first, *last;
-    } bins[ALLOCATOR_BINS];
+    int64_t n_whole;                      /* free blocks that are segments */
+    uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
+    struct allocator_link bins[ALLOCATOR_BINS];
 };
 
 struct allocator {
