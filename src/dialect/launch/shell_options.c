@@ -48,7 +48,7 @@ const struct value_item *launch_any_option(const struct launch_command *c,
 void launch_decide(struct launch_context *t, const char *pointer, json_t *value,
                    const struct value_item *it, const char *otherwise)
 {
-    struct value v = { .line = t->command->command->line };
+    struct value v = { .line = t->command ? t->command->command->line : t->l->line };
     const struct value_item from = { otherwise, v.line, &v };
     if (launch_has(t, pointer)) {
         json_decref(value);

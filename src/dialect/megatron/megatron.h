@@ -45,6 +45,16 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);
 bool megatron_uses_deepspeed(const struct launch_command *c);
 
+/* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as
+ * without one) and a number of layers (1); NULL: not given. After the pipeline. */
+void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
+                               const struct value_item *method,
+                               const struct value_item *count);
+
+/* Which layers have experts, as a row takes it: every n-th, or a list. */
+void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it);
+
 /* --deepspeed, --deepspeed_config, --zero-stage; after
  * the batch and precision, which go before what the configuration says. */
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);

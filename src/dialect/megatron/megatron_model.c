@@ -80,9 +80,21 @@ static int64_t dense_of_list(const char *s, int64_t *layers, bool *mixed)
     return level ? -1 : dense;
 }
 
-/* Which layers have experts: every n-th, or a list. */
-static void take_frequency(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
+/* The same of a list itself. */
+static int64_t dense_of_values(const struct value *v, bool *mixed)
+{
+    int64_t dense = 0, n;
+    for (int32_t i = 0; i < v->n; i++) {
+        if (!launch_whole(v->items[i].value, &n) || n < 0 || n > 1)
+            return -1;
+        *mixed |= n == 0 && dense < i;
+        dense += n == 0;
+    }
+    return dense;
+}
+
+void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
 {
     int64_t layers = launch_number(t, "/model/num_layers", 0), listed = layers, n,
             dense = -1;
@@ -92,6 +104,9 @@ static void take_frequency(struct launch_context *t, const struct dialect_option
         mixed = n > 1;
     } else if (it->value->kind == VALUE_STRING) {
         dense = dense_of_list(it->value->text, &listed, &mixed);
+    } else if (it->value->kind == VALUE_LIST) {
+        listed = it->value->n;
+        dense = dense_of_values(it->value, &mixed);
     }
     if (dense < 0 || listed != layers) {
         launch_add_unresolved(t, row->pointer, it->value->line,
@@ -161,7 +176,7 @@ const struct dialect_option megatron_vocabulary_rows[] = {
 /* Where --num-experts is there. */
 const struct dialect_option megatron_expert_rows[] = {
     ROW("--moe-ffn-hidden-size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
-    ROW("--moe-layer-freq", "/model/moe_first_dense_layers", .take = take_frequency),
+    ROW("--moe-layer-freq", "/model/moe_first_dense_layers", .take = megatron_take_frequency),
     ROW_END,
 };
 /* Where --multi-latent-attention is there. */

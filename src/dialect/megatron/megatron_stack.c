@@ -171,17 +171,10 @@ static void recompute_block(struct launch_context *t, const struct value_item *i
                 n, chunk, every);
 }
 
-static void take_recompute_full(struct launch_context *t,
-                                const struct launch_command *c,
-                                const struct value_item *it)
+void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
+                               const struct value_item *method,
+                               const struct value_item *count)
 {
-    static const char *const methods[] = { "--recompute-method",
-                                           "--activations-checkpoint-method", NULL },
-                             *const counts[] = { "--recompute-num-layers",
-                                                 "--activations-checkpoint-num-layers",
-                                                 "--checkpoint-num-layers", NULL };
-    const struct value_item *method = launch_any_option(c, methods),
-                            *count = launch_any_option(c, counts);
     bool block = method && method->value->kind == VALUE_STRING &&
                  strcmp(method->value->text, "block") == 0;
     int64_t n = 1;
@@ -208,6 +201,11 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
                              *const whole[] = { "--checkpoint-activations",
                                                 "--activations-checkpoint-method",
                                                 NULL };
+    static const char *const methods[] = { "--recompute-method",
+                                           "--activations-checkpoint-method", NULL },
+                             *const counts[] = { "--recompute-num-layers",
+                                                 "--activations-checkpoint-num-layers",
+                                                 "--checkpoint-num-layers", NULL };
     const struct value_item *some = launch_option(c, "--recompute-activations"),
                             *how = launch_any_option(c, granularities),
                             *all = launch_any_option(c, whole),
@@ -219,7 +217,8 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
     else if (some || selective)
         recompute(t, json_string("selective"), some ? some : how);
     else if (how || all)
-        take_recompute_full(t, c, how ? how : all);
+        megatron_recompute_layers(t, how ? how : all, launch_any_option(c, methods),
+                                  launch_any_option(c, counts));
     if (modules && !(modules->value->kind == VALUE_STRING &&
                      strcmp(modules->value->text, "core_attn") == 0))
         launch_note(t->l, modules->line, DIAG_APPROXIMATE,
