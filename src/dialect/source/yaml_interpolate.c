@@ -86,11 +86,22 @@ static bool walk(struct resolver *r, const struct chain *at, const char *path,
     return to->n > 0;
 }
 
+/* The path within this file, where it is one of hydra's group: the file training/x.yaml
+ * calls its own key "training.model"
+ * (https://hydra.cc/docs/advanced/overriding_packages). */
+static const char *within_group(const struct resolver *r, const char *path)
+{
+    size_t n = strcspn(path, ".[");
+    const char *first = arena_strndup(r->y->arena, path, n);
+    bool other = n && path[n] == '.' && !value_get(r->root, first);
+    return path + (other ? n + 1 : 0);
+}
+
 static struct value *named(struct resolver *r, const struct chain *at, const char *path)
 {
     const struct value *self = at->v[at->n - 1];
     struct chain to;
-    if (!walk(r, at, path, &to))
+    if (!walk(r, at, path, &to) && !walk(r, at, within_group(r, path), &to))
         return unknown(r, self, "names no key of this file", path, strlen(path));
     resolve(r, &to);
     struct value *v = value_copy(r->y->arena, to.v[to.n - 1], &r->y->left);
