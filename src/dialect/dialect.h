@@ -74,6 +74,9 @@ struct dialect {
     /* a command names the document that it recognises, and its words change keys:
      * `read` is given COMMAND, with launch_override.h to read both */
     bool commands;
+    /* DIALECT_COMMAND: its programs start all GPUs by themselves, and its options say
+     * what they train, whatever a program is called */
+    bool starts;
     const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);

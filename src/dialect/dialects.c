@@ -8,6 +8,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
+#include "dialect/nemo/nemo.h"
 #include "dialect/program/program.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/torchtitan/torchtitan.h"
@@ -76,6 +77,12 @@ const struct dialect dialects[] = {
       .summary = "Accelerate's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
       .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
+    { .name = "nemo",
+      .summary = "NVIDIA NeMo's configurations, and recipes of SageMaker HyperPod in their form",
+      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
+      .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
+      .starts = true,
+      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
       .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,

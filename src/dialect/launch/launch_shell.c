@@ -250,7 +250,7 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         d = program >= 0 ? d : dialect_of_words(t, &tried, lost);
         if (!d)
             continue;
-        c->starts = program >= 0;
+        c->starts = program >= 0 || d->starts;
         found++;
         *best = o;
         c->command = command;

@@ -1,0 +1,81 @@
+/* NVIDIA's NeMo: configurations of NeMo 1 (hydra's YAML, as NeMo-Framework-Launcher has
+ * them, and overrides of a command), and of the same words those of SageMaker HyperPod.
+ * Sources: NVIDIA/NeMo v1.23 and v2.0 (nemo/collections/nlp/models/language_modeling),
+ * NVIDIA/NeMo-Framework-Launcher 24.09, aws/sagemaker-hyperpod-recipes v1.3 and v2.0.
+ *
+ * Whatever a file's form, its keys are sorted into parts, whose words are the same.
+ *
+ * Files of this folder:
+ *     nemo             the file; parts; the order of reading
+ *     nemo_rows        options of the parts
+ *     nemo_model       sizes and choices of the model; its vocabulary
+ *     nemo_stack       precision, recomputation, what is sharded and overlaps
+ *     nemo_peft        adapters
+ *     nemo_command     overrides of a command, and the files that it names
+ *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models */
+#ifndef DIALECT_NEMO_NEMO_H
+#define DIALECT_NEMO_NEMO_H
+
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_config.h"
+
+enum nemo_part {
+    NEMO_MODEL, /* sizes and degrees */
+    NEMO_TRAINER,
+    NEMO_DATA, /* batches and lengths */
+    NEMO_OPTIM,
+    NEMO_PEFT,
+    NEMO_REST, /* by their whole paths */
+    NEMO_PARTS
+};
+
+struct nemo {
+    struct launch_context *t;
+    struct value *part[NEMO_PARTS];
+    bool tuned; /* it goes on from a checkpoint, whose model no key says */
+};
+
+bool nemo_recognises(const struct dialect_input *in);
+void nemo_read(struct launch_context *t, const struct dialect_input *in);
+extern const struct dialect_table nemo_tables[];
+
+/* Rows that are fields on their own. */
+extern const struct dialect_option nemo_model_rows[], nemo_width_rows[],
+    nemo_trainer_rows[], nemo_data_rows[], nemo_tuning_rows[];
+extern const struct dialect_table hyperpod_tables[];
+
+/* What a part has under a name, and is not null; NULL. */
+const struct value_item *nemo_find(const struct nemo *n, enum nemo_part part,
+                                   const char *name);
+/* Whether it is there and true; it is heard. */
+bool nemo_is_on(const struct nemo *n, enum nemo_part part, const char *name,
+                bool otherwise);
+/* A word of a part, or `otherwise`. */
+const char *nemo_word(const struct nemo *n, enum nemo_part part, const char *name,
+                      const char *otherwise);
+/* Sets a field by the item, or by a default that `otherwise` names; not one that is
+ * set. The reference is stolen. */
+void nemo_set(const struct nemo *n, const char *pointer, json_t *value,
+              const struct value_item *it, const char *otherwise);
+
+void nemo_take_model(const struct nemo *n);
+void nemo_take_pipeline(const struct nemo *n);
+void nemo_take_precision(const struct nemo *n);
+void nemo_take_recompute(const struct nemo *n);
+void nemo_take_stack(const struct nemo *n);
+void nemo_take_peft(const struct nemo *n);
+
+/* Refuses what trains nothing that is simulated; whether it did. */
+bool nemo_refuse(const struct nemo *n);
+
+/* A configuration that is not NeMo's own: of Hugging Face's models on HyperPod. */
+bool hyperpod_recognises(const struct value *root);
+void hyperpod_read(struct launch_context *t, const struct value *root);
+
+/* What a command's configuration is: the file that it names, and over that its words
+ * NAME=VALUE. */
+struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c);
+/* The groups of hydra's `defaults` put in place of their names. */
+struct value *nemo_with_groups(struct launch_context *t, struct value *root);
+
+#endif

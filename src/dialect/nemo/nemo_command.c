@@ -1,0 +1,179 @@
+/* Commands of hydra's programs: NAME=VALUE over the configuration that they name, and the
+ * groups of a main file. */
+#include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/nemo/nemo.h"
+#include "dialect/trainer/trainer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Words ---------------------------------------------------------------------------- */
+
+/* "++model.x=1" is x of model; NULL: no override. Deletions ("~x") are passed over. */
+static const char *path_of(struct arena *arena, const char *word, const char **value)
+{
+    const char *equals = strchr(word, '=');
+    size_t lead = strspn(word, "+\"'");
+    *value = equals ? equals + 1 : "";
+    if (!equals || equals == word + lead ||
+        !(isalpha((unsigned char)word[lead]) || word[lead] == '_'))
+        return NULL;
+    for (const char *c = word + lead; c < equals; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._@-", *c))
+            return NULL;
+    return arena_strndup(arena, word + lead, (size_t)(equals - word) - lead);
+}
+
+/* Files ---------------------------------------------------------------------------- */
+
+static const char *const groups[] = { "recipes", "training", "fine_tuning", "peft",
+                                      NULL };
+
+static bool is_group(const char *key)
+{
+    for (const char *const *g = groups; *g; g++)
+        if (strcmp(key, *g) == 0)
+            return true;
+    return false;
+}
+
+/* A file by its name, as `c` names it, or another file (NULL). */
+static struct value *open_file(struct launch_context *t, const struct launch_command *c,
+                               const char *name, int64_t line)
+{
+    return c ? launch_open_document(t->l, c, name, line)
+             : trainer_load_next_to(t, name, line);
+}
+
+/* What a group's name means: a file of a repository's folder, or one next to it. */
+static struct value *load_group(struct launch_context *t,
+                                const struct launch_command *c, const char *group,
+                                const char *name, int64_t line)
+{
+    const char *const tries[] = {
+        arena_printf(t->arena, "recipes_collection/recipes/%.200s.yaml", name),
+        arena_printf(t->arena, "recipes/%.200s.yaml", name),
+        arena_printf(t->arena, "launcher_scripts/conf/%s/%.200s.yaml", group, name),
+        arena_printf(t->arena, "conf/%s/%.200s.yaml", group, name),
+        arena_printf(t->arena, "%s/%.200s.yaml", group, name),
+        arena_printf(t->arena, "%.200s.yaml", name),
+        arena_printf(t->arena, "%.200s.yaml", launch_last_part(name)),
+    };
+    struct value *v = NULL;
+    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && !v; i++)
+        v = open_file(t, c, tries[i], line);
+    if (!v)
+        launch_add_unresolved(t, "/model", line,
+                              "%s: \"%.80s\" was not found (put the file next to this "
+                              "one)",
+                              group, name);
+    return v;
+}
+
+/* The groups that a launcher's main file has are stages; the first that trains, of those
+ * that are asked for. */
+static const struct value_item *chosen(const struct value *root,
+                                       const struct value *defaults)
+{
+    const struct value_item *stages = value_get(root, "stages"), *found = NULL;
+    for (const char *const *g = groups; *g; g++)
+        for (int32_t i = 0; i < defaults->n; i++) {
+            const struct value_item *it = value_get(defaults->items[i].value, *g);
+            bool asked = !stages;
+            for (int32_t j = 0; stages && j < stages->value->n; j++)
+                asked |= stages->value->items[j].value->kind == VALUE_STRING &&
+                         strcmp(stages->value->items[j].value->text, *g) == 0;
+            if (it && it->value->kind == VALUE_STRING && (asked || !found))
+                found = it;
+            if (found && asked)
+                return found;
+        }
+    return found;
+}
+
+struct value *nemo_with_groups(struct launch_context *t, struct value *root)
+{
+    const struct value_item *defaults = value_get(root, "defaults"), *it, *instance;
+    if (!defaults || defaults->value->kind != VALUE_LIST || value_get(root, "trainer"))
+        return root;
+    it = chosen(root, defaults->value);
+    struct value *group =
+        it ? load_group(t, NULL, it->key, it->value->text, it->line) : NULL;
+    if (!group)
+        return root;
+    instance = value_get(root, "instance_type");
+    if (instance && !value_get(group, "instance_type"))
+        value_add(t->arena, group, "instance_type", instance->line, instance->value);
+    return group;
+}
+
+/* Commands ------------------------------------------------------------------------- */
+
+static const struct shell_word *option_of(const struct launch_command *c,
+                                          const char *name, const char **text)
+{
+    size_t n = strlen(name);
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        bool same = strncmp(w->text, name, n) == 0;
+        *text = same && w->text[n] == '=' ? w->text + n + 1 : NULL;
+        if (*text)
+            return w;
+        if (same && !w->text[n] && i + 1 < c->command->n) {
+            *text = w[1].text;
+            return w + 1;
+        }
+    }
+    return NULL;
+}
+
+/* --config-path DIR --config-name NAME: the file, or else what NeMo has of that name. */
+static struct value *base_of(struct launch_context *t, const struct launch_command *c)
+{
+    const char *dir = NULL, *name = NULL;
+    const struct shell_word *of_dir = option_of(c, "--config-path", &dir),
+                            *of_name = option_of(c, "--config-name", &name);
+    const char *ending = name ? strrchr(name, '.') : NULL;
+    bool open = (of_name && of_name->why) || (of_dir && of_dir->why);
+    struct value *v = NULL;
+    if (!name)
+        return NULL;
+    const char *file = ending && strncmp(ending, ".y", 2) == 0
+                           ? name
+                           : arena_printf(t->arena, "%.200s.yaml", name);
+    if (dir && !open)
+        v = open_file(t, c, arena_printf(t->arena, "%.200s/%s", dir, file),
+                      of_name->line);
+    if (!v && !open)
+        v = open_file(t, c, arena_printf(t->arena, "conf/%s", file), of_name->line);
+    return v || open ? v : open_file(t, c, file, of_name->line);
+}
+
+struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *all = base_of(t, c), *group = NULL;
+    const char *value, *prefix = NULL;
+    for (int32_t i = c->script + 1; i < c->command->n && !group; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        const char *path = path_of(t->arena, w->text, &value);
+        if (!path || !is_group(path) || w->why)
+            continue;
+        group = load_group(t, c, path, value, w->line);
+        prefix = arena_printf(t->arena, "%s.", path);
+    }
+    all = group ? group
+          : all ? all
+                : value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        const char *path = path_of(t->arena, w->text, &value);
+        if (!path || is_group(path))
+            continue;
+        if (prefix && strncmp(path, prefix, strlen(prefix)) == 0)
+            path += strlen(prefix);
+        launch_override(t->arena, all, path, w, value);
+    }
+    launch_interpolate(t->l, all);
+    return all;
+}
