@@ -96,12 +96,13 @@ void build_freeze(struct build *b, enum module part, struct op_param *param)
 
 /* Which adapters a product has ----------------------------------------------------- */
 
-/* Those that "all-linear" means here: one a product of the profile, which Megatron's
- * fuses. */
+/* Those that "all-linear" means here: one a module of the model, of which Megatron's
+ * fuse what others have apart. */
 static bool targets(const struct build *b, uint32_t bit)
 {
     uint32_t set = b->s->lora.targets;
-    bool fused_mlp = b->s->framework->kernels.fused_qkv && b->flags & HAS_GATE &&
+    bool fused = b->s->lora.fused || b->m->attention.fused_qkv;
+    bool fused_mlp = b->s->lora.fused && b->flags & HAS_GATE &&
                      !(b->flags & HAS_EXPERTS);
     if (!(set & LORA_ALL_LINEAR))
         return set & bit;
@@ -109,7 +110,9 @@ static bool targets(const struct build *b, uint32_t bit)
         return !fused_mlp;
     if (bit == LORA_GATE_UP)
         return fused_mlp;
-    if ((bit & (LORA_QUERY | LORA_KEY | LORA_VALUE)) && b->flags & HAS_FUSED_QKV)
+    if (bit == LORA_QKV && !fused)
+        return false;
+    if ((bit & (LORA_QUERY | LORA_KEY | LORA_VALUE)) && fused)
         return build_flags(b) & HAS_CROSS;
     return bit != LORA_HEAD;
 }

@@ -59,7 +59,7 @@ struct lora {
     uint32_t trained; /* of enum lora_trained */
     enum lora_base base;
     bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
-    bool fused;    /* the profile fuses q, k and v, and so do its adapters (Megatron) */
+    bool fused;    /* the library's own modules fuse q, k and v, and so do adapters */
     bool autocast; /* adapters are fp32 and autocast to the products' type */
 };
 

@@ -200,7 +200,8 @@ int lora_check(struct parse_context *r)
     struct cfg at = r->words.lora;
     if (t->lora.rank == 0)
         return 0;
-    r->s->training.lora.fused = t->framework->kernels.fused_qkv;
+    r->s->training.lora.fused =
+        t->framework->kernels.fused_qkv && library_of(p)->own_models;
     if (op_compute_dtype(t->precision) == DTYPE_FP8)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters next to fp8 products are not simulated (write "

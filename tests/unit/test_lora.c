@@ -109,6 +109,26 @@ static void test_megatron(void)
     }
 }
 
+/* Profiles whose kernels fuse products leave the modules as they are: each has its
+ * adapter, whoever shards. */
+static void test_modules_by_library(void)
+{
+    static const char *const rest[] = {
+        "",
+        ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}",
+        ",'parallelism':{'library':'deepspeed','sharding':{'strategy':'full'}}",
+        ",'parallelism':{'library':'deepspeed','sharding':{'strategy':'optimizer'}}",
+    };
+    for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+        struct job j;
+        read_job(&j, "llama2-7b",
+                 ",'precision':'bf16','lora':{'rank':16,'target_modules':'all-linear'}",
+                 rest[i]);
+        CU_ASSERT_EQUAL(lora_parameters(&j.s.model, &j.s.training.lora), 39976960);
+        job_unload(&j);
+    }
+}
+
 /* Whole modules in addition (modules_to_save): embedding and head of Llama-2-7B. */
 static void test_trained_modules(void)
 {
@@ -383,6 +403,7 @@ void test_lora_register(void)
     CU_add_test(suite, "trained and all parameters are as PEFT prints them",
                 test_counts);
     CU_add_test(suite, "Megatron's adapters are of fused products", test_megatron);
+    CU_add_test(suite, "modules under every library", test_modules_by_library);
     CU_add_test(suite, "modules that are saved whole are trained",
                 test_trained_modules);
     CU_add_test(suite, "NF4 takes 4.127 bits", test_quantized_bits);
