@@ -102,8 +102,8 @@ static bool targets(const struct build *b, uint32_t bit)
 {
     uint32_t set = b->s->lora.targets;
     bool fused = b->s->lora.fused || b->m->attention.fused_qkv;
-    bool fused_mlp = b->s->lora.fused && b->flags & HAS_GATE &&
-                     !(b->flags & HAS_EXPERTS);
+    bool fused_mlp =
+        b->s->lora.fused && b->flags & HAS_GATE && !(b->flags & HAS_EXPERTS);
     if (!(set & LORA_ALL_LINEAR))
         return set & bit;
     if (bit == LORA_GATE || bit == LORA_UP)

@@ -110,6 +110,14 @@ static void test_axolotl(void)
           "load_in_4bit: quantized weights are trained by adapters alone, and adapter "
           "asks for none",
           NULL },
+        { "base_model: unsloth/Meta-Llama-3.1-8B-bnb-4bit\nsequence_len: 4096\n"
+          "adapter: lora\nlora_r: 4\n",
+          "{\"base\":\"nf4\",\"double_quantization\":true,\"rank\":4}", NULL },
+        { "base_model: TheBloke/Llama-2-7B-GPTQ\nsequence_len: 4096\n"
+          "adapter: lora\nlora_r: 4\n",
+          "base_model: the checkpoint's weights are quantized, which is not simulated; "
+          "bitsandbytes' are nf4 or int8",
+          NULL },
         { AXOLOTL "adapter: lora\nlora_r: 4\ngptq: true\n",
           "gptq: GPTQ is not simulated; bitsandbytes' nf4 or int8 have as many bits",
           NULL },
@@ -149,6 +157,15 @@ static void test_llamafactory(void)
           NULL },
         { FACTORY "quantization_bit: 2\n",
           "quantization_bit: it is no number of bits that is simulated", NULL },
+        { "model_name_or_path: TechxGenus/Meta-Llama-3-8B-Instruct-AWQ\nstage: sft\n"
+          "cutoff_len: 2048\nbf16: true\n",
+          "model_name_or_path: the checkpoint's weights are quantized, which is not "
+          "simulated; bitsandbytes' are nf4 or int8",
+          NULL },
+        { FACTORY "use_kt: true\n",
+          "use_kt: experts that the host computes (KTransformers) is not simulated "
+          "(pre-training and supervised fine-tuning are)",
+          NULL },
         { FACTORY "finetuning_type: freeze\n",
           "finetuning_type: freeze is not simulated (LoRA and QLoRA are, and full "
           "training)",

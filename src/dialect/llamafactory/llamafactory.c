@@ -30,7 +30,9 @@ static void take_other(struct launch_context *t, const struct dialect_option *ro
     if (!launch_is_off(it->value))
         trainer_refuse(t, it,
                        strncmp(it->key, "export", 6) == 0 ? "the export of a model"
-                                                          : "inference");
+                       : strcmp(it->key, "use_kt") == 0
+                           ? "experts that the host computes (KTransformers)"
+                           : "inference");
 }
 
 /* model/model_utils/attention.py: "auto" leaves it to transformers. */
@@ -74,6 +76,7 @@ static const struct dialect_option rows[] = {
     ROW("export_dir", "/training/task", .take = take_other),
     ROW("do_predict", "/training/task", .take = take_other),
     ROW("infer_backend", "/training/task", .take = take_other),
+    ROW("use_kt", "/training/task", .take = take_other),
     ROW("stage", "/training/task", .take = take_stage),
     ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
     ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
@@ -89,7 +92,7 @@ static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("use_unsloth*"), ROW_UNSIMULATED("enable_liger_kernel"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"),
     ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
     ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("use_llama_pro"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
-    ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("use_kt"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
+    ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
     ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("context_parallel_size"), ROW_UNSIMULATED("use_mca"), ROW_UNSIMULATED("use_v1_kernels"),
     ROW_UNSIMULATED("tensor_model_parallel_size"), ROW_UNSIMULATED("pipeline_model_parallel_size"), ROW_UNSIMULATED("expert_model_parallel_size"),
     ROW_UNSIMULATED("sequence_parallel*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),

@@ -269,6 +269,36 @@ static const char *bits_of(struct peft *p, const struct value_item *it)
     return NULL;
 }
 
+/* What the name of a checkpoint says of its weights: "nf4" or "int8", with "?" what is
+ * not simulated. */
+static const struct {
+    const char *part, *base;
+} checkpoints[] = {
+    { "bnb-4bit", "nf4" }, { "bnb-nf4", "nf4" }, { "bnb-8bit", "int8" },
+    { "gptq", "?" },       { "awq", "?" },       { "aqlm", "?" },
+    { "gguf", "?" },       { "ggml", "?" },      { "exl2", "?" },
+    { "hqq", "?" },        { "eetq", "?" },      { "int4", "?" },
+    { "int8", "?" },       { "w4a16", "?" },     { "w8a8", "?" },
+    { "nvfp4", "?" },      { "mxfp4", "?" },     { "-fp8", "?" },
+};
+
+static const char *of_checkpoint(struct peft *p, const struct value_item **from)
+{
+    static const char *const names[] = { "model_name_or_path", "base_model",
+                                         "model_name", "model_id",
+                                         "pretrained_model_name" };
+    const struct value_item *it = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !it; i++)
+        it = launch_hyper(p->t, names[i]);
+    const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
+    for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++)
+        if (peft_has(text, checkpoints[i].part)) {
+            *from = it;
+            return checkpoints[i].base;
+        }
+    return NULL;
+}
+
 /* What the words say: "nf4" or "int8", and by which of them; NULL: neither. */
 static const char *quantized(struct peft *p, const struct value_item **from)
 {
@@ -289,7 +319,7 @@ static const char *quantized(struct peft *p, const struct value_item **from)
             return base;
     }
     *from = p->asks;
-    return p->quantized ? "nf4" : NULL;
+    return p->quantized ? "nf4" : of_checkpoint(p, from);
 }
 
 static void take_double(struct peft *p)
@@ -333,6 +363,12 @@ static void take_base(struct peft *p)
     const struct value_item *from;
     const char *base = quantized(p, &from);
     ask_method(p);
+    if (base && *base == '?')
+        launch_add_unresolved(
+            p->t, PEFT_BASE, from->value->line,
+            "%s: the checkpoint's weights are quantized, which is not "
+            "simulated; bitsandbytes' are nf4 or int8",
+            from->key);
     if (!base || launch_is_unresolved(p->t, PEFT_BASE))
         return;
     launch_set(p->t, PEFT_BASE, json_string(base), from);
@@ -382,7 +418,8 @@ bool peft_take(struct launch_context *t, const struct peft_kind *kind)
 void peft_take_half(struct launch_context *t, const struct dialect_option *row,
                     const struct value_item *it, const char *type)
 {
-    bool apart = !t->converts && !launch_has(t, PEFT_BASE);
+    bool apart = !t->converts && !launch_has(t, PEFT_BASE) &&
+                 !launch_is_unresolved(t, PEFT_BASE);
     launch_set(t, row->pointer, json_sprintf("%s%s", apart ? "amp_" : "", type), it);
     if (apart)
         launch_set(t, PEFT_BASE, json_string(type), it);

@@ -50,6 +50,9 @@ void peft_settle(struct launch_context *t);
 void peft_take_half(struct launch_context *t, const struct dialect_option *row,
                     const struct value_item *it, const char *type);
 
+/* Whether a text has that part, in upper or lower case. */
+bool peft_has(const char *text, const char *part);
+
 /* Whether the name of a script or a job speaks of adapters: "train_qlora.py". */
 bool peft_is_named(const char *name);
 

@@ -87,15 +87,18 @@ static void take_call(struct script *s, const struct python_call *c)
         put_text(s, "peft_type", class, c->line);
 }
 
+bool peft_has(const char *text, const char *part)
+{
+    size_t n = strlen(text), m = strlen(part);
+    for (size_t i = 0; i + m <= n; i++)
+        if (strncasecmp(text + i, part, m) == 0)
+            return true;
+    return false;
+}
+
 bool peft_is_named(const char *name)
 {
-    static const char *const parts[] = { "lora", "peft" };
-    size_t n = strlen(name);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
-            if (strncasecmp(name + i, parts[j], 4) == 0)
-                return true;
-    return false;
+    return peft_has(name, "lora") || peft_has(name, "peft");
 }
 
 const struct value *peft_of_script(struct launch_context *t, const struct python *p,
