@@ -74,8 +74,10 @@ static void vision_finish(struct family_raw *raw)
     int64_t across = p->side / p->patch;
     p->patches = across * across;
     m->ends.patch = CHANNELS * (p->frames ? p->frames : 1) * p->patch * p->patch;
-    if (p->learned)
+    if (p->learned) { /* a class token's numbers are learned, too */
         m->ends.positions = p->patches + 2 * p->class_tokens;
+        m->ends.positions_unused = p->class_tokens;
+    }
     m->attention.out_bias |= p->out_bias;
 }
 

@@ -105,6 +105,8 @@ static const struct {
     { "starcoder2", "4.39" }, { "cohere", "4.39" },
     { "qwen2_moe", "4.40" }, { "olmo", "4.40" }, { "jamba", "4.40" },
     { "bert", "4.41" }, { "gpt2", "4.42" }, { "phi3", "4.42" },
+    { "vit", "4.42" }, { "deit", "4.42" }, { "clip_vision_model", "4.46" },
+    { "siglip_vision_model", "4.46" }, { "dinov2", "4.48" },
     { "gpt_neox", "4.43" }, { "roberta", "4.45" }, { "camembert", "4.45" },
     { "granite", "4.45" }, { "opt", "4.46" }, { "distilbert", "4.46" },
     { "albert", "4.47" }, { "mbart", "4.47" }, { "m2m_100", "4.47" },

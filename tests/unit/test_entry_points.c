@@ -200,9 +200,51 @@ static void test_given_task(void)
     }
 }
 
+/* Lengths that no option gives: the program's, of at most the model's positions; those
+ * of pictures are the model's. */
+static void test_lengths(void)
+{
+    static const struct {
+        const char *program, *model;
+        int64_t length; /* 0: asked for */
+        const char *part;
+    } cases[] = {
+        { "run_qa.py", "bert-base-uncased", 384, "" },
+        { "run_glue.py", "roberta-base", 128, "" },
+        { "run_clm.py", "EleutherAI/gpt-neo-1.3B", 1024, "" },
+        { "run_clm.py", "openai-community/gpt2", 1024, "" },
+        { "run_mlm.py", "bert-large-uncased", 512, "" },
+        { "run_summarization.py", "facebook/bart-base", 0, "length=1024 for the most" },
+        { "train.py", "bert-base-uncased", 0, "how long sequences are" },
+        { "train.py", "google/vit-base-patch16-224", 197, "" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct launch l;
+        struct cfg_loader loader;
+        char text[600];
+        snprintf(text, sizeof(text),
+                 "e = HuggingFace(entry_point='%s', instance_type='ml.p4d.24xlarge', "
+                 "instance_count=4, hyperparameters={'model_name_or_path': '%s', "
+                 "'per_device_train_batch_size': 8})\n",
+                 cases[i].program, cases[i].model);
+        cfg_loader_init(&loader);
+        struct cfg root = launch_load_text(&l, &loader, "job.py", text);
+        CU_ASSERT_EQUAL(launch_complete(&l, root), cases[i].length ? 0 : -1);
+        json_t *n = pointer_get(root.json, "/training/sequence_length");
+        CU_ASSERT_EQUAL(json_integer_value(n), cases[i].length);
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, cases[i].length ? 0 : 1);
+        if (!cases[i].length)
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(diags_error_text(&loader.diags, 0), cases[i].part));
+        launch_release(&l);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_entry_points_register(void)
 {
     CU_pSuite suite = CU_add_suite("entry_points", NULL, NULL);
+    CU_add_test(suite, "lengths", test_lengths);
     CU_add_test(suite, "programs that train", test_trained);
     CU_add_test(suite, "programs that are refused", test_refused);
     CU_add_test(suite, "among other commands", test_among_others);

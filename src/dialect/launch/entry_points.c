@@ -8,7 +8,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-enum { PATH_SHOWN_B = 200 };
+enum { PATH_SHOWN_B = 200, LENGTH_MAX = 1 << 20 };
 
 /* "Examples/run-qa.py" to "examples/run_qa". */
 static char *plain_path(struct arena *arena, const char *path)
@@ -44,6 +44,13 @@ static const char *text_of(struct cfg row, const char *key)
     return v.json && cfg_string(v, &text) == 0 ? text : NULL;
 }
 
+static int64_t count_of(struct cfg row, const char *key)
+{
+    struct cfg v = cfg_get(row, key);
+    int64_t n = 0;
+    return v.json && cfg_int(v, &n, 1, LENGTH_MAX) == 0 ? n : 0;
+}
+
 struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
 {
     const char *plain = plain_path(t->arena, path);
@@ -60,6 +67,8 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
         e.task = text_of(row, "task");
         e.refused = text_of(row, "refused");
         e.note = text_of(row, "note");
+        e.each = count_of(row, "sequence_length");
+        e.longest = count_of(row, "longest");
         e.assumed = json_is_true(cfg_get(row, "assumed").json);
         return e;
     }
@@ -86,6 +95,8 @@ void launch_take_entry(struct launch_context *t, const char *path,
         launch_refuse_entry(t->l, path, e.refused, line);
     if (e.note)
         launch_note(t->l, line, DIAG_APPROXIMATE, "%.80s: %s", name, e.note);
+    if (e.each || e.longest)
+        t->l->lengths = (struct launch_lengths) { name, e.each, e.longest, line };
     if (e.refused || launch_has(t, task))
         return;
     if (e.task)

@@ -11,7 +11,8 @@ struct launch_entry {
     const char *task;    /* of /training/task; NULL: the model's own */
     const char *refused; /* what it does instead of training; NULL: it trains */
     const char *note;    /* of what is approximate; NULL: nothing */
-    bool assumed;        /* that it trains the model's own task is a guess */
+    int64_t each, longest; /* as of struct launch_lengths */
+    bool assumed;          /* that it trains the model's own task is a guess */
 };
 
 /* The row of a program, "examples/pretrain_gpt.py". */

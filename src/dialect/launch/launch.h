@@ -62,6 +62,14 @@ struct launch_auto {
 
 struct notebook;
 
+/* How long a program's sequences are where no option of it says so. */
+struct launch_lengths {
+    const char *program; /* NULL: it is not known */
+    int64_t each;        /* all are cut or padded to; 0: unlike */
+    int64_t longest;     /* they are cut to, and padded to the longest of a batch; 0 */
+    int64_t line;        /* that names the program */
+};
+
 struct launch {
     struct cfg_loader *loader;
     const char *file;
@@ -73,6 +81,7 @@ struct launch {
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;
     VEC(struct launch_auto) autos;
+    struct launch_lengths lengths;
     struct notebook *notebook; /* of such a file; lines are those of its texts */
     VEC(struct diag) notes;    /* what was passed over or assumed, with its line */
 };

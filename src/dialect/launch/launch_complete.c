@@ -2,7 +2,9 @@
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
+#include "model/model.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,28 +71,82 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
     return at;
 }
 
+static const char sequence_at[] = "/training/sequence_length";
+
+/* The model of the scenario, to ask for its positions alone; what is wrong with it is
+ * reported when the scenario is read. */
+static bool peek_model(struct model *m, struct cfg_loader *loader, struct cfg root)
+{
+    json_t *model = json_object_get(root.json, "model");
+    json_t *all = model ? json_pack("{s:O}", "model", model) : NULL;
+    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    cfg_loader_init(loader);
+    bool known =
+        text && model_read(m, loader,
+                           cfg_get(cfg_parse(loader, "model", text, strlen(text)),
+                                   "model")) == 0;
+    free(text);
+    json_decref(all);
+    return known;
+}
+
+/* Where nothing else gives one: the length that a model of pictures always reads, or
+ * the program's own, of at most the model's positions. */
+static void settle_lengths(struct launch *l, struct cfg root)
+{
+    const struct launch_lengths *own = &l->lengths;
+    struct cfg_loader loader;
+    struct model m;
+    struct err err = { 0 };
+    if (launch_is_set(root, sequence_at) || launch_unresolved_of(l, sequence_at))
+        return;
+    bool known = peek_model(&m, &loader, root);
+    int64_t most = known ? m.ends.positions - m.ends.positions_unused : 0;
+    bool pictures = known && m.ends.patch && m.arch == MODEL_ENCODER && most > 0;
+    int64_t n = pictures ? most : known && most && most < own->each ? most : own->each;
+    if (n && pointer_set(root.json, sequence_at, json_integer(n), &err) == 0)
+        launch_note(l, pictures || !own->line ? l->line : own->line, DIAG_ASSUMED,
+                    "sequences are of %" PRId64
+                    " tokens, as %.80s has them (give --set "
+                    "/training/sequence_length=... for others)",
+                    n, pictures ? m.name : own->program);
+    cfg_loader_release(&loader);
+}
+
+/* What is asked for, with a value as an example. */
+static void ask(struct launch *l, const struct need *n)
+{
+    const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
+    struct diag at = unresolved_at(l, n->pointer, open ? open->line : l->line);
+    struct diags *d = &l->loader->diags;
+    if (open)
+        diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer, n->example);
+    else if (l->lengths.longest && strcmp(n->pointer, sequence_at) == 0)
+        diags_add(d, at,
+                  "%s does not say %s, and %.80s pads them to the longest of a batch "
+                  "(give --set %s=%" PRId64 " for the most by its default, or less)",
+                  l->what, n->what, l->lengths.program, n->pointer, l->lengths.longest);
+    else
+        diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
+                  n->pointer, n->example);
+}
+
 int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
     int rc = 0;
     mark_replaced(l, root);
     launch_settle_job(l, root);
+    settle_lengths(l, root);
     for (const struct dialect *known = dialects; known->name; known++)
         if (known->settle)
             known->settle(l, root);
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
-        const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
         if (launch_is_set(root, n->pointer) ||
             (n->instead && launch_is_set(root, n->instead)))
             continue;
-        if (open)
-            diags_add(d, unresolved_at(l, n->pointer, open->line),
-                      "%s (give --set %s=%s)", open->what, n->pointer, n->example);
-        else
-            diags_add(d, unresolved_at(l, n->pointer, l->line),
-                      "%s does not say %s (give --set %s=%s)", l->what, n->what,
-                      n->pointer, n->example);
+        ask(l, n);
         rc = -1;
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
