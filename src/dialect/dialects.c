@@ -9,6 +9,7 @@
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/nemo/nemo.h"
+#include "dialect/olmo/olmo.h"
 #include "dialect/program/program.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/torchtitan/torchtitan.h"
@@ -109,6 +110,11 @@ const struct dialect dialects[] = {
       .looks = "llm-foundry's keys (train_loader, fsdp_config ...)",
       .programs = (const char *const[]) { "llmfoundry", NULL },
       .recognises = llmfoundry_recognises, .read = llmfoundry_read, .tables = llmfoundry_tables, .settle = llmfoundry_settle },
+    { .name = "olmo",
+      .summary = "OLMo's configuration, and commands that name one",
+      .sources = DIALECT_DOCUMENT, .commands = true,
+      .looks = "OLMo's keys (global_train_batch_size ...)",
+      .recognises = olmo_recognises, .read = olmo_read, .tables = olmo_tables },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },

@@ -59,7 +59,8 @@ struct family_raw {
     struct family_layers listed;
     const char *normalization, *position; /* Megatron; NULL: not said */
     bool encoder, encoder_decoder, untied, swiglu, qk_norm, latent;
-    int64_t expert_width; /* Megatron; 0: the dense MLP's */
+    bool norm_weights, norm_bias, qk_norm_weights; /* OLMo */
+    int64_t expert_width;                          /* Megatron; 0: the dense MLP's */
     struct family_picture picture;
     struct family_decoder decoder;
 };

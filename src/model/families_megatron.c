@@ -1,5 +1,5 @@
-/* Models in the words of Megatron-LM's arguments and of gpt-neox's, which say each choice
- * by itself. */
+/* Models in the words of Megatron-LM's arguments, gpt-neox's and OLMo's, which say each
+ * choice by itself. */
 #include "model/family_rows.h"
 
 #include "base/names.h"
@@ -180,7 +180,71 @@ static void neox_args_finish(struct family_raw *raw)
     raw->windowed = m->attention.window ? m->layers : 0;
 }
 
+/* OLMo ----------------------------------------------------------------------------- */
+
+/* olmo/config.py, ModelConfig (allenai/OLMo of 2025-09). */
+static const struct family_field olmo_args_fields[] = {
+    SIZE("d_model", NULL, hidden, true, WIDTH_MAX),
+    SIZE("n_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("n_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("n_kv_heads", NULL, attention.kv_heads, false, HEADS_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    SIZE("mlp_hidden_size", NULL, mlp.width, false, WIDTH_MAX),
+    WORD("mlp_ratio", expansion, 1, 1024),
+    SIZE("max_sequence_length", NULL, ends.positions, false, POSITIONS_MAX),
+    ACTIVATION("activation_type"),
+    TEXT("layer_norm_type", normalization),
+    TEXT("block_type", position),
+    FLAG("alibi", alibi),
+    FLAG("rope", m.attention.rotary),
+    FLAG("multi_query_attention", multi_query),
+    FLAG("attention_layer_norm", qk_norm),
+    FLAG("layer_norm_with_affine", norm_weights),
+    FLAG("attention_layer_norm_with_affine", qk_norm_weights),
+    FLAG("bias_for_layer_norm", norm_bias),
+    FLAG("include_bias", bias),
+    FLAG("embedding_layer_norm", m.norms.embedding),
+    FLAG("norm_after", m.norms.result),
+    FLAG("weight_tying", m.ends.tied),
+    DROP("residual_dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    FIELDS_END,
+};
+
+/* olmo/model.py: SwiGLU halves the MLP's hidden size; positions are learned without
+ * rotation and ALiBi; blocks of "llama" have products of their own for q, k and v. */
+static void olmo_args_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    int64_t inner = m->mlp.width ? m->mlp.width : raw->expansion * m->hidden;
+    m->mlp.gated = !raw->activation || strcmp(raw->activation, "swiglu") == 0;
+    m->mlp.width = m->mlp.gated ? inner / 2 : inner;
+    m->norms.rms = raw->normalization && strcmp(raw->normalization, "rms") == 0;
+    m->norms.fixed = !raw->norm_weights;
+    m->norms.bare = !raw->norm_bias || !raw->bias;
+    m->norms.no_input = m->norms.result;
+    m->attention.fused_qkv = !raw->position || strcmp(raw->position, "llama") != 0;
+    if (raw->multi_query)
+        m->attention.kv_heads = 1;
+    if (m->attention.rotary || raw->alibi)
+        m->ends.positions = 0;
+    if (raw->qk_norm && raw->qk_norm_weights)
+        families_wide_norms(m);
+    m->attention.qkv_bias = m->attention.out_bias = m->mlp.bias = raw->bias;
+    m->ends.head_bias = raw->bias && !m->ends.tied;
+}
+
 const struct family families_megatron[] = {
+    { .name = "olmo_args",
+      .fields = olmo_args_fields,
+      .finish = olmo_args_finish,
+      .usual = { .m = { DECODER, .ends.tied = true, .ends.positions = 1024,
+                        .attention.dropout = true, .hidden_dropout = true },
+                 .bias = true,
+                 .norm_bias = true,
+                 .norm_weights = true,
+                 .qk_norm_weights = true,
+                 .expansion = 4 } },
     { .name = "neox_args",
       .fields = neox_args_fields,
       .finish = neox_args_finish,

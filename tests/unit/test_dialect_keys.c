@@ -166,7 +166,8 @@ static enum walk_effect try_value(struct walker *w, const char *pointer,
         char place[POINTER_MAX_B];
         snprintf(place, sizeof(place), "%.*s", (int)(strrchr(pointer, '/') - pointer),
                  pointer);
-        json_object_del(*place ? pointer_get(base, place) : base, key);
+        json_object_del(*place ? pointer_get(base, place) : base,
+                        strrchr(pointer, '/') + 1);
     } else if (pointer_set(base, pointer, json_incref(value), &err)) {
         fprintf(stderr, "%s: %s: %s\n", w->name, pointer, err.text);
         w->missing++;
@@ -200,6 +201,9 @@ static void walk_key(struct walker *w, const char *place, const char *key)
     json_t *values = values_of(w, key);
     bool named;
     snprintf(pointer, sizeof(pointer), "%s/%s", place, key);
+    if (json_object_get(w->row, "sections")) /* "a.b" is the key b of the section a */
+        for (char *s = pointer; *s; s++)
+            *s = *s == '.' ? '/' : *s;
     for (size_t i = 0; i < json_array_size(values) && e != WALK_ACTS && e != WALK_WARNS;
          i++) {
         enum walk_effect now =

@@ -67,6 +67,15 @@ static const struct {
       "'vocab_size': 32000, 'max_position_embeddings': 4096, 'pos_emb': 'rotary', "
       "'norm': 'rmsnorm', 'activation': 'swiglu', 'no_weight_tying': true, "
       "'use_bias_in_attn_linear': false, 'use_bias_in_mlp': false}" },
+    { "OLMo-7B, its own words", 6888095744,
+      "{'model_type': 'olmo_args', 'd_model': 4096, 'n_heads': 32, 'n_layers': 32, "
+      "'mlp_hidden_size': 22016, 'weight_tying': false, 'rope': true, "
+      "'include_bias': false, 'layer_norm_with_affine': false, 'vocab_size': 50304}" },
+    { "OLMo-2-13B, its own words", 13716198400,
+      "{'model_type': 'olmo_args', 'd_model': 5120, 'n_heads': 40, 'n_layers': 40, "
+      "'mlp_hidden_size': 27648, 'weight_tying': false, 'rope': true, "
+      "'include_bias': false, 'layer_norm_type': 'rms', 'attention_layer_norm': true, "
+      "'norm_after': true, 'vocab_size': 100352}" },
     { "qwen2-7b", 7615616512,
       "{'model_type': 'qwen2', 'attention_dropout': 0.0, 'hidden_act': 'silu', "
       "'hidden_size': 3584, 'intermediate_size': 18944, "

@@ -76,6 +76,9 @@ struct launch {
     const char *title; /* "estimator = PyTorch(...): read, not run" */
     const char *what;  /* "the script" */
     int64_t line;      /* of that */
+    /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
+     * 0: the degree of sharding is known, or not of this */
+    int64_t shard_copies;
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;
     VEC(struct launch_unresolved) unresolved;

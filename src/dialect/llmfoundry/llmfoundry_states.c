@@ -45,10 +45,7 @@ static void take_mesh(struct launch_context *t, const struct value *c)
     if (shard && launch_whole(shard->value, &n) && n > 0)
         launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)n), shard);
     else if (copies && launch_whole(copies->value, &m) && m > 1)
-        launch_add_unresolved(t, WIDE "sharding/degree", copies->line,
-                              "%s: over how many GPUs is sharded depends on the number "
-                              "of GPUs: all over %" PRId64,
-                              copies->key, m);
+        trainer_take_copies(t, copies);
 }
 
 /* Only "ffn" is there, which splits MLPs alone (llmfoundry/tp_strategies.py). */

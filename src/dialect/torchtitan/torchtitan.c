@@ -292,10 +292,7 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     launch_assume(t, WIDE "sharding/strategy", json_string("full"),
                   "torchtitan's FSDP");
     if (copies > 1 && shard < 1)
-        launch_add_unresolved(t, WIDE "sharding/degree", of_copies->line,
-                              "%s: over how many GPUs is sharded depends on the number "
-                              "of GPUs: all over %" PRId64 " x tensor x pipeline",
-                              of_copies->key, copies);
+        trainer_take_copies(t, of_copies);
     else if (copies > 1 && shard < INT32_MAX && context < INT32_MAX)
         launch_set(t, WIDE "sharding/degree",
                    json_integer((json_int_t)(shard * context)), of_copies);

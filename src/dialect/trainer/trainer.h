@@ -55,6 +55,10 @@ void trainer_settle_hybrid(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
+
+/* The same of a number of copies of the model; once all GPUs are known, each is sharded
+ * over as many. */
+void trainer_take_copies(struct launch_context *t, const struct value_item *it);
 void trainer_take_offload(struct launch_context *t, const struct value_item *it,
                           bool full);
 

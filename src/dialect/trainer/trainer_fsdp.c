@@ -53,25 +53,66 @@ static const char degree_at[] = "/parallelism/sharding/degree";
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it)
 {
     int64_t n = trainer_gpus_of(json_object_get(t->tree, "cluster"));
-    if (n > 0)
+    if (n > 0) {
         launch_set(t, degree_at, json_integer((json_int_t)n), it);
-    else
-        launch_add_unresolved(
-            t, degree_at, it->value->line,
-            "%s: hybrid_shard is over the GPUs of an instance, which is not known",
-            it->key);
+        return;
+    }
+    t->l->shard_copies = -1;
+    launch_add_unresolved(
+        t, degree_at, it->value->line,
+        "%s: hybrid_shard is over the GPUs of an instance, which is not known",
+        it->key);
+}
+
+void trainer_take_copies(struct launch_context *t, const struct value_item *it)
+{
+    int64_t copies;
+    if (!launch_whole(it->value, &copies) || copies < 1) {
+        launch_unresolved_item(t, degree_at, it, "whole number of at least 1");
+        return;
+    }
+    t->l->shard_copies = copies;
+    launch_add_unresolved(t, degree_at, it->value->line,
+                          "%s: over how many GPUs is sharded depends on the number of "
+                          "GPUs: all over %" PRId64 " x tensor x pipeline",
+                          it->key, copies);
+}
+
+static int64_t degree_of(struct cfg root, const char *pointer)
+{
+    const json_t *v = pointer_get(root.json, pointer);
+    return json_is_integer(v) ? (int64_t)json_integer_value(v) : 1;
+}
+
+/* The GPUs of one copy of a model on `each` GPUs of every instance; 0: not known, or no
+ * whole number. */
+static int64_t shard_of(struct cfg root, int64_t copies, int64_t each)
+{
+    const json_t *count = pointer_get(root.json, "/cluster/count");
+    int64_t all =
+                json_is_integer(count) ? (int64_t)json_integer_value(count) * each : 0,
+            parts = copies * degree_of(root, "/parallelism/tensor") *
+                    degree_of(root, "/parallelism/pipeline");
+    return parts > 0 && all % parts == 0 ? all / parts : 0;
 }
 
 void trainer_settle_hybrid(struct launch *l, struct cfg root)
 {
     const struct launch_unresolved *open = launch_unresolved_of(l, degree_at);
-    int64_t n = trainer_gpus_of(json_object_get(root.json, "cluster"));
+    int64_t each = trainer_gpus_of(json_object_get(root.json, "cluster")),
+            n = l->shard_copies < 0 ? each : shard_of(root, l->shard_copies, each);
     struct err err = { 0 };
-    if (!open || launch_is_set(root, degree_at) || n == 0)
+    if (!open || !l->shard_copies || launch_is_set(root, degree_at) || n == 0)
         return;
     pointer_set(root.json, degree_at, json_integer((json_int_t)n), &err);
-    launch_note(l, open->line, DIAG_ASSUMED,
-                "hybrid_shard is over the %" PRId64 " GPUs of an instance", n);
+    if (l->shard_copies < 0)
+        launch_note(l, open->line, DIAG_ASSUMED,
+                    "hybrid_shard is over the %" PRId64 " GPUs of an instance", n);
+    else
+        launch_note(l, open->line, DIAG_ASSUMED,
+                    "%" PRId64 " copies of the model are sharded over %" PRId64
+                    " GPUs each",
+                    l->shard_copies, n);
 }
 
 /* CPUOffload moves parameters, too; those that stay gathered are simulated on the
