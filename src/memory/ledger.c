@@ -16,11 +16,41 @@ int64_t ledger_round(int64_t size_B)
     return (size_B + ROUND_B - 1) / ROUND_B * ROUND_B;
 }
 
+/* A word goes into both hashes; that two lists have the same ones by chance is one in
+ * 2^100 and less. */
+static void add_to_key(uint64_t key[2], uint64_t a, uint64_t b)
+{
+    key[0] = (key[0] ^ a) * UINT64_C(0xBF58476D1CE4E5B9);
+    key[0] ^= key[0] >> 32;
+    key[1] = (key[1] + b) * UINT64_C(0x94D049BB133111EB);
+    key[1] ^= key[1] >> 29;
+}
+
+static uint64_t word_of(const struct ledger_event *e, int32_t microbatch)
+{
+    return (uint64_t)e->size_B * UINT64_C(0x9E3779B97F4A7C15) +
+           ((uint64_t)microbatch << 8 | (uint64_t)e->kind);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void ledger_record(struct ledger *l, struct ledger_event event)
+{
+    uint64_t word = word_of(&event, event.microbatch);
+    VEC_PUSH(&l->events, event);
+    add_to_key(l->key, word, word);
+    l->recorded_B += event.kind == LEDGER_ACTIVATIONS ? event.size_B : 0;
+    l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B);
+}
+
 static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     int32_t microbatch = kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
     if (l->records && size_B != 0)
-        VEC_PUSH(&l->events, ((struct ledger_event) { kind, microbatch, size_B }));
+        ledger_record(l, (struct ledger_event) { kind, microbatch, size_B });
 }
 
 static enum ledger_kind booked_as(enum ledger_kind kind)
@@ -77,25 +107,56 @@ struct ledger ledger_branch(const struct ledger *from)
     memcpy(l.at_peak_B, l.live_B, sizeof(l.at_peak_B));
     l.events.v = NULL;
     l.events.n = l.events.cap = 0;
+    l.recorded_B = l.most_recorded_B = 0;
     return l;
 }
 
 struct ledger_change ledger_since(const struct ledger *l, const struct ledger *from)
 {
-    struct ledger_change c = { .events = l->events.v, .n_events = l->events.n };
+    struct ledger_change c = { .events = l->events.v,
+                               .n_events = l->events.n,
+                               .recorded_B = l->recorded_B,
+                               .most_recorded_B = l->most_recorded_B };
     for (int i = 0; i < LEDGER_KINDS; i++) {
         c.delta_B[i] = l->live_B[i] - from->live_B[i];
         c.peak_B[i] = l->at_peak_B[i] - from->live_B[i];
     }
     c.peak_activations_B = l->peak_activations_B - from->live_B[LEDGER_ACTIVATIONS];
+    for (int64_t i = 0; i < c.n_events; i++) {
+        uint64_t word = word_of(&c.events[i], 0);
+        add_to_key(c.key, word, word);
+    }
     return c;
+}
+
+/* Events of the stretch as those of the microbatch at hand. */
+static void record_change(struct ledger *l, const struct ledger_change *c)
+{
+    uint64_t microbatch = (uint64_t)l->microbatch;
+    int64_t n = l->events.n + c->n_events;
+    if (c->n_events == 0)
+        return;
+    if (n > l->events.cap) {
+        l->events.cap = larger(n, 2 * l->events.cap);
+        l->events.v =
+            xrealloc(l->events.v, (size_t)l->events.cap, sizeof(*l->events.v));
+    }
+    for (int64_t i = 0; i < c->n_events; i++) {
+        struct ledger_event e = c->events[i];
+        e.microbatch = e.kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
+        l->events.v[l->events.n + i] = e;
+    }
+    l->events.n = n;
+    add_to_key(l->key, c->key[0] + microbatch, c->key[1] + microbatch);
+    l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B + c->most_recorded_B);
+    l->recorded_B += c->recorded_B;
 }
 
 void ledger_apply(struct ledger *l, const struct ledger_change *c)
 {
     int64_t peak_B = l->total_B, at_peak_B[LEDGER_KINDS];
-    for (int64_t i = 0; l->records && i < c->n_events; i++)
-        record(l, c->events[i].kind, c->events[i].size_B);
+    if (l->records)
+        record_change(l, c);
     for (int i = 0; i < LEDGER_KINDS; i++) {
         at_peak_B[i] = l->live_B[i] + c->peak_B[i];
         peak_B += c->peak_B[i];

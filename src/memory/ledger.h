@@ -50,13 +50,18 @@ struct ledger {
     bool records;                    /* events, for the allocator's replay */
     int32_t microbatch;              /* at hand */
     VEC(struct ledger_event) events;
+    uint64_t key[2];  /* of the events: two hashes of different kinds */
     int64_t n_before; /* events before the step: states */
-    bool marks;       /* the fullest moment since the last mark is kept */
+    int64_t recorded_B, most_recorded_B; /* activations of the events: live, the most */
+    bool marks; /* the fullest moment since the last mark is kept */
     int64_t high_total_B;
     int64_t high_B[LEDGER_KINDS];
 };
 
 void ledger_release(struct ledger *l);
+
+/* Appends an event, books nothing. */
+void ledger_record(struct ledger *l, struct ledger_event event);
 
 /* Up to the allocator's unit. */
 int64_t ledger_round(int64_t size_B);
@@ -78,6 +83,8 @@ struct ledger_change {
     int64_t peak_activations_B;    /* likewise */
     const struct ledger_event *events; /* in its order, if they were recorded */
     int64_t n_events;
+    uint64_t key[2]; /* of the events, whatever microbatch they are of */
+    int64_t recorded_B, most_recorded_B; /* activations of the events */
 };
 
 /* A ledger that goes on where that one is, to be released: peaks are those from now on,

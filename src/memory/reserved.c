@@ -225,37 +225,17 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     return peak_B;
 }
 
-/* Activations of microbatches in flight whose events were not recorded. */
-static int64_t unseen_B(const struct ledger *l)
-{
-    int64_t live_B = 0, most_B = 0;
-    for (int64_t i = 0; i < l->events.n; i++) {
-        live_B += l->events.v[i].kind == LEDGER_ACTIVATIONS ? l->events.v[i].size_B : 0;
-        most_B = live_B > most_B ? live_B : most_B;
-    }
-    return l->peak_activations_B > most_B ? l->peak_activations_B - most_B : 0;
-}
-
 struct replay_key {
     uint64_t v[2];
 };
 
-/* Two sums of different kinds over the same words: that both are alike by chance is one
- * in 2^100 and less. */
 static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
-    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t a = mix64((uint64_t)l->n_before), b = mix64(how.grows + 2u * how.streams);
-    for (int64_t i = 0; i < l->events.n; i++) {
-        const struct ledger_event *e = &l->events.v[i];
-        uint64_t x = (uint64_t)e->size_B * odd +
-                     ((uint64_t)e->microbatch << 8 | (uint64_t)e->kind);
-        a = (a ^ x) * UINT64_C(0xBF58476D1CE4E5B9);
-        a ^= a >> 32;
-        b = (b + x) * UINT64_C(0x94D049BB133111EB);
-        b ^= b >> 29;
-    }
-    return (struct replay_key) { { mix64(a) | 1, mix64(b + (uint64_t)l->events.n) } };
+    uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->events.n);
+    return (struct replay_key) {
+        { mix64(l->key[0] ^ before ^ (how.grows + 2u * how.streams)) | 1,
+          mix64(l->key[1] + all) }
+    };
 }
 
 static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
@@ -264,22 +244,23 @@ static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
     struct replay_key key = key_of(l, how);
     size_t at = key.v[1] >> (64 - RESERVED_KNOWN_LOG2);
     bool is_known = memcmp(memo->known[at].key, key.v, sizeof(key.v)) == 0;
-    if (is_known && memo->known[at].peak_B <= room_B)
-        return memo->known[at].peak_B;
+    const struct reserved_replay *known = &memo->known[at];
+    if (is_known && (known->full_B ? known->full_B == room_B : known->peak_B <= room_B))
+        return known->peak_B;
     bool was_full;
     int64_t made_B =
         replay_peak_B(l->events.v, l->events.n, l->n_before, how, room_B, &was_full);
-    if (!was_full) {
-        memcpy(memo->known[at].key, key.v, sizeof(key.v));
-        memo->known[at].peak_B = made_B;
-    }
+    memo->known[at] = (struct reserved_replay) { { key.v[0], key.v[1] },
+                                                 made_B,
+                                                 was_full ? room_B : 0 };
     return made_B;
 }
 
 int64_t reserved_by_stage_B(struct reserved_memo *memo, const struct ledger *l,
                             struct reserved_how how, int64_t capacity_B)
 {
-    int64_t more_B = unseen_B(l);
+    int64_t unseen_B = l->peak_activations_B - l->most_recorded_B; /* in flight */
+    int64_t more_B = unseen_B > 0 ? unseen_B : 0;
     int64_t held_B = peak_B(memo, l, how, capacity_B - more_B) + more_B;
     return held_B > l->peak_B ? held_B : l->peak_B;
 }

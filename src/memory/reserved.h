@@ -18,16 +18,19 @@ struct reserved_how {
         streams; /* buffers are on streams of their own, whose blocks are for no other */
 };
 
-/* Replays that were made, by two 64-bit hashes of the events, of `begin` and of `how`:
- * stages of a pipeline, and points of a sweep, are often alike. A later one takes an
- * earlier one's place. Replays that met the end of memory are not among them. Zeroed:
- * none; of one thread. */
+/* A replay that was made, by two 64-bit hashes of the events, of what of them is before
+ * the step, and of `how`. */
+struct reserved_replay {
+    uint64_t key[2];
+    int64_t peak_B;
+    int64_t full_B; /* memory that it filled, where it met the end; 0: it did not */
+};
+
+/* Stages of a pipeline, and points of a sweep, are often alike. A later replay takes an
+ * earlier one's place. Zeroed: none; of one thread. */
 enum { RESERVED_KNOWN_LOG2 = 10 };
 struct reserved_memo {
-    struct {
-        uint64_t key[2];
-        int64_t peak_B;
-    } known[1 << RESERVED_KNOWN_LOG2];
+    struct reserved_replay known[1 << RESERVED_KNOWN_LOG2];
 };
 
 /* The most bytes of segments over three steps, or two where the second takes no more, of

@@ -158,12 +158,15 @@ int64_t schedule_shorter(const struct schedule_request *q, int attempt)
 {
     enum { ATTEMPTS = 2, FEW = 8 };
     static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 5, 8 };
+    /* what is saved: of interleaved, which seldom fails, little is worth the attempt */
+    static const int64_t saves[ATTEMPTS] = { 8, 3 };
     int64_t period = schedule_period(q);
     if (attempt >= ATTEMPTS || period == 0 || q->microbatches % period != 0)
         return 0;
     int64_t n =
         q->chunks > 1 ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;
-    bool is_worth_it = n < q->microbatches - q->microbatches / 3;
+    int64_t share = q->chunks > 1 ? saves[attempt] : 3;
+    bool is_worth_it = n < q->microbatches - q->microbatches / share;
     return is_worth_it ? n : 0;
 }
 

@@ -15,7 +15,7 @@ static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begi
     struct ledger l = { .n_before = begin };
     struct reserved_memo memo = { .known = { { .peak_B = 0 } } };
     for (int64_t i = 0; i < n; i++)
-        VEC_PUSH(&l.events, events[i]);
+        ledger_record(&l, events[i]);
     int64_t reserved_B = reserved_by_stage_B(&memo, &l, how, capacity_B);
     ledger_release(&l);
     return reserved_B;
