@@ -46,9 +46,9 @@ static void check(const char *name, const struct expected *e)
                       : loader.diags.n_errors
                           ? plain(diags_error_text(&loader.diags, 0))
                           : "none";
-    for (int64_t i = 0; read && i < l.unresolved.n; i++)
+    for (int64_t i = l.unresolved.n; read && i-- > 0;)
         if (strncmp(l.unresolved.v[i].pointer, "/training/lora", 14) == 0)
-            got = l.unresolved.v[i].what;
+            got = l.unresolved.v[i].what; /* of several the first */
     if (strcmp(got, e->lora) != 0)
         printf("\n%s\ngives    %s\ninstead  %s\n", e->text, got, e->lora);
     CU_ASSERT_STRING_EQUAL(got, e->lora);
@@ -119,7 +119,8 @@ static void test_axolotl(void)
           "bitsandbytes' are nf4 or int8",
           NULL },
         { AXOLOTL "adapter: lora\nlora_r: 4\ngptq: true\n",
-          "gptq: GPTQ is not simulated; bitsandbytes' nf4 or int8 have as many bits",
+          "gptq: weights that are quantized so are not simulated; bitsandbytes' are "
+          "nf4 or int8, dequantized ones bf16",
           NULL },
     };
     check_all("a.yaml", cases, COUNT(cases));
@@ -151,9 +152,8 @@ static void test_llamafactory(void)
           "linear\"}",
           NULL },
         { FACTORY "quantization_bit: 4\nquantization_method: hqq\n",
-          "quantization_method: hqq is not simulated; bitsandbytes' nf4 or int8 have "
-          "as "
-          "many bits",
+          "quantization_method: weights that are quantized so are not simulated; "
+          "bitsandbytes' are nf4 or int8, dequantized ones bf16",
           NULL },
         { FACTORY "quantization_bit: 2\n",
           "quantization_bit: it is no number of bits that is simulated", NULL },
@@ -220,10 +220,30 @@ static void test_commands(void)
           "v_proj\n",
           "{\"rank\":8,\"target_modules\":[\"q_proj\",\"k_proj\",\"v_proj\"]}",
           "\"amp_bf16\"" },
-        { COMMAND "--q_lora True --lora_r 64 --bnb_4bit_compute_dtype bfloat16 "
+        { COMMAND "--q_lora True --lora_r 64 --lora_target_modules all "
+                  "--bnb_4bit_compute_dtype bfloat16 "
                   "--double_quant\n",
-          "{\"base\":\"nf4\",\"double_quantization\":true,\"rank\":64}",
+          "{\"base\":\"nf4\",\"double_quantization\":true,\"rank\":64,\"target_"
+          "modules\":[\"all-linear\"]}",
           "\"amp_bf16\"" },
+        { COMMAND "--use_lora --lora_r 8\n",
+          "use-lora: which modules have adapters is not given; \"all-linear\", a list "
+          "of "
+          "names, or null for PEFT's default",
+          NULL },
+        { COMMAND "--use_lora --lora_r 8 --lora_target_modules q_proj --use_mxfp4\n",
+          "use-mxfp4: weights that are quantized so are not simulated; bitsandbytes' "
+          "are nf4 or int8, dequantized ones bf16",
+          NULL },
+        { COMMAND "--spectrum_config_path a.yaml\n",
+          "spectrum-config-path: a part of the model is frozen, which is not simulated "
+          "without adapters; null is training of all",
+          NULL },
+        { "torchrun --nproc_per_node 8 src/train_lora.py --model_name_or_path "
+          "meta-llama/Llama-2-7b-hf\n",
+          "train_lora.py: it seems to train adapters, and nothing says which; null is "
+          "training without",
+          NULL },
         { COMMAND "--lora_target_modules '[q_proj,v_proj]' --lora_r=16 --lora_dropout "
                   "0.1\n",
           "{\"dropout\":0.1,\"rank\":16,\"target_modules\":[\"q_proj\",\"v_proj\"]}",
@@ -300,6 +320,51 @@ static void test_scripts(void)
     check_all("a.ipynb", cases, COUNT(cases));
 }
 
+#define IMPORTS                                                                      \
+    "import torch\nfrom transformers import (AutoModelForCausalLM, Trainer, "        \
+    "TrainingArguments, BitsAndBytesConfig)\nfrom peft import *\n"                   \
+    "from trl import SFTConfig, SFTTrainer\nfrom unsloth import FastLanguageModel\n" \
+    "b = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True, "     \
+    "bnb_4bit_compute_dtype=torch.bfloat16)\n"                                       \
+    "m = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf'"
+
+/* A training program of its own: what it gives the trainer or get_peft_model. */
+static void test_programs(void)
+{
+    static const struct expected cases[] = {
+        { IMPORTS ")\nTrainer(model=m, args=TrainingArguments('o', bf16=True))\n",
+          "none", "\"amp_bf16\"" },
+        { IMPORTS ", quantization_config=b)\nm = prepare_model_for_kbit_training(m)\n"
+                  "m = get_peft_model(m, LoraConfig(r=16, lora_alpha=32, "
+                  "target_modules='all-linear'))\n"
+                  "Trainer(model=m, args=TrainingArguments('o', bf16=True))\n",
+          "{\"alpha\":32.0,\"base\":\"nf4\",\"double_quantization\":true,\"dropout\":0."
+          "0,"
+          "\"rank\":16,\"target_modules\":[\"all-linear\"]}",
+          "\"amp_bf16\"" },
+        { IMPORTS ")\nc = LoraConfig(task_type='CAUSAL_LM')\nSFTTrainer(model=m, "
+                  "peft_config=c, args=SFTConfig('o'))\n",
+          "{\"alpha\":8.0,\"dropout\":0.0,\"rank\":8}", "\"amp_bf16\"" },
+        { IMPORTS ")\nm = get_peft_model(m, IA3Config())\nTrainer(model=m, "
+                  "args=TrainingArguments('o'))\n",
+          "peft_type: IA3Config is not simulated (LoRA and QLoRA are, and full "
+          "training)",
+          NULL },
+        { IMPORTS ")\nm = get_peft_model(m, make())\nTrainer(model=m, "
+                  "args=TrainingArguments('o'))\n",
+          "use_peft: adapters are trained, and their rank is not given", NULL },
+        { IMPORTS ")\nm, t = FastLanguageModel.from_pretrained('unsloth/Llama-3.2-1B', "
+                  "max_seq_length=2048)\nm = FastLanguageModel.get_peft_model(m)\n"
+                  "SFTTrainer(model=m, args=SFTConfig('o', bf16=True))\n",
+          "{\"alpha\":16.0,\"base\":\"nf4\",\"double_quantization\":true,\"dropout\":0."
+          "0,"
+          "\"rank\":16,\"target_modules\":[\"q_proj\",\"k_proj\",\"v_proj\",\"o_proj\","
+          "\"gate_proj\",\"up_proj\",\"down_proj\"]}",
+          NULL },
+    };
+    check_all("a.py", cases, COUNT(cases));
+}
+
 void test_peft_register(void)
 {
     CU_pSuite s = CU_add_suite("peft", NULL, NULL);
@@ -309,4 +374,5 @@ void test_peft_register(void)
     CU_add_test(s, "commands", test_commands);
     CU_add_test(s, "hyperparameters", test_hyperparameters);
     CU_add_test(s, "scripts of a job", test_scripts);
+    CU_add_test(s, "training programs", test_programs);
 }

@@ -126,7 +126,8 @@ static enum answer answer(struct peft *p)
         const struct value_item *it = given(p, PEFT_LORA, &row);
         if (!it)
             break;
-        if (p->kind->asks && strcmp(p->kind->asks, row->name) != 0)
+        bool call = strcmp(row->name, "peft_type") == 0;
+        if (p->kind->asks && !call && strcmp(p->kind->asks, row->name) != 0)
             continue;
         bool four = row->value != NULL, method = row->kind == DIALECT_TEXT;
         enum answer one = answer_of(p, it);
@@ -222,6 +223,19 @@ static void take_numbers(struct peft *p)
         assume(p, PEFT_DROPOUT, json_real(p->kind->dropout), "lora_dropout");
 }
 
+/* Whether a word of a field is there as none: what makes the adapters leaves it out. */
+static bool is_left_out(const struct peft *p, const char *pointer)
+{
+    for (const struct dialect_option *row = peft_rows; row->name; row++) {
+        const struct value_item *it = row->pointer && strcmp(row->pointer, pointer) == 0
+                                          ? launch_hyper(p->t, row->name)
+                                          : NULL;
+        if (it && it->value->kind == VALUE_NONE)
+            return true;
+    }
+    return false;
+}
+
 static void take_targets(struct peft *p)
 {
     const struct value_item *linear = launch_hyper(p->t, "lora_target_linear"),
@@ -236,6 +250,12 @@ static void take_targets(struct peft *p)
                    peft_modules(p->t, PEFT_TARGETS, it, lora_target_of), it);
     } else if (p->kind->targets) {
         assume(p, PEFT_TARGETS, json_string(p->kind->targets), "target modules");
+    } else if (p->kind == &script && !it && !is_left_out(p, PEFT_TARGETS)) {
+        launch_add_unresolved(p->t, PEFT_TARGETS, p->asks->value->line,
+                              "%s: which modules have adapters is not given; "
+                              "\"all-linear\", a list of names, or null for PEFT's "
+                              "default",
+                              p->asks->key);
     }
 }
 
@@ -342,20 +362,27 @@ static void take_double(struct peft *p)
 static void ask_method(struct peft *p)
 {
     static const char *const own[] = { "bitsandbytes", "bnb", "", NULL };
-    const struct value_item *it = launch_hyper(p->t, "quantization_method"),
-                            *gptq = launch_hyper(p->t, "gptq");
-    char word[WORD_MAX_B];
-    if (gptq && launch_true(gptq->value))
-        it = gptq;
-    if (!it || it->value->kind == VALUE_NONE)
+    static const char *const switches[] = { "gptq",     "use_mxfp4", "mxfp4", "use_awq",
+                                            "use_gptq", "use_hqq",   NULL };
+    const struct value_item *it = launch_hyper(p->t, "quantization_method");
+    char word[WORD_MAX_B] = "";
+    if (it)
+        lower(it->value, word);
+    if (it && names_listed(own, word)) {
+        launch_hear(p->t, it);
+        it = NULL;
+    }
+    for (const char *const *s = switches; *s && !it; s++) {
+        it = launch_hyper(p->t, *s);
+        it = it && launch_true(it->value) ? it : NULL;
+    }
+    if (!it)
         return;
-    lower(it->value, word);
     launch_hear(p->t, it);
-    if (it == gptq || !names_listed(own, word))
-        launch_add_unresolved(p->t, PEFT_BASE, it->value->line,
-                              "%s: %.40s is not simulated; bitsandbytes' nf4 or int8 "
-                              "have as many bits",
-                              it->key, it == gptq ? "GPTQ" : word);
+    launch_add_unresolved(p->t, PEFT_BASE, it->value->line,
+                          "%s: weights that are quantized so are not simulated; "
+                          "bitsandbytes' are nf4 or int8, dequantized ones bf16",
+                          it->key);
 }
 
 static void take_base(struct peft *p)
@@ -391,6 +418,38 @@ static void refuse_quantized(struct peft *p)
             from->key, p->kind->asks);
 }
 
+/* What freezes a part of the model without adapters. */
+static void ask_frozen(struct peft *p)
+{
+    static const char *const words[] = {
+        "spectrum_config_path",
+        "spectrum_parameters",
+        "unfrozen_parameters",
+        "lisa_n_layers",
+        "use_lisa",
+        "freeze_layers",
+        "num_freeze_layers",
+        "freeze_n_layers",
+        "num_layers_to_freeze",
+        "freeze_base",
+        "freeze_base_model",
+        "freeze_encoder",
+        NULL,
+    };
+    for (const char *const *w = words; *w; w++) {
+        const struct value_item *it = launch_hyper(p->t, *w);
+        if (!it || launch_is_off(it->value) ||
+            (it->value->kind == VALUE_LIST && it->value->n == 0))
+            continue;
+        launch_hear(p->t, it);
+        launch_add_unresolved(p->t, PEFT_LORA, it->value->line,
+                              "%s: a part of the model is frozen, which is not "
+                              "simulated without adapters; null is training of all",
+                              it->key);
+        return;
+    }
+}
+
 /* All of it ------------------------------------------------------------------------ */
 
 bool peft_take(struct launch_context *t, const struct peft_kind *kind)
@@ -403,6 +462,8 @@ bool peft_take(struct launch_context *t, const struct peft_kind *kind)
     is = said ? is : implied(&p);
     if (is == NO && p.kind->asks)
         refuse_quantized(&p);
+    if (is == NO)
+        ask_frozen(&p);
     if (is != YES)
         return said;
     p.asks = p.asks ? p.asks : &usual;

@@ -151,10 +151,12 @@ static void add_text(struct making *m, const char *text)
         add(m, w);
 }
 
-/* A function of the script that finds the model's linear layers. */
+/* A function of the script that finds the model's linear layers, by its name, or as
+ * artidoro/qlora's find_all_linear_names, which gathers them in a set. */
 static bool finds_all(const struct value *v)
 {
-    return v->kind == VALUE_UNKNOWN && v->why && strstr(v->why, "linear");
+    return v->kind == VALUE_UNKNOWN && v->why &&
+           (strstr(v->why, "linear") || strncmp(v->why, "set(", 4) == 0);
 }
 
 json_t *peft_modules(struct launch_context *t, const char *pointer,

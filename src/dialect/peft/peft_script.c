@@ -17,7 +17,7 @@ const char *const peft_calls[] = {
 /* Arguments of LoraConfig (PEFT 0.17, peft/tuners/lora/config.py) and the words that they
  * are. */
 static const struct { const char *argument, *word; } arguments[] = {
-    { "r", "lora_r" }, { "0", "lora_r" }, { "lora_alpha", "lora_alpha" }, { "lora_dropout", "lora_dropout" },
+    { "r", "lora_r" }, { "lora_alpha", "lora_alpha" }, { "lora_dropout", "lora_dropout" },
     { "target_modules", "lora_target_modules" }, { "modules_to_save", "lora_modules_to_save" },
     { "use_dora", "use_dora" }, { "layers_to_transform", "layers_to_transform" }, { "rank_pattern", "rank_pattern" },
     { "exclude_modules", "exclude_modules" }, { "target_parameters", "target_parameters" },
@@ -64,6 +64,8 @@ static void take_lora(struct script *s, const struct python_call *c)
     }
     if (!value_get(s->words, "lora_r") && !c->arguments->gap)
         put(s, "lora_r", usual);
+    if (!value_get(s->words, "lora_target_modules") && !c->arguments->gap)
+        put(s, "lora_target_modules", value_new(s->t->arena, VALUE_NONE, c->line, 0));
 }
 
 static void take_call(struct script *s, const struct python_call *c)

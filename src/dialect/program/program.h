@@ -19,6 +19,7 @@ enum program_part {
     PROGRAM_TRAINER,      /* Trainer(...), SFTTrainer(...) */
     PROGRAM_MODEL,        /* AutoModelForCausalLM.from_pretrained(...) */
     PROGRAM_ADAPTERS,     /* LoraConfig(...) */
+    PROGRAM_METHOD,       /* IA3Config(...) and other methods of PEFT */
     PROGRAM_QUANTISATION, /* BitsAndBytesConfig(...) */
     PROGRAM_PREPARED,     /* prepare_model_for_kbit_training(...) */
     PROGRAM_CHECKPOINTED, /* gradient_checkpointing_enable() */

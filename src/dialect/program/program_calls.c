@@ -24,14 +24,26 @@ const char *const program_calls[] = {
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
-    "Accelerator", "notebook_launcher", NULL,
+    "Accelerator", "notebook_launcher",
+    /* methods of PEFT that are no LoRA */
+    "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
+    "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",
+    "VBLoRAConfig", "HRAConfig", "BoneConfig", "MissConfig", "CPTConfig", "PolyConfig", "RandLoraConfig",
+    "MultitaskPromptTuningConfig", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
  * any; "" for any. The first that fits. */
 static const struct { const char *class, *function; enum program_part part; } functions[] = {
     { "", "*TrainingArguments", PROGRAM_ARGUMENTS }, { "", "LoraConfig", PROGRAM_ADAPTERS },
-    { "", "BitsAndBytesConfig", PROGRAM_QUANTISATION }, { "", "*Config", PROGRAM_ARGUMENTS },
+    { "", "BitsAndBytesConfig", PROGRAM_QUANTISATION },
+    { "", "AdaLoraConfig", PROGRAM_METHOD }, { "", "IA3Config", PROGRAM_METHOD }, { "", "Prompt*Config", PROGRAM_METHOD },
+    { "", "PrefixTuningConfig", PROGRAM_METHOD }, { "", "AdaptionPromptConfig", PROGRAM_METHOD }, { "", "Lo*Config", PROGRAM_METHOD },
+    { "", "OFTConfig", PROGRAM_METHOD }, { "", "BOFTConfig", PROGRAM_METHOD }, { "", "VeraConfig", PROGRAM_METHOD },
+    { "", "FourierFTConfig", PROGRAM_METHOD }, { "", "LNTuningConfig", PROGRAM_METHOD }, { "", "*LoraConfig", PROGRAM_METHOD },
+    { "", "VBLoRAConfig", PROGRAM_METHOD }, { "", "HRAConfig", PROGRAM_METHOD }, { "", "BoneConfig", PROGRAM_METHOD },
+    { "", "MissConfig", PROGRAM_METHOD }, { "", "CPTConfig", PROGRAM_METHOD }, { "", "PolyConfig", PROGRAM_METHOD },
+    { "", "MultitaskPromptTuningConfig", PROGRAM_METHOD }, { "", "*Config", PROGRAM_ARGUMENTS },
     { "", "*Trainer", PROGRAM_TRAINER },
     { "AutoModelFor*", "from_pretrained", PROGRAM_MODEL }, { "*For*", "from_pretrained", PROGRAM_MODEL },
     { "*LMHeadModel", "from_pretrained", PROGRAM_MODEL }, { "Fast*Model", "from_pretrained", PROGRAM_MODEL },
@@ -52,13 +64,14 @@ static const struct word { enum program_part part; const char *argument, *key; }
     { PROGRAM_MODEL, "attn_implementation", NULL }, { PROGRAM_MODEL, "use_flash_attention_2", NULL },
     { PROGRAM_MODEL, "max_seq_length", NULL }, { PROGRAM_MODEL, "load_in_4bit", NULL }, { PROGRAM_MODEL, "load_in_8bit", NULL },
     { PROGRAM_MODEL, "*", "" },
-    { PROGRAM_ADAPTERS, "r", "lora_r" }, { PROGRAM_ADAPTERS, "0", "lora_r" }, { PROGRAM_ADAPTERS, "model", "" },
+    { PROGRAM_ADAPTERS, "r", "lora_r" }, { PROGRAM_ADAPTERS, "model", "" },
     { PROGRAM_ADAPTERS, "lora_alpha", NULL }, { PROGRAM_ADAPTERS, "lora_dropout", NULL },
     { PROGRAM_ADAPTERS, "use_rslora", NULL }, { PROGRAM_ADAPTERS, "use_dora", NULL },
     { PROGRAM_ADAPTERS, "use_gradient_checkpointing", NULL }, { PROGRAM_ADAPTERS, "max_seq_length", NULL },
     { PROGRAM_ADAPTERS, "random_state", "" }, { PROGRAM_ADAPTERS, "inference_mode", "" }, { PROGRAM_ADAPTERS, "*", "lora_*" },
     { PROGRAM_QUANTISATION, "*", NULL },
     { PROGRAM_PREPARED, "use_gradient_checkpointing", NULL }, { PROGRAM_PREPARED, "*", "" },
+    { PROGRAM_METHOD, "*", "" },
     { PROGRAM_ACCELERATOR, "gradient_accumulation_steps", NULL },
     { PROGRAM_ACCELERATOR, "*", "" },
 };
@@ -177,6 +190,7 @@ static void choose_all(struct program *g)
         given(g->parts[PROGRAM_MODEL], "quantization_config", "");
     if (quantised)
         choose(g, PROGRAM_QUANTISATION, quantised);
+    choose(g, PROGRAM_METHOD, NULL);
     choose(g, PROGRAM_PREPARED, NULL);
     choose(g, PROGRAM_CHECKPOINTED, NULL);
     choose(g, PROGRAM_ACCELERATOR, NULL);
@@ -240,12 +254,90 @@ static void put_inner(struct program *g, struct arena *arena, const char *name)
     }
 }
 
+/* What calls have for arguments that are left out: LoraConfig (PEFT 0.17,
+ * peft/tuners/lora/config.py), Unsloth's loader and adapters (unsloth/models/loader.py and
+ * llama.py, 2025), as literals; "" is none. */
+static const struct {
+    enum program_part part;
+    const char *class, *key, *value;
+} left_out[] = {
+    { PROGRAM_ADAPTERS, "LoraConfig", "lora_r", "8" },
+    { PROGRAM_ADAPTERS, "LoraConfig", "lora_alpha", "8" },
+    { PROGRAM_ADAPTERS, "LoraConfig", "lora_dropout", "0" },
+    { PROGRAM_ADAPTERS, "LoraConfig", "lora_target_modules", "" },
+    { PROGRAM_ADAPTERS, "get_peft_model", "lora_r", "16" },
+    { PROGRAM_ADAPTERS, "get_peft_model", "lora_alpha", "16" },
+    { PROGRAM_ADAPTERS, "get_peft_model", "lora_dropout", "0" },
+    { PROGRAM_ADAPTERS, "get_peft_model", "lora_target_modules",
+      "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj" },
+};
+
+static void put_left_out(struct program *g, struct arena *arena)
+{
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        const struct python_call *c = g->parts[left_out[i].part];
+        if (!c || c->arguments->gap || value_get(g->words, left_out[i].key) ||
+            strcmp(python_last_part(c->function), left_out[i].class) != 0)
+            continue;
+        struct value *v = value_new_string(arena, left_out[i].value, c->line, 0);
+        v->kind = *left_out[i].value ? VALUE_STRING : VALUE_NONE;
+        put(g, arena, left_out[i].key, c->line, v, false);
+    }
+}
+
+/* FastLanguageModel loads 4 bits, unless it is asked for others or for all to be
+ * trained; their scales are quantized, too. */
+static void put_unsloth(struct program *g, struct arena *arena)
+{
+    static const char *const others[] = { "load_in_4bit", "load_in_8bit",
+                                          "load_in_16bit", "full_finetuning" };
+    const struct python_call *c = g->parts[PROGRAM_MODEL];
+    bool other = false;
+    if (!c || !strstr(c->function, "Fast"))
+        return;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        const struct value *v = given(c, others[i], "");
+        other |= v && (i == 0 || !launch_is_off(v));
+    }
+    if (!other)
+        put_true(g, arena, "load_in_4bit", c->line, false);
+    const struct value_item *four = value_get(g->words, "load_in_4bit");
+    if (four && launch_true(four->value))
+        put_true(g, arena, "bnb_4bit_use_double_quant", c->line, false);
+}
+
+/* Adapters are asked for also where what describes them is not known; by another
+ * method's class they are refused. */
+static void put_adapters(struct program *g, struct arena *arena)
+{
+    const struct python_call *adapters = g->parts[PROGRAM_ADAPTERS],
+                             *method = g->parts[PROGRAM_METHOD],
+                             *wrapped = g->parts[PROGRAM_WRAPPED];
+    const struct value *config = given(g->parts[PROGRAM_TRAINER], "peft_config", "");
+    const struct python_call *made =
+        maker_of(g->python, config ? config : given(wrapped, "peft_config", "1"));
+    if (made && part_of(made) == PROGRAM_ADAPTERS)
+        method = NULL;
+    if (method && (wrapped || (config && config->kind != VALUE_NONE)))
+        put(g, arena, "peft_type", method->line,
+            value_new_string(arena, python_last_part(method->function), method->line,
+                             0),
+            false);
+    else if (adapters)
+        put_true(g, arena, "use_peft", adapters->line, false);
+    else if (wrapped)
+        put_true(g, arena, "use_peft", wrapped->line, false);
+    else if (config && config->kind != VALUE_NONE)
+        put_true(g, arena, "use_peft", config->line, false);
+    put_left_out(g, arena);
+    put_unsloth(g, arena);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct program *g, struct arena *arena)
 {
     const struct python_call *on = g->parts[PROGRAM_CHECKPOINTED],
-                             *prepared = g->parts[PROGRAM_PREPARED],
-                             *adapters = g->parts[PROGRAM_ADAPTERS];
+                             *prepared = g->parts[PROGRAM_PREPARED];
     const struct value *mixed =
         given(g->parts[PROGRAM_ACCELERATOR], "mixed_precision", "");
     if (on)
@@ -253,8 +345,7 @@ static void put_switches(struct program *g, struct arena *arena)
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
     if (prepared)
         put_true(g, arena, "use_gradient_checkpointing", prepared->line, false);
-    if (adapters)
-        put_true(g, arena, "use_peft", adapters->line, false);
+    put_adapters(g, arena);
     if (mixed && mixed->kind == VALUE_STRING &&
         (strcmp(mixed->text, "bf16") == 0 || strcmp(mixed->text, "fp16") == 0))
         put_true(g, arena, mixed->text, mixed->line, true);

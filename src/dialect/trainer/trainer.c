@@ -276,6 +276,17 @@ static struct value *without_dashes(struct arena *arena, const struct value *opt
     return v;
 }
 
+/* Of a program whose name speaks of adapters, and whose options do not. */
+static void ask_adapters(struct launch_context *t, const struct launch_command *c)
+{
+    const char *name = c ? c->command->words[c->script].text : "";
+    if (peft_is_named(name))
+        launch_add_unresolved(t, PEFT_LORA, c->command->line,
+                              "%.80s: it seems to train adapters, and nothing says "
+                              "which; null is training without",
+                              launch_last_part(name));
+}
+
 void trainer_read(struct launch_context *t, const struct dialect_input *in)
 {
     if (in->source == DIALECT_DOCUMENT) {
@@ -284,7 +295,8 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
     }
     struct value *accelerate = accelerate_take_command(t, in->command);
     t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
-    peft_take(t, NULL);
+    if (!peft_take(t, NULL))
+        ask_adapters(t, in->command);
     trainer_take(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
