@@ -74,9 +74,19 @@ bool build_trains(const struct build *b, enum module part)
     }
 }
 
+/* Matrices that are parameters of an expert, not layers: neither PEFT's nor
+ * bitsandbytes' modules replace them (transformers, models/gpt_oss, models/llama4). */
+static bool is_bare(const struct build *b, enum module part)
+{
+    bool expert = part == MODULE_GATE || part == MODULE_UP || part == MODULE_DOWN ||
+                  part == MODULE_ROUTER;
+    return b->m->mlp.bare_experts && b->flags & HAS_EXPERTS && expert;
+}
+
 double build_quantized_B(const struct build *b, enum module part)
 {
-    bool quantized = lora_is_quantized(&b->s->lora) && is_of_layers(part);
+    bool quantized =
+        lora_is_quantized(&b->s->lora) && is_of_layers(part) && !is_bare(b, part);
     return quantized ? lora_quantized_B(&b->s->lora) : 0;
 }
 
@@ -96,25 +106,34 @@ void build_freeze(struct build *b, enum module part, struct op_param *param)
 
 /* Which adapters a product has ----------------------------------------------------- */
 
-/* Those that "all-linear" means here: one a module of the model, of which Megatron's
- * fuse what others have apart. */
-static bool targets(const struct build *b, uint32_t bit)
+/* Whether the model has a module for a bit: Megatron's own fuse what others have apart,
+ * and families some. Attention over an encoder has its own. */
+static bool has_module(const struct build *b, uint32_t bit)
+{
+    const uint32_t qkv = LORA_QUERY | LORA_KEY | LORA_VALUE, mlp = LORA_GATE | LORA_UP;
+    bool own = b->s->lora.fused, gated = b->flags & HAS_GATE;
+    bool fused_qkv = own || b->m->attention.fused_qkv;
+    bool fused_mlp =
+        own ? gated && !(b->flags & HAS_EXPERTS) : gated && b->m->mlp.fused_gate;
+    if (bit & qkv)
+        return !fused_qkv || build_flags(b) & HAS_CROSS;
+    if (bit == LORA_QKV)
+        return fused_qkv;
+    if (bit & mlp)
+        return !fused_mlp;
+    return bit != LORA_GATE_UP || fused_mlp;
+}
+
+/* Whether a module has an adapter. Of Megatron's fused products, names of the parts give
+ * parts adapters of their own. */
+static bool targets(const struct build *b, enum module part, uint32_t bit)
 {
     uint32_t set = b->s->lora.targets;
-    bool fused = b->s->lora.fused || b->m->attention.fused_qkv;
-    bool fused_mlp =
-        b->s->lora.fused && b->flags & HAS_GATE && !(b->flags & HAS_EXPERTS);
-    if (!(set & LORA_ALL_LINEAR))
-        return set & bit;
-    if (bit == LORA_GATE || bit == LORA_UP)
-        return !fused_mlp;
-    if (bit == LORA_GATE_UP)
-        return fused_mlp;
-    if (bit == LORA_QKV && !fused)
+    if (is_bare(b, part))
         return false;
-    if ((bit & (LORA_QUERY | LORA_KEY | LORA_VALUE)) && fused)
-        return build_flags(b) & HAS_CROSS;
-    return bit != LORA_HEAD;
+    if (set & LORA_ALL_LINEAR)
+        return bit != LORA_HEAD && has_module(b, bit);
+    return set & bit && (b->s->lora.fused || has_module(b, bit));
 }
 
 /* Of a module that a group of t ranks splits, each has 1/t of A's columns where it has
@@ -145,16 +164,16 @@ static int32_t list_adapters(struct build *b, enum module part,
     if (part == MODULE_QKV) {
         static const enum module parts[] = { MODULE_QUERY, MODULE_KEY, MODULE_VALUE };
         for (int i = 0; i < 3; i++)
-            if (targets(b, bits[parts[i]]))
+            if (targets(b, part, bits[parts[i]]))
                 add(b, &v[n++], part, parts[i], b->linears[parts[i]].n);
-        if (targets(b, LORA_QKV) && n == 0)
+        if (targets(b, part, LORA_QKV) && n == 0)
             add(b, &v[n++], part, part, l->n);
         return n;
     }
-    if (part == MODULE_UP && b->flags & HAS_GATE && targets(b, LORA_GATE_UP))
+    if (part == MODULE_UP && b->flags & HAS_GATE && targets(b, part, LORA_GATE_UP))
         add(b, &v[n++], part, part, 2 * l->n);
-    else if (bits[part] && (targets(b, bits[part]) ||
-                            (part == MODULE_UP && targets(b, LORA_GATE_UP))))
+    else if (bits[part] && (targets(b, part, bits[part]) ||
+                            (part == MODULE_UP && targets(b, part, LORA_GATE_UP))))
         add(b, &v[n++], part, part, l->n);
     return n;
 }

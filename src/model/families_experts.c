@@ -253,6 +253,7 @@ const struct family families_experts[] = {
     FAMILY("hunyuan_v1_moe", hunyuan_fields, hunyuan_finish, LLAMA),
     FAMILY("dbrx", dbrx_fields, NULL, GATED, .norms.bare = true,
            .attention.fused_qkv = true),
-    FAMILY("llama4_text", llama4_fields, llama4_finish, LLAMA),
+    FAMILY("llama4_text", llama4_fields, llama4_finish, LLAMA,
+           .mlp.bare_experts = true),
     { .name = NULL },
 };

@@ -71,6 +71,8 @@ struct model_mlp {
     /* the first layers have no experts but an MLP of so many columns */
     int64_t dense_layers, dense_width;
     bool router_bias;
+    bool fused_gate; /* one matrix makes both of a gated MLP, by the family's design */
+    bool bare_experts; /* matrices of experts and router are no linear layers */
     bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
 };
 

@@ -60,6 +60,14 @@ static void test_counts(void)
         { "mistralai/Mistral-7B-v0.1", "'rank':8", 3407872, 7245139968 },
         { "gpt2", "'rank':8", 294912, 124734720 },
         { "t5-base", "'rank':8,'target_modules':['q','v']", 884736, 223788288 },
+        /* fused products, of which names of parts are none */
+        { "microsoft/Phi-3-mini-4k-instruct", "'rank':16,'target_modules':'all-linear'",
+          25165824, 0 },
+        { "microsoft/Phi-3-mini-4k-instruct",
+          "'rank':16,'target_modules':['q_proj','k_proj','v_proj','o_proj']", 3145728,
+          0 },
+        /* experts that are no layers have no adapters */
+        { "openai/gpt-oss-20b", "'rank':8,'target_modules':'all-linear'", 3981312, 0 },
         { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,
           0 },
     };
