@@ -126,9 +126,17 @@ static int add_groups(struct p2p *w, const struct p2p_op *op)
     return 0;
 }
 
-static double inflation_of(const struct fabric *f)
+static double inflation_of(const struct fabric *f, int protocol)
 {
-    return f ? 1 / coll_law(f, FABRIC_P2P, FABRIC_PROTO_SIMPLE).efficiency : 1;
+    return f ? 1 / coll_law(f, FABRIC_P2P, protocol).efficiency : 1;
+}
+
+/* Small messages go by LL where the fabric knows what that takes. */
+static int protocol_of(const struct planner *p, const struct fabric *f, double peer_B)
+{
+    bool ll = coll_law_given(f, FABRIC_P2P, FABRIC_PROTO_LL) &&
+              peer_B <= nccl_p2p_ll_B(p->nccl);
+    return ll ? FABRIC_PROTO_LL : FABRIC_PROTO_SIMPLE;
 }
 
 int coll_plan_p2p(struct planner *p)
@@ -136,21 +144,23 @@ int coll_plan_p2p(struct planner *p)
     const struct coll_request *q = p->request;
     const struct p2p_op *op = ops;
     const struct fabric *f = coll_fabric(p, &q->groups[0]);
-    struct fabric_law law = coll_law(f, FABRIC_P2P, FABRIC_PROTO_SIMPLE);
     struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
     double n = (double)p->plan->n_ranks;
     while (op->op != q->op)
         op++;
+    double peer_B = op->of_rank ? q->size_B / n : q->size_B;
+    int protocol = protocol_of(p, f, peer_B);
+    struct fabric_law law = coll_law(f, FABRIC_P2P, protocol);
     struct p2p w = { .p = p,
                      .streams = coll_streams_new(p, phase),
                      .n_ranks = p->plan->n_ranks,
                      .n_nodes = p->plan->n_nodes,
-                     .outside_inflation = inflation_of(p->cluster->fabric) };
+                     .outside_inflation = inflation_of(p->cluster->fabric, protocol) };
     w.inside_inflation =
-        inflation_of(coll_instance(p, q->groups[0].spans[0].first)->inside);
+        inflation_of(coll_instance(p, q->groups[0].spans[0].first)->inside, protocol);
     *phase = (struct coll_phase) { .name = "point to point",
                                    .size_B = q->size_B,
-                                   .protocol = FABRIC_PROTO_SIMPLE };
+                                   .protocol = protocol };
     phase->cap_Bps = fmin(law.max_Bps, law.peer_Bps * (op->of_rank ? n : 1));
     p->plan->n_phases = 1;
     p->plan->phases = phase;
@@ -162,8 +172,7 @@ int coll_plan_p2p(struct planner *p)
     double bytes_s = q->size_B / coll_phase_rate(phase, p->net);
     double sent_B = op->of_rank ? q->size_B * (n - 1) / n : q->size_B;
     double law_s =
-        fabric_law_s(&law, p->plan->n_ranks, p->plan->n_nodes,
-                     op->of_rank ? q->size_B / n : q->size_B, sent_B, bytes_s);
+        fabric_law_s(&law, p->plan->n_ranks, p->plan->n_nodes, peer_B, sent_B, bytes_s);
     coll_streams_time(phase, law_s - coll_launch_hidden_s(p, law.base_s));
     return 0;
 }

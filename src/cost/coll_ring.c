@@ -204,6 +204,8 @@ static void time_ring(struct work *w)
     steps->before_s = w->terms.base_s + ramp_s(w->terms.proto, n, bytes);
     steps->after_s = bytes / n / w->terms.proto->copy_Bps +
                      w->turns * bytes / n / w->terms.proto->turn_Bps;
+    if (w->job->op == COLL_REDUCE_SCATTER)
+        steps->after_s += bytes / n / w->terms.proto->reduce_Bps;
     steps->step_s = w->terms.step_s + coll_quanta_s(&w->terms, bytes / n);
     steps->step_s += fill_between(w, phase->size_B / rate / k);
     phase->latency_s = steps->before_s + k * steps->step_s + steps->after_s;

@@ -86,7 +86,7 @@ static void believed_inside(const struct planner *p, const struct instance *inst
         c->n_channels = 1;
         c->bus_Bps = inst->pcie_Bps * 12 / 15.75;
     } else if (rings->kind == RINGS_PORT) {
-        c->n_channels = sm >= 80 ? 12 : 6;
+        c->n_channels = sm >= 100 ? 16 : sm >= 80 ? 12 : 6;
         c->bus_Bps = (double)inst->gpu->nvlink_links * link;
     } else {
         c->n_channels = rings->n;

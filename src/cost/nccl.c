@@ -22,6 +22,8 @@ struct nccl_version {
     double ampere_bus_max;
     double simple_plateau[2]; /* latency factor between nodes: before sm80, from it */
     double ll_below_B;        /* no estimate: LL while a rank has less; 0: estimates */
+    double nvls_alone;        /* of one node: algbw over busbw; 0: that of a ring */
+    double p2p_ll_B;          /* messages to a peer that go by LL */
 };
 
 static const double ll_max_2_12[ARCHS][3] = {
@@ -65,34 +67,49 @@ static const double tree_correction[PROTOCOLS]
     { { b0, b1, b2 }, { n0, 1.25, n2 }, { 1, 1.9, p2 }, { 5, 8.5, net2 } }
 #define NVLS(b, n, net) { { 0, 0, b }, { 0, 0, n }, { 0, 0, n }, { 0, 0, net } }
 
+/* Messages to a peer that NCCL sends by LL: 16 KiB of each channel. Until 2.28 all
+ * channels that a peer may have count (32 on an NVSwitch), from 2.29 those that the
+ * message takes, which is one up to 64 KiB (enqueue.cc, addP2pToPlan). */
+#define P2P_LL_CHANNEL 16384
+#define P2P_LL_EARLY (32 * P2P_LL_CHANNEL)
+
 static const struct nccl_version versions[] = {
     /*               base LL/LL128 NVLink NET     base            NVLink    PCIe NET */
     { 20400, "2.4",  RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 50),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235,
-      { 1.9, 1.9 }, 65536 },
+      { 1.9, 1.9 }, 65536, 0, 0 },
     { 20708, "2.7",  RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 50),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235,
-      { 1.9, 1.9 }, 0 },
+      { 1.9, 1.9 }, 0, 0, 0 },
     { 21003, "2.10", RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 28),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235,
-      { 1.9, 1.9 }, 0 },
+      { 1.9, 1.9 }, 0, 0, 0 },
     { 21212, "2.12", RING(3.6, 10, 0.47, 28),    TREE(4.4, 4.4, 0,   0.52, 28, 28, 28),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235,
-      { 1.9, 1.9 }, 0 },
+      { 1.9, 1.9 }, 0, 0, 0 },
     { 21805, "2.18", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 4, 6, 14),
       NVLS(23, 0, 19), ll_max_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0 },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
     { 22105, "2.21", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 28, 28, 28),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0 },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
     /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8
      * MiB */
     { 22300, "2.23", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0 },
-    { 23007, "2.30", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+    { 22501, "2.25", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
+      NVLS(0, 25, 14), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 73.4 }, INFINITY,
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+    { 22803, "2.28", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
+      NVLS(0, 25, 14), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 73.4 }, INFINITY,
+      { 1.9, 1.4 }, 0, 0, P2P_LL_EARLY },
+    { 22902, "2.29", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
+      NVLS(0, 25, 20.9), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 34.5 }, INFINITY,
+      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL },
+    { 22907, "2.30", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 20.9), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY,
-      { 1.9, 1.4 }, 0 },
+      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL },
 };
 /* clang-format on */
 
@@ -229,19 +246,37 @@ static double tree_us(const struct nccl_version *v, const struct nccl_case *c, i
     return v->tree.base[p] + 2 * (chain * hop[p] + levels(c) * net);
 }
 
-/* The search gives NVLS one channel a head, 16 of them, with a fifteenth to spare. */
+/* Inside one node every GPU is a head, and pulls evenly: its rate is the greatest of
+ * the search's (search.cc) that all of them fit at. Each GPU's links count n / (n - 1)
+ * times, at the 20.6 and 40.1 GB/s of topo.h rather than 20 and 40. */
+static double nvls_alone_GBps(const struct nccl_version *v, const struct nccl_case *c)
+{
+    static const double hopper[] = { 60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3, 0 };
+    static const double blackwell[] = { 90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 18, 0 };
+    bool is_hopper = arch_row(c->sm_arch) == HOPPER;
+    const double *speed = is_hopper ? hopper : blackwell;
+    double n = (double)c->n_ranks;
+    double links = c->inside_bus_Bps / 1e9 * (is_hopper ? 1.03 : 1.0025);
+    while (*speed > 0 && *speed > links / (n - 1))
+        speed++;
+    double ratio =
+        v->nvls_alone > 0 ? v->nvls_alone : n / (double)steps_of(c->op, c->n_ranks);
+    return n * *speed * ratio;
+}
+
+/* Between nodes NVLS has one channel a head, 16 of them, with a fifteenth to spare. */
 static double nvls_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
     enum { HEADS = 16 };
     int arch = arch_row(c->sm_arch);
     double n = (double)c->n_ranks;
+    (void)p;
+    if (c->n_nodes == 1)
+        return nvls_alone_GBps(v, c);
     double inside = 2 * c->inside_bus_Bps / 1e9 * HEADS * 20 / 360 * nvls_share[arch] *
                     (HEADS - 1) / HEADS;
-    (void)p;
-    (void)v;
-    if (c->n_nodes > 1)
-        inside = fmin(inside, fmin((c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9,
-                                   HEADS * per_nvls_tree[arch][node_column(c)]));
+    inside = fmin(inside, fmin((c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9,
+                               HEADS * per_nvls_tree[arch][node_column(c)]));
     return inside * n / (double)steps_of(c->op, c->n_ranks);
 }
 
@@ -253,6 +288,11 @@ static double nvls_us(const struct nccl_version *v, const struct nccl_case *c, i
     if (c->n_nodes > 1)
         lat += 2 * levels(c) * (v->nvls.net[p] + 2e6 * c->net_latency_s);
     return lat;
+}
+
+double nccl_p2p_ll_B(const struct nccl_version *v)
+{
+    return v->p2p_ll_B;
 }
 
 /* Trees win on 2.4 wherever they are: its threshold is infinite between nodes. */

@@ -36,6 +36,10 @@ struct nccl_case {
 int nccl_fixed_protocol(const struct nccl_version *v, const struct nccl_case *c,
                         enum coll_algorithm algorithm);
 
+/* A message to one peer of up to so many bytes is sent by LL, a longer one by Simple; 0
+ * of versions before 2.18, which were not looked up. */
+double nccl_p2p_ll_B(const struct nccl_version *v);
+
 /* Seconds that NCCL expects of an algorithm (ring, tree, NVLS, NVLS tree) with a
  * protocol (FABRIC_PROTO_*); INFINITY of what the version does not have. */
 double nccl_expect_s(const struct nccl_version *v, const struct nccl_case *c,

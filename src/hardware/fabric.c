@@ -88,6 +88,7 @@ static const struct cfg_field protocol_fields[] = {
     CFG_REAL("exposed", struct fabric_protocol, exposed, 0, 1),
     CFG_REAL("gather", struct fabric_protocol, gather, 0.01, 1),
     PROTO_RATE("copy", copy_Bps),
+    PROTO_RATE("reduce", reduce_Bps),
     PROTO_RATE("max", max_Bps),
     CFG_END,
 };
@@ -105,6 +106,7 @@ static int read_protocols(struct fabric *f, struct cfg object)
             .gather = 1,
             .turn_Bps = INFINITY,
             .copy_Bps = INFINITY,
+            .reduce_Bps = INFINITY,
             .max_Bps = INFINITY,
         };
         if (f->proto[p].enabled)

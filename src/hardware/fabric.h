@@ -32,6 +32,8 @@ struct fabric_protocol {
     double quantum_s;  /* each started quantum of each step costs this */
     double
         copy_Bps; /* final receive-and-copy of S/n, hidden by nothing; INFINITY: none */
+    double reduce_Bps; /* of reduce-scatter, the final receive, add and store
+                                     of S/n beyond that; INFINITY: none */
     double ramp_s,
         ramp_rank_s; /* once, the second for each rank beyond two: reached at */
     double ramp_B;   /* this size, linear below */

@@ -30,6 +30,8 @@ static const struct cfg_field law_fields[] = {
     LAW_BYTES("fill_from", fill_from_B),
     LAW_BYTES("fill_bytes", fill_B),
     LAW_BYTES("fill_rank", fill_rank_B),
+    CFG_REAL("channels", struct fabric_law, rounds_channels, 1, 64),
+    LAW_BYTES("chunk_half", rounds_half_B),
     CFG_REAL("efficiency", struct fabric_law, efficiency, 0.01, 2),
     LAW_RATE("max", max_Bps),
     LAW_RATE("peer", peer_Bps),
@@ -59,7 +61,12 @@ static int read_law(struct fabric_law *law, struct cfg object)
     if (!cfg_is_object(object))
         return cfg_error(object, DIAG_WRONG_TYPE,
                          "should be an object: {\"base\": \"20us\"}");
-    return cfg_read(object, law_fields, law);
+    if (cfg_read(object, law_fields, law))
+        return -1;
+    if (law->rounds_half_B > 0 && law->rounds_channels <= 0)
+        return cfg_error(cfg_get(object, "chunk_half"), DIAG_UNSUPPORTED,
+                         "acts on rounds of chunks: give \"channels\", too");
+    return 0;
 }
 
 int fabric_laws_read(struct fabric_laws *laws, const struct cfg objects[FABRIC_ALGO_N])
@@ -200,6 +207,30 @@ const struct fabric_choice *fabric_choice_of(const struct fabric_choices *choice
     return NULL;
 }
 
+double fabric_nvls_chunk_B(double size_B, double chunks_a_round)
+{
+    static const struct {
+        double rounds, chunk_B; /* fewer rounds of twice the chunk: this chunk */
+    } rule[] = { { 64, 65536 }, { 8, 32768 }, { 2, 16384 } };
+    double chunk_B = 131072;
+    for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++)
+        if (size_B < rule[i].rounds * chunks_a_round * chunk_B)
+            chunk_B = rule[i].chunk_B;
+    return chunk_B;
+}
+
+/* What the rounds of chunks add to X: see the header. */
+static double rounds_s(const struct fabric_law *law, int64_t n_ranks, double sent_B,
+                       double bytes_s)
+{
+    double chunks = law->rounds_channels * (double)n_ranks;
+    if (chunks <= 0 || sent_B <= 0)
+        return 0;
+    double chunk_B = fabric_nvls_chunk_B(sent_B, chunks);
+    double slower = 1 + law->rounds_half_B / chunk_B;
+    return bytes_s * (slower * (1 + law->fill_frac * chunks * chunk_B / sent_B) - 1);
+}
+
 double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nodes,
                     double ramp_size_B, double sent_B, double bytes_s)
 {
@@ -211,7 +242,9 @@ double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nod
     double chain = (double)n_ranks / (double)n_nodes - 1;
     double filling =
         law->fill_frac * (1 + law->fill_level * level) + law->fill_chain * chain;
-    double fill = sent_B > 0 ? filling * waiting_B * (bytes_s / sent_B) : 0;
+    double fill = law->rounds_channels > 0 ? rounds_s(law, n_ranks, sent_B, bytes_s)
+                  : sent_B > 0             ? filling * waiting_B * (bytes_s / sent_B)
+                                           : 0;
     return law->base_s + law->rank_s * (double)(n_ranks - 2) +
            law->node_s * (double)(n_nodes - 1) + law->chain_s * chain +
            law->level_s * level + ramp * reached + fill;

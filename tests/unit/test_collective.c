@@ -341,12 +341,13 @@ static enum coll_algorithm chosen(const char *spec, int n_gpus)
 }
 
 /* NVLS: S (1 + 1/n) through every port, both ways; not for bytes, nor before Hopper,
- * nor for pairs. */
+ * nor for pairs, nor where NCCL expects more of a ring (three GPUs: 180 of 360 GB/s). */
 static void test_nvls(void)
 {
     struct bench b;
     struct coll_plan plan;
-    CU_ASSERT_EQUAL(chosen("p5.48xlarge", 3), COLL_NVLS);
+    CU_ASSERT_EQUAL(chosen("p5.48xlarge", 8), COLL_NVLS);
+    CU_ASSERT_EQUAL(chosen("p5.48xlarge", 3), COLL_RING);
     CU_ASSERT_EQUAL(chosen("p5.48xlarge", 2), COLL_RING);
     CU_ASSERT_EQUAL(chosen("dgx-h100:2", 4), COLL_NVLS_TREE);
     CU_ASSERT(chosen("dgx-h100:2", 2) != COLL_NVLS_TREE);

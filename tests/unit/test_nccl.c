@@ -87,6 +87,64 @@ static void test_choice_of_2_4(void)
     bench_release(&b);
 }
 
+/* Inside one node of eight GPUs the switch adds up, of four a ring is faster: each GPU
+ * pulls at 90 GB/s of what NCCL's search tries, so half the links would rest. LL128 has
+ * 73 GB/s a channel of Blackwell's until 2.28, 34.5 in 2.29. */
+static void test_choice_on_blackwell(void)
+{
+    static const struct {
+        const char *nccl;
+        enum coll_op op;
+        int n;
+        double size_B;
+        enum coll_algorithm algorithm;
+        int protocol;
+    } rows[] = {
+        { "2.29.2", COLL_ALL_REDUCE, 8, 2 << 20, COLL_RING, FABRIC_PROTO_LL },
+        { "2.29.2", COLL_ALL_REDUCE, 8, 4 << 20, COLL_NVLS, FABRIC_PROTO_SIMPLE },
+        { "2.29.2", COLL_ALL_REDUCE, 4, 4 << 20, COLL_RING, FABRIC_PROTO_LL },
+        { "2.29.2", COLL_ALL_REDUCE, 4, 8 << 20, COLL_RING, FABRIC_PROTO_SIMPLE },
+        { "2.28.9", COLL_ALL_REDUCE, 4, 8 << 20, COLL_RING, FABRIC_PROTO_LL128 },
+        { "2.29.2", COLL_ALL_REDUCE, 4, 1 << 29, COLL_RING, FABRIC_PROTO_SIMPLE },
+        { "2.29.2", COLL_ALL_GATHER, 8, 16 << 20, COLL_RING, FABRIC_PROTO_SIMPLE },
+        { "2.28.9", COLL_ALL_GATHER, 8, 32 << 20, COLL_RING, FABRIC_PROTO_LL128 },
+        { "2.29.2", COLL_ALLTOALL, 8, 8 * 16384, COLL_P2P, FABRIC_PROTO_LL },
+        { "2.29.2", COLL_ALLTOALL, 8, 8 * 16386, COLL_P2P, FABRIC_PROTO_SIMPLE },
+        { "2.28.9", COLL_ALLTOALL, 8, 8 * 524288, COLL_P2P, FABRIC_PROTO_LL },
+        { "2.28.9", COLL_ALLTOALL, 8, 8 * 524290, COLL_P2P, FABRIC_PROTO_SIMPLE },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, "p6-b200.48xlarge", true);
+        bench_use_gpus(&b, (1u << rows[i].n) - 1);
+        struct coll_request q = bench_request(&b, rows[i].op, rows[i].size_B);
+        q.nccl = rows[i].nccl;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
+        CU_ASSERT_EQUAL(plan.phases[0].protocol, rows[i].protocol);
+        bench_release(&b);
+    }
+}
+
+/* Rounds of NVLS: fewer than 2, 8 and 64 of a chunk halve it. 16 channels, 8 GPUs. */
+static void test_chunk_of_nvls(void)
+{
+    static const struct {
+        double size_B, chunk_B;
+    } rows[] = { { 1 << 20, 16384 },  { (8 << 20) - 1, 16384 },
+                 { 8 << 20, 32768 },  { (64 << 20) - 1, 32768 },
+                 { 64 << 20, 65536 }, { 1 << 30, 131072 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        CU_ASSERT_EQUAL(fabric_nvls_chunk_B(rows[i].size_B, 128), rows[i].chunk_B);
+    struct fabric_law law = { .rounds_channels = 16,
+                              .rounds_half_B = 16384,
+                              .fill_frac = 2 };
+    /* 8 rounds of 32 KiB chunks: (1 + 1/2) (1 + 2/8) of X */
+    double s = fabric_law_s(&law, 8, 1, 32 << 20, 32 << 20, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(s, 0.875e-3, 1e-9);
+}
+
 static void test_versions(void)
 {
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
@@ -104,10 +162,15 @@ static void test_known_versions(void)
     static const struct {
         const char *version, *unsure; /* NULL: none */
     } rows[] = {
-        { "2.4", NULL },      { "2.4.8-1", NULL },
-        { "2.11.4", NULL },   { "2.30", NULL },
-        { "2.30.7+x", NULL }, { "2.3.7", "(2.4 to 2.30 are): taken for the oldest" },
-        { "2.31", "newest" }, { "9.9", "NCCL 9.9 is not known (2.4 to 2.30 are)" },
+        { "2.4", NULL },
+        { "2.4.8-1", NULL },
+        { "2.11.4", NULL },
+        { "2.27.5", NULL },
+        { "2.30", NULL },
+        { "2.30.7+x", NULL },
+        { "2.3.7", "(2.4 to 2.30 are): taken for the oldest" },
+        { "2.31", "newest" },
+        { "9.9", "NCCL 9.9 is not known (2.4 to 2.30 are)" },
     };
     struct arena arena;
     arena_init(&arena);
@@ -134,6 +197,8 @@ void test_nccl_register(void)
     CU_add_test(s, "the plugin's choice", test_plugin_choice);
     CU_add_test(s, "choice of protocol", test_choice);
     CU_add_test(s, "2.4's choice of protocol", test_choice_of_2_4);
+    CU_add_test(s, "choice on Blackwell", test_choice_on_blackwell);
+    CU_add_test(s, "chunks of NVLS", test_chunk_of_nvls);
     CU_add_test(s, "versions", test_versions);
     CU_add_test(s, "versions that are known", test_known_versions);
 }
