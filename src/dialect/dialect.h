@@ -77,6 +77,9 @@ struct dialect {
     /* DIALECT_COMMAND: its programs start all GPUs by themselves, and its options say
      * what they train, whatever a program is called */
     bool starts;
+    /* DIALECT_COMMAND: programs that train by its options, though the list of programs
+     * refuses their names; NULL ends them, or: none */
+    const char *const *trains;
     const struct dialect_table *tables; /* of its options; NULL: none */
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);

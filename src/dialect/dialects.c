@@ -1,6 +1,7 @@
 /* The dialects: a row each. */
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/axolotl/axolotl.h"
+#include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit_parts.h"
@@ -36,6 +37,12 @@ const struct dialect dialects[] = {
       .emit = { .name = "sagemaker", .write = emit_sagemaker, .sagemaker = true, .file = "emitted.py",
                 .first = "", .comment = "# ",
                 .outside = (const char *const[]) { OUTSIDE, NULL } } },
+    { .name = "colossalai",
+      .summary = "arguments of Colossal-AI's booster scripts",
+      .sources = DIALECT_COMMAND, .starts = true,
+      .looks = "Colossal-AI's (colossalai run, --plugin ...)",
+      .trains = (const char *const[]) { "benchmark.py", "opt_benchmark.py", NULL },
+      .recognises = colossalai_recognises, .read = colossalai_read, .tables = colossalai_tables, .is_flag = colossalai_is_flag },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,

@@ -152,6 +152,9 @@ static bool says(const struct walker *w, const struct walk_outcome *after,
     bool said = walk_says(&w->before, after, key) || walk_says(&w->before, after, word);
     for (size_t i = 0; i < n; i++)
         word[i] = word[i] == '_' ? '-' : word[i];
+    said |= walk_says(&w->before, after, word);
+    for (size_t i = 0; i < n; i++)
+        word[i] = word[i] == '-' ? '_' : word[i];
     return said || walk_says(&w->before, after, word);
 }
 
@@ -253,14 +256,13 @@ static void walk_table(struct walker *w, const char *table, const char *place)
     const char *dot = strchr(table, '.');
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(table, "."), table);
     bool words = json_object_get(json_object_get(w->row, "base"), "starter") != NULL;
-    const char *prefix = words && strcmp(name, "trainer") == 0 ? "--" : "";
     for (const struct dialect_table *t = dialect_named(name)->tables; t->path; t++) {
         char at[FILE_MAX_B];
         if (dot && strcmp(t->path, dot + 1) != 0)
             continue;
         snprintf(at, sizeof(at), "%s%s%s", place, !dot && *t->path ? "/" : "",
                  dot ? "" : t->path);
-        walk_rows(w, at, t->options, prefix);
+        walk_rows(w, at, t->options, words && t->options->name[0] != '-' ? "--" : "");
     }
 }
 

@@ -206,6 +206,13 @@ static bool refused(struct launch_context *t, const struct shell_command *c,
     return why != NULL;
 }
 
+/* Whether a program trains by the dialect's options, whatever the list says. */
+static bool trains(const struct dialect *d, const struct shell_command *c,
+                   int32_t script)
+{
+    return d && names_listed(d->trains, launch_last_part(c->words[script].text));
+}
+
 /* The dialect of a command: of its program, of its options, or of the document that it
  * names. */
 static const struct dialect *dialect_of_words(struct launch_context *t,
@@ -241,13 +248,16 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         struct options o = { .t = t };
         bool worse = c->command && !c->command->unless && command->unless;
         int32_t decides = deciding(command, program, script);
-        if (script < 0 || worse || (decides >= 0 && refused(t, command, decides, last)))
+        if (script < 0 || worse)
             continue;
         take_options(&o, command, script + 1);
         const struct launch_command tried = {
             .shell = c->shell, .command = command, .script = script, .options = o.dict
         };
         d = program >= 0 ? d : dialect_of_words(t, &tried, lost);
+        if (decides >= 0 && !trains(d, command, decides) &&
+            refused(t, command, decides, last))
+            continue;
         if (!d)
             continue;
         c->starts = program >= 0 || d->starts;

@@ -119,6 +119,8 @@ static void set_number(struct launch_context *t, const char *pointer,
 /* The options of each that count. */
 static const char *const torchrun_nodes[] = { "--nnodes", NULL };
 static const char *const torchrun_gpus[] = { "--nproc-per-node", NULL };
+static const char *const colossalai_nodes[] = { "--num-nodes", NULL };
+static const char *const colossalai_hosts[] = { "--hostfile", "--host", "-H", NULL };
 static const char *const deepspeed_nodes[] = { "--num-nodes", NULL };
 static const char *const deepspeed_gpus[] = { "--num-gpus", NULL };
 static const char *const deepspeed_hosts[] = { "--hostfile", "-H", NULL };
@@ -266,6 +268,25 @@ static void take_composer(struct launch_context *t, const struct launch_command 
     (void)c;
 }
 
+/* `colossalai run` starts on this host, or on all in its file (colossalai/cli/launcher);
+ * --num_nodes takes so many of those. */
+static void take_colossalai(struct launch_context *t, const struct launch_command *c,
+                            const struct line *l)
+{
+    struct given n = find(l->w, l->at, l->end, colossalai_nodes),
+                 g = find(l->w, l->at, l->end, torchrun_gpus),
+                 h = find(l->w, l->at, l->end, colossalai_hosts);
+    (void)c;
+    if (!take_count(t, count_at, &n) && h.name)
+        launch_add_unresolved(t, count_at, h.word->line,
+                              "%s: how many hosts \"%.40s\" names is not known", h.name,
+                              h.value);
+    else if (!n.name)
+        take_one(t, count_at, "colossalai run's default", l->w[l->at].line);
+    if (!take_count(t, gpus_at, &g))
+        take_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+}
+
 /* Its options are keys of its configuration: the dialect of the script takes them. */
 static void take_accelerate(struct launch_context *t, const struct launch_command *c,
                             const struct line *l)
@@ -346,6 +367,7 @@ static const struct starter {
     { { "torchrun", "torch.distributed.run", "torch.distributed.launch" }, take_torchrun, NULL,
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts } },
+    { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
     { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
     { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },

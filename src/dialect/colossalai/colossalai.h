@@ -1,0 +1,17 @@
+/* Colossal-AI's booster scripts: `colossalai run --nproc_per_node 8 benchmark.py -c 7b
+ * --plugin 3d --tp 4 --pp 2 --mbs 1`, with the arguments of its examples.
+ *
+ * Plugins and defaults: colossalai/booster/plugin and the examples' parsers
+ * (hpcaitech/ColossalAI of 2026-04, 4f9953b). No framework profile is of Colossal-AI:
+ * ZeRO is taken as DeepSpeed's, tensor and pipeline parallelism as Megatron's. */
+#ifndef DIALECT_COLOSSALAI_COLOSSALAI_H
+#define DIALECT_COLOSSALAI_COLOSSALAI_H
+
+#include "dialect/dialect.h"
+
+bool colossalai_recognises(const struct dialect_input *in);
+void colossalai_read(struct launch_context *t, const struct dialect_input *in);
+bool colossalai_is_flag(const char *option);
+extern const struct dialect_table colossalai_tables[];
+
+#endif
