@@ -99,6 +99,12 @@ static void take_clipping_type(struct launch_context *t,
                                "clipping that is simulated (norm)");
 }
 
+static bool off_none(const struct value *v)
+{
+    return launch_is_off(v) ||
+           (v->kind == VALUE_STRING && strcmp(v->text, "none") == 0);
+}
+
 /* clang-format off */
 #define EVALUATES "it evaluates models, which is not simulated (give a configuration with train_loader)"
 static const struct dialect_option rows[] = {
@@ -125,8 +131,12 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("model.attn_config.attn_impl", "/training/attention"), ROW_ACTS("model.attn_impl", "/training/attention"),
     ROW_ACTS("model.attn_implementation", "/training/attention"), ROW_ACTS("model.use_flash_attention_2", "/training/attention"),
     ROW_ACTS("model.config_overrides.attn_config.attn_impl", "/training/attention"), ROW_ACTS("model.fc_type", "/training/precision"),
-    ROW_ACTS("model.config_overrides.*", "/model"), ROW_ACTS("model.max_seq_len", "/model"),
-    ROW_ACTS("model.peft_config.*", "/training/lora"), ROW_ACTS("model.lora.args.*", "/training/lora"), ROW_ACTS("model.master_weights_dtype", "/training/master_weights"),
+    ROW_ACTS("model.config_overrides.*", "/model"), ROW_ACTS("model.model_config.*", "/model"), ROW_ACTS("model.num_labels", "/training/task"),
+    ROW_ACTS("model.peft_config.r", "/training/lora"), ROW_ACTS("model.peft_config.lora_alpha", "/training/lora"), ROW_ACTS("model.peft_config.lora_dropout", "/training/lora"),
+    ROW_ACTS("model.peft_config.target_modules", "/training/lora"), ROW_ACTS("model.peft_config.modules_to_save", "/training/lora"), ROW_ACTS("model.peft_config.peft_type", "/training/lora"),
+    ROW_ACTS("model.lora.args.r", "/training/lora"), ROW_ACTS("model.lora.args.lora_alpha", "/training/lora"), ROW_ACTS("model.lora.args.lora_dropout", "/training/lora"),
+    ROW_ACTS("model.lora.args.target_modules", "/training/lora"), ROW_ACTS("model.max_seq_len", "/model"),
+ ROW_ACTS("model.master_weights_dtype", "/training/master_weights"),
     ROW_ACTS("precision", "/training/precision"), ROW_ACTS("fsdp_config.mixed_precision", "/training/precision"), ROW_ACTS("fsdp_config.mixed_precision.*", "/training/precision"),
     ROW_ACTS("fsdp_config.sharding_strategy", WIDE "sharding/strategy"), ROW_ACTS("fsdp_config.limit_all_gathers", WIDE "sharding/limit_all_gathers"),
     ROW_ACTS("fsdp_config.activation_checkpointing", CKPT), ROW_ACTS("fsdp_config.activation_checkpointing_target", CKPT),
@@ -137,6 +147,10 @@ static const struct dialect_option joint[] = {
     ROW_END,
 };
 static const struct dialect_option others[] = {
+    ROW_UNSIMULATED("model.peft_config.use_dora"), ROW_UNSIMULATED("model.peft_config.layers_*"), ROW_UNSIMULATED("model.peft_config.rank_pattern*"),
+    ROW("model.peft_config.bias", NULL, .class = DIALECT_UNSIMULATED, .off = off_none), ROW_UNSIMULATED("model.peft_config.trainable_token_indices"), ROW_UNSIMULATED("model.peft_config.target_parameters"),
+    ROW_IDLE("model.config_overrides.use_cache"), ROW_IDLE("model.config_overrides.rope_*"), ROW_IDLE("model.config_overrides.torch_dtype"), ROW_IDLE("model.config_overrides.bos_token_id"), ROW_IDLE("model.config_overrides.eos_token_id"), ROW_IDLE("model.config_overrides.pad_token_id"),
+    ROW_IDLE("model.config_overrides.attn_config.*"), ROW_IDLE("model.config_overrides.output_router_logits"), ROW_IDLE("model.config_overrides.router_aux_loss_coef"),
     ROW_UNSIMULATED("tp_config*"), ROW_UNSIMULATED("compile_config*"), ROW_UNSIMULATED("deepspeed_config*"), ROW_UNSIMULATED("algorithms.*"),
     ROW_UNSIMULATED("model.attn_config.sliding_window_size"), ROW_UNSIMULATED("model.attn_config.qk_ln"), ROW_UNSIMULATED("model.attn_config.qk_gn"), ROW_UNSIMULATED("model.ffn_config.moe_*"),
     ROW_UNSIMULATED("model.ffn_config.*"), ROW_UNSIMULATED("model.emb_pdrop"), ROW_UNSIMULATED("fsdp_config.te_shard_fp8_weight"), ROW_UNSIMULATED("fsdp_config.keep_low_precision_grads"),
@@ -231,7 +245,6 @@ static void read_configuration(struct launch_context *t, const struct value *v)
         llmfoundry_take_model(t, model->value);
     hear_model(t, c);
     llmfoundry_take_states(t, c, section && section->value->kind == VALUE_DICT);
-    launch_assume(t, "/training/task", json_string("causal-lm"), "its models");
     dialect_report(t, llmfoundry_tables, "", c,
                    (struct dialect_place) { v->line, "", "", true });
 }

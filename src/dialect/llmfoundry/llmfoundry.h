@@ -8,7 +8,8 @@
  * Files of this folder:
  *     llmfoundry        keys
  *     llmfoundry_states the fields that several make
- *     llmfoundry_model  the section "model"
+ *     llmfoundry_model  the section "model": checkpoints, adapters
+ *     llmfoundry_mpt    likewise: MPT's sizes
  *     llmfoundry_run    runs of mcli: the command and GPUs around the configuration */
 #ifndef DIALECT_LLMFOUNDRY_LLMFOUNDRY_H
 #define DIALECT_LLMFOUNDRY_LLMFOUNDRY_H
@@ -24,6 +25,18 @@ extern const struct dialect_table llmfoundry_tables[];
 
 /* The model, its attention and adapters, of the section. */
 void llmfoundry_take_model(struct launch_context *t, const struct value *model);
+
+/* MPT's sizes and attention. */
+void llmfoundry_take_mpt(struct launch_context *t, const struct value *model,
+                         const struct value_item *name);
+
+/* What both use: a section in a dictionary, or NULL; a size that leaves the model open;
+ * a key as it is, whole numbers of real ones. */
+const struct value *llmfoundry_section(const struct value *v, const char *key);
+void llmfoundry_refuse_size(struct launch_context *t, const struct value_item *it,
+                            const char *why);
+void llmfoundry_copy(struct launch_context *t, json_t *to, const struct value *from,
+                     const char *key);
 
 /* Sharding, precision and checkpointing of the flat configuration; `section`: it has
  * "fsdp_config". */

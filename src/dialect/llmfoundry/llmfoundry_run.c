@@ -96,8 +96,11 @@ struct value *llmfoundry_run(struct launch_context *t, const struct value *root)
     take_gpus(t, root);
     if (shell_read(&s, &in, t->arena, text, strlen(text), NULL, 0, &err))
         launch_add_unresolved(t, "/model", it->line, "command: %s", err.text);
-    else if (last_script(t, &s, &c) &&
-             launch_entry_of(t, c.command->words[c.script].text).refused)
+    else if (!last_script(t, &s, &c) && !value_get(root, "parameters"))
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_UNKNOWN_FORMAT, it->line, 0),
+                  "command: it starts no training script (NAME.py)");
+    else if (c.command && launch_entry_of(t, c.command->words[c.script].text).refused)
         launch_refuse_entry(t->l, c.command->words[c.script].text,
                             launch_entry_of(t, c.command->words[c.script].text).refused,
                             it->line);
