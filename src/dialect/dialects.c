@@ -9,6 +9,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
+#include "dialect/nanotron/nanotron.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
 #include "dialect/program/program.h"
@@ -122,6 +123,11 @@ const struct dialect dialects[] = {
       .sources = DIALECT_DOCUMENT, .commands = true,
       .looks = "OLMo's keys (global_train_batch_size ...)",
       .recognises = olmo_recognises, .read = olmo_read, .tables = olmo_tables },
+    { .name = "nanotron",
+      .summary = "nanotron's configuration",
+      .sources = DIALECT_DOCUMENT, .commands = true,
+      .looks = "nanotron's sections (parallelism.tp, tokens ...)",
+      .recognises = nanotron_recognises, .read = nanotron_read, .tables = nanotron_tables, .settle = nanotron_settle },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },

@@ -142,6 +142,17 @@ void launch_take_overrides(struct arena *arena, struct value *root,
     }
 }
 
+void launch_note_options(struct launch_context *t, const struct launch_command *c,
+                         const char *but)
+{
+    struct launch_idle idle;
+    launch_idle_init(&idle, t->l, c->command->line, "");
+    for (int32_t i = 0; i < c->options.n; i++)
+        if (!strstr(c->options.items[i].key, but))
+            launch_idle_add(&idle, "%.60s", c->options.items[i].key);
+    launch_idle_end(&idle);
+}
+
 /* Interpolations ------------------------------------------------------------------- */
 
 static void restore(struct value *v)

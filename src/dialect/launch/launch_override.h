@@ -33,6 +33,10 @@ void launch_override(struct arena *arena, struct value *root, const char *path,
 void launch_take_overrides(struct arena *arena, struct value *root,
                            const struct launch_command *c);
 
+/* Names the command's options as without effect, but those with `but` in their names. */
+void launch_note_options(struct launch_context *t, const struct launch_command *c,
+                         const char *but);
+
 /* Resolves interpolations, those that failed in a document around it, too. */
 void launch_interpolate(struct launch *l, struct value *root);
 
