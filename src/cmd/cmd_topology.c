@@ -200,13 +200,17 @@ static void print_rates(const struct net *net, int64_t copy)
                units_rate_text(a, line), units_rate_text(b, payload));
 }
 
-static void print_prices(const struct instance *inst)
+static void print_prices(const char *title, const struct instance_price *prices,
+                         int32_t n)
 {
-    for (int32_t i = 0; i < inst->n_prices; i++) {
-        const struct instance_price *p = &inst->prices[i];
+    for (int32_t i = 0; i < n; i++) {
+        const struct instance_price *p = &prices[i];
+        bool offer = p->purchase != INSTANCE_ON_DEMAND;
 
-        printf("  %-10s %s %s %s: %.4f USD/h\n", i == 0 ? "prices" : "", p->service,
-               p->region, p->date, p->usd_per_hour);
+        printf("  %-10s %s %s %s%s%s: %.4f USD/h\n", i == 0 ? title : "", p->service,
+               p->region, p->date, offer ? " " : "",
+               offer ? names_of(instance_purchase_names, p->purchase) : "",
+               p->usd_per_hour);
     }
 }
 
@@ -223,7 +227,8 @@ static void print_group(const struct net *net, int64_t copy,
     print_fabric("inside", inst->inside);
     print_host(inst);
     print_rates(net, copy);
-    print_prices(inst);
+    print_prices("prices", inst->prices, inst->n_prices);
+    print_prices("other", inst->offers, inst->n_offers);
     print_matrix(inst);
     print_pcie(inst);
 }

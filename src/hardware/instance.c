@@ -64,9 +64,18 @@ static const struct name_value services[] = {
     { NULL, 0 },
 };
 
+const struct name_value instance_purchase_names[] = {
+    { "on-demand", INSTANCE_ON_DEMAND },
+    { "spot", INSTANCE_SPOT },
+    { "capacity-block", INSTANCE_CAPACITY_BLOCK },
+    { "savings-1y", INSTANCE_SAVINGS_1Y },
+    { "savings-3y", INSTANCE_SAVINGS_3Y },
+    { NULL, 0 },
+};
+
 struct price_raw {
     struct instance_price price;
-    int service;
+    int service, purchase;
 };
 
 #define PRICE_TEXT(k, m, need) \
@@ -75,6 +84,7 @@ struct price_raw {
 static const struct cfg_field price_fields[] = {
     CFG_ROW("service", CFG_T_ENUM, struct price_raw, service, .names = services,
             .required = true),
+    CFG_ENUM("purchase", struct price_raw, purchase, instance_purchase_names),
     PRICE_TEXT("date", date, true),
     PRICE_TEXT("region", region, true),
     CFG_ROW("price", CFG_T_QUANTITY, struct price_raw, price.usd_per_hour,
@@ -96,7 +106,11 @@ static int read_prices(struct instance *inst, struct cfg array)
         if (cfg_read(cfg_at(array, i), price_fields, &raw))
             return -1;
         raw.price.service = names_of(services, raw.service);
-        inst->prices[inst->n_prices++] = raw.price;
+        raw.price.purchase = (enum instance_purchase)raw.purchase;
+        if (raw.purchase == INSTANCE_ON_DEMAND)
+            inst->prices[inst->n_prices++] = raw.price;
+        else
+            inst->offers[inst->n_offers++] = raw.price;
     }
     return 0;
 }

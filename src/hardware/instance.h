@@ -16,7 +16,18 @@ enum {
     INSTANCE_PRICES_MAX = 16,
 };
 
+/* How instances are bought. */
+enum instance_purchase {
+    INSTANCE_ON_DEMAND,
+    INSTANCE_SPOT,
+    INSTANCE_CAPACITY_BLOCK, /* a reservation of days, paid ahead */
+    INSTANCE_SAVINGS_1Y,     /* a commitment to one instance family, */
+    INSTANCE_SAVINGS_3Y,     /* by the hour, nothing paid ahead */
+};
+extern const struct name_value instance_purchase_names[];
+
 struct instance_price {
+    enum instance_purchase purchase;
     const char *service; /* "ec2" or "sagemaker" */
     const char *date;    /* "2023-09-18", or a period */
     const char *region;
@@ -56,8 +67,9 @@ struct instance {
     double host_memory_Bps; /* of the whole host, for CPU reductions */
     double socket_Bps;      /* between two NUMA nodes, one direction */
     double storage_Bps;     /* local or network disk; 0: unknown */
-    int32_t n_prices;
-    struct instance_price prices[INSTANCE_PRICES_MAX];
+    int32_t n_prices, n_offers;
+    struct instance_price prices[INSTANCE_PRICES_MAX]; /* on demand */
+    struct instance_price offers[INSTANCE_PRICES_MAX]; /* and otherwise */
     const char *provenance;
     enum provenance_kind provenance_kind;
 };
@@ -70,7 +82,7 @@ const char *instance_plain_name(const char *name);
 const struct instance *instance_get(struct cfg_loader *loader, const char *name,
                                     struct cfg where);
 
-/* The newest price of a service ("ec2", "sagemaker"), or NULL. */
+/* The newest price of a service ("ec2", "sagemaker") on demand, or NULL. */
 const struct instance_price *instance_price_newest(const struct instance *inst,
                                                    const char *service);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const instance_change_keys[] = {
-    "gpu", "inside", "nics", "network_bandwidth", "price", NULL,
+    "gpu", "inside", "nics", "network_bandwidth", "price", "purchase", NULL,
 };
 
 /* GPUs ----------------------------------------------------------------------------- */
@@ -167,12 +167,45 @@ static int change_network(struct instance *inst, const struct instance_changes *
 
 /* The machine ---------------------------------------------------------------------- */
 
-static void change_price(struct instance *inst, const struct instance_changes *changes,
-                         bool another)
+/* List prices of instances that are bought so take the place of those on demand. */
+static int take_offers(struct instance *inst, struct cfg_loader *loader,
+                       const struct instance_changes *changes, struct cfg object)
+{
+    const char *word = names_of(instance_purchase_names, changes->purchase);
+    const char *instance = NULL;
+    struct cfg name = cfg_get(object, "instance");
+    bool sagemaker = cfg_is_string(name) && cfg_string(name, &instance) == 0 &&
+                     instance_is_sagemaker(instance);
+    int32_t n = 0;
+    for (int32_t i = 0; i < inst->n_offers; i++) {
+        struct instance_price p = inst->offers[i];
+        if ((int)p.purchase != changes->purchase ||
+            (strcmp(p.service, "sagemaker") == 0) != sagemaker)
+            continue;
+        p.date = arena_printf(&loader->arena, "%s, %s", p.date, word);
+        inst->prices[n++] = p;
+    }
+    inst->n_prices = n;
+    return n > 0 ? 0
+                 : cfg_error(cfg_get(object, "purchase"), DIAG_NO_PRICE,
+                             "no %s price of %s%s is known (give yours in \"price\", "
+                             "or leave it out for the price on demand)",
+                             word, sagemaker ? "ml." : "", inst->name);
+}
+
+/* The user's own price is above all others. */
+static int change_price(struct instance *inst, struct cfg_loader *loader,
+                        const struct instance_changes *changes, bool another,
+                        struct cfg object)
 {
     static const char *const services[] = { "ec2", "sagemaker" };
     if (another || changes->has_price)
-        inst->n_prices = 0;
+        inst->n_prices = inst->n_offers = 0;
+    if (changes->purchase != INSTANCE_ON_DEMAND && changes->has_price)
+        cfg_warn(cfg_get(object, "purchase"), DIAG_WITHOUT_EFFECT,
+                 "\"price\" says what the instance costs, however it is bought");
+    else if (changes->purchase != INSTANCE_ON_DEMAND)
+        return take_offers(inst, loader, changes, object);
     for (int i = 0; i < 2 && changes->has_price; i++)
         inst->prices[inst->n_prices++] = (struct instance_price) {
             .service = services[i],
@@ -181,6 +214,7 @@ static void change_price(struct instance *inst, const struct instance_changes *c
             .usd_per_hour = changes->usd_per_hour,
             .source = "/cluster/price",
         };
+    return 0;
 }
 
 const struct instance *instance_own(struct cfg_loader *loader,
@@ -189,14 +223,15 @@ const struct instance *instance_own(struct cfg_loader *loader,
                                     struct cfg object)
 {
     const bool another = like || changes->gpu || changes->inside || changes->nics;
-    if (!another && !changes->network_bandwidth && !changes->has_price)
+    if (!another && !changes->network_bandwidth && !changes->has_price &&
+        changes->purchase == INSTANCE_ON_DEMAND)
         return base;
     struct instance *inst = ARENA_NEW(&loader->arena, struct instance);
     *inst = *base;
     if (change_gpu(inst, loader, changes, object) ||
-        change_network(inst, changes, object))
+        change_network(inst, changes, object) ||
+        change_price(inst, loader, changes, another, object))
         return NULL;
-    change_price(inst, changes, another);
     if (another) {
         inst->name = arena_printf(&loader->arena, "like-%s", base->name);
         inst->summary =

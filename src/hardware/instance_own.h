@@ -13,6 +13,7 @@ struct instance_changes {
     const char *network_bandwidth; /* of all NICs: "400Gb/s", or "x0.5" of theirs */
     double usd_per_hour;
     bool has_price;
+    int purchase; /* enum instance_purchase: whose list prices are meant */
 };
 
 /* The keys of a "cluster" object that fill member m of struct T. */
@@ -21,7 +22,8 @@ struct instance_changes {
         CFG_STRING("nics", T, m nics),                                                 \
         CFG_STRING("network_bandwidth", T, m network_bandwidth),                       \
         CFG_ROW("price", CFG_T_QUANTITY, T, m usd_per_hour, .unit = UNIT_USD_PER_HOUR, \
-                .min = 0, .max = 1e6, .has = offsetof(T, m has_price))
+                .min = 0, .max = 1e6, .has = offsetof(T, m has_price)),                \
+        CFG_ENUM("purchase", T, m purchase, instance_purchase_names)
 
 /* The names of these keys; NULL ends them. */
 extern const char *const instance_change_keys[];

@@ -129,10 +129,13 @@ static void add_nics(struct strbuf *out, const struct instance *inst)
 static void add_prices(struct strbuf *out, const struct instance *inst)
 {
     const char *in = "            ";
-    for (int32_t i = 0; i < inst->n_prices; i++) {
-        const struct instance_price *p = &inst->prices[i];
+    for (int32_t i = 0; i < inst->n_prices + inst->n_offers; i++) {
+        const struct instance_price *p =
+            i < inst->n_prices ? &inst->prices[i] : &inst->offers[i - inst->n_prices];
         strbuf_addstr(out, i ? ",\n        {\n" : "    \"prices\": [\n        {\n");
         add_text(out, in, "service", p->service, ",\n");
+        add_text(out, in, "purchase", names_of(instance_purchase_names, p->purchase),
+                 ",\n");
         add_text(out, in, "date", p->date, ",\n");
         add_text(out, in, "region", p->region, ",\n");
         if (p->source)
@@ -140,7 +143,7 @@ static void add_prices(struct strbuf *out, const struct instance *inst)
         add_quantity(out, in, "price", UNIT_USD_PER_HOUR, p->usd_per_hour,
                      "\n        }");
     }
-    if (inst->n_prices)
+    if (inst->n_prices + inst->n_offers)
         strbuf_addstr(out, "\n    ],\n");
 }
 

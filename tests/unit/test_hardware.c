@@ -313,6 +313,26 @@ static void test_own_machines(void)
     CU_ASSERT_DOUBLE_EQUAL(usd, 120, 1e-9);
     CU_ASSERT_STRING_EQUAL(date, "/cluster/price");
     cfg_loader_release(&loader);
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &loader,
+                  "{'instance': 'p4d.24xlarge', 'count': 4, 'purchase': 'savings-3y'}"),
+        0);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
+    CU_ASSERT_DOUBLE_EQUAL(usd, 4 * 11.57, 1e-9);
+    CU_ASSERT_STRING_EQUAL(date, "2020-2024, savings-3y");
+    cfg_loader_release(&loader);
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(read_text(&c, &loader,
+                                    "{'instance': 'p4d.24xlarge', 'price': '9USD/h', "
+                                    "'purchase': 'spot'}"),
+                          0);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
+    CU_ASSERT_DOUBLE_EQUAL(usd, 9, 1e-9);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    cfg_loader_release(&loader);
 }
 
 static const struct bad_case {
@@ -343,6 +363,12 @@ static const struct bad_case {
       "t:1:10: /like: give either \"instance\" or \"like\", not both" },
     { "{'like': 'ml.p5.48xlarge'}", "t:1:10: /like: a machine of one's own is none of "
                                     "SageMaker's (leave \"ml.\" out)" },
+    { "{'instance': 'ml.p4d.24xlarge', 'purchase': 'savings-1y'}",
+      "t:1:45: /purchase: no savings-1y price of ml.p4d.24xlarge is known (give yours "
+      "in \"price\", or leave it out for the price on demand)" },
+    { "{'instance': 'p4d.24xlarge', 'purchase': 'spot'}",
+      "t:1:42: /purchase: no spot price of p4d.24xlarge is known (give yours in "
+      "\"price\", or leave it out for the price on demand)" },
     { "{'like': 'p5.48xlarge', 'nics': '33 x 200Gb/s'}",
       "t:1:33: /nics: \"33 x 200Gb/s\" is no set of NICs (write 1 to 32 of one rate: "
       "\"4 x 200Gb/s\")" },
